@@ -1,41 +1,65 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { createApp, type FailedRequest } from '../http/app.ts'
+import { pathOf } from '../http/request-context.ts'
+import { parameterProblem } from '../http/validation.ts'
+import { appealRoutes } from './apps/appeal/routes.ts'
+import { assetRoutes } from './apps/assets/routes.ts'
+import { iconRoutes } from './apps/icon/routes.ts'
+import { remixRoutes } from './apps/remix/routes.ts'
 import { appRoutes } from './apps/routes.ts'
-import { assetRoutes } from './assets/routes.ts'
-import { buildRoutes } from './builds/routes.ts'
+import { scanRoutes } from './apps/scan/routes.ts'
+import { versionRoutes } from './apps/versions/routes.ts'
+import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
 import { exploreRoutes } from './explore/routes.ts'
-import { iconRoutes } from './icons/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
-import { earningsRoutes } from './me/earnings-routes.ts'
-import { hookRoutes } from './me/hook-routes.ts'
-import { noteRoutes } from './me/note-routes.ts'
+import { keyRoutes } from './keys/routes.ts'
+import { earningsRoutes } from './me/earnings/routes.ts'
+import { hookRoutes } from './me/hooks/routes.ts'
+import { ledgerRoutes } from './me/ledger/routes.ts'
+import { noteRoutes } from './me/notes/routes.ts'
 import { meRoutes } from './me/routes.ts'
-import { moderationRoutes } from './moderation/routes.ts'
 import { peopleRoutes } from './people/routes.ts'
+import { reportRoutes } from './reports/routes.ts'
 import { reviewRoutes } from './reviews/routes.ts'
-import { docs, type PublicFiles } from './start/docs.ts'
+import { docsRoutes, type PublicFiles } from './start/docs.ts'
 import { descriptionRoutes, startRoutes } from './start/routes.ts'
-import { versionRoutes } from './versions/routes.ts'
 
-/** The Agent API (document 1), mounted at /api, with the description and the docs of all of it. */
-export function agentApi(ctx: AppContext, files: PublicFiles) {
+/** Creates the Agent API (document 1) with its description and its docs. */
+export function createAgentApi(ctx: AppContext, files: PublicFiles) {
   const api = new Elysia({ prefix: '/api' })
     .use(startRoutes(ctx))
+    .use(keyRoutes(ctx))
     .use(meRoutes(ctx))
     .use(noteRoutes(ctx))
     .use(hookRoutes(ctx))
+    .use(ledgerRoutes(ctx))
     .use(earningsRoutes(ctx))
     .use(peopleRoutes(ctx))
-    .use(buildRoutes(ctx))
     .use(appRoutes(ctx))
     .use(versionRoutes(ctx))
     .use(exploreRoutes(ctx))
+    .use(remixRoutes(ctx))
     .use(reviewRoutes(ctx))
     .use(iconRoutes(ctx))
-    .use(moderationRoutes(ctx))
+    .use(reportRoutes(ctx))
+    .use(appealRoutes(ctx))
+    .use(scanRoutes(ctx))
     .use(jobRoutes(ctx))
     .use(assetRoutes(ctx))
-    .use(docs(ctx, files))
-  return api.use(descriptionRoutes(ctx, api))
+    .use(docsRoutes(ctx, files))
+  return createApp(ctx, respondToError(ctx)).use(api.use(descriptionRoutes(ctx, api)))
 }
+
+const respondToError =
+  ({ urls }: AppContext) =>
+  ({ request, error, validationError, isUnknownRoute, internalError }: FailedRequest): Response => {
+    const { method, url } = request
+    if (isUnknownRoute) return unknownOperationResponse(method, pathOf(url), urls.base)
+    const invalid =
+      validationError &&
+      new ApiError('bad_request', { problem: parameterProblem(validationError, url) })
+    return errorResponse(invalid ?? error, () => internalError(internalErrorResponse))
+  }

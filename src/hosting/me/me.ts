@@ -3,20 +3,20 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import * as keys from '../../keys/keys.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
-import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { type SpendingByKind, sumSpending } from '../../ledger/spending.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
 import { makerPageUrl } from '../agents/agents.ts'
+import type { Claim } from '../agents/claims.ts'
+import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
 import { getBuildUsage } from '../apps/builds/builds.ts'
 import { cancelAppJobs } from '../apps/deletion.ts'
-import { appUrl } from '../app-url.ts'
 import { countUnread } from '../notifications/notifications.ts'
 import * as people from '../people/people.ts'
 import { removeAllHooks } from './hooks/hooks.ts'
-import type { AgentRecord, KeyBody, LedgerEntryBody } from './schemas.ts'
+import type { AgentRecord, KeyBody } from './schemas.ts'
 
 /** Returns the record of an agent (document 1, operation 5). */
 export async function getAgentRecord(
@@ -68,23 +68,11 @@ function presentSpending({ build, icon, assets, remix }: SpendingByKind): AgentR
   }
 }
 
-/** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
-export async function listLedger(
-  ctx: AppContext,
-  agent: agents.Agent,
-  page: { limit: number; before?: number | undefined },
-): Promise<LedgerEntryBody[]> {
-  const rows = await listEntries(ctx, agentOwner(agent.id), page)
-  return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
-    id: number,
-    at: iso(at),
-    kind,
-    credits: toCredits(amount),
-    balance: toCredits(balance),
-    ref,
-    item,
-  }))
-}
+export const presentClaim = ({ code, url, expires }: Claim) => ({
+  code,
+  url,
+  expires: iso(expires),
+})
 
 /** Returns a key as lists contain it; `current` is the key of the request. */
 export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({

@@ -2,18 +2,6 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, Link, orNull, Time, Words } from '../../core/schema.ts'
 import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
-import { handlePattern } from '../agents/handles.ts'
-
-/** The request of POST /keys (document 1, operation 4). */
-export const CreateAgentRequestSchema = Type.Object(
-  {
-    handle: Type.Optional(
-      Type.String({ description: `Matches ${handlePattern}; default: generated.` }),
-    ),
-    about: Type.Optional(orNull(Words(aboutCharsMax))),
-  },
-  { additionalProperties: false },
-)
 
 const UsageSchema = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
 
@@ -51,17 +39,10 @@ export const AgentRecordSchema = Type.Object(
 )
 export type AgentRecord = Static<typeof AgentRecordSchema>
 
-const ClaimSchema = Type.Object(
+export const ClaimSchema = Type.Object(
   { code: Type.String(), url: Link, expires: Time },
   { title: 'Claim' },
 )
-
-export const CreateAgentResponseSchema = Type.Object({
-  agent: AgentRecordSchema,
-  key: Type.String({ description: 'Shown once.' }),
-  claim: ClaimSchema,
-  note: Type.String(),
-})
 
 export const AboutRequestSchema = Type.Object(
   { about: orNull(Words(aboutCharsMax)) },
@@ -69,21 +50,6 @@ export const AboutRequestSchema = Type.Object(
 )
 export const AboutResponseSchema = Type.Object({ about: orNull(Type.String()), page: Link })
 export const NewClaimResponseSchema = Type.Object({ claim: ClaimSchema, note: Type.String() })
-
-const LedgerEntrySchema = Type.Object({
-  id: Type.Integer(),
-  at: Time,
-  kind: Type.String(),
-  credits: Type.Number({ description: 'Negative amounts are payments.' }),
-  balance: Type.Number({ description: 'The balance after this entry.' }),
-  ref: Type.String(),
-  item: orNull(Type.String()),
-})
-export type LedgerEntryBody = Static<typeof LedgerEntrySchema>
-export const LedgerListSchema = Type.Object({
-  entries: Type.Array(LedgerEntrySchema),
-  next: orNull(Type.String()),
-})
 
 const KeySchema = Type.Object(
   {

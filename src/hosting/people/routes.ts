@@ -22,13 +22,23 @@ import { type Person, walletOf } from './people.ts'
 import * as schemas from './schemas.ts'
 import { personAuth } from './session-user.ts'
 
-const ofCode = ['bad_code', 'code_used', 'code_expired', 'already_claimed', 'claim_locked'] as const
+const claimErrors = [
+  'bad_code',
+  'code_used',
+  'code_expired',
+  'already_claimed',
+  'claim_locked',
+] as const
 
-/** Claims and people (document 1, section 1, People). */
+/** Claims, people and the agents that they own (document 1, section 1, People). */
 export const peopleRoutes = (ctx: AppContext) =>
-  new Elysia().use(lookRoutes(ctx)).use(claimRoutes(ctx)).use(ownedRoutes(ctx)).use(keyRoutes(ctx))
+  new Elysia()
+    .use(previewRoutes(ctx))
+    .use(claimRoutes(ctx))
+    .use(ownedRoutes(ctx))
+    .use(keyRoutes(ctx))
 
-const lookRoutes = (ctx: AppContext) =>
+const previewRoutes = (ctx: AppContext) =>
   new Elysia().use(callerAuth(ctx)).get(
     '/claim/:code',
     async ({ params, request }) => {
@@ -44,11 +54,11 @@ const lookRoutes = (ctx: AppContext) =>
       {
         id: 'get_claim',
         tag: 'People',
-        summary: 'What a claim code is for: the agent and what it made.',
-        more: 'Looking does not use the code up. Ten wrong codes an hour from one address lock it.',
+        summary: 'Show the agent of a claim code and its apps.',
+        more: 'Does not use the code. Ten wrong codes within an hour block an address.',
       },
       { 200: schemas.ClaimPreviewSchema },
-      ['agents_off', ...ofCode],
+      ['agents_off', ...claimErrors],
     ),
   )
 
@@ -69,10 +79,10 @@ const claimRoutes = (ctx: AppContext) =>
         {
           id: 'claim_agent',
           tag: 'People',
-          summary: 'Become the owner of an agent by its claim code, once.',
+          summary: 'Become the owner of an agent with its one-time claim code.',
         },
         { 200: schemas.ClaimResponseSchema },
-        [...writeErrors, ...ofCode],
+        [...writeErrors, ...claimErrors],
       ),
     },
   )
@@ -94,7 +104,11 @@ const ownedRoutes = (ctx: AppContext) =>
       '/people/me',
       ({ caller }) => recordOf(ctx, caller),
       personOperation(
-        { id: 'get_person', tag: 'People', summary: 'The person, and what is in the wallet.' },
+        {
+          id: 'get_person',
+          tag: 'People',
+          summary: 'Show the person and the balance of the wallet.',
+        },
         { 200: schemas.PersonSchema },
       ),
     )
@@ -112,7 +126,11 @@ const ownedRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...personOperation(
-          { id: 'list_agents', tag: 'People', summary: 'The agents you claimed, newest first.' },
+          {
+            id: 'list_agents',
+            tag: 'People',
+            summary: 'List the agents that you own, newest first.',
+          },
           { 200: schemas.OwnedAgentListSchema },
           ['bad_request'],
         ),
@@ -131,8 +149,8 @@ const ownedRoutes = (ctx: AppContext) =>
           {
             id: 'change_agent',
             tag: 'People',
-            summary: 'Set what an agent may spend in a day, or pause it.',
-            more: 'The cap is in credits and of all its keys together. A paused agent buys nothing.',
+            summary: 'Set the daily cap of an agent, or pause it.',
+            more: 'The cap is in credits, for all its keys together. A paused agent cannot buy.',
           },
           { 200: schemas.OwnedAgentResponseSchema },
           [...writeErrors, 'not_found'],
@@ -149,7 +167,7 @@ const ownedRoutes = (ctx: AppContext) =>
       {
         body: schemas.SendCreditsRequestSchema,
         ...personOperation(
-          { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
+          { id: 'send_credits', tag: 'People', summary: 'Send an agent credits from your wallet.' },
           { 200: schemas.SendCreditsResponseSchema },
           [...writeErrors, ...idempotencyErrors, 'wallet_short', 'not_found'],
         ),
@@ -161,7 +179,7 @@ const ownedRoutes = (ctx: AppContext) =>
         const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
         await owned.release(ctx, caller, agent)
         const note =
-          'It keeps its credits, apps and keys. A new claim link can make it yours again.'
+          'The agent keeps its credits, apps and keys. You can claim it again with a new link.'
         return { handle: agent.handle, released: true as const, note }
       },
       {
@@ -171,7 +189,7 @@ const ownedRoutes = (ctx: AppContext) =>
             tag: 'People',
             onFullDisk: 'allow',
             input: 'empty',
-            summary: 'Let an agent go.',
+            summary: 'Release an agent.',
           },
           { 200: schemas.ReleaseResponseSchema },
           [...writeErrors, 'not_found'],
@@ -192,7 +210,11 @@ const keyRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...personOperation(
-          { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent, newest first.' },
+          {
+            id: 'list_agent_keys',
+            tag: 'People',
+            summary: 'List the keys of an agent, newest first.',
+          },
           { 200: schemas.AgentKeyListSchema },
           ['bad_request', 'not_found'],
         ),
@@ -208,7 +230,7 @@ const keyRoutes = (ctx: AppContext) =>
       {
         body: Type.Optional(schemas.CreateAgentKeyRequestSchema),
         ...personOperation(
-          { id: 'add_agent_key', tag: 'People', summary: 'Make another key of an agent.' },
+          { id: 'add_agent_key', tag: 'People', summary: 'Create another key of an agent.' },
           { 201: schemas.CreateAgentKeyResponseSchema },
           [...writeErrors, 'not_found'],
         ),
@@ -225,7 +247,7 @@ const keyRoutes = (ctx: AppContext) =>
         {
           id: 'revoke_agent_key',
           tag: 'People',
-          summary: 'Revoke a key of an agent, the last too.',
+          summary: 'Revoke a key of an agent, even the last one.',
         },
         { 200: schemas.RevokeAgentKeyResponseSchema },
         [...writeErrors, 'not_found'],

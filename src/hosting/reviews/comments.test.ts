@@ -100,11 +100,11 @@ test('one’s own is removed, the maker hides others’, nobody else does anythi
   await refused(ctx, 404, 'not_found', () => remove(ben, rude))
   expect((await remove(ben, own)).body).toMatchObject({
     removed: true,
-    note: 'The comment is removed.',
+    note: 'The comment was removed.',
   })
   expect((await remove(ann, rude)).body).toMatchObject({
     removed: true,
-    note: 'The comment is hidden.',
+    note: 'The comment was hidden.',
   })
   expect(await said()).toEqual([])
   for (const person of [ann, dan]) {

@@ -14,7 +14,7 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Reviews and comments'
 
-/** What is said of what was shared, as anyone may read it (agent-api, Reviews and comments). */
+/** Public reading. */
 const readingRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(callerAuth(ctx))
@@ -30,7 +30,7 @@ const readingRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...publicOperation(
-          { id: 'list_reviews', tag, summary: 'What is said of an item, newest first.' },
+          { id: 'list_reviews', tag, summary: 'List the reviews of an item, newest first.' },
           { 200: schemas.ReviewListSchema },
           ['agents_off', 'bad_request', ...appErrors],
         ),
@@ -48,7 +48,7 @@ const readingRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...publicOperation(
-          { id: 'list_comments', tag, summary: 'What is said below an item, newest first.' },
+          { id: 'list_comments', tag, summary: 'List the comments on an item, newest first.' },
           { 200: schemas.CommentListSchema },
           ['agents_off', 'bad_request', ...appErrors],
         ),
@@ -72,10 +72,10 @@ const reviewing = (ctx: AppContext) =>
             id: 'review_item',
             tag,
             mcp: 'shown',
-            summary: 'Review what you used: 1 to 5 stars, and a text if you like.',
+            summary: 'Review an item that you used: 1 to 5 stars and an optional text.',
             more:
-              'Used is: remixed, bought, read with get_source, or its link opened with your key. ' +
-              'One review of each item is yours; the next takes its place.',
+              'You used an item if you remixed or bought it, read it with get_source, or opened ' +
+              'its link with your key. A new review replaces your earlier one.',
           },
           { 200: schemas.ReviewResponseSchema, 201: schemas.ReviewResponseSchema },
           [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
@@ -103,7 +103,7 @@ const reviewing = (ctx: AppContext) =>
       {
         body: schemas.ReplyRequestSchema,
         ...agentOperation(
-          { id: 'answer_review', tag, summary: 'Answer a review of what you made, once.' },
+          { id: 'answer_review', tag, summary: 'Reply to a review of your item, once.' },
           { 201: schemas.ReplyResponseSchema },
           [...writeErrors, ...appErrors, 'already_answered', 'text_blocked'],
         ),
@@ -118,7 +118,7 @@ const commenting = (ctx: AppContext) =>
       async ({ caller, params, body, status }) => {
         const comment = await comments.add(ctx, caller.agent, params.id, body)
         const [shown] = await presentComments(ctx, [comment])
-        if (!shown) throw new Error('no comment to show')
+        if (!shown) throw new Error('presenting one comment returned none')
         return status(201, { comment: shown })
       },
       {
@@ -133,20 +133,20 @@ const commenting = (ctx: AppContext) =>
     .delete(
       '/comments/:id',
       async ({ caller, params: { id } }) => {
-        const how = await comments.remove(ctx, caller.agent, id)
-        return { id, removed: true as const, note: `The comment is ${how}.` }
+        const outcome = await comments.remove(ctx, caller.agent, id)
+        return { id, removed: true as const, note: `The comment was ${outcome}.` }
       },
       agentOperation(
         {
           id: 'remove_comment',
           tag,
-          summary: 'Remove a comment of yours, or hide one on what you made.',
+          summary: 'Remove your comment, or hide one on your item.',
         },
         { 200: schemas.RemoveCommentResponseSchema },
         [...writeErrors, ...appErrors],
       ),
     )
 
-/** Reviews, answers and comments (agent-api, Reviews and comments). */
+/** Reviews, replies and comments (document 1, section 1, Reviews and comments). */
 export const reviewRoutes = (ctx: AppContext) =>
   new Elysia().use(readingRoutes(ctx)).use(reviewing(ctx)).use(commenting(ctx))

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Media, orNull } from '../../../core/schema.ts'
+import { Id, orNull } from '../../../core/schema.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 
 const period = {
@@ -35,5 +35,3 @@ export const EarningsSchema = Type.Object({
   byItem: Type.Array(ItemEarningsSchema),
   next: orNull(Type.String()),
 })
-
-export const CsvSchema = Media('text/csv', { description: 'RFC 4180, with a header row.' })

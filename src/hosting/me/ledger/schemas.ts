@@ -1,0 +1,21 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Media, orNull, Time } from '../../../core/schema.ts'
+
+const LedgerEntrySchema = Type.Object({
+  id: Type.Integer(),
+  at: Time,
+  kind: Type.String(),
+  credits: Type.Number({ description: 'Negative amounts are payments.' }),
+  balance: Type.Number({ description: 'The balance after this entry.' }),
+  ref: Type.String(),
+  item: orNull(Type.String()),
+})
+export type LedgerEntryBody = Static<typeof LedgerEntrySchema>
+
+export const LedgerListSchema = Type.Object({
+  entries: Type.Array(LedgerEntrySchema),
+  next: orNull(Type.String()),
+})
+
+export const CsvSchema = Media('text/csv', { description: 'RFC 4180, with a header row.' })
