@@ -107,7 +107,7 @@ export interface ModelRow {
   supportsTools?: boolean
   contextLength?: number
   maxOutput?: number
-  pictureTokens?: number
+  imageTokens?: number
   price?: Static<typeof PriceSchema>
 }
 
@@ -168,7 +168,7 @@ function modelRow({ upstream, upstream_model, ...table }: Static<typeof ModelSch
     ...(supports_tools !== undefined && { supportsTools: supports_tools }),
     ...(context_length !== undefined && { contextLength: context_length }),
     ...(max_output !== undefined && { maxOutput: max_output }),
-    ...(picture_tokens !== undefined && { pictureTokens: picture_tokens }),
+    ...(picture_tokens !== undefined && { imageTokens: picture_tokens }),
   }
 }
 

@@ -11,7 +11,7 @@ let gus: Gus
 
 const rate = (prompt: string, completion: string) => {
   const price = readPrice({ prompt, completion })
-  if ('fault' in price) throw new Error(price.fault)
+  if ('error' in price) throw new Error(price.error)
   return price
 }
 /** Three upstreams that serve: dear and first, cheap and last, and one between. */
@@ -33,7 +33,7 @@ beforeAll(async () => {
     model('narrow', { maxOutput: 0, contextLength: 20_000 }),
     model('unknown', { maxOutput: 0, contextLength: 0 }),
     { ...model('unseen', { inputs: ['text', 'video'], contextLength: 0 }), offers: unseen },
-    model('sees', { inputs: ['text', 'image'], contextLength: 200_000, pictureTokens: 700 }),
+    model('sees', { inputs: ['text', 'image'], contextLength: 200_000, imageTokens: 700 }),
   ])
 })
 beforeEach(async () => {
