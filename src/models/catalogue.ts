@@ -1,13 +1,13 @@
 import type { ModelType, Price } from './price.ts'
 
-/** Where a model can be had: an upstream's name, the model's name there, and its price there. */
+/** A way to get a model: an upstream, the model's name there, and its price there. */
 export interface Offer {
   upstream: string
   model: string
   price: Price | undefined
 }
 
-/** A model of the catalogue. `price` is that of its first offer; undefined is no published rate. */
+/** A model of the catalogue. `price` is that of its first offer; undefined without a rate. */
 export interface Model {
   /** `<maker>/<model>` */
   id: string
@@ -17,11 +17,11 @@ export interface Model {
   inputs: string[]
   outputs: string[]
   supportsTools: boolean
-  /** Tokens of the window; 0 when not known. */
+  /** Tokens of the context window; 0 when unknown. */
   contextLength: number
-  /** Most output tokens; 0 when not known. */
+  /** Output tokens at most; 0 when unknown. */
   maxOutput: number
-  /** The most input tokens that a picture counts as. */
+  /** Input tokens per image at most. */
   imageTokens: number
   price: Price | undefined
   offers: Offer[]
@@ -31,16 +31,16 @@ export interface Model {
 const suffixNames = ['floor', 'nitro', 'online'] as const
 export type Suffix = (typeof suffixNames)[number]
 
-/** A model that was asked for, and the suffixes it was asked for with. */
+/** A requested model with the suffixes of its id. */
 export interface ResolvedModel {
   model: Model
   suffixes: Suffix[]
 }
 
-/** All models that can be had, in the order of their ids. */
+/** The available models, sorted by id. */
 export class Catalogue {
   private readonly byId: Map<string, Model>
-  /** Whether nothing but demo models is served. */
+  /** Whether all models are demo models. */
   readonly isDemo: boolean
 
   constructor(models: Model[]) {
@@ -54,7 +54,7 @@ export class Catalogue {
     return types ? all.filter((model) => types.includes(model.type)) : all
   }
 
-  /** The model an id names: exact ids first, then suffixes are read from the right. */
+  /** Finds a model by its exact id, else by the id without the suffixes at its end. */
   find(id: string): ResolvedModel | undefined {
     const suffixes: Suffix[] = []
     for (let rest = id; suffixes.length <= suffixNames.length;) {

@@ -2,14 +2,14 @@ import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { isFree, type Price, type Tier } from './price.ts'
 import type { Usage } from './usage.ts'
 
-/** Seconds are counted in milliseconds and priced also by the minute: both divide once, here. */
+/** Seconds count in milliseconds and may be priced per minute: one division covers all units. */
 const perSecond = 1_000n
 const perMinute = 60n
 const divisor = 1_000_000n * perSecond * perMinute
-/** More than anybody has, and within what both databases count: all that is dearer is held so. */
-const unpayable = nano(2n ** 62n)
+/** Upper bound of a hold: above any balance, and within the integers of both databases. */
+const costMax = nano(2n ** 62n)
 
-interface Rates {
+interface TokenRates {
   prompt: bigint
   cacheRead: bigint
   cacheWrite: bigint
@@ -18,14 +18,14 @@ interface Rates {
   reasoning: bigint
 }
 
-/** The token prices of a request whose prompt has `tokens` tokens. */
-function ratesAt(price: Price, tokens: number): Rates {
+/** Returns the token rates of a request whose prompt has `tokens` tokens. */
+function ratesAt(price: Price, tokens: number): TokenRates {
   const tier = price.tiers?.findLast(({ above }) => tokens > above)
-  return tier ? ratesOf({ ...price, ...partsOf(tier) }) : ratesOf(price)
+  return tier ? ratesOf({ ...price, ...tierRates(tier) }) : ratesOf(price)
 }
 
-/** A tier has prices of its own; what it leaves out is paid like its prompt or its completion. */
-const partsOf = ({ prompt, completion, cacheRead = prompt, cacheWrite = prompt }: Tier) => ({
+/** Returns the rates of a tier. Missing ones are those of its prompt or completion. */
+const tierRates = ({ prompt, completion, cacheRead = prompt, cacheWrite = prompt }: Tier) => ({
   prompt,
   completion,
   cacheRead,
@@ -33,38 +33,35 @@ const partsOf = ({ prompt, completion, cacheRead = prompt, cacheWrite = prompt }
   reasoning: completion,
 })
 
-const ratesOf = (price: Omit<Price, 'id'>): Rates => {
+function ratesOf(price: Omit<Price, 'id'>): TokenRates {
   const { prompt = 0n, completion = 0n } = price
-  const { cacheRead = prompt, cacheWrite = prompt, reasoning = completion } = price
-  const { audio = prompt } = price
+  const { cacheRead = prompt, cacheWrite = prompt, audio = prompt, reasoning = completion } = price
   return { prompt, cacheRead, cacheWrite, audio, completion, reasoning }
 }
 
-/** A fine count in thousandths, rounded up. */
-const thousandths = (count: number): bigint => BigInt(Math.ceil(count * 1_000))
-const whole = (count: number): bigint => BigInt(Math.ceil(count))
+const roundUp = (count: number): bigint => BigInt(Math.ceil(count))
 
 /**
- * What a usage costs: all parts multiplied and added, divided once, rounded up once (docs/spec/money.md). A
- * published price of 0 costs 0, anything else at least 1 Nano. Usage is as readUsage answers it:
- * whole, not negative, parts not above their wholes.
+ * Returns the charge of a usage: the sum of all parts, divided and rounded up once
+ * (docs/spec/money.md). A published price of 0 costs 0, any other at least 1 nano-USD. The usage is
+ * as `readUsage` returns it: whole, not negative, and no part above its total.
  */
 export function chargeOf(price: Price, usage: Usage): NanoUsd {
   const rates = ratesAt(price, usage.longest || usage.prompt)
   const fresh = usage.prompt - usage.cached - usage.cacheWrite
-  // Words begin a prompt, and are what of it was cached.
-  const sound = Math.min(usage.audio, fresh)
+  // Cached tokens are from the start of a prompt, which is text.
+  const audio = Math.min(usage.audio, fresh)
   const tokens =
-    whole(fresh - sound) * rates.prompt +
-    whole(sound) * rates.audio +
-    whole(usage.cached) * rates.cacheRead +
-    whole(usage.cacheWrite) * rates.cacheWrite +
-    whole(usage.completion - usage.reasoning) * rates.completion +
-    whole(usage.reasoning) * rates.reasoning
-  return rounded(price, tokens, usage)
+    roundUp(fresh - audio) * rates.prompt +
+    roundUp(audio) * rates.audio +
+    roundUp(usage.cached) * rates.cacheRead +
+    roundUp(usage.cacheWrite) * rates.cacheWrite +
+    roundUp(usage.completion - usage.reasoning) * rates.completion +
+    roundUp(usage.reasoning) * rates.reasoning
+  return totalOf(price, tokens, usage)
 }
 
-/** What a usage costs within its hold, whatever the upstream says that was used. */
+/** Returns the charge of a usage, at most the hold. */
 export function chargeWithinHold(
   { amount }: { amount: NanoUsd },
   price: Price,
@@ -74,12 +71,12 @@ export function chargeWithinHold(
   return charge < amount ? charge : amount
 }
 
-/** The most a request may use; what is left out is 0. */
+/** Upper bounds of a request's usage; 0 when missing. */
 export interface UsageBounds {
   inputTokensMax: number
-  /** Whether some of them may stand for sound. */
+  /** Whether input tokens may represent audio. */
   hasAudio?: boolean
-  /** Of all choices together. */
+  /** For all choices together. */
   outputTokensMax: number
   images?: number
   searches?: number
@@ -88,26 +85,26 @@ export interface UsageBounds {
 }
 
 /**
- * The most a request can cost: what a hold keeps back. No usage within the bounds has a charge
- * above it, whatever is cached, written to a cache or reasoned, and whichever tier it falls in.
+ * Returns the maximum cost of a request, which is the amount of its hold. No usage within the bounds
+ * costs more, whatever the share of cached, written and reasoning tokens, and in any tier.
  */
 export function maxCost(price: Price, bounds: UsageBounds): NanoUsd {
-  const { inputTokensMax, outputTokensMax, hasAudio: sound = false } = bounds
-  const reached = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
-  const all = [ratesOf(price), ...reached.map(({ above }) => ratesAt(price, above + 1))]
+  const { inputTokensMax, outputTokensMax, hasAudio = false } = bounds
+  const tiers = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
+  const all = [ratesOf(price), ...tiers.map(({ above }) => ratesAt(price, above + 1))]
   const input = highest(
-    all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite, ...(sound ? [at.audio] : [])]),
+    all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite, ...(hasAudio ? [at.audio] : [])]),
   )
   const output = highest(all.flatMap((at) => [at.completion, at.reasoning]))
-  const tokens = whole(inputTokensMax) * input + whole(outputTokensMax) * output
+  const tokens = roundUp(inputTokensMax) * input + roundUp(outputTokensMax) * output
   const { images = 0, searches = 0, seconds = 0, characters = 0 } = bounds
-  const most = rounded(price, tokens, { images, searches, seconds, characters })
-  return most < unpayable ? most : unpayable
+  const cost = totalOf(price, tokens, { images, searches, seconds, characters })
+  return cost < costMax ? cost : costMax
 }
 
 const highest = (rates: bigint[]): bigint => rates.reduce((top, at) => (at > top ? at : top), 0n)
 
-function rounded(
+function totalOf(
   price: Price,
   tokens: bigint,
   units: Pick<Usage, 'images' | 'searches' | 'seconds' | 'characters'>,
@@ -115,11 +112,11 @@ function rounded(
   if (isFree(price, units.searches)) return zero
   const counted =
     tokens +
-    whole(units.images) * (price.perImage ?? 0n) +
-    whole(units.searches) * (price.perSearch ?? 0n) +
-    whole(units.characters) * (price.perCharacter ?? 0n)
+    roundUp(units.images) * (price.perImage ?? 0n) +
+    roundUp(units.searches) * (price.perSearch ?? 0n) +
+    roundUp(units.characters) * (price.perCharacter ?? 0n)
   const timed = (price.perSecond ?? 0n) * perMinute + (price.perMinute ?? 0n)
-  const sum = counted * perSecond * perMinute + thousandths(units.seconds) * timed
+  const sum = counted * perSecond * perMinute + roundUp(units.seconds * 1_000) * timed
   const charge = (sum + divisor - 1n) / divisor
   return charge > 0n ? nano(charge) : nano(1n)
 }

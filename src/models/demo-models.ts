@@ -1,11 +1,11 @@
 import type { Model } from './catalogue.ts'
 import { type Listing, toModel } from './listing.ts'
 
-/** What the demo upstream serves. The prices are made up, and not zero, so that money is tried. */
+/** The models of the demo provider. Their invented prices are not 0, so that charges are tested. */
 const listings: Listing[] = [
   {
     id: 'demo/chat',
-    name: 'Demo chat: repeats what it is told',
+    name: 'Demo chat: repeats your message',
     inputs: ['text', 'image'],
     contextLength: 128_000,
     maxOutput: 4_096,
@@ -13,7 +13,7 @@ const listings: Listing[] = [
   },
   {
     id: 'demo/small',
-    name: 'Demo chat with a small window, without tools and pictures',
+    name: 'Demo chat with a small window, without tools or images',
     supportsTools: false,
     contextLength: 8_000,
     maxOutput: 1_000,
@@ -21,7 +21,7 @@ const listings: Listing[] = [
   },
   {
     id: 'demo/omni',
-    name: 'Demo chat that takes pictures, files, sound and film',
+    name: 'Demo chat for images, files, audio and video',
     inputs: ['text', 'image', 'file', 'audio', 'video'],
     contextLength: 1_000_000,
     maxOutput: 8_192,
@@ -34,7 +34,7 @@ const listings: Listing[] = [
   },
   {
     id: 'demo/builder',
-    name: 'Demo builder: templates of ours, no model',
+    name: 'Demo builder: fills page templates',
     supportsTools: false,
     contextLength: 256_000,
     maxOutput: 32_000,
@@ -42,7 +42,7 @@ const listings: Listing[] = [
   },
   {
     id: 'demo/embedding',
-    name: 'Demo embedding: a direction for each text',
+    name: 'Demo embedding: a fixed vector for each text',
     type: 'embedding',
     contextLength: 8_192,
     price: { prompt: '0.00000002' },
@@ -50,20 +50,20 @@ const listings: Listing[] = [
   { id: 'demo/image', name: 'Demo image', type: 'image', price: { per_image: '0.001' } },
   {
     id: 'demo/video',
-    name: 'Demo video: coloured squares that move',
+    name: 'Demo video: moving colored squares',
     type: 'video',
     price: { per_second: '0.001' },
   },
   {
     id: 'demo/speech',
-    name: 'Demo speech: a tone for each character',
+    name: 'Demo speech: one tone per character',
     type: 'audio',
     outputs: ['audio'],
     price: { per_character: '0.000001' },
   },
   {
     id: 'demo/transcription',
-    name: 'Demo transcription: tells how long a sound is',
+    name: 'Demo transcription: returns the length of the audio',
     type: 'audio',
     inputs: ['audio'],
     outputs: ['text'],
@@ -71,7 +71,7 @@ const listings: Listing[] = [
   },
 ]
 
-/** The demo models, as the upstream named `demo` serves them. */
+/** Creates the models of the upstream `demo`. */
 export const demoModels = (marginPercent: number): Model[] =>
   listings.map((listing) =>
     toModel(listing, [{ upstream: 'demo', model: listing.id }], marginPercent),

@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { utcDay } from '../core/time.ts'
@@ -9,7 +9,7 @@ import type { Usage } from './usage.ts'
 
 export type Use = typeof uses.$inferSelect
 
-/** A request that reached a model; the history numbers it. `at` is milliseconds since 1970. */
+/** A request that reached a model, before it is numbered. `at`: milliseconds since 1970. */
 export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber'>
 
 const value = sql.placeholder
@@ -42,7 +42,7 @@ const countQuery = prepared((db) =>
 
 const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
 
-/** The counts of a row are tokens, or the units that the work is paid by. */
+/** Returns the counts of a row: tokens, or the units that the price is based on. */
 export const usageCounts = (usage: Usage) => ({
   input: usage.prompt || usage.characters || Math.ceil(usage.seconds),
   cached: usage.cached,
@@ -52,67 +52,58 @@ export const usageCounts = (usage: Usage) => ({
   estimated: usage.estimated,
 })
 
-/** Adds a request to its account's history, within the caller's transaction. */
+/** Inserts a row into the account's history, within the caller's transaction. */
 export async function insertUse(db: Db, use: NewUse): Promise<void> {
   const { account, model, at, charged } = use
   const counts = await countQuery(db).execute({ account, day: utcDay(at), model, charged, at })
   const all = counts.find((row) => row.model === '')
   const own = counts.find((row) => row.model === model && row.day === '')
-  if (!all || !own) throw new Error(`The history of ${account} could not be numbered.`)
+  if (!all || !own) throw new Error(`The counts of ${account} are missing.`)
   const numbers = { number: all.count, modelNumber: own.count }
   await insertQuery(db).execute({ ...use, ...numbers, id: newId(), at: all.at })
 }
 
-/** Which part of an account's history: `from` and `to` are inclusive milliseconds since 1970. */
+/** A page of an account's history. `from` and `to`: inclusive, milliseconds since 1970. */
 export interface UseQuery {
   account: string
   model?: string
   from?: number
   to?: number
-  /** 1 is the newest. */
+  /** 1 has the newest rows. */
   page: number
-  /** Rows of a page. */
+  /** Rows per page. */
   size: number
 }
 
-/** When the row with this number was, among an account's rows or among those of one model. */
-const atQuery = prepared((db) =>
-  db
-    .select({ at: uses.at })
-    .from(uses)
-    .where(and(eq(uses.account, value('account')), eq(uses.number, value('number'))))
-    .prepare(),
-)
-const modelAtQuery = prepared((db) =>
-  db
-    .select({ at: uses.at })
-    .from(uses)
-    .where(
-      and(
-        eq(uses.account, value('account')),
-        eq(uses.model, value('model')),
-        eq(uses.modelNumber, value('number')),
-      ),
-    )
-    .prepare(),
+/** Prepares the query for the time of one row of an account. */
+const prepareTimeQuery = (row: SQL | undefined) =>
+  prepared((db) =>
+    db
+      .select({ at: uses.at })
+      .from(uses)
+      .where(and(eq(uses.account, value('account')), row))
+      .prepare(),
+  )
+const timeQuery = prepareTimeQuery(eq(uses.number, value('number')))
+const modelTimeQuery = prepareTimeQuery(
+  and(eq(uses.model, value('model')), eq(uses.modelNumber, value('number'))),
 )
 
 /**
- * A page of an account's history, newest first, and how many rows there are in all. The numbers
- * have no gaps and their times never go back, so that both follow from the first and the last
- * number, and these from halving: the cost grows with the digits of the history's length.
+ * Returns a page of an account's history, newest first, and the total of matching rows. Numbers have
+ * no gaps and times never decrease, so a binary search finds the first and last number in O(log n).
  */
 export async function listUses(db: Db, query: UseQuery): Promise<{ rows: Use[]; total: number }> {
   const { account, model, from, to, page, size } = query
   const number = model === undefined ? uses.number : uses.modelNumber
   const ofModel = model === undefined ? undefined : eq(uses.model, model)
   const mine = and(eq(uses.account, account), ofModel)
-  const end = async (way: typeof asc) => {
-    const found = db.select({ number }).from(uses).where(mine)
-    const [row] = await found.orderBy(way(number)).limit(1)
+  const edge = async (direction: typeof asc) => {
+    const numbers = db.select({ number }).from(uses).where(mine)
+    const [row] = await numbers.orderBy(direction(number)).limit(1)
     return row?.number
   }
-  const [oldest, newest] = [await end(asc), await end(desc)]
+  const [oldest, newest] = [await edge(asc), await edge(desc)]
   if (oldest === undefined || newest === undefined) return { rows: [], total: 0 }
   const since = (at: number) => firstSince(db, { account, model, oldest, newest }, at)
   const first = from === undefined ? oldest : await since(from)
@@ -125,31 +116,31 @@ export async function listUses(db: Db, query: UseQuery): Promise<{ rows: Use[]; 
   return { rows, total }
 }
 
-interface Numbers {
+interface NumberRange {
   account: string
   model: string | undefined
   oldest: number
   newest: number
 }
 
-/** The lowest number whose row is not before `at`; one above the newest when there is none. */
-async function firstSince(db: Db, { account, model, oldest, newest }: Numbers, at: number) {
-  const query = model === undefined ? atQuery(db) : modelAtQuery(db)
+/** Returns the lowest number whose row is not before `at`, or the newest number plus one. */
+async function firstSince(db: Db, { account, model, oldest, newest }: NumberRange, at: number) {
+  const query = model === undefined ? timeQuery(db) : modelTimeQuery(db)
   let [low, high] = [oldest, newest + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const [row] = await query.execute({ account, model, number: middle })
-    // A row that is gone was swept meanwhile, and was old.
+    // A missing row was old and has been deleted meanwhile.
     if (row && row.at >= at) high = middle
     else low = middle + 1
   }
   return low
 }
 
-const accountsAtOnce = 500
-const rowsAtOnce = 1_000
+const accountsPerBatch = 500
+const rowsPerBatch = 1_000
 
-/** Forgets what was used before `before` (milliseconds since 1970), some rows at a time. */
+/** Deletes rows from before `before` (milliseconds since 1970), in batches. */
 export async function deleteOldUses(engine: Engine, before: number): Promise<void> {
   for (let after = ''; ;) {
     const accounts = await engine.read
@@ -157,24 +148,24 @@ export async function deleteOldUses(engine: Engine, before: number): Promise<voi
       .from(useCounts)
       .where(and(eq(useCounts.day, ''), eq(useCounts.model, ''), gt(useCounts.account, after)))
       .orderBy(asc(useCounts.account))
-      .limit(accountsAtOnce)
-    for (const { account } of accounts) await sweepAccount(engine, account, before)
+      .limit(accountsPerBatch)
+    for (const { account } of accounts) await deleteOldUsesOf(engine, account, before)
     const last = accounts.at(-1)
-    if (!last || accounts.length < accountsAtOnce) return
+    if (!last || accounts.length < accountsPerBatch) return
     after = last.account
   }
 }
 
-async function sweepAccount(engine: Engine, account: string, before: number): Promise<void> {
+async function deleteOldUsesOf(engine: Engine, account: string, before: number): Promise<void> {
   const past = and(gt(useCounts.day, ''), lt(useCounts.day, utcDay(before)))
   await engine.tx((db) => db.delete(useCounts).where(and(eq(useCounts.account, account), past)))
-  for (let swept = rowsAtOnce; swept === rowsAtOnce;) {
+  for (let deleted = rowsPerBatch; deleted === rowsPerBatch;) {
     const mine = eq(uses.account, account)
-    const found = engine.read.select({ number: uses.number, at: uses.at }).from(uses).where(mine)
-    const [oldest] = await found.orderBy(asc(uses.number)).limit(1)
+    const rows = engine.read.select({ number: uses.number, at: uses.at }).from(uses).where(mine)
+    const [oldest] = await rows.orderBy(asc(uses.number)).limit(1)
     if (!oldest || oldest.at >= before) return
-    const some = between(uses.number, oldest.number, oldest.number + rowsAtOnce - 1)
-    const gone = and(mine, some, lt(uses.at, before))
-    swept = changedRowCount(await engine.tx((db) => db.delete(uses).where(gone)))
+    const batch = between(uses.number, oldest.number, oldest.number + rowsPerBatch - 1)
+    const old = and(mine, batch, lt(uses.at, before))
+    deleted = changedRowCount(await engine.tx((db) => db.delete(uses).where(old)))
   }
 }

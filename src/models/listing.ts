@@ -1,7 +1,7 @@
 import type { Model } from './catalogue.ts'
 import { hasRate, type ModelType, type PriceTexts, readPrice } from './price.ts'
 
-/** A model as a source states it; what is left out follows from its type. */
+/** A model as a source lists it. Missing fields follow from the type. */
 export interface Listing {
   id: string
   name?: string
@@ -15,10 +15,10 @@ export interface Listing {
   price?: PriceTexts
 }
 
-/** The most input tokens that a picture counts as, unless a model's row says otherwise. */
-const pictureTokensMost = 8_000
+/** Default for the input tokens of an image at most. */
+const imageTokensDefault = 8_000
 
-const outputsOf: Record<ModelType, string[]> = {
+const defaultOutputs: Record<ModelType, string[]> = {
   chat: ['text'],
   image: ['image'],
   video: ['video'],
@@ -27,8 +27,8 @@ const outputsOf: Record<ModelType, string[]> = {
 }
 
 /**
- * A model of the catalogue, from how its source lists it and where it can be had. A price without
- * what its type is paid by is no published rate. Throws when a price cannot be read.
+ * Creates a model of the catalogue. A price without the parts that its type is charged by counts as
+ * no price. Throws when a price is invalid.
  */
 export function toModel(
   listing: Listing,
@@ -43,19 +43,19 @@ export function toModel(
     type,
     ownedBy: id.split('/')[0] ?? id,
     inputs: listing.inputs ?? ['text'],
-    outputs: listing.outputs ?? outputsOf[type],
+    outputs: listing.outputs ?? defaultOutputs[type],
     supportsTools: listing.supportsTools ?? type === 'chat',
     contextLength: listing.contextLength ?? 0,
     maxOutput: listing.maxOutput ?? 0,
-    imageTokens: listing.imageTokens ?? pictureTokensMost,
+    imageTokens: listing.imageTokens ?? imageTokensDefault,
     price,
     offers: places.map((place) => ({ ...place, price })),
   }
 }
 
-function priceOf({ id, price }: Listing, type: ModelType, marginPercent: number) {
-  if (!price) return undefined
-  const read = readPrice(price, marginPercent)
-  if ('error' in read) throw new Error(`The price of ${id}: ${read.error}.`)
-  return hasRate(type, read) ? read : undefined
+function priceOf({ id, price: texts }: Listing, type: ModelType, marginPercent: number) {
+  if (!texts) return undefined
+  const price = readPrice(texts, marginPercent)
+  if ('error' in price) throw new Error(`The price of ${id} is invalid: ${price.error}.`)
+  return hasRate(type, price) ? price : undefined
 }

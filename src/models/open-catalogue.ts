@@ -7,29 +7,26 @@ import type { ListedModel } from './public-lists.ts'
 import { publishedModels } from './published-models.ts'
 
 export interface Sources {
-  /** The operator's own rows, which win over every other with the same id. */
+  /** The operator's rows. They replace others with the same id. */
   models: ModelRow[]
-  /** Names of upstreams whose prices are published (openai, openrouter ...). */
+  /** Upstreams with published prices (openai, openrouter ...). */
   published: string[]
-  /** What `berth models sync` kept of the public lists. */
+  /** Rows that `berth models sync` stored. */
   synced?: ListedModel[]
-  /** Models that an upstream on this machine told of. */
+  /** Models of an upstream on this machine. */
   local: { upstream: string; model: string }[]
   demo: boolean
   marginPercent: number
-  /** USD of a web search; undefined where there is none. */
+  /** USD per web search; undefined without web search. */
   perSearch?: string | undefined
-  /** Milliseconds since 1970: published prices change with time. */
+  /** Milliseconds since 1970. Published prices change over time. */
   now: number
 }
 
-/**
- * What a model found on this machine costs unless a row says otherwise: it has no publisher, and at
- * no price it would be anyone's to use without end.
- */
+/** Default price of local models: without a price, anyone could use them without limit. */
 const localPrice: PriceTexts = { prompt: '0.0000001', completion: '0.0000001' }
 
-/** Opens the catalogue. Throws when a price of berth.toml cannot be read. */
+/** Opens the catalogue. Throws when a price of berth.toml is invalid. */
 export async function openCatalogue(sources: Sources): Promise<Catalogue> {
   const { marginPercent, now } = sources
   const own = sources.models.map(({ upstreams, upstreamModel, ...listing }) => {
@@ -47,21 +44,22 @@ export async function openCatalogue(sources: Sources): Promise<Catalogue> {
     ),
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
-  const models = merged([...published.flat(), ...local, ...demo], own)
-  return new Catalogue(models.map((model) => searching(model, sources)))
+  const models = mergeOffers([...published.flat(), ...local, ...demo], own)
+  return new Catalogue(models.map((model) => addSearchPrice(model, sources)))
 }
 
-/** A model that can search the web, with the price of a search. */
-function searching(model: Model, { perSearch, marginPercent }: Sources): Model {
+/** Adds the price of a web search to models that can search. */
+function addSearchPrice(model: Model, { perSearch, marginPercent }: Sources): Model {
   const { type, supportsTools } = model
   if (perSearch === undefined || type !== 'chat' || !supportsTools) return model
-  const priced = (price: Price | undefined) => price && withSearch(price, perSearch, marginPercent)
-  const offers = model.offers.map((offer) => ({ ...offer, price: priced(offer.price) }))
-  return { ...model, price: priced(model.price), offers }
+  const withPrice = (price: Price | undefined) =>
+    price && withSearch(price, perSearch, marginPercent)
+  const offers = model.offers.map((offer) => ({ ...offer, price: withPrice(offer.price) }))
+  return { ...model, price: withPrice(model.price), offers }
 }
 
-/** One row for each id: several providers of a model are its offers, in the order they came. */
-function merged(models: Model[], own: Model[]): Model[] {
+/** Merges models with the same id into one with all offers, in order. */
+function mergeOffers(models: Model[], own: Model[]): Model[] {
   const byId = new Map<string, Model>()
   for (const model of models) {
     const known = byId.get(model.id)

@@ -4,9 +4,9 @@ import { sha256 } from '../core/ids.ts'
 export type ModelType = (typeof modelTypes)[number]
 
 /**
- * What a model costs: Nano per 1,000,000 units (tokens, images, seconds ...), so that no digit of a
- * price per token is lost. A part that is left out is no part of the price; 0 is a price.
- * `id` names the row by its content: an equal row has an equal id, and it never changes.
+ * The price of a model in nano-USD per 1,000,000 units (tokens, images, seconds ...), so that no
+ * digit of a price per token is lost. A missing part is not for sale; 0 is a price. `id` is a hash
+ * of the content: equal prices have equal ids, and an id never changes.
  */
 export interface Price {
   id: string
@@ -15,14 +15,14 @@ export interface Price {
   cacheRead?: bigint
   cacheWrite?: bigint
   reasoning?: bigint
-  /** Of the prompt's tokens, those that stand for sound. */
+  /** For prompt tokens that represent audio. */
   audio?: bigint
   perImage?: bigint
   perSecond?: bigint
   perCharacter?: bigint
   perMinute?: bigint
   perSearch?: bigint
-  /** Other token prices for the whole request when its prompt has more tokens than `above`. */
+  /** Token prices for a whole request whose prompt has more tokens than `above`, ascending. */
   tiers?: Tier[]
 }
 
@@ -34,7 +34,7 @@ export interface Tier {
   cacheWrite?: bigint
 }
 
-/** The parts by their wire names: the words of berth.toml and of GET /v1/models. */
+/** The parts with their names in berth.toml and in GET /v1/models. */
 export const parts = {
   prompt: 'prompt',
   completion: 'completion',
@@ -52,8 +52,11 @@ export const parts = {
 export type Part = keyof typeof parts
 const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
 
-/** A price as it is written: USD per unit, as texts, by wire name. */
-export type PriceTexts = { [P in (typeof parts)[Part]]?: string } & { tiers?: TierTexts[] }
+type Rates = { [P in Part]?: bigint }
+type RateTexts = { [P in (typeof parts)[Part]]?: string }
+
+/** A price on the wire: USD per unit as decimal text. */
+export type PriceTexts = RateTexts & { tiers?: TierTexts[] }
 
 export interface TierTexts {
   above: number
@@ -67,8 +70,8 @@ const perMillionDigits = 15
 const decimal = /^(\d{1,9})(?:\.(\d{1,15}))?$/
 
 /**
- * USD per unit ("0.0000000375") to Nano per 1,000,000 units, exactly. Answers undefined when the
- * text is no such number or has more than 15 decimals.
+ * Converts USD per unit ("0.0000000375") to nano-USD per 1,000,000 units, exactly. Returns undefined
+ * for text that is no such number or has more than 15 decimals.
  */
 export function fromUsdPerUnit(text: string): bigint | undefined {
   const match = decimal.exec(text)
@@ -77,7 +80,7 @@ export function fromUsdPerUnit(text: string): bigint | undefined {
   return BigInt(whole + fraction.padEnd(perMillionDigits, '0'))
 }
 
-/** Nano per 1,000,000 units to the USD per unit of the wire, exactly: "0.0000000375". */
+/** Converts nano-USD per 1,000,000 units to USD per unit, exactly: "0.0000000375". */
 export function toUsdPerUnit(rate: bigint): string {
   const digits = rate.toString().padStart(perMillionDigits + 1, '0')
   const whole = digits.slice(0, -perMillionDigits)
@@ -85,121 +88,123 @@ export function toUsdPerUnit(rate: bigint): string {
   return fraction ? `${whole}.${fraction}` : whole
 }
 
-/** Which number in a price is faulty, for the one line that tells the operator. */
+/**
+ * Converts a number of USD for `units` units to USD per unit, rounded up to 15 decimals. Returns
+ * undefined for a number that is no price.
+ */
+export function usdPerUnit(usd: number, units: bigint): string | undefined {
+  const rate = fromUsdPerUnit(String(usd)) ?? fromUsdPerUnit(usd.toFixed(perMillionDigits))
+  return rate === undefined ? undefined : toUsdPerUnit((rate + units - 1n) / units)
+}
+
+/** The invalid part of a price, for the operator's error message. */
 export interface PriceError {
   error: string
 }
 
 /**
- * Reads a written price and adds the operator's margin (percent, rounded up per million units).
- * Texts are exact; what is no price is answered as a fault.
+ * Parses a price and adds the operator's margin (percent, rounded up per million units). Returns a
+ * PriceError for an invalid price.
  */
 export function readPrice(texts: PriceTexts, marginPercent = 0): Price | PriceError {
-  const price: Omit<Price, 'id'> = {}
+  const rates = readRates(texts, marginPercent)
+  if ('error' in rates) return rates
+  if (rates.perSecond !== undefined && rates.perMinute !== undefined) {
+    return { error: 'per_second and per_minute would both charge the same seconds' }
+  }
+  const tiers: Tier[] = []
+  for (const { above, ...tierTexts } of texts.tiers ?? []) {
+    const tier = readRates(tierTexts, marginPercent)
+    if ('error' in tier || tier.prompt === undefined || tier.completion === undefined) {
+      return { error: `the tier above ${above} has a part that is not a price` }
+    }
+    const { prompt, completion, cacheRead, cacheWrite } = tier
+    tiers.push({
+      above,
+      prompt,
+      completion,
+      ...(cacheRead !== undefined && { cacheRead }),
+      ...(cacheWrite !== undefined && { cacheWrite }),
+    })
+  }
+  tiers.sort((a, b) => a.above - b.above)
+  return withId({ ...rates, ...(tiers.length > 0 && { tiers }) })
+}
+
+function readRates(texts: RateTexts, marginPercent: number): Rates | PriceError {
+  const rates: Rates = {}
   for (const part of partNames) {
     const text = texts[parts[part]]
     if (text === undefined) continue
     const rate = fromUsdPerUnit(text)
-    if (rate === undefined) return { error: `${parts[part]} = "${text}" is no price in USD` }
-    price[part] = marginOn(rate, marginPercent)
+    if (rate === undefined) return { error: `${parts[part]} = "${text}" is not a price in USD` }
+    rates[part] = withMargin(rate, marginPercent)
   }
-  if (price.perSecond !== undefined && price.perMinute !== undefined) {
-    return { error: 'per_second and per_minute would both charge the same seconds' }
-  }
-  for (const written of texts.tiers ?? []) {
-    const tier = readTier(written, marginPercent)
-    if (!tier) return { error: `the tier above ${written.above} has a part that is no price` }
-    price.tiers = [...(price.tiers ?? []), tier]
-  }
-  price.tiers?.sort((a, b) => a.above - b.above)
-  return withId(price)
+  return rates
 }
 
-function readTier(written: TierTexts, marginPercent: number): Tier | undefined {
-  const read = (text: string): bigint | undefined => {
-    const rate = fromUsdPerUnit(text)
-    return rate === undefined ? undefined : marginOn(rate, marginPercent)
-  }
-  const [prompt, completion] = [read(written.prompt), read(written.completion)]
-  if (prompt === undefined || completion === undefined) return undefined
-  const tier: Tier = { above: written.above, prompt, completion }
-  for (const part of ['cacheRead', 'cacheWrite'] as const) {
-    const text = written[parts[part]]
-    if (text === undefined) continue
-    const rate = read(text)
-    if (rate === undefined) return undefined
-    tier[part] = rate
-  }
-  return tier
-}
-
-const marginOn = (rate: bigint, percent: number): bigint =>
+const withMargin = (rate: bigint, percent: number): bigint =>
   (rate * BigInt(100 + percent) + 99n) / 100n
 
-/** What the upstream asks, of a rate with our margin on it: exactly, since that was rounded up. */
+/** Returns the upstream's own rate, exactly, since the margin was rounded up. */
 export const withoutMargin = (rate: bigint, percent: number): bigint =>
   (rate * 100n) / BigInt(100 + percent)
 
 function withId(price: Omit<Price, 'id'>): Price {
-  const written = JSON.stringify(price, (_, value: unknown) =>
+  const json = JSON.stringify(price, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
-  return { id: `pr_${sha256(written).slice(0, 12)}`, ...price }
+  return { id: `pr_${sha256(json).slice(0, 12)}`, ...price }
 }
 
-/** A price with what a web search costs: `usd` and the margin, where it says nothing itself. */
+/** Adds the price of a web search, `usd` and the margin, to a price without one. */
 export function withSearch(price: Price, usd: string, marginPercent: number): Price {
   const rate = fromUsdPerUnit(usd)
   if (rate === undefined || price.perSearch !== undefined) return price
-  const { id: _, ...parts } = price
-  return withId({ ...parts, perSearch: marginOn(rate, marginPercent) })
+  const { id: _, ...rest } = price
+  return withId({ ...rest, perSearch: withMargin(rate, marginPercent) })
 }
 
-/** The copy of a price that a hold keeps: flat, its numbers as decimal text. */
-export function storedPrice(price: Price): Record<string, string> {
-  const kept: Record<string, string> = { id: price.id }
-  for (const part of partNames) {
-    const rate = price[part]
-    if (rate !== undefined) kept[parts[part]] = rate.toString()
-  }
-  if (price.tiers) kept.tiers = JSON.stringify(presentPrice(price).tiers)
-  return kept
-}
+/** Returns the copy of a price that a hold stores: flat, with numbers as decimal text. */
+export const storedPrice = (price: Price): Record<string, string> => ({
+  id: price.id,
+  ...formatRates(price, String),
+  ...(price.tiers && { tiers: JSON.stringify(presentPrice(price).tiers) }),
+})
 
-/** The price of GET /v1/models: USD per unit as texts, without a digit lost. */
-export function presentPrice(price: Price): PriceTexts {
-  const shown: PriceTexts = {}
-  for (const part of partNames) {
-    const rate = price[part]
-    if (rate !== undefined) shown[parts[part]] = toUsdPerUnit(rate)
-  }
-  if (price.tiers) shown.tiers = price.tiers.map(presentTier)
-  return shown
-}
+/** Returns the price of GET /v1/models: USD per unit as text, without losing a digit. */
+export const presentPrice = (price: Price): PriceTexts => ({
+  ...formatRates(price, toUsdPerUnit),
+  ...(price.tiers && { tiers: price.tiers.map(presentTier) }),
+})
 
-function presentTier({ above, prompt, completion, cacheRead, cacheWrite }: Tier): TierTexts {
-  const shown: TierTexts = {
-    above,
-    prompt: toUsdPerUnit(prompt),
-    completion: toUsdPerUnit(completion),
-  }
-  if (cacheRead !== undefined) shown.cache_read = toUsdPerUnit(cacheRead)
-  if (cacheWrite !== undefined) shown.cache_write = toUsdPerUnit(cacheWrite)
-  return shown
-}
+const presentTier = ({ above, prompt, completion, ...cache }: Tier): TierTexts => ({
+  above,
+  prompt: toUsdPerUnit(prompt),
+  completion: toUsdPerUnit(completion),
+  ...formatRates(cache, toUsdPerUnit),
+})
 
-/** Whether every part is a published 0; that of a search counts where there were any. */
+const formatRates = (rates: Rates, format: (rate: bigint) => string): RateTexts =>
+  Object.fromEntries(
+    partNames.flatMap((part) => {
+      const rate = rates[part]
+      return rate === undefined ? [] : [[parts[part], format(rate)]]
+    }),
+  )
+
+/** Whether all parts are published as 0. The price of a search counts only when there were any. */
 export const isFree = (price: Price, searches: number): boolean =>
   partNames.every((part) => !price[part] || (part === 'perSearch' && searches === 0)) &&
   !price.tiers?.some((tier) => tier.prompt || tier.completion)
 
-/** Whether a price counts seconds. */
+/** Whether a price charges by time. */
 export const isTimed = ({ perSecond, perMinute }: Price): boolean =>
   perSecond !== undefined || perMinute !== undefined
 
-/** Whether the price says what a model of this type is paid by. */
+/** Whether a price has the parts that models of this type are charged by. */
 export function hasRate(type: ModelType, price: Price): boolean {
-  const has = (...wanted: Part[]) => wanted.some((part) => price[part] !== undefined)
+  const has = (...names: Part[]) => names.some((part) => price[part] !== undefined)
   if (type === 'chat') return has('prompt') && has('completion')
   if (type === 'embedding') return has('prompt')
   if (type === 'image') return has('perImage', 'completion')

@@ -3,30 +3,23 @@ import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-pr
 import type { Model } from './catalogue.ts'
 import { type Listing, toModel } from './listing.ts'
 import { mediaModels } from './media-prices.ts'
-import {
-  fromUsdPerUnit,
-  type ModelType,
-  parts,
-  type PriceTexts,
-  type TierTexts,
-  toUsdPerUnit,
-} from './price.ts'
+import { type ModelType, parts, type PriceTexts, type TierTexts, usdPerUnit } from './price.ts'
 import type { ListedModel } from './public-lists.ts'
 
-/** A provider of the published list. */
+/** A provider in the published list. */
 interface Provider {
-  /** Its id there. */
+  /** Its id in the list. */
   id: string
-  /** Who made the models that name no maker. */
+  /** Maker of the models whose ids name none. */
   maker: string
-  /** Which of its models are served; all when left out. */
+  /** The models that are served; all when undefined. */
   only?: RegExp
-  /** What else than text and pictures its chat models take. */
-  takes?: string[]
+  /** Inputs of its chat models beside text and images. */
+  inputs?: string[]
 }
 
 const providers: Record<string, Provider> = {
-  // Its codex and pro models answer nothing but its own Responses.
+  // Its codex and pro models support the Responses API only.
   openai: { id: 'openai', maker: 'openai', only: /^(?!.*(codex|-pro$))/ },
   openrouter: { id: 'openrouter', maker: 'openrouter' },
   groq: { id: 'groq', maker: 'groq' },
@@ -38,13 +31,18 @@ const providers: Record<string, Provider> = {
     id: 'google',
     maker: 'google',
     only: /^(gemini|gemma)/,
-    takes: ['file', 'audio', 'video'],
+    inputs: ['file', 'audio', 'video'],
   },
-  anthropic: { id: 'anthropic', maker: 'anthropic', only: /^claude-[a-z]+-[4-9]/, takes: ['file'] },
+  anthropic: {
+    id: 'anthropic',
+    maker: 'anthropic',
+    only: /^claude-[a-z]+-[4-9]/,
+    inputs: ['file'],
+  },
   cohere: { id: 'cohere', maker: 'cohere', only: /^(command-r|c4ai|embed-)/ },
 }
 
-/** Not served by any operation of ours, or billed by what none tells: searches of its own. */
+/** Models for no operation of the gateway, or with charges that no response reports. */
 const unserved =
   /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|search-preview|deep-research|sonar|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni|:extended|(?<!^gpt)-image/
 const types: [RegExp, ModelType][] = [
@@ -52,14 +50,14 @@ const types: [RegExp, ModelType][] = [
   [/whisper|transcribe/, 'audio'],
   [/^gpt-image/, 'image'],
 ]
-const sees =
+const vision =
   /gpt-(4o|4\.1|4-turbo|4\.5|[5-9])|\bo[13](-pro)?$|\bo4-mini$|gemini|claude-[^12v]|grok-(2-vision|[4-9])|pixtral|llama-4|vision|-vl|gemma-[34]|mistral-(small-3|small-2[56]|medium-[3-9]|large-25)/
 const withoutTools = /o1-(mini|preview)|chatgpt-4o|deepseek-r1|gemma|llama-2|guard/
 /**
- * The most output tokens by family, as their makers publish them: the first that fits. The list has
- * none; a model of no family here is bound by its window.
+ * Output tokens at most, by family, as published by their makers; the first match applies. The list
+ * has no such limits. Other models are limited by their window.
  */
-const outputs: [RegExp, number][] = [
+const outputLimits: [RegExp, number][] = [
   [/gpt-3\.5|gpt-4-(turbo|vision)|command-r|c4ai/, 4_096],
   [/gpt-4(-32k)?$|deepseek-chat|gemini-(1|2\.0)|claude-3-(5|\.5)/, 8_192],
   [/gpt-4o|gpt-4\.5|gpt-chat|chatgpt/, 16_384],
@@ -69,13 +67,13 @@ const outputs: [RegExp, number][] = [
   [/\bo[134]/, 100_000],
   [/gpt-[5-9]|codex/, 128_000],
 ]
-/** gpt-4o-mini counts a picture as many times the tokens of its siblings. */
-const pictureTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
+/** gpt-4o-mini counts an image as many times the tokens of its siblings. */
+const imageTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
 
 /**
- * The models of one configured provider, with the prices that hold at `now` (milliseconds since
- * 1970), from the data of @pydantic/genai-prices; what was synced wins over it. Inputs and tools
- * are told from the families.
+ * Creates the models of one provider from the data of @pydantic/genai-prices, with the prices at
+ * `now` (milliseconds since 1970). Synced rows take precedence. The family of a model determines its
+ * inputs and tools.
  */
 export async function publishedModels(
   upstream: string,
@@ -83,9 +81,9 @@ export async function publishedModels(
   marginPercent: number,
   synced: ListedModel[] = [],
 ): Promise<Model[]> {
-  const own = mediaModels(upstream, marginPercent)
+  const media = mediaModels(upstream, marginPercent)
   const provider = providers[upstream]
-  if (!provider) return own
+  if (!provider) return media
   const { findProvider } = await import('@pydantic/genai-prices')
   const rows = findProvider({ providerId: provider.id })?.models ?? []
   const served = rows.filter(
@@ -99,7 +97,7 @@ export async function publishedModels(
   const listed = [...listings].map(([model, listing]) =>
     toModel(listing, [{ upstream, model }], marginPercent),
   )
-  return [...listed, ...own].filter(({ price }) => price !== undefined)
+  return [...listed, ...media].filter(({ price }) => price !== undefined)
 }
 
 function listingOf(row: ModelInfo, provider: Provider, now: number): Listing {
@@ -112,20 +110,20 @@ function listingOf(row: ModelInfo, provider: Provider, now: number): Listing {
   }
 }
 
-/** What the name of a model tells of it. */
-function familyOf(id: string, { maker, takes = [] }: Provider) {
+/** Returns the properties that follow from a model's name. */
+function familyOf(id: string, { maker, inputs = [] }: Provider) {
   const type = byFamily(types, id) ?? 'chat'
-  const picture = byFamily(pictureTokens, id)
-  const output = type === 'chat' ? byFamily(outputs, id) : undefined
-  const seen = type !== 'embedding' && sees.test(id)
-  const sound = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
+  const image = byFamily(imageTokens, id)
+  const output = type === 'chat' ? byFamily(outputLimits, id) : undefined
+  const hasVision = type !== 'embedding' && vision.test(id)
+  const audio = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
   return {
     id: id.includes('/') ? id : `${maker}/${id}`,
     type,
-    inputs: seen ? ['text', 'image', ...takes] : ['text'],
-    ...sound,
+    inputs: hasVision ? ['text', 'image', ...inputs] : ['text'],
+    ...audio,
     supportsTools: type === 'chat' && !withoutTools.test(id),
-    ...(picture && { pictureTokens: picture }),
+    ...(image && { imageTokens: image }),
     ...(output && { maxOutput: output }),
   }
 }
@@ -133,15 +131,15 @@ function familyOf(id: string, { maker, takes = [] }: Provider) {
 const byFamily = <T>(families: [RegExp, T][], id: string): T | undefined =>
   families.find(([pattern]) => pattern.test(id))?.[1]
 
-/** The last row that has begun; of the prices that follow the hour of the day, the dearest. */
+/** Returns the current price; of prices by time of day, the highest. */
 function priceAt(rows: ConditionalPrice[] | ModelPrice, now: number): ModelPrice {
   if (!Array.isArray(rows)) return rows
-  const begun = rows.filter(
+  const current = rows.filter(
     ({ constraint }) =>
       constraint?.type !== 'start_date' || Date.parse(constraint.start_date) <= now,
   )
-  const steady = begun.findLast(({ constraint }) => constraint?.type !== 'time_of_date')
-  const hourly = begun.filter(({ constraint }) => constraint?.type === 'time_of_date')
+  const steady = current.findLast(({ constraint }) => constraint?.type !== 'time_of_date')
+  const hourly = current.filter(({ constraint }) => constraint?.type === 'time_of_date')
   const all = [...(steady ? [steady] : []), ...hourly].map(({ prices }) => prices)
   return all.toSorted((a, b) => baseOf(b.output_mtok) - baseOf(a.output_mtok))[0] ?? {}
 }
@@ -150,8 +148,8 @@ type Rate = ModelPrice[string]
 
 const baseOf = (rate: Rate): number => (typeof rate === 'object' ? rate.base : (rate ?? 0))
 
-/** Pictures and sound that are paid by tokens are paid at the dearest of their token prices. */
-const names: Record<'chat' | 'media', [keyof typeof parts, string[]][]> = {
+/** Source fields by part. Media that is charged by tokens uses the highest of its token prices. */
+const sources: Record<'chat' | 'media', [keyof typeof parts, string[]][]> = {
   chat: [
     ['prompt', ['input_mtok']],
     ['completion', ['output_mtok']],
@@ -169,17 +167,17 @@ const names: Record<'chat' | 'media', [keyof typeof parts, string[]][]> = {
 function textsOf(price: ModelPrice, type: ModelType): PriceTexts {
   const texts: PriceTexts = {}
   const isMedia = type === 'image' || type === 'audio'
-  for (const [part, from] of names[isMedia ? 'media' : 'chat']) {
+  for (const [part, from] of sources[isMedia ? 'media' : 'chat']) {
     const rates = from.flatMap((name) => price[name] ?? [])
-    const dearest = rates.toSorted((a, b) => baseOf(b) - baseOf(a))[0]
-    if (dearest !== undefined) texts[parts[part]] = perToken(baseOf(dearest))
+    const highest = rates.toSorted((a, b) => baseOf(b) - baseOf(a))[0]
+    if (highest !== undefined) texts[parts[part]] = perToken(baseOf(highest))
   }
-  if (typeof price.audio_hours === 'number') texts.per_minute = perMinute(price.audio_hours)
+  if (typeof price.audio_hours === 'number') texts.per_minute = perUnit(price.audio_hours, 60n)
   const tiers = tiersOf(price)
   return tiers.length > 0 ? { ...texts, tiers } : texts
 }
 
-/** Each start of a tier, with the price that every part has there. */
+/** Returns the tiers, each with the rates of all parts. */
 function tiersOf(price: ModelPrice): TierTexts[] {
   const starts = new Set(
     Object.values(price).flatMap((rate) =>
@@ -204,19 +202,11 @@ function tiersOf(price: ModelPrice): TierTexts[] {
   })
 }
 
-/** The list's numbers are USD per million tokens: their shortest text is the published price. */
-function perToken(usdPerMillion: number): string {
-  const millionth = fromUsdPerUnit(plain(usdPerMillion))
-  if (millionth === undefined) throw new Error(`The published price ${usdPerMillion} is no price.`)
-  return toUsdPerUnit((millionth + 999_999n) / 1_000_000n)
-}
+/** Converts a price of the list, which is in USD per million tokens. */
+const perToken = (usd: number): string => perUnit(usd, 1_000_000n)
 
-function perMinute(usdPerHour: number): string {
-  const hourly = fromUsdPerUnit(plain(usdPerHour))
-  if (hourly === undefined) throw new Error(`The published price ${usdPerHour} is no price.`)
-  return toUsdPerUnit((hourly + 59n) / 60n)
+function perUnit(usd: number, units: bigint): string {
+  const text = usdPerUnit(usd, units)
+  if (text === undefined) throw new Error(`The published price ${usd} is not a price.`)
+  return text
 }
-
-/** A number in decimals: its shortest text, or 15 digits where that has more, or an exponent. */
-const plain = (number: number): string =>
-  fromUsdPerUnit(String(number)) === undefined ? number.toFixed(15) : String(number)

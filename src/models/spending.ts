@@ -6,14 +6,14 @@ import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
 import { useCounts } from './tables.ts'
 
-/** What an account's requests to one model came to. */
+/** An account's spending on one model. */
 export interface ModelSpending {
   model: string
   requests: number
   amount: NanoUsd
 }
 
-/** An account's requests of some days: by day, oldest first, and by model, the dearest first. */
+/** An account's spending by day, oldest first, and by model, highest first. */
 export interface Spending {
   days: { day: string; amount: NanoUsd }[]
   models: ModelSpending[]
@@ -22,16 +22,13 @@ export interface Spending {
 const charged = sumOf(useCounts.charged)
 const requests = sql<number>`sum(${useCounts.count})`.mapWith(Number)
 
-/**
- * What an account was charged at the gateway in the last `days` UTC days, today included; of its
- * models at most `models`.
- */
+/** Returns an account's gateway charges of the last `days` UTC days, including today. */
 export async function getSpending(
   { db, clock }: { db: Engine; clock: Clock },
   account: string,
-  most: { days: number; models: number },
+  limits: { days: number; models: number },
 ): Promise<Spending> {
-  const all = lastDays(clock, most.days)
+  const all = lastDays(clock, limits.days)
   const within = and(eq(useCounts.account, account), gte(useCounts.day, all[0] ?? ''))
   const [byDay, models] = await Promise.all([
     db.read
@@ -45,13 +42,13 @@ export async function getSpending(
       .where(within)
       .groupBy(useCounts.model)
       .orderBy(desc(charged), asc(useCounts.model))
-      .limit(most.models),
+      .limit(limits.models),
   ])
   const amounts = new Map(byDay.map((row) => [row.day, row.amount]))
   return { days: all.map((on) => ({ day: on, amount: amounts.get(on) ?? zero })), models }
 }
 
-/** The models that an account has used, by their ids, at most `limit`. */
+/** Lists the ids of at most `limit` models that an account has used. */
 export async function listUsedModels(db: Engine['read'], account: string, limit: number) {
   const own = and(eq(useCounts.account, account), eq(useCounts.day, ''), gt(useCounts.model, ''))
   const rows = await db

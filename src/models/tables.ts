@@ -2,9 +2,9 @@ import { zero } from '../core/money.ts'
 import { flag, integer, nano, primaryKey, table, text, time, uniqueIndex } from '../db/columns.ts'
 
 /**
- * What was used: one row for each request that reached a model, numbered from 1 in its account, and
- * again among its account's requests to the same model, without gaps. `at` never goes back in an
- * account. No bodies are kept.
+ * The usage history: one row per request that reached a model, without its bodies. `number` counts
+ * from 1 per account, `modelNumber` per account and model, both without gaps. `at` never decreases
+ * within an account.
  */
 export const uses = table(
   'uses',
@@ -39,8 +39,8 @@ export const uses = table(
 )
 
 /**
- * What an account's requests come to, in all (`model` and `day` are ''), of each model, and of each
- * model on each UTC day. The first two number the history.
+ * Totals per account (`model` and `day` are ''), per model, and per model and UTC day. The counts of
+ * the first two number the history.
  */
 export const useCounts = table(
   'use_counts',

@@ -1,35 +1,35 @@
-import { isRecord } from '../core/schema.ts'
+import { isRecord, type Json } from '../core/schema.ts'
 
-/** What one request used, in whole units (seconds may be parts of one). */
+/** The usage of one request, in whole units, except for seconds. */
 export interface Usage {
-  /** All input tokens: `cached` (read from a cache) and `cacheWrite` are parts of it. */
+  /** All input tokens, including `cached` (read from a cache) and `cacheWrite`. */
   prompt: number
   cached: number
   cacheWrite: number
-  /** Input tokens that stand for sound: a part of `prompt`. */
+  /** Input tokens for audio, a part of `prompt`. */
   audio: number
-  /** All output tokens: `reasoning` is a part of it. */
+  /** All output tokens, including `reasoning`. */
   completion: number
   reasoning: number
   images: number
   seconds: number
   characters: number
   searches: number
-  /** Of a request that was several at the upstream: the most input tokens of one. Else 0. */
+  /** Input tokens of the longest upstream request, when there were several; else 0. */
   longest: number
-  /** Whether any of it is our own count, or was mended. */
+  /** Whether any number is an estimate or was corrected. */
   estimated: boolean
 }
 
-/** The most that a request can have used: what is above was not used. */
+/** Upper bounds of a request's usage. Higher numbers of the upstream are not believed. */
 export interface UsageLimits {
   prompt: number
   completion: number
-  /** Of sound or film; left out where neither is made or heard, and none is read. */
+  /** Of audio or video; undefined for models that are not charged by time. */
   seconds?: number
 }
 
-const nothing: Usage = {
+const noUsage: Usage = {
   prompt: 0,
   cached: 0,
   cacheWrite: 0,
@@ -44,100 +44,107 @@ const nothing: Usage = {
   estimated: false,
 }
 
-/** A usage in which only the given parts are not 0. */
-export const createUsage = (parts: Partial<Usage>): Usage => ({ ...nothing, ...parts })
+/** Creates a usage in which all other parts are 0. */
+export const createUsage = (parts: Partial<Usage>): Usage => ({ ...noUsage, ...parts })
 
-/** Names of one number in the answers of OpenAI's chat and its later endpoints, and of others. */
+/** Names of the same number in OpenAI's chat and in its later endpoints. */
 const promptNames = ['prompt_tokens', 'input_tokens']
 const completionNames = ['completion_tokens', 'output_tokens']
 const promptDetails = ['prompt_tokens_details', 'input_tokens_details']
 const completionDetails = ['completion_tokens_details', 'output_tokens_details']
 
 /**
- * Reads the `usage` of an OpenAI-shaped answer, in which prompt_tokens include the cached ones and
- * completion_tokens the reasoning. Some upstreams leave reasoning out of completion_tokens and in
- * total_tokens: the difference is reasoning. Numbers that cannot be (negative, fractions, texts,
- * above the limits, parts above their wholes) are mended and mark the usage as estimated. Answers
- * undefined when it says nothing of use: then our own count stands.
+ * Reads the `usage` of a response in OpenAI's format, where prompt_tokens include cached tokens and
+ * completion_tokens include reasoning. Some upstreams count reasoning in total_tokens only; the
+ * difference is reasoning. Impossible numbers (negative, fractions, texts, above the limits, parts
+ * above their total) are corrected and mark the usage as estimated. Returns undefined for a usage
+ * without counts, so that the caller estimates it.
  */
 export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefined {
   if (!isRecord(usage)) return undefined
-  const read = new Reading()
-  let prompt = read.tokens(usage, promptNames, limits.prompt)
-  let completion = read.tokens(usage, completionNames, limits.completion)
-  const total = read.tokens(usage, ['total_tokens'], Infinity) ?? 0
-  // What has no completion, as an embedding, may tell its prompt as the total.
-  const isPrompt = completion !== undefined || limits.completion === 0
-  if (prompt === undefined && isPrompt && total > (completion ?? 0)) {
-    prompt = read.within(total - (completion ?? 0), limits.prompt)
+  const reader = new UsageReader()
+  let prompt = reader.tokens(usage, promptNames, limits.prompt)
+  let completion = reader.tokens(usage, completionNames, limits.completion)
+  const total = reader.tokens(usage, ['total_tokens'], Infinity) ?? 0
+  // Embeddings have no completion; some send the prompt as the total only.
+  const isTotalPrompt = completion !== undefined || limits.completion === 0
+  if (prompt === undefined && isTotalPrompt && total > (completion ?? 0)) {
+    prompt = reader.atMost(total - (completion ?? 0), limits.prompt)
   }
   if (prompt === undefined && completion === undefined) {
-    const seconds = read.number(usage.seconds)
+    const seconds = reader.number(usage.seconds)
     if (seconds === undefined || limits.seconds === undefined) return undefined
-    return createUsage({ seconds: read.within(seconds, limits.seconds), estimated: read.mended })
+    return createUsage({
+      seconds: reader.atMost(seconds, limits.seconds),
+      estimated: reader.isCorrected,
+    })
   }
-  const unsaid = read.believed(
+  const uncounted = reader.plausible(
     total - (prompt ?? 0) - (completion ?? 0),
     limits.completion - (completion ?? 0),
   )
-  const thought = read.tokens(detailsOf(usage, completionDetails), ['reasoning_tokens'], Infinity)
+  const reasoning = reader.tokens(
+    detailsOf(usage, completionDetails),
+    ['reasoning_tokens'],
+    Infinity,
+  )
   const isReasoning = completion !== undefined
-  completion = (completion ?? 0) + unsaid
+  completion = (completion ?? 0) + uncounted
   const details = detailsOf(usage, promptDetails)
   const cached =
-    read.tokens(details, ['cached_tokens'], Infinity) ??
-    read.tokens(usage, ['prompt_cache_hit_tokens'], Infinity) ??
+    reader.tokens(details, ['cached_tokens'], Infinity) ??
+    reader.tokens(usage, ['prompt_cache_hit_tokens'], Infinity) ??
     0
-  const written = read.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
-  const sound = read.tokens(details, ['audio_tokens'], Infinity) ?? 0
-  const cachedIn = read.within(cached, prompt ?? 0)
+  const written = reader.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
+  const audio = reader.tokens(details, ['audio_tokens'], Infinity) ?? 0
+  const cachedIn = reader.atMost(cached, prompt ?? 0)
   return createUsage({
     prompt: prompt ?? 0,
     cached: cachedIn,
-    cacheWrite: read.within(written, (prompt ?? 0) - cachedIn),
-    audio: read.within(sound, prompt ?? 0),
+    cacheWrite: reader.atMost(written, (prompt ?? 0) - cachedIn),
+    audio: reader.atMost(audio, prompt ?? 0),
     completion,
-    reasoning: read.within(Math.max(thought ?? 0, isReasoning ? unsaid : 0), completion),
-    estimated: read.mended,
+    reasoning: reader.atMost(Math.max(reasoning ?? 0, isReasoning ? uncounted : 0), completion),
+    estimated: reader.isCorrected,
   })
 }
 
-/** Reads numbers that may be wrong, and remembers whether one had to be mended. */
-class Reading {
-  mended = false
+/** Reads numbers that may be wrong, and records whether it corrected one. */
+class UsageReader {
+  isCorrected = false
 
-  /** A number that is there and not negative; undefined when it is not there, or is no number. */
+  /** Returns a number that is not negative; undefined for any other value. */
   number(value: unknown): number | undefined {
     if (value === undefined || value === null) return undefined
     const number = typeof value === 'string' && value.trim() ? Number(value) : value
     if (typeof number === 'number' && number === value && number >= 0) return number
-    this.mended = true
+    this.isCorrected = true
     return typeof number === 'number' && number >= 0 ? number : undefined
   }
 
-  /** The first of the names that has a number, whole and at most `max`. */
-  tokens(from: Record<string, unknown>, names: string[], max: number): number | undefined {
+  /** Returns the first number among the names, rounded up and at most `max`. */
+  tokens(from: Json, names: string[], max: number): number | undefined {
     for (const name of names) {
       const number = this.number(from[name])
       if (number === undefined) continue
-      if (!Number.isInteger(number)) this.mended = true
-      return this.within(Math.ceil(number), max)
+      if (!Number.isInteger(number)) this.isCorrected = true
+      return this.atMost(Math.ceil(number), max)
     }
     return undefined
   }
 
-  /** A difference of two of its numbers: 0 unless it is one that can be. */
-  believed(difference: number, max: number): number {
-    if (difference > max) this.mended = true
+  /** Returns a difference of two numbers; 0 when it is impossible. */
+  plausible(difference: number, max: number): number {
+    if (difference > max) this.isCorrected = true
     return difference > 0 && difference <= max ? difference : 0
   }
 
-  within(number: number, max: number): number {
+  atMost(number: number, max: number): number {
     if (number <= max) return number
-    this.mended = true
+    this.isCorrected = true
     return max
   }
 }
 
-const detailsOf = (usage: Record<string, unknown>, names: string[]): Record<string, unknown> =>
+const detailsOf = (usage: Json, names: string[]): Json =>
   names.map((name) => usage[name]).find(isRecord) ?? {}

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import { createHandler } from '../../http/middleware.ts'
 import { createRouter } from '../../http/router.ts'
 import { readWav } from '../../storage/audio.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
@@ -178,7 +177,7 @@ test('a sound that stands still for a while may be silent, but not one that nobo
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
   const gil = await faked.gus()
-  const door = createHandler(faked.ctx, createRouter(faked.ctx))
+  const door = createRouter(faked.ctx).handle
   const request = new Request('http://localhost/v1/audio/speech', {
     method: 'POST',
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },

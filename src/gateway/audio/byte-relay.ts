@@ -41,7 +41,7 @@ export class ByteRelay {
 
   constructor(
     private readonly source: ByteSource,
-    private readonly serving: Pick<MediaCall, 'watch' | 'paid' | 'mayBeSilent'>,
+    private readonly serving: Pick<MediaCall, 'deadlines' | 'settled' | 'pauseIdleTimeout'>,
   ) {
     const { promise, resolve } = Promise.withResolvers<CallEnd>()
     this.ended = promise

@@ -6,7 +6,7 @@ import { Media } from '../../core/schema.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { keyOperation } from '../operation.ts'
-import { paidErrors } from '../paid/pay.ts'
+import { mediaErrors } from '../paid/media.ts'
 import * as schemas from './schemas.ts'
 import { synthesizeSpeech } from './speech.ts'
 import { createTranscription } from './transcriptions.ts'
@@ -28,7 +28,7 @@ const speechRoute = (ctx: AppContext) =>
         takes: { 'application/json': { schema: schemas.speechRequestSchema } },
       },
       { 200: Media('audio/*') },
-      [...paidErrors, 'not_found'],
+      [...mediaErrors, 'not_found'],
     ),
   )
 
@@ -53,7 +53,7 @@ const transcriptionRoute = (ctx: AppContext) =>
               Type.Union([schemas.TranscriptionSchema, Media('text/plain')]),
             ),
           },
-          paidErrors,
+          mediaErrors,
         ),
       },
     )

@@ -18,8 +18,8 @@ import { findText, findWord, invalidField, readModels, readText } from '../field
 import * as made from '../media-files/media-files.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall, MediaOutput, MediaRequest } from '../paid/media.ts'
+import { runMediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
-import { runMediaRequest } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import {

@@ -24,7 +24,7 @@ import {
 } from '../fields.ts'
 import * as made from '../media-files/media-files.ts'
 import type { MediaOutput, MediaRequest } from '../paid/media.ts'
-import { runMediaRequest } from '../paid/pay.ts'
+import { runMediaRequest } from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { noContent, unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'

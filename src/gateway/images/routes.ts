@@ -8,7 +8,7 @@ import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import * as made from '../media-files/media-files.ts'
 import { keyOperation, publicOperation } from '../operation.ts'
-import { paidErrors } from '../paid/pay.ts'
+import { mediaErrors } from '../paid/media.ts'
 import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
@@ -31,7 +31,7 @@ const newImages = (ctx: AppContext) =>
         takes: { 'application/json': { schema: schemas.imagesRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
-      paidErrors,
+      mediaErrors,
     ),
   )
 

@@ -7,7 +7,7 @@ import { getSpender, keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'
 import { keyOperation, publicOperation } from '../operation.ts'
-import { paidErrors } from '../paid/pay.ts'
+import { mediaErrors } from '../paid/media.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import { getContent, getVideo, present } from './videos.ts'
@@ -37,7 +37,7 @@ const newVideos = (ctx: AppContext) =>
           },
         },
         { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
-        paidErrors,
+        mediaErrors,
       ),
     })
 

@@ -5,19 +5,19 @@ import { ApiError, type GatewayErrorName, isApiError } from '../../errors.ts'
 import type { StoredResponse, StoreResponse } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue, handOff } from '../../jobs/jobs.ts'
-import { hold } from '../../ledger/ledger.ts'
+import { openHold } from '../../ledger/ledger.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
+import { beginPaidCall } from '../../paid/paid-request.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
-import type { Candidates } from '../paid/candidates.ts'
+import { type Candidates, maxCostOf } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
-import { listMediaCandidates, maxCostOf } from '../paid/pay.ts'
+import { listMediaCandidates } from '../paid/media.ts'
 import { readJsonObject } from '../paid/response-body.ts'
-import { beginPaidCall } from '../paid/running.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { VideoJobData, VideoJobInput } from './schemas.ts'
 import { readVideoRequest, type VideoRequest } from './video-request.ts'
@@ -60,7 +60,7 @@ async function run(
     preferences,
     validate: check,
   })
-  const done = beginPaidCall(ctx, spender.caller)
+  const done = beginPaidCall(ctx.state, spender.caller)
   try {
     const order = { wanted, candidates, call }
     const job = await begin(ctx, spender, order)
@@ -106,9 +106,9 @@ function begin(
   const ownMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + ownMs
   return ctx.db.tx(async (db) => {
-    const film = { kind: 'video', lane: 'media', owner: account, input, price: amount } as const
+    const film = { kind: 'video', queue: 'media', owner: account, input, price: amount } as const
     const job = await enqueue(ctx, db, { ...film, ms, reservedMs: ownMs }).catch(asHoldsLimit)
-    await hold(ctx, db, {
+    await openHold(ctx, db, {
       account,
       amount,
       ref: `video:${requestId}`,
@@ -134,16 +134,16 @@ function asHoldsLimit(error: unknown): never {
 async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promise<VideoJobData> {
   const watch = new CallDeadlines(call.signal, deadlineSettingsOf(ctx.config))
   try {
-    const { by, served, verdict } = await callUpstream(ctx.upstreams, candidates, {
+    const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
       path: '/videos',
       body: wanted.body,
-      watch,
+      deadlines: watch,
       open: (response) => readTaken(response, watch),
     })
-    if (verdict) throw uncharged(verdict)
-    const { upstream } = by.offer
-    const model = by.model.id
-    return { upstream, model, operation: served.operation, price: presentPrice(by.price) }
+    if (failure) throw uncharged(failure)
+    const { upstream } = candidate.offer
+    const model = candidate.model.id
+    return { upstream, model, operation: opened.operation, price: presentPrice(candidate.price) }
   } finally {
     watch.end()
   }
