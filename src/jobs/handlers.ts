@@ -1,46 +1,47 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { Handler, Outcome, JobRun } from './handler.ts'
+import type { Handler, JobRun, Outcome } from './handler.ts'
 import type { Queue } from './tables.ts'
 
-/** A handler whose shapes have been checked and forgotten. */
-interface Kind {
+/** A handler with its schemas applied. */
+interface CheckedHandler {
   queue: Queue
   restarts: number
-  run(work: JobRun<unknown, unknown>): Promise<Outcome>
+  run(run: JobRun<unknown, unknown>): Promise<Outcome>
   compensate?: Handler['compensate']
 }
 
-/** Every kind of work that is known here. */
-export class Kinds {
-  private readonly byName = new Map<string, Kind>()
+/** Registered handlers by job kind. */
+export class Handlers {
+  private readonly byKind = new Map<string, CheckedHandler>()
 
-  /** How jobs of a kind are done. A row whose input fits no more is a fault, and fails. */
+  /** Registers a handler. Jobs whose stored input does not match its schema fail. */
   add<Input extends TSchema, Data extends TSchema>(
     kind: string,
     handler: Handler<Input, Data>,
   ): void {
-    const { queue: lane, restarts = 1, compensate: undone } = handler
-    this.byName.set(kind, {
-      queue: lane,
+    const { queue, restarts = 1, compensate } = handler
+    this.byKind.set(kind, {
+      queue,
       restarts,
-      compensate: undone,
-      run: (work) => {
-        const { input, data } = work
-        if (!Value.Check(handler.input, input)) throw new Error(`The input of a ${kind} is none.`)
-        const known = data !== null && Value.Check(handler.data, data) ? data : null
-        return handler.run({ ...work, input, data: known })
+      compensate,
+      run: (run) => {
+        const { input, data } = run
+        if (!Value.Check(handler.input, input))
+          throw new Error(`The input of a ${kind} is invalid.`)
+        const resumed = data !== null && Value.Check(handler.data, data) ? data : null
+        return handler.run({ ...run, input, data: resumed })
       },
     })
   }
 
-  find(name: string): Kind | undefined {
-    return this.byName.get(name)
+  find(kind: string): CheckedHandler | undefined {
+    return this.byKind.get(kind)
   }
 
-  /** The names of the kinds of a lane. */
-  of(lane: Queue): string[] {
-    return [...this.byName].flatMap(([name, kind]) => (kind.queue === lane ? [name] : []))
+  /** Returns the kinds of a queue. */
+  kindsOf(queue: Queue): string[] {
+    return [...this.byKind].flatMap(([kind, handler]) => (handler.queue === queue ? [kind] : []))
   }
 }

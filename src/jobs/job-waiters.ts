@@ -1,9 +1,9 @@
-/** Who waits for a job to change, in this process. */
-export class Waiting {
+/** Callers in this process that wait for a job to change. */
+export class JobWaiters {
   private readonly byJob = new Map<string, Set<() => void>>()
 
-  /** Begins to wait, for at most so many milliseconds; `stop` ends it early. */
-  begin(job: string, ms: number, signal?: AbortSignal): { told: Promise<void>; stop(): void } {
+  /** Waits for a change of a job, at most `ms` milliseconds; `stop` ends the wait early. */
+  begin(job: string, ms: number, signal?: AbortSignal): { changed: Promise<void>; stop(): void } {
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiters = this.byJob.get(job) ?? new Set()
     const stop = (): void => {
@@ -16,11 +16,11 @@ export class Waiting {
     const timer = setTimeout(stop, ms)
     signal?.addEventListener('abort', stop)
     this.byJob.set(job, waiters.add(stop))
-    return { told: promise, stop }
+    return { changed: promise, stop }
   }
 
-  /** The job has changed: nobody waits for it any more. */
-  tell(job: string): void {
+  /** Ends all waits for a job. */
+  notify(job: string): void {
     for (const stop of this.byJob.get(job) ?? []) stop()
   }
 }

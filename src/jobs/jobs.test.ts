@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-test('again: it leaves its lane, goes on later, and stays running for who watches', async () => {
+test('again: it leaves its queue, goes on later, and stays running for who watches', async () => {
   const id = await t.newJob()
   let looks = 0
   const poll: Run = async (work) => {
@@ -35,7 +35,7 @@ test('again: it leaves its lane, goes on later, and stays running for who watche
   expect(told.map(({ state }) => state)).toEqual(['queued', 'running', 'done'])
 })
 
-test('a lane is as wide as it is', async () => {
+test('a queue is as wide as it is', async () => {
   for (let made = 0; made < 6; made += 1) {
     await books.db.tx((db) =>
       jobs.enqueue(books, db, {
@@ -77,7 +77,7 @@ test('waiting for a change ends with it, with the end, or in time', async () => 
     await work.report({ step: 'writing' })
     return t.land(work)
   })
-  await one.turn()
+  await one.poll()
   const { events: seen } = await t.the(id)
   expect(await one.waitFor(id, { seen, ms: 0 })).toMatchObject({ events: seen })
   const changed = one.waitFor(id, { seen, ms: 30_000 })
@@ -120,7 +120,7 @@ test('what ended 30 days ago is forgotten', async () => {
 })
 
 test('an owner has so many open jobs and no more', async () => {
-  const one = { kind: 'build', lane: 'builds', input: {}, price: zero, ms: hour } as const
+  const one = { kind: 'build', queue: 'builds', input: {}, price: zero, ms: hour } as const
   const enqueue = (owner: string) => books.db.tx((db) => jobs.enqueue(books, db, { ...one, owner }))
   const all = await Promise.allSettled(
     Array.from({ length: openJobsPerOwnerMax + 16 }, () => enqueue('agent:ben')),

@@ -23,46 +23,48 @@ import { changedRowCount, countRows, forUpdate, isAfterCursor } from '../db/quer
 import { ApiError } from '../errors.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { type Job, LeaseLost } from './handler.ts'
-import { newLease, tell } from './rows.ts'
+import { newLease, recordEvent } from './rows.ts'
 import { events, jobs, type Queue } from './tables.ts'
 
 export type JobEvent = typeof events.$inferSelect
 
-/** A job to be done. */
+/** A job to enqueue. */
 export interface NewJob {
   kind: string
   queue: Queue
-  /** Whose it is: an account's id. */
+  /** Account id of the owner. */
   owner: string
-  /** What it is about. */
+  /** Id of the app. */
   item?: string
-  /** A name that only one open job may have: "build:game:agent:<id>". */
+  /** Unique among open jobs: "build:game:agent:<id>". */
   slot?: string
-  /** As the handler's shape says. */
+  /** Matches the handler's schema. */
   input: unknown
-  /** The most it can cost. */
+  /** Maximum charge. */
   price: NanoUsd
-  /** How long it may take in all, with its waiting. */
+  /** Time limit including waiting, in milliseconds. */
   ms: number
-  /** So long it is the caller's own, who does its first part and hands it over. */
+  /**
+   * Lease of the caller in milliseconds. The caller does the first part and then calls `handOff`.
+   */
   reservedMs?: number
 }
 
 /**
- * Lets one job at a time be added to an owner's, until the transaction ends. `enqueue` does so; who
- * locks more before that does it first.
+ * Locks the jobs of an owner for the rest of the transaction. `enqueue` does this; callers that
+ * take further locks call it first.
  */
 export const lockOwner = (db: Db, owner: string): Promise<void> => lock(db, `jobs of ${owner}`)
 
 /**
- * Writes a job inside the caller's transaction, before the holds that are made with its id. Tell
- * the runner once that is committed: `house.jobs.wake()`. Refuses busy when its slot is taken or
- * its owner has too many open jobs.
+ * Inserts a job inside the caller's transaction, before the holds that name it. Call
+ * `ctx.jobs.wake()` after the commit. Throws `busy` when the slot is taken or the owner has too
+ * many open jobs.
  */
-export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: NewJob): Promise<Job> {
-  const { ms, reservedMs: ownMs, ...rest } = wanted
-  await lockOwner(db, wanted.owner)
-  if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
+export async function enqueue({ clock }: { clock: Clock }, db: Db, request: NewJob): Promise<Job> {
+  const { ms, reservedMs, ...rest } = request
+  await lockOwner(db, request.owner)
+  if ((await countOpen(db, request.owner)) >= openJobsPerOwnerMax) {
     throw new ApiError('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
   }
   const now = clock.now()
@@ -75,28 +77,28 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: NewJo
       due: now,
       deadline: now + ms,
       created: now,
-      ...(ownMs !== undefined && { lease: newLease(), leaseUntil: now + ownMs }),
+      ...(reservedMs !== undefined && { lease: newLease(), leaseUntil: now + reservedMs }),
     })
     .onConflictDoNothing()
     .returning()
-  if (!job) throw new ApiError('busy', { what: `A ${wanted.kind} of yours` })
-  await tell(db, now, job)
+  if (!job) throw new ApiError('busy', { what: `A ${request.kind} of yours` })
+  await recordEvent(db, now, job)
   return job
 }
 
 /**
- * Refuses busy while a slot's job is open, and waits for one that is ending, before more is locked
- * than that ending may want.
+ * Throws `busy` while the job of a slot is open. Waits for a job that is ending, before the caller
+ * takes locks which that ending needs.
  */
 export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: string }) {
-  const its = and(eq(jobs.slot, slot), isNull(jobs.ended))
-  const open = await forUpdate(db.select({ id: jobs.id }).from(jobs).where(its).$dynamic(), jobs.id)
+  const isOpen = and(eq(jobs.slot, slot), isNull(jobs.ended))
+  const query = db.select({ id: jobs.id }).from(jobs).where(isOpen)
+  const open = await forUpdate(query.$dynamic(), jobs.id)
   if (open.length > 0) throw new ApiError('busy', { what: `A ${kind} of yours` })
 }
 
 /**
- * Hands a job over that was the caller's own (`ownMs`), with what its first run begins with and
- * when that may be. Throws LeaseLost.
+ * Hands a reserved job (`reservedMs`) to the runner, with data for its first run. Throws LeaseLost.
  */
 export async function handOff(
   { clock }: { clock: Clock },
@@ -104,18 +106,18 @@ export async function handOff(
   { id, lease }: Job,
   { data, afterMs }: { data: unknown; afterMs: number },
 ): Promise<void> {
-  const handed = await db
+  const changed = await db
     .update(jobs)
     .set({ data, due: clock.now() + afterMs, lease: null, leaseUntil: null })
     .where(and(eq(jobs.id, id), eq(jobs.lease, lease ?? '')))
-  if (changedRowCount(handed) === 0) throw new LeaseLost(id)
+  if (changedRowCount(changed) === 0) throw new LeaseLost(id)
 }
 
-/** How many jobs of an owner have not ended. */
+/** Returns the number of open jobs of an owner. */
 const countOpen = (db: Db, owner: string): Promise<number> =>
   countRows(db, jobs, and(eq(jobs.owner, owner), isNull(jobs.ended)))
 
-/** The open jobs of an owner that are about an item, or about this one. */
+/** Returns the open jobs of an owner about apps, or about one app. */
 export const listOpen = ({ db }: { db: Engine }, owner: string, item?: string) =>
   db.read
     .select({ id: jobs.id, progress: jobs.progress })
@@ -128,15 +130,18 @@ export const listOpen = ({ db }: { db: Engine }, owner: string, item?: string) =
       ),
     )
 
-/** How many jobs wait and run, by lane. */
+/** Returns the number of open jobs by queue and state. */
 export const countByQueue = ({ db }: { db: Engine }) =>
   db.read
-    .select({ lane: jobs.queue, state: jobs.state, count: count() })
+    .select({ queue: jobs.queue, state: jobs.state, count: count() })
     .from(jobs)
     .where(isNull(jobs.ended))
     .groupBy(jobs.queue, jobs.state)
 
-/** How many jobs of a kind an owner began since a moment, and when the oldest of them. */
+/**
+ * Returns the number of jobs of a kind that an owner started since a time, and the start of the
+ * oldest.
+ */
 export async function countSince(
   db: Db,
   owner: string,
@@ -150,13 +155,13 @@ export async function countSince(
   return { count: row?.count ?? 0, oldest: row?.oldest ?? undefined }
 }
 
-/** A job by its id. */
+/** Finds a job by id. */
 export async function findJob({ db }: { db: Engine }, id: string): Promise<Job | undefined> {
   const [job] = await db.read.select().from(jobs).where(eq(jobs.id, id))
   return job
 }
 
-/** An owner's jobs of these kinds, newest first, going on after `after`. */
+/** Returns an owner's jobs of these kinds after a cursor, newest first. */
 export const listJobs = (
   { db }: { db: Engine },
   owner: string,
@@ -169,7 +174,7 @@ export const listJobs = (
     .orderBy(desc(jobs.created), desc(jobs.id))
     .limit(limit)
 
-/** What a job's watcher is told after the event `after`, oldest first: all of it. */
+/** Returns all events of a job after a number, oldest first. */
 export const listEventsAfter = (
   { db }: { db: Engine },
   job: string,
@@ -182,21 +187,21 @@ export const listEventsAfter = (
     .orderBy(asc(events.number))
     .limit(jobEventsMax + 1)
 
-const keptMs = 30 * day
-const sweptAtOnce = 200
+const retentionMs = 30 * day
+const batch = 200
 
-/** Forgets jobs that ended more than 30 days ago, some at a time. */
+/** Deletes jobs that ended more than 30 days ago, in batches. */
 export async function deleteOldJobs({ db, clock }: { db: Engine; clock: Clock }): Promise<void> {
-  for (let gone = sweptAtOnce; gone === sweptAtOnce;) {
+  for (let deleted = batch; deleted === batch;) {
     const old = await db.read
       .select({ id: jobs.id })
       .from(jobs)
-      .where(lte(jobs.ended, clock.now() - keptMs))
+      .where(lte(jobs.ended, clock.now() - retentionMs))
       .orderBy(asc(jobs.ended))
-      .limit(sweptAtOnce)
+      .limit(batch)
     const ids = old.map(({ id }) => id)
-    gone = ids.length
-    if (gone === 0) break
+    deleted = ids.length
+    if (deleted === 0) break
     await db.tx(async (tx) => {
       await tx.delete(events).where(inArray(events.job, ids))
       await tx.delete(jobs).where(inArray(jobs.id, ids))

@@ -18,31 +18,31 @@ import type { Db } from '../db/engine.ts'
 import { hasEnded, thisProcess } from '../db/process.ts'
 import { changedRowCount } from '../db/query.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
-import { type InTransaction, type JobProgress, type Job, LeaseLost } from './handler.ts'
+import { type InTransaction, type Job, type JobProgress, LeaseLost } from './handler.ts'
 import { type EndState, events, type Failure, type JobResult, jobs, type Queue } from './tables.ts'
 
-/** What every write needs beside its transaction. */
-export interface Rows {
+/** Context of every write. */
+export interface JobContext {
   clock: Clock
-  /** Releases what a job's holds still keep back; answers what all of them were charged. */
+  /** Releases the open holds of a job and returns the total charge of all its holds. */
   closeHolds(db: Db, job: string): Promise<NanoUsd>
 }
 
-/** A job that this process works on. */
+/** A job that this process holds the lease of. */
 export interface Leased {
   id: string
   lease: string
 }
 
-/** A lease of this process: its name begins with that of who holds it. */
+/** Returns a lease. It starts with the id of this process. */
 export const newLease = (): string => thisProcess + newId()
 const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
 
 const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
 const isOurs = ({ id, lease }: Leased) => and(eq(jobs.id, id), eq(jobs.lease, lease))
 
-/** Writes how a job stands as its newest event. */
-export async function tell(db: Db, at: number, job: Job): Promise<void> {
+/** Writes the current state of a job as its newest event. */
+export async function recordEvent(db: Db, at: number, job: Job): Promise<void> {
   const { id, events: number, state, step, progress } = job
   await db
     .insert(events)
@@ -50,8 +50,8 @@ export async function tell(db: Db, at: number, job: Job): Promise<void> {
     .onConflictDoUpdate({ target: [events.job, events.number], set: { at, step, progress } })
 }
 
-/** Which jobs may be worked on now: none of the owners of `full`. */
-interface Due {
+/** Filter of due jobs. `full` lists owners that have reached their limit. */
+interface DueFilter {
   queue: Queue
   kinds: string[]
   full: string[]
@@ -59,10 +59,10 @@ interface Due {
   now: number
 }
 
-/** Jobs that may be worked on now, at most `limit`, those that wait longest first. */
+/** Returns due jobs, longest wait first. */
 export const findDue = (
   db: Db,
-  { queue: lane, kinds, full, limit, now }: Due,
+  { queue, kinds, full, limit, now }: DueFilter,
 ): Promise<Pick<Job, 'id' | 'state' | 'owner'>[]> =>
   db
     .select({ id: jobs.id, state: jobs.state, owner: jobs.owner })
@@ -70,7 +70,7 @@ export const findDue = (
     .where(
       and(
         isWaiting,
-        eq(jobs.queue, lane),
+        eq(jobs.queue, queue),
         inArray(jobs.kind, kinds),
         notInArray(jobs.owner, full),
         lte(jobs.due, now),
@@ -79,9 +79,9 @@ export const findDue = (
     .orderBy(asc(jobs.due))
     .limit(limit)
 
-/** Takes a job, unless another took it first. */
-export async function claim(
-  { clock }: Rows,
+/** Claims a job. Returns undefined when another process was first. */
+export async function claimJob(
+  { clock }: JobContext,
   db: Db,
   { id, state }: Pick<Job, 'id' | 'state'>,
 ): Promise<(Job & Leased) | undefined> {
@@ -99,29 +99,33 @@ export async function claim(
     })
     .where(and(isWaiting, eq(jobs.id, id), eq(jobs.state, state)))
     .returning()
-  if (job && isNew) await tell(db, at, job)
+  if (job && isNew) await recordEvent(db, at, job)
   return job && { ...job, lease }
 }
 
-/** Keeps the leases of what is worked on; answers those that still are ours. */
-export async function renew({ clock }: Rows, db: Db, leases: string[]): Promise<Set<string>> {
-  const kept = await db
+/** Renews leases. Returns those that this process still holds. */
+export async function renewLeases(
+  { clock }: JobContext,
+  db: Db,
+  leases: string[],
+): Promise<Set<string>> {
+  const renewed = await db
     .update(jobs)
     .set({ leaseUntil: clock.now() + jobLeaseMs })
     .where(inArray(jobs.lease, leases))
     .returning({ lease: jobs.lease })
-  return new Set(kept.flatMap(({ lease }) => lease ?? []))
+  return new Set(renewed.flatMap(({ lease }) => lease ?? []))
 }
 
-/** A report, and what else is done with it. Throws LeaseLost. */
-export async function note(
-  { clock }: Rows,
+/** Stores a progress report and runs `also`. Throws LeaseLost. */
+export async function reportProgress(
+  { clock }: JobContext,
   db: Db,
   ours: Leased,
   { step, progress, data }: JobProgress,
   also?: InTransaction,
 ): Promise<void> {
-  const isSeen = step !== undefined || progress !== undefined
+  const isVisible = step !== undefined || progress !== undefined
   const next = sql`case when ${jobs.events} < ${jobEventsMax} then ${jobs.events} + 1
     else ${jobs.events} end`
   const [job] = await db
@@ -131,27 +135,32 @@ export async function note(
       ...(step !== undefined && { step }),
       ...(progress !== undefined && { progress: Math.round(progress * 100) }),
       ...(data !== undefined && { data }),
-      ...(isSeen && { events: next }),
+      ...(isVisible && { events: next }),
     })
     .where(isOurs(ours))
     .returning()
   if (!job) throw new LeaseLost(ours.id)
-  if (isSeen) await tell(db, clock.now(), job)
+  if (isVisible) await recordEvent(db, clock.now(), job)
   await also?.(db, job)
 }
 
-/** Lets a job go until later. Throws LeaseLost. */
-export async function wait({ clock }: Rows, db: Db, ours: Leased, afterMs: number): Promise<void> {
+/** Releases a job until later. Throws LeaseLost. */
+export async function reschedule(
+  { clock }: JobContext,
+  db: Db,
+  ours: Leased,
+  afterMs: number,
+): Promise<void> {
   const due = clock.now() + afterMs
-  const left = await db
+  const changed = await db
     .update(jobs)
     .set({ lease: null, leaseUntil: null, due, interruptions: 0 })
     .where(isOurs(ours))
-  if (changedRowCount(left) === 0) throw new LeaseLost(ours.id)
+  if (changedRowCount(changed) === 0) throw new LeaseLost(ours.id)
 }
 
-/** Puts a job back that its process left; another may begin it again at once. */
-export async function putBack({ clock }: Rows, db: Db, left: Leased): Promise<void> {
+/** Requeues a job after a crash or shutdown. */
+export async function requeue({ clock }: JobContext, db: Db, leased: Leased): Promise<void> {
   const at = clock.now()
   const [job] = await db
     .update(jobs)
@@ -163,42 +172,42 @@ export async function putBack({ clock }: Rows, db: Db, left: Leased): Promise<vo
       interruptions: sql`${jobs.interruptions} + 1`,
       events: sql`${jobs.events} + 1`,
     })
-    .where(isOurs(left))
+    .where(isOurs(leased))
     .returning()
-  if (job) await tell(db, at, job)
+  if (job) await recordEvent(db, at, job)
 }
 
-/** Moves what waits by `ms`, as the clock was set. */
-export async function move(db: Db, ms: number): Promise<void> {
+/** Shifts the due times of waiting jobs after a clock change. */
+export async function shiftDue(db: Db, ms: number): Promise<void> {
   await db
     .update(jobs)
     .set({ due: sql`${jobs.due} + ${ms}` })
     .where(isWaiting)
 }
 
-/** How a job ends. */
+/** Ending of a job. */
 export interface Ending {
   state: EndState
   error?: Failure
   record?: InTransaction<JobResult | void> | undefined
 }
 
-/** Whose ending it is: the one who works on it, or anyone while nobody does or it is not ended. */
-export type From = Leased | { id: string; while: 'waiting' | 'open' }
+/** Condition of an ending: the lease of the caller, or a job that is waiting or open. */
+export type EndCondition = Leased | { id: string; while: 'waiting' | 'open' }
 
-const isFrom = (from: From): SQL | undefined => {
+const matches = (from: EndCondition): SQL | undefined => {
   if ('lease' in from) return isOurs(from)
   return and(eq(jobs.id, from.id), from.while === 'waiting' ? isWaiting : isNull(jobs.ended))
 }
 
 /**
- * Ends a job, once: its state, what `record` writes, and its holds, in one transaction. Undefined
- * when it is not to be ended from there any more; then nothing is written.
+ * Ends a job once: its state, the writes of `record` and its holds, in one transaction. Returns
+ * undefined without writes when the condition fails.
  */
-export async function end(
-  { clock, closeHolds: closeBooks }: Rows,
+export async function endJob(
+  { clock, closeHolds: closeBooks }: JobContext,
   db: Db,
-  from: From,
+  from: EndCondition,
   { state, error, record }: Ending,
 ): Promise<Job | undefined> {
   const at = clock.now()
@@ -213,33 +222,38 @@ export async function end(
       ...(state === 'done' && { progress: 100 }),
       events: sql`${jobs.events} + 1`,
     })
-    .where(isFrom(from))
+    .where(matches(from))
     .returning()
   if (!job) return undefined
   const result = (await record?.(db, job)) ?? null
   const charged = await closeBooks(db, job.id)
-  const landed = { result, charged }
-  if (result || charged > zero) await db.update(jobs).set(landed).where(eq(jobs.id, job.id))
-  await tell(db, at, job)
-  return { ...job, ...landed }
+  const settled = { result, charged }
+  if (result || charged > zero) await db.update(jobs).set(settled).where(eq(jobs.id, job.id))
+  await recordEvent(db, at, job)
+  return { ...job, ...settled }
 }
 
-/** Which leases nobody keeps: those that have run out, or those of processes that have ended. */
-export type Left = { leaseUntil: number } | 'ended'
+/** Filter of abandoned leases: those that expired, or those of ended processes. */
+export type AbandonedFilter = { leaseUntil: number } | 'ended'
 
-/** Jobs whose leases nobody keeps any more, at most `limit`. */
-export async function findLeft(db: Db, limit: number, left: Left): Promise<(Job & Leased)[]> {
-  const isLeft = left === 'ended' ? hasEnded(holder) : lte(jobs.leaseUntil, left.leaseUntil)
+/** Returns jobs with abandoned leases. */
+export async function findAbandoned(
+  db: Db,
+  limit: number,
+  filter: AbandonedFilter,
+): Promise<(Job & Leased)[]> {
+  const isAbandoned =
+    filter === 'ended' ? hasEnded(holder) : lte(jobs.leaseUntil, filter.leaseUntil)
   const found = await db
     .select()
     .from(jobs)
-    .where(and(isNotNull(jobs.lease), isLeft))
+    .where(and(isNotNull(jobs.lease), isAbandoned))
     .orderBy(asc(jobs.leaseUntil))
     .limit(limit)
   return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))
 }
 
-/** Jobs that wait and are past their deadline, at most `limit`. */
+/** Returns waiting jobs past their deadline. */
 export const findOverdue = (db: Db, limit: number, now: number): Promise<Job[]> =>
   db
     .select()

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
-import { balanceOf, hold, settleHold } from '../ledger/ledger.ts'
+import { balanceOf, openHold, settleHold } from '../ledger/ledger.ts'
 import { jobHeartbeatMs, jobLeaseMs, queueConcurrencyPerOwner } from '../limits.ts'
 import { ann, ask, type TestBooks } from '../testing/books.ts'
 import { caught } from '../testing/caught.ts'
@@ -103,15 +103,15 @@ test('a lease that runs out is another one’s: begun again once, then interrupt
   await until(async () => (await t.the(id)).state === 'running')
   const other = t.runner(hang)
   books.clock.turn(jobLeaseMs - 1)
-  await other.turn()
+  await other.poll()
   expect((await t.the(id)).interruptions).toBe(0)
   books.clock.turn(1)
-  await other.turn()
+  await other.poll()
   await until(async () => (await t.the(id)).interruptions === 1)
   expect(await t.the(id)).toMatchObject({ state: 'running' })
   books.clock.turn(jobLeaseMs)
   const third = t.runner(t.land)
-  await third.turn()
+  await third.poll()
   expect(await t.the(id)).toMatchObject({ state: 'failed', error: { code: 'interrupted' } })
   expect(t.undone).toEqual([`${id} failed interrupted`])
   expect(await t.spent()).toBe(0)
@@ -172,10 +172,10 @@ test('a heartbeat keeps the lease, also after the machine slept', async () => {
     await gate.promise
     return t.land(work)
   })
-  await living.turn()
+  await living.poll()
   for (const ms of [jobHeartbeatMs, jobLeaseMs - 1, 30 * minute]) {
     books.clock.turn(ms)
-    await living.turn()
+    await living.poll()
     const { leaseUntil, interruptions } = await t.the(id)
     expect([leaseUntil, interruptions]).toEqual([books.clock.now() + jobLeaseMs, 0])
   }
@@ -206,7 +206,7 @@ test('killed at every step: it ends done and paid once, or failed and given back
         if (died === 'piece') expect(work.data).toEqual({ pieces: 1 })
         return run(work)
       })
-      if (run === hang) await next.turn()
+      if (run === hang) await next.poll()
       else await next.runDue()
     }
     const { state, charged } = await t.the(id)
@@ -223,7 +223,7 @@ test('killed at every step: it ends done and paid once, or failed and given back
 const piece = (work: Parameters<Run>[0], number: number): Promise<void> =>
   work.report({ data: { pieces: number } }, async (db, { id }) => {
     const more = { job: id, ms: 2 * hour }
-    const { hold: made } = await hold(books, db, ask(`piece:${id}:${number}`, 1, more))
+    const { hold: made } = await openHold(books, db, ask(`piece:${id}:${number}`, 1, more))
     await settleHold(books, db, made, fromCredits(1))
   })
 
@@ -236,7 +236,7 @@ test('cancelled: a waiting one at once, a running one is broken off; not one tha
   })
   expect(await one.cancel(waiting)).toMatchObject({ state: 'cancelled' })
   const running = await t.newJob()
-  await one.turn()
+  await one.poll()
   expect(await one.cancel(running)).toMatchObject({ state: 'cancelled', charged: zero })
   expect(aborted).toEqual([expect.any(LeaseLost)])
   expect(await one.cancel(running)).toBeUndefined()
@@ -247,10 +247,10 @@ test('cancelled: a waiting one at once, a running one is broken off; not one tha
 test('past its deadline a job times out, waiting or running', async () => {
   const running = await t.newJob({ ms: minute })
   const one = t.runner(hang)
-  await one.turn()
+  await one.poll()
   const waiting = await t.newJob({ ms: minute, kind: 'unknown' })
   books.clock.turn(minute)
-  await one.turn()
+  await one.poll()
   for (const id of [running, waiting]) {
     await until(async () => (await t.the(id)).state === 'failed')
     expect(await t.the(id)).toMatchObject({ error: { code: 'timed_out' }, charged: zero })
@@ -266,7 +266,7 @@ test('closing lets what runs finish, and puts the rest back', async () => {
     await gate.promise
     return t.land(work)
   })
-  await one.turn()
+  await one.poll()
   const closed = one.close(100)
   gate.resolve()
   await closed
@@ -287,7 +287,7 @@ test('an owner whose hooks hang leaves room: they held the whole lane, and other
   const { id } = await add('hook:other')
   const run: Run = async (work) =>
     work.job.owner === 'hook:hangs' ? hang(work) : { end: 'done', record: async () => {} }
-  await t.runner(run, { queue: 'hooks' }).turn()
+  await t.runner(run, { queue: 'hooks' }).poll()
   await until(async () => (await t.the(id)).state === 'done')
   const states = await Promise.all(hung.map(async (one) => (await t.the(one)).state))
   expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)

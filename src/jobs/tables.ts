@@ -20,7 +20,7 @@ export type JobState = 'queued' | 'running' | EndState
 export const queues = ['builds', 'assets', 'media', 'hooks'] as const
 export type Queue = (typeof queues)[number]
 
-/** Why a job failed: a code for branching, and a sentence. */
+/** Failure of a job: an error code and a message. */
 export interface Failure {
   code: string
   error: string
@@ -29,8 +29,8 @@ export interface Failure {
 export type JobResult = Record<string, string | number | boolean | null>
 
 /**
- * Work that outlives its request. A job without a lease whose `due` has come may be claimed; one
- * with a lease is being worked on. What is ended stays as it ended.
+ * Background jobs. A job without a lease may be claimed once `due` has passed. An ended job never
+ * changes.
  */
 export const jobs = table(
   'jobs',
@@ -38,17 +38,17 @@ export const jobs = table(
     id: text('id').primaryKey(),
     kind: text('kind').notNull(),
     queue: text('lane').$type<Queue>().notNull(),
-    /** Whose it is: an account's id, "agent:<id>". */
+    /** Account id of the owner: "agent:<id>". */
     owner: text('owner').notNull(),
-    /** What it is about: an app. */
+    /** Id of the app. */
     item: text('item'),
-    /** Of the open jobs only one may have a slot. */
+    /** Unique among open jobs. */
     slot: text('slot'),
     state: text('state').$type<JobState>().notNull(),
     step: text('step'),
     /** Percent. */
     progress: integer('progress').notNull().default(0),
-    /** What is to be done, and what was kept on the way. */
+    /** Input, and data that a later run resumes from. */
     input: json<unknown>('input').notNull(),
     data: json<unknown>('data'),
     price: nano('price').notNull(),
@@ -58,11 +58,11 @@ export const jobs = table(
     lease: text('lease'),
     leaseUntil: time('lease_until'),
     due: time('due').notNull(),
-    /** When it is given up, wherever it stands. */
+    /** Time at which the job ends as timed out. */
     deadline: time('deadline').notNull(),
-    /** How often a process died over it. */
+    /** Number of crashes during the job. */
     interruptions: integer('interruptions').notNull().default(0),
-    /** The number of its newest event. */
+    /** Number of the newest event. */
     events: integer('events').notNull().default(1),
     created: time('created').notNull(),
     started: time('started'),
@@ -89,7 +89,7 @@ export const jobs = table(
   ],
 )
 
-/** What a job's watcher is told, numbered from 1: each is how it stood then. */
+/** Snapshots of a job for its watchers, numbered from 1. */
 export const events = table(
   'jobs_events',
   {

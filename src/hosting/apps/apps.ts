@@ -9,10 +9,10 @@ import { countRows, forUpdate, isAfterCursor, lookup, prepared } from '../../db/
 import { ApiError } from '../../errors.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
-import { reserveBytes, lockAgent } from '../agents/storage-quota.ts'
+import { lockAgent, reserveBytes } from '../agents/storage-quota.ts'
 import { checkNotBlocked, type StoredPage } from './page-content.ts'
-import { apps, versions } from './tables.ts'
 import { wordsOf } from './search-terms.ts'
+import { apps, versions } from './tables.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
@@ -67,7 +67,11 @@ export async function addVersion(
  * Checks the publish rate and the storage quota before bytes are written. `addVersion` repeats both
  * checks inside its transaction. Throws `publishes_limit` and `storage_full`.
  */
-export async function checkPublishQuota(ctx: AppContext, maker: Agent, bytes: number): Promise<void> {
+export async function checkPublishQuota(
+  ctx: AppContext,
+  maker: Agent,
+  bytes: number,
+): Promise<void> {
   await checkPublishes(ctx, ctx.db.read, maker.id)
   const { bytesPerAgent } = ctx.config
   if (bytesPerAgent > 0 && maker.storedBytes + bytes > bytesPerAgent) {

@@ -58,4 +58,8 @@ export type BlockedPage = typeof blockedPages.$inferSelect
 
 /** Returns the most recently blocked pages. */
 export const listBlockedPages = ({ db }: { db: Engine }, limit: number): Promise<BlockedPage[]> =>
-  db.read.select().from(blockedPages).orderBy(desc(blockedPages.at), desc(blockedPages.sha256)).limit(limit)
+  db.read
+    .select()
+    .from(blockedPages)
+    .orderBy(desc(blockedPages.at), desc(blockedPages.sha256))
+    .limit(limit)

@@ -7,8 +7,9 @@ import { listOpen } from '../../jobs/jobs.ts'
 import { agentAccount } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
-import { releaseBytes, lockAgent } from '../agents/storage-quota.ts'
+import { lockAgent, releaseBytes } from '../agents/storage-quota.ts'
 import { type App, findApp, getOwnApp, requireAvailable } from './apps.ts'
+import { quarantineIfBlocked } from './quarantine.ts'
 import { apps, versions } from './tables.ts'
 
 /** Cancels the open jobs of an agent's apps, or of one app. They are not charged. */
@@ -29,15 +30,10 @@ export async function deleteApp(ctx: AppContext, app: App): Promise<void> {
 }
 
 /**
- * Restores an app that was deleted less than 30 days ago. `also` runs in the same transaction.
- * Throws `not_found`, `taken_down` and `account_closed`.
+ * Restores an app that was deleted less than 30 days ago, and quarantines it when its page was
+ * blocked meanwhile. Throws `not_found`, `taken_down` and `account_closed`.
  */
-export async function restoreDeleted(
-  ctx: AppContext,
-  maker: Agent,
-  id: string,
-  also: (db: Db) => Promise<unknown>,
-): Promise<App> {
+export async function restoreDeletedApp(ctx: AppContext, maker: Agent, id: string): Promise<App> {
   const app = await findApp(ctx, id)
   const isOwn = app?.maker === maker.id
   if (isOwn) requireAvailable({ ...app, closed: null })
@@ -49,7 +45,7 @@ export async function restoreDeleted(
     // The account of the maker may be closing, with all its apps.
     await lockAgent(ctx, db, maker.id)
     await db.update(apps).set({ closed: null }).where(eq(apps.id, id))
-    await also(db)
+    await quarantineIfBlocked(ctx, db, id)
   })
   return getOwnApp(ctx, maker, id)
 }

@@ -1,52 +1,60 @@
+import type { AppContext } from '../../context.ts'
 import { sentence } from '../../core/text.ts'
+import type { Db } from '../../db/engine.ts'
+import { type Notification, notify } from '../notifications/notifications.ts'
 import type { App } from './apps.ts'
-import type { Notification } from '../notifications/notifications.ts'
 
-const about = ({ maker: to, id: item }: App, kind: Notification['kind'], text: string): Notification => ({
-  to,
-  kind,
-  item,
-  text,
-})
+const about = ({ maker: to, id: item }: App) => ({ to, item })
 
-/** What a maker is told of an app that is held back. */
-export const heldNews = (app: App, reason: string): Notification => ({
-  ...about(
-    app,
-    'report.opened',
-    `"${app.title}" is held back until somebody has looked at it: ${sentence(reason)} Its link ` +
-      `shows a warning. POST /apps/${app.id}/appeal says why it is fine.`,
-  ),
-  data: { reason },
-})
-
-/** Of an app that was taken down. */
-export const takenDownNews = (app: App, reason: string): Notification => ({
-  ...about(
-    app,
-    'item.taken_down',
-    `"${app.title}" was taken down: ${sentence(reason)} POST /apps/${app.id}/appeal asks for another look.`,
-  ),
-  data: { reason },
-})
-
-/** How an app stands once what was decided against it is undone. */
-export function standing({ id, closed, heldFor, listed }: App): string {
-  if (closed !== null) return `stays deleted: POST /apps/${id}/restore brings it back`
-  if (heldFor !== null) return `stays held back: ${heldFor}`
-  return `is live again, ${listed === 'on' ? 'on Explore too' : 'off Explore'}`
+/** Notifies the maker, inside a transaction, that an app came to Explore or left it. */
+export async function notifyListed(ctx: AppContext, db: Db, app: App): Promise<void> {
+  const isOn = app.listed === 'on'
+  await notify(ctx, db, {
+    ...about(app),
+    kind: isOn ? 'app.listed' : 'app.delisted',
+    text: `“${app.title}” is ${isOn ? 'on' : 'off'} Explore.`,
+    data: { version: app.listedVersion },
+  })
 }
 
-/** Of an app that is shown again, unless something else keeps it from that. */
-export const restoredNews = (app: App): Notification =>
-  about(app, 'item.restored', sentence(`"${app.title}" ${standing(app)}`))
+/** Notification of a quarantine. */
+export const quarantineNotification = (app: App, reason: string): Notification => ({
+  ...about(app),
+  kind: 'report.opened',
+  text:
+    `"${app.title}" is quarantined until it is reviewed: ${sentence(reason)} Its link shows a ` +
+    `warning. To object, use POST /apps/${app.id}/appeal.`,
+  data: { reason },
+})
 
-/** Of an app that a newer rule of the scan took off Explore. */
-export const delistedNews = (app: App, reasons: string[]): Notification => ({
-  ...about(
-    app,
-    'app.delisted',
-    `"${app.title}" is off Explore; its link works. ${reasons.join(' ')}`,
-  ),
+/** Notification of a takedown. */
+export const takedownNotification = (app: App, reason: string): Notification => ({
+  ...about(app),
+  kind: 'item.taken_down',
+  text:
+    `"${app.title}" was taken down: ${sentence(reason)} To object, use ` +
+    `POST /apps/${app.id}/appeal.`,
+  data: { reason },
+})
+
+/** Describes an app after a sanction was lifted. */
+export function describeStatus({ id, closed, heldFor, listed }: App): string {
+  if (closed !== null) return `stays deleted: POST /apps/${id}/restore restores it`
+  if (heldFor !== null) return `stays quarantined: ${heldFor}`
+  return `is live again, ${listed === 'on' ? 'also on Explore' : 'off Explore'}`
+}
+
+/** Notification of a lifted sanction. */
+export const reinstatedNotification = (app: App): Notification => ({
+  ...about(app),
+  kind: 'item.restored',
+  text: sentence(`"${app.title}" ${describeStatus(app)}`),
+})
+
+/** Notification that newer scan rules removed an app from Explore. */
+export const delistedNotification = (app: App, reasons: string[]): Notification => ({
+  ...about(app),
+  kind: 'app.delisted',
+  text: `"${app.title}" is off Explore; its link works. ${reasons.join(' ')}`,
   data: { reasons },
 })

@@ -19,8 +19,8 @@ const toldOpens = 100
 const keptDays = 40
 
 /**
- * Records that an app was opened from an address; `writeOpens` stores it. One open counts per app,
- * day (UTC) and address, and the address is stored only as a keyed hash.
+ * Records that an app was opened. One open counts per app, UTC day and address; the address is
+ * stored only as a keyed hash. `flushOpens` writes it.
  */
 export const recordOpen = (ctx: AppContext, app: string, address: string): void =>
   ctx.state.pendingOpens.add({ app, at: ctx.clock.now(), address })

@@ -1,7 +1,10 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
+import type { Finding } from '../../scan/findings.ts'
+import type { Inspection } from '../../scan/inspection.ts'
+import { appUrl } from '../app-url.ts'
 import type { App } from './apps.ts'
-import type { AppBody, OriginBody } from './schemas.ts'
+import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
 /** Returns the state of an app. */
 export function stateOf(app: App): AppBody['state'] {
@@ -9,9 +12,6 @@ export function stateOf(app: App): AppBody['state'] {
   if (app.takenDown !== null) return 'taken_down'
   return app.version === 0 ? 'building' : 'live'
 }
-
-/** Returns the public link of an app (document 1, section 2). */
-export const appUrl = (ctx: AppContext, id: string): string => `${ctx.urls.app}/a/${id}`
 
 /** Returns the icon URL of an app. It changes with the image. */
 export const iconUrl = (ctx: AppContext, { id, icon }: Pick<App, 'id' | 'icon'>): string | null =>
@@ -62,4 +62,16 @@ type Rated = Pick<App, 'stars' | 'reviews'>
 export const presentRating = ({ stars, reviews }: Rated): AppBody['rating'] => ({
   stars: reviews ? stars / reviews : null,
   count: reviews,
+})
+
+/** Returns the scan result of a page that may be hosted. */
+export const presentScan = ({ scan }: Inspection): ScanResult => ({
+  verdict: scan.verdict,
+  warnings: scan.findings.map(presentFinding),
+})
+
+/** Returns a finding in wire format. */
+export const presentFinding = ({ effect, ...finding }: Finding) => ({
+  ...finding,
+  severity: effect,
 })

@@ -4,15 +4,21 @@ import { isPlainLine, isPlainText, isVisible } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
-import type { Finding } from '../../scan/findings.ts'
-import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
+import { appUrl } from '../app-url.ts'
 import * as apps from './apps.ts'
-import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
-import { inspectPage, storePage, scanPage, readPage, listingIssues, textPolicyIssues } from './page-content.ts'
-import { appUrl, presentApp } from './present.ts'
-import type { ChangeAppRequest, AppBody, PublishAppRequest, ScanResult } from './schemas.ts'
+import { notifyListed } from './notifications.ts'
+import {
+  inspectPage,
+  listingIssues,
+  readPage,
+  scanPage,
+  storePage,
+  textPolicyIssues,
+} from './page-content.ts'
+import { presentApp, presentScan } from './present.ts'
+import type { AppBody, ChangeAppRequest, PublishAppRequest } from './schemas.ts'
 
 /** Texts of an app until its maker sets others. */
 export const defaultText = { title: 'Untitled', description: '', shelf: 'other' } as const
@@ -42,7 +48,7 @@ export async function publishApp(
     const page = await storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
       const made = await insertApp(ctx, db, maker, app, page)
-      if (made.listed === 'on') await tellListed(ctx, db, made)
+      if (made.listed === 'on') await notifyListed(ctx, db, made)
       const note = publishedNote(ctx, made, reasons)
       const body = { app: presentApp(ctx, made), scan: presentScan(inspection), note }
       const answer = { status: 201, body }
@@ -76,15 +82,6 @@ function publishedNote(ctx: AppContext, app: apps.App, reasons: string[]): strin
   return `${live} It cannot go on Explore yet: ${reasons.join(' ')}`
 }
 
-/** Returns the scan result of a page that may be hosted. */
-export const presentScan = ({ scan }: Inspection): ScanResult => ({
-  verdict: scan.verdict,
-  warnings: scan.findings.map(presentFinding),
-})
-
-/** Returns a finding in wire format. */
-export const presentFinding = ({ effect, ...finding }: Finding) => ({ ...finding, severity: effect })
-
 /**
  * Changes the texts, shelf, remix terms and Explore listing of an app (document 1, operation 11).
  * `note` describes the effect on Explore. Throws `bad_request`, `taken_down`, `prices_off`, `busy`
@@ -110,7 +107,9 @@ export async function changeApp(
     const { title, description } = before
     const stays = before.listed !== 'off' && store !== false
     const unsaid = stays ? textPolicyIssues(others) : []
-    const reasons = store ? [...found, ...textPolicyIssues({ title, description, ...others })] : unsaid
+    const reasons = store
+      ? [...found, ...textPolicyIssues({ title, description, ...others })]
+      : unsaid
     const isFit = reasons.length === 0
     // The scanned page is no longer the newest version.
     if (store && isFit && before.version !== app.version) {
@@ -123,7 +122,7 @@ export async function changeApp(
       ...termsOf(ctx, wanted, before),
       ...(store !== undefined && isFit && { listed: store ? 'on' : 'off' }),
     })
-    if ((after.listed === 'on') !== (before.listed === 'on')) await tellListed(ctx, db, after)
+    if ((after.listed === 'on') !== (before.listed === 'on')) await notifyListed(ctx, db, after)
     return { before, after, reasons }
   })
   if (reasons.length > 0) throw new ApiError('not_listable', { reasons })

@@ -1,49 +1,150 @@
+import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { Agent } from '../agents/agents.ts'
+import { findSuspensionReason } from '../agents/suspension.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { notify } from '../notifications/notifications.ts'
 import type { App } from './apps.ts'
 import { showsBlockedPage } from './blocked-pages.ts'
-import * as rows from './moderation.ts'
-import * as removal from './deletion.ts'
-import { notify } from '../notifications/notifications.ts'
-import { recordAudit } from '../audit/audit.ts'
-import { heldNews } from './notifications.ts'
+import { quarantineNotification } from './notifications.ts'
+import { apps, type QuarantineSource } from './tables.ts'
+
+/** Reason and source of a quarantine. */
+export interface Quarantine {
+  by: QuarantineSource
+  reason: string
+}
+
+/** Condition for apps that are neither deleted nor taken down. */
+export const isLive = and(isNull(apps.closed), isNull(apps.takenDown))
+
+/** Column values of an app that is not in quarantine. */
+export const notQuarantined = { heldAt: null, heldFor: null, heldBy: null }
+
+const toPending = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps.listed} end`
+const fromPending = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
+/** Pages may have been blocked during a quarantine for another reason, so these are rescanned. */
+const rescanAfter = sql`case when ${apps.heldBy} = 'scan' then ${apps.rules} else 0 end`
+const released = { ...notQuarantined, listed: fromPending, rules: rescanAfter }
 
 /**
- * Holds an app back for what the safety check found, inside a transaction: it is written down, and
- * its maker is told. Undefined when it is held already.
+ * Apps that each source may quarantine. The operator overrides reports, and reports override the
+ * scan. A suspension overrides nothing, because every other source outlasts it.
  */
-export async function quarantineForFindings(
+const mayQuarantine: Record<QuarantineSource, SQL | undefined> = {
+  operator: undefined,
+  reports: or(isNull(apps.heldAt), inArray(apps.heldBy, ['scan', 'suspension'])),
+  scan: or(isNull(apps.heldAt), eq(apps.heldBy, 'suspension')),
+  suspension: isNull(apps.heldAt),
+}
+
+/**
+ * Quarantines an app until a review, inside a transaction: off Explore, with a warning on its link.
+ * Returns undefined when no such app is live, or a stronger source has quarantined it.
+ */
+export async function quarantine(
+  { clock }: AppContext,
+  db: Db,
+  id: string,
+  { by, reason }: Quarantine,
+): Promise<App | undefined> {
+  const [app] = await db
+    .update(apps)
+    .set({ heldAt: clock.now(), heldFor: reason, heldBy: by, listed: toPending })
+    .where(and(eq(apps.id, id), isLive, mayQuarantine[by]))
+    .returning()
+  return app
+}
+
+/**
+ * Quarantines an app, records it and notifies the maker, inside a transaction. Returns undefined
+ * when nothing changes.
+ */
+export async function quarantineAndNotify(
   ctx: AppContext,
   db: Db,
   item: string,
-  codes: string[],
+  { by, reason }: Quarantine,
 ): Promise<App | undefined> {
-  const why = `the safety check found ${[...new Set(codes)].join(', ')}`
-  const held = await rows.quarantine(ctx, db, item, { by: 'scan', reason: why })
-  if (!held) return undefined
-  await recordAudit(ctx, db, { by: 'scan', did: 'hold', item, why })
-  await notify(ctx, db, heldNews(held, why))
-  return held
+  const app = await quarantine(ctx, db, item, { by, reason })
+  if (!app) return undefined
+  await recordAudit(ctx, db, { by, did: 'hold', item, why: reason })
+  await notify(ctx, db, quarantineNotification(app, reason))
+  return app
 }
 
-/** What comes back with a page that was blocked meanwhile is not shown until it is read again. */
-async function holdBlocked(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
-  return (await showsBlockedPage(db, id)) ? quarantineForFindings(ctx, db, id, ['known.bad']) : undefined
+/** Quarantines an app for findings of the safety check, inside a transaction. */
+export const quarantineForFindings = (ctx: AppContext, db: Db, item: string, codes: string[]) =>
+  quarantineAndNotify(ctx, db, item, {
+    by: 'scan',
+    reason: `the safety check found ${[...new Set(codes)].join(', ')}`,
+  })
+
+/** Quarantines an app that shows a blocked page, inside a transaction. */
+export const quarantineIfBlocked = async (ctx: AppContext, db: Db, id: string) =>
+  (await showsBlockedPage(db, id)) ? quarantineForFindings(ctx, db, id, ['known.bad']) : undefined
+
+/**
+ * Releases an app from quarantine, inside a transaction, unless its maker is suspended. Returns the
+ * updated app, or undefined when it was not quarantined (by this source).
+ */
+export async function releaseApp(
+  ctx: AppContext,
+  db: Db,
+  id: string,
+  by?: QuarantineSource,
+): Promise<App | undefined> {
+  const isQuarantined = by ? eq(apps.heldBy, by) : isNotNull(apps.heldAt)
+  return liftSanction(ctx, db, and(eq(apps.id, id), isQuarantined), released)
 }
 
 /**
- * Brings back an own app deleted less than 30 days ago, held back where its page was blocked
- * meanwhile. Refuses not_found, taken_down, account_closed.
+ * Lifts a takedown or quarantine, inside a transaction. Quarantines the app again when its maker is
+ * suspended. Locks the maker before the app, as elsewhere. Returns undefined when no app matches.
  */
-export const restoreDeletedApp = (ctx: AppContext, maker: Agent, id: string): Promise<App> =>
-  removal.restoreDeleted(ctx, maker, id, (db) => holdBlocked(ctx, db, id))
+export async function liftSanction(
+  ctx: AppContext,
+  db: Db,
+  condition: SQL | undefined,
+  changes: Partial<App> | typeof released,
+): Promise<App | undefined> {
+  const [known] = await db.select({ maker: apps.maker }).from(apps).where(condition)
+  const reason = known ? await findSuspensionReason(db, known.maker) : null
+  const [app] = await db.update(apps).set(changes).where(condition).returning()
+  if (!app || reason === null) return app
+  await quarantineAll(ctx, db, app.maker, reason)
+  const [current = app] = await db.select().from(apps).where(eq(apps.id, app.id))
+  return current
+}
 
 /**
- * Undoes a takedown, inside a transaction; the app is held back where its page is blocked besides.
- * The app as it then is; undefined when none was taken down.
+ * Quarantines all apps of a suspended agent, inside a transaction. A null reason releases those
+ * that its suspension quarantined.
  */
-export async function reinstateApp(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
-  const app = await rows.reinstate(ctx, db, id)
-  return app && ((await holdBlocked(ctx, db, id)) ?? app)
+export async function quarantineAll(
+  { clock }: AppContext,
+  db: Db,
+  maker: string,
+  reason: string | null,
+): Promise<void> {
+  const own = eq(apps.maker, maker)
+  await (reason === null
+    ? db
+        .update(apps)
+        .set(released)
+        .where(and(own, eq(apps.heldBy, 'suspension')))
+    : db
+        .update(apps)
+        .set({ heldAt: clock.now(), heldFor: reason, heldBy: 'suspension', listed: toPending })
+        .where(and(own, mayQuarantine.suspension)))
 }
+
+/** Returns quarantined apps, longest wait first. */
+export const listQuarantined = ({ db }: AppContext, limit: number): Promise<App[]> =>
+  db.read
+    .select()
+    .from(apps)
+    .where(isNotNull(apps.heldAt))
+    .orderBy(asc(apps.heldAt), asc(apps.id))
+    .limit(limit)

@@ -3,19 +3,53 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
-import { taking } from '../../http/validation.ts'
-import { withKey } from '../authentication.ts'
-import { appErrors, writeErrors, operation } from '../operation.ts'
+import { callerAuth } from '../authentication.ts'
+import { agentOperation, appErrors, writeErrors } from '../operation.ts'
 import * as apps from './apps.ts'
+import { startBuild } from './builds/builds.ts'
+import { BuildStartedSchema, DryRunSchema } from './builds/schemas.ts'
+import { deleteApp, restoreDeletedApp } from './deletion.ts'
 import { presentApp } from './present.ts'
-import { changeApp } from './publish.ts'
-import { deleteApp } from './deletion.ts'
+import { parsePublishRequest, publishRequestErrors } from './publish-request.ts'
+import { changeApp, publishApp } from './publish.ts'
 import * as schemas from './schemas.ts'
 
 /** Apps of an agent (document 1, operations 8 to 11). */
 export const appRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
+    .post(
+      '/apps',
+      async ({ caller, body, request, status }) => {
+        const { page, build } = parsePublishRequest(body, request)
+        const result = page
+          ? await publishApp(ctx, caller.agent, page)
+          : await startBuild(ctx, caller, build)
+        return status(result.status, result.body)
+      },
+      {
+        body: schemas.PublishAppSchema,
+        ...agentOperation(
+          {
+            id: 'publish_app',
+            tag: 'Apps',
+            mcp: 4,
+            summary: 'Publish a page (html) at once, or have one built (prompt).',
+            more:
+              'Send exactly one of html and prompt. A page is scanned, hosted at once as version 1, ' +
+              'and free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. ' +
+              'Only a successful build is charged. With dryRun the response is 200 and nothing is ' +
+              'stored.',
+          },
+          {
+            200: DryRunSchema,
+            201: schemas.PublishAppResponseSchema,
+            202: BuildStartedSchema,
+          },
+          ['games_off', ...publishRequestErrors],
+        ),
+      },
+    )
     .get(
       '/apps',
       async ({ caller, query }) => {
@@ -26,8 +60,13 @@ export const appRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
-          { id: 'list_apps', tag: 'Apps', summary: 'Your apps and games, newest first.' },
+        ...agentOperation(
+          {
+            id: 'list_apps',
+            tag: 'Apps',
+            mcp: 10,
+            summary: 'List your apps and games, newest first.',
+          },
           { 200: schemas.AppListSchema },
           ['bad_request'],
         ),
@@ -38,27 +77,32 @@ export const appRoutes = (ctx: AppContext) =>
       async ({ caller, params }) => ({
         app: presentApp(ctx, await apps.getOwnApp(ctx, caller.agent, params.id)),
       }),
-      operation(
-        { id: 'get_app', tag: 'Apps', summary: 'One of your apps.' },
+      agentOperation(
+        { id: 'get_app', tag: 'Apps', mcp: 9, summary: 'Read one of your apps.' },
         { 200: schemas.AppResponseSchema },
         appErrors,
       ),
     )
-    .patch('/apps/:id', ({ caller, params, body }) => changeApp(ctx, caller.agent, params.id, body), {
-      ...taking(schemas.ChangeAppSchema),
-      ...operation(
-        {
-          id: 'change_app',
-          tag: 'Apps',
-          summary: 'Rename, describe, shelve, price, list.',
-          more:
-            'Send at least one field. With store true the page is read again; when it cannot go ' +
-            'on Explore the answer is not_listable and the other changes are kept.',
-        },
-        { 200: schemas.ChangeAppResponseSchema },
-        [...writeErrors, ...appErrors, 'busy', 'not_listable'],
-      ),
-    })
+    .patch(
+      '/apps/:id',
+      ({ caller, params, body }) => changeApp(ctx, caller.agent, params.id, body),
+      {
+        body: schemas.ChangeAppSchema,
+        ...agentOperation(
+          {
+            id: 'change_app',
+            tag: 'Apps',
+            mcp: 8,
+            summary: 'Change the title, description, shelf, price or Explore listing of an app.',
+            more:
+              'Send at least one field. With store true the page is scanned again. If it cannot go ' +
+              'on Explore, the error is not_listable and the other changes are stored.',
+          },
+          { 200: schemas.ChangeAppResponseSchema },
+          [...writeErrors, ...appErrors, 'busy', 'not_listable'],
+        ),
+      },
+    )
     .delete(
       '/apps/:id',
       async ({ caller, params }) => {
@@ -66,13 +110,30 @@ export const appRoutes = (ctx: AppContext) =>
         await deleteApp(ctx, app)
         const note =
           app.version === 0
-            ? 'Its first build was ended: nothing was charged, and nothing of it is kept.'
-            : 'The link is gone. POST /apps/{id}/restore brings it back within 30 days.'
+            ? 'The first build was cancelled and not charged. The app is deleted.'
+            : 'The link no longer works. POST /apps/{id}/restore restores the app within 30 days.'
         return { id: app.id, note }
       },
-      operation(
-        { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },
+      agentOperation(
+        { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; restorable for 30 days.' },
         { 200: schemas.DeletedAppSchema },
+        [...writeErrors, ...appErrors],
+      ),
+    )
+    .post(
+      '/apps/:id/restore',
+      async ({ caller, params }) => ({
+        app: presentApp(ctx, await restoreDeletedApp(ctx, caller.agent, params.id)),
+      }),
+      agentOperation(
+        {
+          id: 'restore_app',
+          tag: 'Apps',
+          onFullDisk: 'allow',
+          input: 'empty',
+          summary: 'Restore an app that was deleted within the last 30 days.',
+        },
+        { 200: schemas.AppResponseSchema },
         [...writeErrors, ...appErrors],
       ),
     )

@@ -140,8 +140,15 @@ export const ScanResultSchema = Type.Object(
 )
 export type ScanResult = Static<typeof ScanResultSchema>
 
-export const PublishAppResponseSchema = Type.Object({ app: AppSchema, scan: ScanResultSchema, note: Type.String() })
+export const PublishAppResponseSchema = Type.Object({
+  app: AppSchema,
+  scan: ScanResultSchema,
+  note: Type.String(),
+})
 export const AppResponseSchema = Type.Object({ app: AppSchema })
 export const ChangeAppResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
-export const AppListSchema = Type.Object({ apps: Type.Array(AppSchema), next: orNull(Type.String()) })
+export const AppListSchema = Type.Object({
+  apps: Type.Array(AppSchema),
+  next: orNull(Type.String()),
+})
 export const DeletedAppSchema = Type.Object({ id: Id, note: Type.String() })

@@ -4,11 +4,11 @@ import { newId } from '../../core/ids.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Db, Engine } from '../../db/engine.ts'
 import { isAfterCursor } from '../../db/query.ts'
-import { audit } from '../moderation/tables.ts'
+import { audit } from './tables.ts'
 
 export type AuditEntry = typeof audit.$inferSelect
 
-/** Writes down what was decided, in the transaction that does it. */
+/** Records a decision in the transaction that applies it. */
 export async function recordAudit(
   { clock }: { clock: Clock },
   db: Db,
@@ -19,7 +19,7 @@ export async function recordAudit(
 
 const place = { created: audit.at, id: audit.id }
 
-/** What was decided, newest first: all, or about one item, before that entry where it is given. */
+/** Returns decisions, newest first: all, or those about one item, older than `before`. */
 export const listAudit = (
   { db }: { db: Engine },
   limit: number,
@@ -38,7 +38,7 @@ export const listAudit = (
     .orderBy(desc(audit.at), desc(audit.id))
     .limit(limit)
 
-/** Forgets what was decided before a moment. */
+/** Deletes records older than a time. */
 export async function deleteAuditBefore(db: Db, before: number): Promise<void> {
   await db.delete(audit).where(lt(audit.at, before))
 }

@@ -19,7 +19,7 @@ beforeEach(async () => {
   ben = await ctx.person('ben')
 })
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 

@@ -1,8 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
 import { findHandles, makerPageUrl } from '../agents/agents.ts'
+import { appUrl } from '../app-url.ts'
 import * as listed from '../apps/listings.ts'
-import { appUrl } from '../apps/present.ts'
 import { listItems } from './explore.ts'
 import type { FeedQuery, Item } from './schemas.ts'
 

@@ -12,7 +12,7 @@ beforeEach(async () => {
   ann = await ctx.person('ann')
 })
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 

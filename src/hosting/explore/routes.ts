@@ -2,38 +2,28 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { taking } from '../../http/validation.ts'
-import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { shelfNames, shelves } from '../apps/shelves.ts'
-import { findCaller, withKey, withoutKey } from '../authentication.ts'
-import {
-  appErrors,
-  paymentErrors,
-  publishErrors,
-  idempotencyErrors,
-  writeErrors,
-  openOperation,
-  operation,
-} from '../operation.ts'
+import { callerAuth, findCaller } from '../authentication.ts'
+import { appErrors, publicOperation } from '../operation.ts'
 import * as explore from './explore.ts'
 import { atomFeed, jsonFeed } from './feeds.ts'
-import { remix } from '../apps/remix/remix.ts'
 import * as schemas from './schemas.ts'
 import { getSource } from './source.ts'
 
-/** What was shared (document 1, section 1, Explore), and its remix (operation 12). */
+/** Listed apps (document 1, section 1, "Explore"). */
 export const exploreRoutes = (ctx: AppContext) =>
-  new Elysia().use(listRoutes(ctx)).use(itemRoutes(ctx)).use(remixRoutes(ctx))
+  new Elysia().use(listRoutes(ctx)).use(itemRoutes(ctx))
 
 const listRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey(ctx))
+    .use(callerAuth(ctx))
     .get('/explore', ({ query }) => explore.listItems(ctx, query), {
       query: schemas.ExploreQuerySchema,
-      ...openOperation(
+      ...publicOperation(
         {
           id: 'explore',
           tag: 'Explore',
+          mcp: 11,
           summary: 'Find apps and games that were shared.',
           more:
             'Newest first, unless sort says otherwise. q is plain words: each must stand in the ' +
@@ -47,7 +37,7 @@ const listRoutes = (ctx: AppContext) =>
     .get(
       '/explore/shelves',
       () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
-      openOperation(
+      publicOperation(
         { id: 'list_shelves', tag: 'Explore', summary: 'The shelves, each with its glyph.' },
         { 200: schemas.ShelfListSchema },
         ['agents_off'],
@@ -55,7 +45,7 @@ const listRoutes = (ctx: AppContext) =>
     )
     .get('/explore/feed.atom', ({ query }) => atomFeed(ctx, query), {
       query: schemas.FeedQuerySchema,
-      ...openOperation(
+      ...publicOperation(
         { id: 'get_atom_feed', tag: 'Explore', summary: 'The newest items, or a search, as Atom.' },
         { 200: schemas.AtomSchema },
         ['agents_off', 'bad_request'],
@@ -63,7 +53,7 @@ const listRoutes = (ctx: AppContext) =>
     })
     .get('/explore/feed.json', ({ query }) => jsonFeed(ctx, query), {
       query: schemas.FeedQuerySchema,
-      ...openOperation(
+      ...publicOperation(
         { id: 'get_json_feed', tag: 'Explore', summary: 'The same as JSON Feed.' },
         { 200: schemas.JsonFeedSchema },
         ['agents_off', 'bad_request'],
@@ -72,11 +62,11 @@ const listRoutes = (ctx: AppContext) =>
 
 const itemRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey(ctx))
+    .use(callerAuth(ctx))
     .get('/explore/@:handle', ({ params, query }) => explore.maker(ctx, params.handle, query), {
       params: Type.Object({ handle: Type.String() }),
       query: schemas.MakerQuerySchema,
-      ...openOperation(
+      ...publicOperation(
         { id: 'get_maker', tag: 'Explore', summary: 'A maker and what it has on Explore.' },
         { 200: schemas.MakerPageSchema },
         ['agents_off', 'bad_request', 'not_found'],
@@ -85,10 +75,11 @@ const itemRoutes = (ctx: AppContext) =>
     .get(
       '/explore/:id',
       ({ params }) => explore.getItem(ctx, params.id),
-      openOperation(
+      publicOperation(
         {
           id: 'get_item',
           tag: 'Explore',
+          mcp: 'shown',
           summary: 'One item: versions, remixes, lineage, rating.',
         },
         { 200: schemas.ItemPageSchema },
@@ -97,11 +88,13 @@ const itemRoutes = (ctx: AppContext) =>
     )
     .get(
       '/explore/:id/source',
-      async ({ params, request }) => getSource(ctx, (await findCaller(ctx, request))?.agent, params.id),
-      openOperation(
+      async ({ params, request }) =>
+        getSource(ctx, (await findCaller(ctx, request))?.agent, params.id),
+      publicOperation(
         {
           id: 'get_source',
           tag: 'Explore',
+          mcp: 'shown',
           summary: 'The page and the files of an item.',
           more: 'Open where a remix is free. Send your key for your own items and those you bought.',
         },
@@ -117,29 +110,3 @@ const itemRoutes = (ctx: AppContext) =>
         ],
       ),
     )
-
-const remixRoutes = (ctx: AppContext) =>
-  new Elysia().use(withKey(ctx)).post(
-    '/apps/:id/remix',
-    async ({ caller, params, body, request, status }) => {
-      const ref = idempotencyKeyOf(request, body?.ref)
-      const wanted = { ...body, ...(ref && { ref }) }
-      return status(201, await remix(ctx, caller, params.id, wanted))
-    },
-    {
-      ...taking(Type.Optional(schemas.RemixSchema)),
-      ...operation(
-        {
-          id: 'remix_app',
-          tag: 'Apps',
-          summary: 'Copy an app or game from Explore into your studio.',
-          more:
-            'The copy is yours to change, with its html and files; its maker is credited. Free ' +
-            'unless the maker set a price: then it is paid from your credits, 80 % to the maker. ' +
-            'The same ref again buys nothing more.',
-        },
-        { 201: schemas.RemixResponseSchema },
-        [...writeErrors, 'games_off', ...paymentErrors, ...idempotencyErrors, ...appErrors, ...publishErrors, 'no_remix'],
-      ),
-    },
-  )

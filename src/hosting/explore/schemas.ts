@@ -1,16 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../http/list-query.ts'
 import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
-import { AppSchema, MaxCreditsSchema, OriginSchema, RatingSchema, RefSchema } from '../apps/schemas.ts'
-import { shelfNames } from '../apps/shelves.ts'
+import { ListQuery } from '../../http/list-query.ts'
 import { AssetSchema } from '../apps/assets/schemas.ts'
+import { OriginSchema, RatingSchema } from '../apps/schemas.ts'
+import { shelfNames } from '../apps/shelves.ts'
 import { VersionSchema } from '../apps/versions/schemas.ts'
 
 const kinds = ['app', 'game', 'skill', 'framework'] as const
 const sorts = ['new', 'top', 'trending', 'remixed'] as const
 
-/** What stands on Explore, as anyone may read it. */
+/** An item on Explore. */
 const ItemSchema = Type.Object(
   {
     id: Id,
@@ -36,7 +36,7 @@ const ItemSchema = Type.Object(
 )
 export type Item = Static<typeof ItemSchema>
 
-/** What a page shows of an item among others. */
+/** An item as a tile of a web page. */
 export type Tile = Pick<
   Item,
   | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'maker')
@@ -56,7 +56,7 @@ const filters = {
 export const ExploreQuerySchema = Type.Object({ ...ListQuery.properties, ...filters })
 export type ExploreQuery = Static<typeof ExploreQuerySchema>
 
-/** The feeds: the same without pages. */
+/** Query of the feeds, without paging. */
 export const FeedQuerySchema = Type.Object(filters)
 export type FeedQuery = Static<typeof FeedQuerySchema>
 
@@ -83,7 +83,11 @@ const MakerSchema = Type.Object(
   { handle: Type.String(), about: orNull(Type.String()), page: Link, created: Time },
   { title: 'Maker' },
 )
-export const MakerPageSchema = Type.Object({ maker: MakerSchema, items: Type.Array(ItemSchema), next })
+export const MakerPageSchema = Type.Object({
+  maker: MakerSchema,
+  items: Type.Array(ItemSchema),
+  next,
+})
 export type MakerPage = Static<typeof MakerPageSchema>
 
 export const ShelfListSchema = Type.Object({
@@ -105,33 +109,3 @@ export const JsonFeedSchema = Type.Unsafe<Response>(
     { contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' },
   ),
 )
-
-/** POST /apps/{id}/remix (document 1, operation 12). */
-export const RemixSchema = Type.Object(
-  {
-    maxCredits: Type.Optional(MaxCreditsSchema),
-    ref: Type.Optional(RefSchema),
-  },
-  { additionalProperties: false, examples: [{ maxCredits: 50 }] },
-)
-export type RemixRequest = Static<typeof RemixSchema>
-
-const PurchaseSchema = Type.Object(
-  {
-    item: Id,
-    version: Type.Integer({ description: 'The version that was copied.' }),
-    title: Type.String(),
-    maker: Type.String(),
-    credits: Type.Number({ description: 'What was paid; 0 for a free one.' }),
-    makerCredits: Type.Number({ description: 'The part of it that the maker got.' }),
-    ref: orNull(Type.String()),
-    at: Time,
-  },
-  { title: 'Purchase' },
-)
-
-/** What is remembered of a remix; its html is read back from the copy. */
-export const RemixRecordSchema = Type.Object({ app: AppSchema, bought: PurchaseSchema, note: Type.String() })
-export type RemixRecord = Static<typeof RemixRecordSchema>
-export const RemixResponseSchema = Type.Object({ ...RemixRecordSchema.properties, html: Type.String() })
-export type RemixResponse = Static<typeof RemixResponseSchema>

@@ -3,17 +3,17 @@ import { fromCredits, zero } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { hasBought } from '../apps/remix/lineage.ts'
-import * as pages from '../apps/page-content.ts'
 import * as assets from '../apps/assets/assets.ts'
 import { presentAsset } from '../apps/assets/present.ts'
+import * as pages from '../apps/page-content.ts'
+import { hasBought } from '../apps/remix/lineage.ts'
 import { getListed } from './explore.ts'
 import type { Source } from './schemas.ts'
 import { recordUse } from './uses.ts'
 
 /**
- * The page and the files of an item: for anyone where a remix is free, else for its maker and who
- * has bought it. Refuses not_found, taken_down, no_remix, price_above_max.
+ * Returns the page and the assets of an item: for anyone when remixes are free, otherwise for its
+ * maker and its buyers. Throws `not_found`, `taken_down`, `no_remix` and `price_above_max`.
  */
 export async function getSource(
   ctx: AppContext,

@@ -1,6 +1,6 @@
 import { index, primaryKey, table, text, time } from '../../db/columns.ts'
 
-/** Which agent has opened or read an item with its key, and when first: who may review it. */
+/** First use of an item by an agent with its key. Users may review an item. */
 export const itemUses = table(
   'item_uses',
   {

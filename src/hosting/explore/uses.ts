@@ -5,7 +5,7 @@ import type { Db } from '../../db/engine.ts'
 import { hasRemixed } from '../apps/remix/lineage.ts'
 import { itemUses } from './tables.ts'
 
-/** Keeps that an agent opened or read an item with its key. */
+/** Records that an agent opened or read an item with its key. */
 export async function recordUse(ctx: AppContext, agent: string, item: string): Promise<void> {
   if (await hasOpened(ctx.db.read, agent, item)) return
   const at = ctx.clock.now()
@@ -17,11 +17,11 @@ async function hasOpened(db: Db, agent: string, item: string): Promise<boolean> 
   return (await db.select({ item: itemUses.item }).from(itemUses).where(of).limit(1)).length > 0
 }
 
-/** Whether an agent has remixed or bought an item, or opened or read it with its key. */
+/** Returns whether an agent remixed, bought, opened or read an item. */
 export const hasUsed = async (db: Db, agent: string, item: string): Promise<boolean> =>
   (await hasOpened(db, agent, item)) || hasRemixed(db, agent, item)
 
-/** Forgets who used an item that is gone, inside a transaction. */
+/** Deletes the usage records of a deleted item, inside a transaction. */
 export async function deleteUses(db: Db, item: string): Promise<void> {
   await db.delete(itemUses).where(eq(itemUses.item, item))
 }

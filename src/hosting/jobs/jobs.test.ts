@@ -4,11 +4,10 @@ import { Type } from '@sinclair/typebox'
 
 import { fromCredits } from '../../core/money.ts'
 import { hour } from '../../core/time.ts'
-import { createHandler } from '../../http/middleware.ts'
 import { createRouter } from '../../http/router.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { listOpenHolds } from '../../ledger/job-holds.ts'
-import { balanceOf, hold, settleHold } from '../../ledger/ledger.ts'
+import { balanceOf, openHold, settleHold } from '../../ledger/ledger.ts'
 import { noteStreamsMax } from '../../limits.ts'
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
@@ -73,7 +72,7 @@ async function newJob(): Promise<string> {
       ms: hour,
     })
     const more = { ref: `assets:${job.id}`, kind: 'assets', job: job.id, ms: 2 * hour }
-    await hold(ctx, db, { account, amount: price, ...more })
+    await openHold(ctx, db, { account, amount: price, ...more })
     return job.id
   })
 }
@@ -226,7 +225,7 @@ test('the head alone of its events and of notes, which may never end', async () 
 
 test('a client that leaves a stream is not waited for', async () => {
   const id = await newJob()
-  const door = createHandler(t.ctx, createRouter(t.ctx))
+  const door = createRouter(t.ctx).handle
   const headers = { authorization: `Bearer ${ann.key}` }
   const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
   const response = await door(request, ann.from)

@@ -11,14 +11,14 @@ import { jobKinds } from './schemas.ts'
 
 const kinds: string[] = [...jobKinds]
 
-/** A job of the agent's. Refuses job_not_found. */
+/** Returns a job of this agent. Throws `job_not_found`. */
 export async function getOwnJob(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
   const job = idPattern.test(id) ? await jobs.findJob(ctx, id) : undefined
   if (job && job.owner === agentAccount(agent.id) && kinds.includes(job.kind)) return job
   throw new ApiError('job_not_found')
 }
 
-/** The same, as soon as it has changed, or after so many seconds. */
+/** Returns a job when it changes, or after `wait` seconds. Throws `job_not_found`. */
 export async function waitForOwnJob(
   ctx: AppContext,
   agent: Agent,
@@ -31,7 +31,7 @@ export async function waitForOwnJob(
   return (await ctx.jobs.waitFor(id, { seen, ms: wait * second, signal })) ?? job
 }
 
-/** An agent's jobs, newest first. */
+/** Returns an agent's jobs after a cursor, newest first. */
 export const listByAgent = (
   ctx: AppContext,
   agent: Agent,
@@ -39,7 +39,7 @@ export const listByAgent = (
   after?: After,
 ): Promise<Job[]> => jobs.listJobs(ctx, agentAccount(agent.id), { kinds, limit, after })
 
-/** Ends a job that has not ended; nothing is charged. Refuses job_not_found, not_cancellable. */
+/** Cancels an open job without charge. Throws `job_not_found` and `not_cancellable`. */
 export async function cancelJob(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
   await getOwnJob(ctx, agent, id)
   const job = await ctx.jobs.cancel(id)

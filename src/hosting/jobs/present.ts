@@ -5,13 +5,13 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Job } from '../../jobs/handler.ts'
 import type { JobEvent } from '../../jobs/jobs.ts'
-import { appUrl } from '../apps/present.ts'
-import { JobItemsSchema, type JobItem, jobKinds, type JobBody, jobSteps } from './schemas.ts'
+import { appUrl } from '../app-url.ts'
+import { type JobBody, type JobItem, JobItemsSchema, jobKinds, jobSteps } from './schemas.ts'
 
 const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
   words.find((known) => known === word)
 
-/** The Job record. A handler's result is `{ version }`, of the app that the job is about. */
+/** Returns the Job record. The result of a handler is `{ version }` of the app of the job. */
 export function presentJob(ctx: AppContext, job: Job): JobBody {
   const { id, item, state, result, error, started, ended } = job
   const kind = wordIn(jobKinds, job.kind)
@@ -35,14 +35,14 @@ export function presentJob(ctx: AppContext, job: Job): JobBody {
   }
 }
 
-/** Nothing is held any more of a job that has ended: what it did not come to has failed with it. */
+/** Marks the unfinished items of an ended job as failed; their holds are released. */
 function itemsOf({ state, error, ended }: Job, items: JobItem[]): JobItem[] {
   if (ended === null) return items
   const code = error?.code ?? state
   return items.map((item) => (item.state === 'held' ? { ...item, state: 'failed', code } : item))
 }
 
-/** The job as it stood at an event. */
+/** Returns the job as it was at an event. */
 export function presentJobAt(ctx: AppContext, job: Job, event: JobEvent): JobBody {
   const { state, step, progress } = event
   const now = presentJob(ctx, job)

@@ -5,8 +5,8 @@ import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
-import { isStillAuthorized, withKey } from '../authentication.ts'
-import { writeErrors, operation } from '../operation.ts'
+import { callerAuth, isStillAuthorized } from '../authentication.ts'
+import { agentOperation, writeErrors } from '../operation.ts'
 import * as jobs from './jobs.ts'
 import { presentJob } from './present.ts'
 import * as schemas from './schemas.ts'
@@ -16,10 +16,10 @@ const JobQuery = Type.Object({
   wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
 })
 
-/** What the service does for an agent behind its requests. */
+/** Background jobs of an agent. */
 export const jobRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/jobs',
       async ({ caller, query }) => {
@@ -30,7 +30,7 @@ export const jobRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
+        ...agentOperation(
           { id: 'list_jobs', tag: 'Jobs', summary: 'Your jobs, newest first.' },
           { 200: schemas.JobListSchema },
           ['bad_request'],
@@ -46,10 +46,11 @@ export const jobRoutes = (ctx: AppContext) =>
       },
       {
         query: JobQuery,
-        ...operation(
+        ...agentOperation(
           {
             id: 'get_job',
             tag: 'Jobs',
+            mcp: 5,
             summary: 'How a job stands.',
             more:
               'With wait it answers as soon as the job changes, or after so many seconds. Nothing ' +
@@ -65,7 +66,7 @@ export const jobRoutes = (ctx: AppContext) =>
       async ({ caller, params }) => ({
         job: presentJob(ctx, await jobs.cancelJob(ctx, caller.agent, params.id)),
       }),
-      operation(
+      agentOperation(
         { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. What did not land is free.' },
         { 200: schemas.JobResponseSchema },
         [...writeErrors, 'job_not_found', 'not_cancellable'],
@@ -77,7 +78,7 @@ export const jobRoutes = (ctx: AppContext) =>
         const job = await jobs.getOwnJob(ctx, caller.agent, params.id)
         return watch(ctx, { job, mayWatch: () => isStillAuthorized(ctx, caller) }, request)
       },
-      operation(
+      agentOperation(
         { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
         { 200: schemas.JobEventsSchema, 204: Type.Void() },
         ['job_not_found'],

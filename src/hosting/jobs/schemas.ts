@@ -5,7 +5,7 @@ import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
 export const jobKinds = ['build', 'assets'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
 
-/** One of the things that a job makes, each paid on its own (agent-api, Assets). */
+/** An item of a job, charged by itself (docs/spec/agent-api-decisions.md, "Assets"). */
 export const JobItemSchema = Type.Object({
   name: Type.String(),
   kind: Type.String(),
@@ -16,10 +16,10 @@ export const JobItemSchema = Type.Object({
 })
 export type JobItem = Static<typeof JobItemSchema>
 
-/** What a job that makes things keeps of them, and shows. */
+/** Items that a job stores and shows. */
 export const JobItemsSchema = Type.Object({ items: Type.Array(JobItemSchema) })
 
-/** A job of an agent (agent-api, Jobs). */
+/** A job of an agent (docs/spec/agent-api-decisions.md, "Jobs"). */
 export const JobSchema = Type.Object(
   {
     id: Id,
@@ -42,7 +42,10 @@ export const JobSchema = Type.Object(
 export type JobBody = Static<typeof JobSchema>
 
 export const JobResponseSchema = Type.Object({ job: JobSchema })
-export const JobListSchema = Type.Object({ jobs: Type.Array(JobSchema), next: orNull(Type.String()) })
+export const JobListSchema = Type.Object({
+  jobs: Type.Array(JobSchema),
+  next: orNull(Type.String()),
+})
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
 export const JobEventsSchema = Media('text/event-stream', {

@@ -1,31 +1,32 @@
 import type { AppContext } from '../../context.ts'
-import { eventStream } from '../../http/event-stream.ts'
 import { second, stopwatch } from '../../core/time.ts'
+import { eventStream } from '../../http/event-stream.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { listEventsAfter } from '../../jobs/jobs.ts'
 import { jobWatchMs } from '../../limits.ts'
 import { presentJobAt } from './present.ts'
 
 const encoder = new TextEncoder()
-/** Between two looks at whether the watcher of a silent job may go on; each is told. */
+/** Interval of the permission check and the keep-alive comment. */
 const lookMs = 5 * second
 
-/** The number of the last event that a client has, as it says; else 0. */
+/** Returns the number in Last-Event-ID, or 0. */
 const lastSeen = (headers: Headers): number => {
   const said = headers.get('last-event-id') ?? ''
   return /^\d{1,9}$/.test(said) ? Number(said) : 0
 }
 
-/** A job, and whether its watcher may go on. */
+/** A job and the permission check of its watcher. */
 interface Watched {
   job: Job
   mayWatch(): Promise<boolean>
 }
 
 /**
- * What happens to a job after Last-Event-ID, as server-sent events, until it has ended or ten
- * minutes have passed; the client comes again with Last-Event-ID. 204 tells one that has the last
- * event to stay away (WHATWG HTML, section 9.2). It ends for who may watch no more.
+ * Streams the events of a job after Last-Event-ID as server-sent events. The stream ends with the
+ * job, after ten minutes, or when the permission ends; clients reconnect with Last-Event-ID.
+ * Returns 204 to a client that has the last event, which stops its reconnects (WHATWG HTML, section
+ * 9.2).
  */
 export function watch(ctx: AppContext, watched: Watched, request: Request): Response {
   const { job } = watched
@@ -45,7 +46,7 @@ function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: Watched, after: nu
       const job = (await mayWatch()) ? changed : undefined
       const found = job ? await listEventsAfter(ctx, id, last) : []
       if (gone.signal.aborted) return
-      // What came after the job was read is told with a later reading of it.
+      // Events newer than the row are sent with the next read.
       const news = found.filter(({ number }) => job && number <= job.events)
       const said = job ? news.map((event) => eventText(ctx, job, event)).join('') : ''
       last = news.at(-1)?.number ?? last

@@ -1,21 +1,27 @@
 import type { AppContext } from '../../context.ts'
 import { recordOf } from '../../core/schema.ts'
 import { estimatePromptTokens, estimateTokens } from '../../models/tokens.ts'
-import { readUsage, type Usage, createUsage } from '../../models/usage.ts'
-import { callModel, type ServiceModel, ModelDeclined, NoModelResult, readJsonObject } from './model-call.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import {
+  callModel,
+  ModelDeclined,
+  NoModelResult,
+  readJsonObject,
+  type ServiceModel,
+} from './model-call.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
 
-/** What a chat model said, and what it used. */
+/** Text of a chat response and its usage. */
 export interface ChatResult {
   text: string
   usage: Usage
 }
 
-/** Asks a chat model for one answer. Throws NoAnswer when there is none, Declined. */
+/** Calls a chat model once. Throws NoModelResult and ModelDeclined. */
 export async function chat(
   ctx: AppContext,
   by: ServiceModel,
@@ -25,13 +31,15 @@ export async function chat(
     signal,
   }: {
     messages: Message[]
-    /** Tokens: the bounds that the hold was computed with. */
+    /** Maximum tokens, as in the price. */
     most: { input: number; output: number }
     signal: AbortSignal
   },
 ): Promise<ChatResult> {
   const body = { messages, max_completion_tokens: most.output }
-  const answer = await readJsonObject(await callModel(ctx, by, { path: '/chat/completions', body, signal }))
+  const answer = await readJsonObject(
+    await callModel(ctx, by, { path: '/chat/completions', body, signal }),
+  )
   const [choice]: unknown[] = Array.isArray(answer['choices']) ? answer['choices'] : []
   const { message, finish_reason: end } = recordOf(choice)
   const { content, refusal } = recordOf(message)

@@ -3,19 +3,27 @@ import { isRecord } from '../../core/schema.ts'
 import { unknownOutputTokens } from '../../limits.ts'
 import type { UsageBounds } from '../../models/charge.ts'
 import { maxInputTokens } from '../../models/tokens.ts'
-import { readUsage, type Usage, createUsage } from '../../models/usage.ts'
-import { callModel, readBytes, type ServiceModel, NoModelResult, readJsonObject } from './model-call.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import {
+  callModel,
+  NoModelResult,
+  readBytes,
+  readJsonObject,
+  type ServiceModel,
+} from './model-call.ts'
 
-/** What a model made, and what it used. */
+/** A generated file and its usage. */
 export interface GeneratedMedia {
   bytes: Uint8Array<ArrayBuffer>
   usage: Usage
 }
 
-/** A spoken character takes a second at the most; an effect or a piece of music a minute. */
+/**
+ * Maximum seconds of an effect or a piece of music. Speech takes at most one second per character.
+ */
 const soundSecondsMax = 60
 
-/** The most that one picture or one sound of this text uses. */
+/** Returns the maximum usage of one image or one audio file of this text. */
 export function mediaBounds({ model }: ServiceModel, text: string): UsageBounds {
   const inputTokensMax = maxInputTokens({ text }, 0)
   const outputTokensMax = model.maxOutput || unknownOutputTokens
@@ -24,10 +32,17 @@ export function mediaBounds({ model }: ServiceModel, text: string): UsageBounds 
   return { inputTokensMax, outputTokensMax: 0, characters: text.length, seconds }
 }
 
-/** One picture of a prompt, as bytes. Throws NoAnswer. */
-export async function generateImage(ctx: AppContext, by: ServiceModel, prompt: string, signal: AbortSignal) {
+/** Generates an image. Throws NoModelResult. */
+export async function generateImage(
+  ctx: AppContext,
+  by: ServiceModel,
+  prompt: string,
+  signal: AbortSignal,
+) {
   const body = { prompt, n: 1, response_format: 'b64_json' }
-  const answer = await readJsonObject(await callModel(ctx, by, { path: '/images/generations', body, signal }))
+  const answer = await readJsonObject(
+    await callModel(ctx, by, { path: '/images/generations', body, signal }),
+  )
   const [first]: unknown[] = Array.isArray(answer['data']) ? answer['data'] : []
   const base64 = isRecord(first) ? first['b64_json'] : undefined
   if (typeof base64 !== 'string') throw new NoModelResult('no picture came')
@@ -37,7 +52,7 @@ export async function generateImage(ctx: AppContext, by: ServiceModel, prompt: s
   return { bytes, usage: { ...(told ?? createUsage({})), images: 1 } } satisfies GeneratedMedia
 }
 
-/** A spoken line, an effect or music, as a file; its seconds are told by who reads it. */
+/** Generates speech, an effect or music. The caller measures its duration. Throws NoModelResult. */
 export async function generateSpeech(
   ctx: AppContext,
   by: ServiceModel,

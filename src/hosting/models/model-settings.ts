@@ -3,7 +3,10 @@ import type { AppContext } from '../../context.ts'
 import type { ModelType } from '../../models/price.ts'
 import { demoBuilder, findServiceModel } from './model-call.ts'
 
-/** What the start says of settings that name a model, an Ollama or a browser which is not there. */
+/**
+ * Returns warnings for the startup log about models, an Ollama server or a browser that are
+ * configured and not available.
+ */
 export function modelSettingWarnings(ctx: AppContext): string[] {
   const { config, upstreams } = ctx
   const chosen: [SettingName, string, ModelType][] = [

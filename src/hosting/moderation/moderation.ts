@@ -1,113 +1,143 @@
 import type { AppContext } from '../../context.ts'
+import { sentence } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
-import * as agents from '../agents/suspension.ts'
-import type { App } from '../apps/apps.ts'
-import { unblockPage, blockPage } from '../apps/blocked-pages.ts'
-import * as rows from '../apps/moderation.ts'
-import { type Notification, notify } from '../notifications/notifications.ts'
+import { suspendAgent } from '../agents/suspension.ts'
 import { resolveAppeal } from '../apps/appeal/appeals.ts'
+import type { App } from '../apps/apps.ts'
+import { blockPage, unblockPage } from '../apps/blocked-pages.ts'
+import {
+  describeStatus,
+  quarantineNotification,
+  reinstatedNotification,
+  takedownNotification,
+} from '../apps/notifications.ts'
+import * as quarantines from '../apps/quarantine.ts'
+import { requestRescan } from '../apps/scan/scans.ts'
+import * as takedowns from '../apps/takedown.ts'
 import { recordAudit } from '../audit/audit.ts'
-import { reinstateApp } from '../apps/quarantine.ts'
-import { heldNews, restoredNews, takenDownNews } from '../apps/notifications.ts'
+import { type Notification, notify } from '../notifications/notifications.ts'
 import { closeReports } from '../reports/reports.ts'
 
-/** Who decides at the command line, where there is no name. */
+/** Author of decisions on the command line. */
 const operator = 'operator'
 
-/** A decision about an app: its own change, the record of it, and the reports it answers. */
-async function decide(
+type Decision = Parameters<typeof recordAudit>[2]
+
+/** Applies and records a decision in one transaction. Returns false when it changes nothing. */
+const decide = (
   ctx: AppContext,
-  entry: { did: string; item: string; why: string; by: string },
-  change: (db: Db) => Promise<App | undefined>,
-  say: (app: App) => Notification,
-): Promise<boolean> {
-  return ctx.db.tx(async (db) => {
-    const app = await change(db)
+  decision: Decision,
+  apply: (db: Db) => Promise<boolean>,
+): Promise<boolean> =>
+  ctx.db.tx(async (db) => {
+    if (!(await apply(db))) return false
+    await recordAudit(ctx, db, decision)
+    return true
+  })
+
+/** Applies a decision about an app, closes its reports and notifies its maker. */
+const decideApp = (
+  ctx: AppContext,
+  decision: Decision,
+  apply: (db: Db) => Promise<App | undefined>,
+  notificationOf: (app: App) => Notification,
+): Promise<boolean> =>
+  decide(ctx, decision, async (db) => {
+    const app = await apply(db)
     if (!app) return false
     await closeReports(ctx, db, app.id)
-    await recordAudit(ctx, db, entry)
-    await notify(ctx, db, say(app))
+    await notify(ctx, db, notificationOf(app))
+    return true
+  })
+
+/**
+ * Takes an app down: its operations and its link return 410, and its pages are blocked. Returns
+ * false when the app does not exist or is down.
+ */
+export const takeDown = (ctx: AppContext, item: string, why: string, by = operator) =>
+  decideApp(
+    ctx,
+    { did: 'takedown', item, why, by },
+    (db) => takedowns.takeDown(ctx, db, item, why),
+    (app) => takedownNotification(app, why),
+  )
+
+/** Applies a decision that lifts a sanction. It grants an open appeal. */
+const lift = (
+  ctx: AppContext,
+  decision: Decision,
+  apply: (db: Db) => Promise<App | undefined>,
+): Promise<boolean> =>
+  decideApp(
+    ctx,
+    decision,
+    async (db) => {
+      const app = await apply(db)
+      if (app) await resolveAppeal(ctx, db, app.id, { state: 'granted', answer: decision.why })
+      return app
+    },
+    reinstatedNotification,
+  )
+
+/** Undoes a takedown. The app is live and off Explore. Returns false when it was not down. */
+export const reinstate = (ctx: AppContext, item: string, why: string, by = operator) =>
+  lift(ctx, { did: 'restore', item, why, by }, (db) => takedowns.reinstateApp(ctx, db, item))
+
+/** Quarantines an app until it is released. Returns false when no such app is live. */
+export const quarantine = (ctx: AppContext, item: string, why: string, by = operator) =>
+  decideApp(
+    ctx,
+    { did: 'hold', item, why, by },
+    (db) => quarantines.quarantine(ctx, db, item, { by: 'operator', reason: why }),
+    (app) => quarantineNotification(app, why),
+  )
+
+/**
+ * Releases an app from quarantine and restores its place on Explore. Returns false when it was not
+ * quarantined.
+ */
+export const release = (ctx: AppContext, item: string, why: string, by = operator) =>
+  lift(ctx, { did: 'release', item, why, by }, (db) => quarantines.releaseApp(ctx, db, item))
+
+/**
+ * Decides the open appeal of an app. A granted appeal reinstates or releases it. Returns false when
+ * there is none.
+ */
+export const decideAppeal = (
+  ctx: AppContext,
+  item: string,
+  isGranted: boolean,
+  answer: string,
+  by = operator,
+): Promise<boolean> => {
+  const state = isGranted ? 'granted' : 'denied'
+  return decide(ctx, { by, did: state, item, why: answer }, async (db) => {
+    const appeal = await resolveAppeal(ctx, db, item, { state, answer })
+    if (!appeal) return false
+    const app =
+      isGranted &&
+      ((await takedowns.reinstateApp(ctx, db, item)) ??
+        (await quarantines.releaseApp(ctx, db, item)))
+    if (app) await closeReports(ctx, db, item)
+    const status = app ? `${sentence(`The app ${describeStatus(app)}`)} ` : ''
+    await notify(ctx, db, {
+      to: appeal.maker,
+      kind: 'appeal.decided',
+      item,
+      data: { state, answer },
+      text: `${status}Your appeal was ${state}: “${answer}”`,
+    })
     return true
   })
 }
 
-/**
- * Takes an app down: every operation on it answers 410, its link too, and its pages cannot come
- * back. False when there is no such app, or it is down already.
- */
-export const takeDown = (
-  ctx: AppContext,
-  id: string,
-  why: string,
-  by = operator,
-): Promise<boolean> =>
-  decide(
-    ctx,
-    { did: 'takedown', item: id, why, by },
-    (db) => rows.takeDown(ctx, db, id, why),
-    (app) => takenDownNews(app, why),
-  )
-
-/** Shows an app again, which grants what its maker appealed. */
-const showAgain = (
-  ctx: AppContext,
-  entry: Parameters<typeof decide>[1],
-  change: (db: Db) => Promise<App | undefined>,
-): Promise<boolean> =>
-  decide(
-    ctx,
-    entry,
-    async (db) => {
-      const app = await change(db)
-      if (app) await resolveAppeal(ctx, db, app.id, { state: 'granted', answer: entry.why })
-      return app
-    },
-    restoredNews,
-  )
-
-/** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
-export const reinstate = (
-  ctx: AppContext,
-  id: string,
-  why: string,
-  by = operator,
-): Promise<boolean> =>
-  showAgain(ctx, { did: 'restore', item: id, why, by }, (db) => reinstateApp(ctx, db, id))
-
-/** Holds an app back until it is released. False when there is none that is live. */
-export const quarantine = (ctx: AppContext, id: string, why: string, by = operator): Promise<boolean> =>
-  decide(
-    ctx,
-    { did: 'hold', item: id, why, by },
-    (db) => rows.quarantine(ctx, db, id, { by: 'operator', reason: why }),
-    (app) => heldNews(app, why),
-  )
-
-/** Shows a held app again, on Explore too where it was there. False when it was not held. */
-export const release = (
-  ctx: AppContext,
-  id: string,
-  why: string,
-  by = operator,
-): Promise<boolean> =>
-  showAgain(ctx, { did: 'release', item: id, why, by }, (db) => rows.releaseApp(ctx, db, id))
-
-/** Closes the reports about an app that is fine. False when there are none. */
-export const dismiss = (
-  ctx: AppContext,
-  id: string,
-  why: string,
-  by = operator,
-): Promise<boolean> =>
-  ctx.db.tx(async (db) => {
-    if (!(await closeReports(ctx, db, id))) return false
-    await recordAudit(ctx, db, { by, did: 'dismiss', item: id, why })
-    return true
-  })
+/** Closes the reports about an app without action. Returns false when there are none. */
+export const dismiss = (ctx: AppContext, item: string, why: string, by = operator) =>
+  decide(ctx, { by, did: 'dismiss', item, why }, (db) => closeReports(ctx, db, item))
 
 /**
- * Suspends an agent: its keys stop working, and all it made is held back. Null lets it go on as
- * before. False when nobody has this handle, or it is so already.
+ * Suspends an agent: disables its keys and quarantines its apps. A null reason ends the suspension.
+ * Returns false when the handle is unknown or nothing changes.
  */
 export async function suspend(
   ctx: AppContext,
@@ -115,54 +145,39 @@ export async function suspend(
   why: string | null,
   by = operator,
 ): Promise<boolean> {
-  const done = await ctx.db.tx(async (db) => {
-    const agent = await agents.suspendAgent(ctx, db, handle, why)
-    if (!agent) return false
-    await rows.quarantineAll(ctx, db, agent.id, why)
-    const did = why === null ? 'unsuspend' : 'suspend'
-    await recordAudit(ctx, db, { by, did, item: `@${handle}`, why: why ?? '' })
-    return true
+  const did = why === null ? 'unsuspend' : 'suspend'
+  const decision = { by, did, item: `@${handle}`, why: why ?? '' }
+  const isDone = await decide(ctx, decision, async (db) => {
+    const agent = await suspendAgent(ctx, db, handle, why)
+    if (agent) await quarantines.quarantineAll(ctx, db, agent.id, why)
+    return agent !== undefined
   })
   ctx.keys.forget()
-  return done
+  return isDone
 }
 
-/** Blocks a page by its hash, wherever it is published or kept. False when it is so already. */
-export const block = (
-  ctx: AppContext,
-  sha256: string,
-  why: string,
-  by = operator,
-): Promise<boolean> =>
-  ctx.db.tx(async (db) => {
+/** Blocks a page by its hash. Returns false when it is already blocked. */
+export const block = (ctx: AppContext, sha256: string, why: string, by = operator) =>
+  decide(ctx, { by, did: 'block', item: sha256, why }, async (db) => {
     const page = { sha256, app: '', reason: why, at: ctx.clock.now() }
-    if (!(await blockPage(db, page))) return false
-    await rows.rescanPage(db, sha256)
-    await recordAudit(ctx, db, { by, did: 'block', item: sha256, why })
-    return true
+    const isNew = await blockPage(db, page)
+    if (isNew) await takedowns.rescanPage(db, sha256)
+    return isNew
   })
 
-/** Lets a page come back that was blocked by its hash. False when none was. */
-export const unblock = (
-  ctx: AppContext,
-  sha256: string,
-  why: string,
-  by = operator,
-): Promise<boolean> =>
-  ctx.db.tx(async (db) => {
-    if (!(await unblockPage(db, sha256))) return false
-    await rows.rescanPage(db, sha256)
-    await recordAudit(ctx, db, { by, did: 'unblock', item: sha256, why })
-    return true
+/** Unblocks a page that was blocked by its hash. Returns false when it was not. */
+export const unblock = (ctx: AppContext, sha256: string, why: string, by = operator) =>
+  decide(ctx, { by, did: 'unblock', item: sha256, why }, async (db) => {
+    const isBlocked = await unblockPage(db, sha256)
+    if (isBlocked) await takedowns.rescanPage(db, sha256)
+    return isBlocked
   })
 
 /**
- * Has the safety check of now read an app again, or with 'all' every one that is there: the chore
- * that reads after new rules does it, in rounds. False when there is nothing to read.
+ * Requests a rescan of an app, or of all apps with `all`. Maintenance runs it in rounds. Returns
+ * false when there is nothing to scan.
  */
-export const rescan = (ctx: AppContext, item: string, by = operator): Promise<boolean> =>
-  ctx.db.tx(async (db) => {
-    const some = await rows.requestRescan(db, item === 'all' ? undefined : item)
-    if (some) await recordAudit(ctx, db, { by, did: 'rescan', item, why: '' })
-    return some
-  })
+export const rescan = (ctx: AppContext, item: string, by = operator) =>
+  decide(ctx, { by, did: 'rescan', item, why: '' }, (db) =>
+    requestRescan(db, item === 'all' ? undefined : item),
+  )

@@ -4,7 +4,7 @@ import { deleteAppealsBefore } from '../apps/appeal/appeals.ts'
 import { deleteAuditBefore } from '../audit/audit.ts'
 import { deleteReportsBefore } from '../reports/reports.ts'
 
-/** Forgets what was reported and decided longer ago than MODERATION_KEPT_DAYS. */
+/** Deletes reports, appeals and audit records older than MODERATION_KEPT_DAYS. */
 export async function deleteOldModeration({ db, clock, config }: AppContext): Promise<void> {
   const days = config.moderationKeptDays
   if (days === 0) return

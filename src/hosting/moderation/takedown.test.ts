@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 
 import { sha256 } from '../../core/ids.ts'
 import { day, second } from '../../core/time.ts'
-import { run } from '../../operator/control.ts'
+import { runCommand } from '../../operator/control.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { refused } from '../../testing/refused.ts'
 import {
@@ -15,13 +15,13 @@ import {
 } from '../../testing/test-server.ts'
 import { findApp } from '../apps/apps.ts'
 import { lockPage } from '../apps/blocked-pages.ts'
-import { apps } from '../apps/tables.ts'
-import { listNotes } from '../notifications/notifications.ts'
-import { listAudit } from '../audit/audit.ts'
-import { takeDown } from './moderation.ts'
-import { listReports } from '../reports/reports.ts'
-import { deleteOldModeration } from './retention.ts'
 import { rescanOutdated } from '../apps/scan/scans.ts'
+import { apps } from '../apps/tables.ts'
+import { listAudit } from '../audit/audit.ts'
+import { listNotes } from '../notifications/notifications.ts'
+import { listReports } from '../reports/reports.ts'
+import { takeDown } from './moderation.ts'
+import { deleteOldModeration } from './retention.ts'
 
 let h: TestHouse
 let ann: Person
@@ -41,11 +41,11 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
   await h.close()
 })
 
-const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
+const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
 
 /** What ann was told of beside listings, newest first. */
 async function told(): Promise<string[]> {
@@ -166,9 +166,7 @@ test('a deleted app that is taken down does not come back either', async () => {
   await ann.call('DELETE', `/apps/${id}`)
   await admin('takedown', id, 'phishing')
   await refused(h, 410, 'taken_down', () => ann.call('POST', `/apps/${id}/restore`))
-  expect((await admin('restore', id)).text).toBe(
-    `${id} stays deleted; its maker may bring it back.`,
-  )
+  expect((await admin('restore', id)).text).toBe(`${id} stays deleted; its maker can restore it.`)
   expect((await ann.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
     notes: [{ text: expect.stringContaining('stays deleted') }],
   })
@@ -226,7 +224,7 @@ test('what is shown again without a decision leaves no appeal to decide', async 
     h.clock.turn(second)
     await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is fine.' })
     expect((await admin(show, id, 'It is.')).ok).toBe(true)
-    expect((await admin('appeals')).text).toBe('Nothing is there.')
+    expect((await admin('appeals')).text).toBe('Nothing found.')
     expect((await admin('decide', id, 'deny', 'no')).ok).toBe(false)
   }
 })
@@ -270,7 +268,7 @@ test('what is released while its maker is suspended stays held, and off Explore'
   await admin('block', sha256, 'bad')
   await rescanOutdated(h.ctx)
   await admin('suspend', '@ann', 'spam')
-  const stays = 'stays held back while its maker is suspended.'
+  const stays = 'stays quarantined while its maker is suspended.'
   expect((await admin('release', id)).text).toBe(`${id} ${stays}`)
   await admin('decide', two, 'grant', 'It is.')
   await admin('unblock', sha256)
@@ -292,7 +290,7 @@ test('no appeal stays open of an app that is shown again in the same moment', as
   await admin('takedown', id, 'phishing')
   const text = 'It is fine.'
   await Promise.all([admin('restore', id), ann.call('POST', `/apps/${id}/appeal`, { text })])
-  expect((await admin('appeals')).text).toBe('Nothing is there.')
+  expect((await admin('appeals')).text).toBe('Nothing found.')
 })
 
 test('what is released in the same moment as its maker is suspended stays held', async () => {
@@ -387,7 +385,7 @@ test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS
   await deleteOldModeration(h.ctx)
   expect(await listAudit(h.ctx, 10)).toEqual([])
   expect(await listReports(h.ctx, 10)).toEqual([])
-  expect((await admin('audit')).text).toBe('Nothing is there.')
+  expect((await admin('audit')).text).toBe('Nothing found.')
 })
 
 test('another’s app is no app: the same body as for an id that is none', async () => {

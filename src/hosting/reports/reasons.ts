@@ -1,4 +1,4 @@
-/** Why an app is reported, with the words of the form. */
+/** Reasons of a report, with their labels in the form. */
 export const reportReasons = {
   phishing: 'It asks for passwords or money',
   malware: 'It harms the device',

@@ -4,9 +4,9 @@ import { day } from '../../core/time.ts'
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { findApp } from '../apps/apps.ts'
-import { listNotes } from '../notifications/notifications.ts'
 import { listAudit } from '../audit/audit.ts'
 import * as moderation from '../moderation/moderation.ts'
+import { listNotes } from '../notifications/notifications.ts'
 import { listReports } from './reports.ts'
 
 let h: TestHouse
@@ -18,7 +18,7 @@ async function open(): Promise<void> {
 }
 
 afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
   await h.close()
 })
 

@@ -15,26 +15,23 @@ import {
   reportsPerAddressDay,
 } from '../../limits.ts'
 import { type App, findApp, requireAvailable } from '../apps/apps.ts'
-import * as rows from '../apps/moderation.ts'
-import { notify } from '../notifications/notifications.ts'
-import { recordAudit } from '../audit/audit.ts'
-import { heldNews } from '../apps/notifications.ts'
+import { quarantineAndNotify } from '../apps/quarantine.ts'
 import { isReason, type ReportReason } from './reasons.ts'
-import { reports } from '../moderation/tables.ts'
+import { reports } from './tables.ts'
 
-/** Three of these hold an app back at once, before anybody has looked. */
+/** Reasons that quarantine an app after three reports. */
 const dangers: ReportReason[] = ['phishing', 'malware']
 
 export type Report = typeof reports.$inferSelect
 
-/** What a reporter says. */
+/** Content of a report. */
 export interface ReportInput {
   reason: string
   text?: string | undefined
   contact?: string | undefined
 }
 
-/** The app a report is about. Refuses not_found, taken_down. */
+/** Returns the reported app. Throws `not_found` and `taken_down`. */
 export const getReportedApp = async (ctx: AppContext, id: string): Promise<App> => {
   const app = await findApp(ctx, id)
   if (!app) throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
@@ -42,9 +39,9 @@ export const getReportedApp = async (ctx: AppContext, id: string): Promise<App> 
 }
 
 /**
- * Keeps a report for the operator; no key is needed. Phishing or malware, said from three
- * addresses, holds the app back. Refuses not_found, taken_down, bad_request, try_again, and
- * reports_limit past five a day from one address.
+ * Stores a report for the operator; needs no key. Phishing or malware reports from three addresses
+ * quarantine the app. Throws `not_found`, `taken_down`, `bad_request`, `try_again`, and
+ * `reports_limit` after five a day from one address.
  */
 export async function createReport(
   ctx: AppContext,
@@ -72,7 +69,7 @@ export async function createReport(
       .values({ ...row, id: newId() })
       .returning()
     if (!kept) throw new Error('the report was not kept')
-    if (dangers.includes(reason)) await holdAtThree(ctx, db, app)
+    if (dangers.includes(reason)) await quarantineAfterReports(ctx, db, app)
     return kept
   })
 }
@@ -86,20 +83,17 @@ async function checkReports(db: Db, from: string, at: number): Promise<void> {
 
 const isOpen = isNull(reports.handled)
 
-async function holdAtThree(ctx: AppContext, db: Db, app: App): Promise<void> {
+async function quarantineAfterReports(ctx: AppContext, db: Db, app: App): Promise<void> {
   const [row] = await db
     .select({ reporters: countDistinct(reports.from) })
     .from(reports)
     .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
   if ((row?.reporters ?? 0) < reportersToHold) return
-  const why = 'people reported phishing or malware'
-  const held = await rows.quarantine(ctx, db, app.id, { by: 'reports', reason: why })
-  if (!held) return
-  await recordAudit(ctx, db, { by: 'reports', did: 'hold', item: app.id, why })
-  await notify(ctx, db, heldNews(held, why))
+  const reason = 'people reported phishing or malware'
+  await quarantineAndNotify(ctx, db, app.id, { by: 'reports', reason })
 }
 
-/** The reports about an app are decided, inside a transaction. False when there were none. */
+/** Closes the reports about an app, inside a transaction. Returns false when there were none. */
 export async function closeReports({ clock }: AppContext, db: Db, app: string): Promise<boolean> {
   const closed = await db
     .update(reports)
@@ -109,7 +103,7 @@ export async function closeReports({ clock }: AppContext, db: Db, app: string): 
   return closed.length > 0
 }
 
-/** Reports that nobody has decided about, oldest first: all, or those about one app. */
+/** Returns open reports, oldest first: all, or those about one app. */
 export const listReports = ({ db }: AppContext, limit: number, app?: string): Promise<Report[]> =>
   db.read
     .select()
@@ -118,7 +112,7 @@ export const listReports = ({ db }: AppContext, limit: number, app?: string): Pr
     .orderBy(asc(reports.at), asc(reports.id))
     .limit(limit)
 
-/** Forgets reports of before a moment, inside a transaction. */
+/** Deletes reports older than a time, inside a transaction. */
 export async function deleteReportsBefore(db: Db, before: number): Promise<void> {
   await db.delete(reports).where(lt(reports.at, before))
 }

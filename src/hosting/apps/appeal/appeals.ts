@@ -1,27 +1,22 @@
-import { and, asc, eq, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
 import { newId } from '../../../core/ids.ts'
-import { isPlainText, sentence } from '../../../core/text.ts'
+import { isPlainText } from '../../../core/text.ts'
 import type { Db } from '../../../db/engine.ts'
+import { forUpdate } from '../../../db/query.ts'
 import { ApiError } from '../../../errors.ts'
 import { appealCharsMax } from '../../../limits.ts'
 import type { Agent } from '../../agents/agents.ts'
-import { sanctionedAt, lockSanctionedAt } from '../against.ts'
 import { type App, findApp } from '../apps.ts'
-import { releaseApp } from '../moderation.ts'
-import { notify } from '../../notifications/notifications.ts'
-import { recordAudit } from '../../audit/audit.ts'
-import { reinstateApp } from '../quarantine.ts'
-import { standing } from '../notifications.ts'
-import { closeReports } from '../../reports/reports.ts'
-import { appeals } from '../../moderation/tables.ts'
+import { apps } from '../tables.ts'
+import { appeals } from './tables.ts'
 
 export type Appeal = typeof appeals.$inferSelect
 
 /**
- * Asks the operator to look again at an own app that is taken down or held back, once for each
- * time. Refuses not_found, bad_request, nothing_to_appeal, appealed_already.
+ * Appeals the takedown or quarantine of an app, once for each. Throws `not_found`, `bad_request`,
+ * `nothing_to_appeal` and `appealed_already`.
  */
 export async function createAppeal(
   ctx: AppContext,
@@ -39,8 +34,13 @@ export async function createAppeal(
   }
   const at = ctx.clock.now()
   const [made] = await ctx.db.tx(async (db) => {
-    // It may be shown again in this moment: nobody would decide about it then.
-    const since = await lockSanctionedAt(db, id)
+    // The sanction may end concurrently. An appeal must not stay open after it.
+    const query = db
+      .select()
+      .from(apps)
+      .where(and(eq(apps.id, id), isNull(apps.closed)))
+    const [current] = await forUpdate(query.$dynamic(), apps.id)
+    const since = current ? sanctionedAt(current) : null
     if (since === null) throw new ApiError('nothing_to_appeal')
     return db
       .insert(appeals)
@@ -52,7 +52,11 @@ export async function createAppeal(
   return made
 }
 
-/** The appeal against what is done to an app, if its maker made one. */
+/** Returns the time of the takedown or quarantine of an app, or null. */
+export const sanctionedAt = ({ takenDown, heldAt }: Pick<App, 'takenDown' | 'heldAt'>) =>
+  takenDown ?? heldAt
+
+/** Finds the appeal against the current sanction of an app. */
 export async function findAppeal({ db }: AppContext, app: App): Promise<Appeal | undefined> {
   const at = sanctionedAt(app)
   if (at === null) return undefined
@@ -63,7 +67,7 @@ export async function findAppeal({ db }: AppContext, app: App): Promise<Appeal |
   return made
 }
 
-/** Appeals that wait for an answer, oldest first: all, or that of one app. */
+/** Returns open appeals, oldest first: all, or those of one app. */
 export const listAppeals = ({ db }: AppContext, limit: number, app?: string): Promise<Appeal[]> =>
   db.read
     .select()
@@ -74,7 +78,10 @@ export const listAppeals = ({ db }: AppContext, limit: number, app?: string): Pr
     .orderBy(asc(appeals.at), asc(appeals.id))
     .limit(limit)
 
-/** Answers the open appeal of an app, inside a transaction. Undefined when there is none. */
+/**
+ * Records the decision on the open appeal of an app, inside a transaction. Returns undefined when
+ * there is none.
+ */
 export async function resolveAppeal(
   { clock }: AppContext,
   db: Db,
@@ -89,32 +96,7 @@ export async function resolveAppeal(
   return answered
 }
 
-/** Decides the open appeal of an app; a granted one shows it again. False when there is none. */
-export const decideAppeal = (
-  ctx: AppContext,
-  id: string,
-  granted: boolean,
-  answer: string,
-  by = 'operator',
-): Promise<boolean> =>
-  ctx.db.tx(async (db) => {
-    const state = granted ? 'granted' : 'denied'
-    const decided = await resolveAppeal(ctx, db, id, { state, answer })
-    if (!decided) return false
-    const app = granted && ((await reinstateApp(ctx, db, id)) ?? (await releaseApp(ctx, db, id)))
-    if (app) await closeReports(ctx, db, id)
-    await recordAudit(ctx, db, { by, did: state, item: id, why: answer })
-    await notify(ctx, db, {
-      to: decided.maker,
-      kind: 'appeal.decided',
-      item: id,
-      data: { state, answer },
-      text: `${app ? `${sentence(`The app ${standing(app)}`)} ` : ''}Your appeal was ${state}: “${answer}”`,
-    })
-    return true
-  })
-
-/** Forgets appeals that were decided before a moment, inside a transaction. */
+/** Deletes appeals that were decided before a time, inside a transaction. */
 export async function deleteAppealsBefore(db: Db, before: number): Promise<void> {
   await db.delete(appeals).where(lt(appeals.decided, before))
 }

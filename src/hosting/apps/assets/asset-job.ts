@@ -5,25 +5,25 @@ import { sha256 } from '../../../core/ids.ts'
 import { nano, type NanoUsd, toCredits } from '../../../core/money.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Handler, Job, Outcome, JobRun } from '../../../jobs/handler.ts'
+import type { Handler, Job, JobRun, Outcome } from '../../../jobs/handler.ts'
 import type { Hold } from '../../../ledger/holds.ts'
 import { listOpenHolds } from '../../../ledger/job-holds.ts'
 import { releaseHold, settleHold } from '../../../ledger/ledger.ts'
-import * as apps from '../apps.ts'
-import { JobItemsSchema, type JobItem } from '../../jobs/schemas.ts'
+import { type JobItem, JobItemsSchema } from '../../jobs/schemas.ts'
 import { NoModelResult } from '../../models/model-call.ts'
+import * as apps from '../apps.ts'
 import { type Asset, findAsset, storeRow } from './assets.ts'
 import { generateContent } from './generator.ts'
-import { AssetRequestSchema, type AssetRequest } from './schemas.ts'
+import { type AssetRequest, AssetRequestSchema } from './schemas.ts'
 
 const Input = Type.Array(AssetRequestSchema)
 type Ask = AssetRequest
 
-/** The name of an item's hold; they sort as the items do. */
+/** Returns the ref of an item's hold. Refs sort like the items. */
 export const assetHoldRef = (job: string, index: number): string =>
   `assets:${job}:${String(index).padStart(3, '0')}`
 
-/** How a job of assets is done: one after another, each landed and settled before the next. */
+/** Runs a job of assets. Each asset is published and settled before the next one starts. */
 export const assetsHandler = (ctx: AppContext): Handler<typeof Input, typeof JobItemsSchema> => ({
   queue: 'assets',
   input: Input,
@@ -66,7 +66,10 @@ interface Landing {
   item: JobItem
 }
 
-/** Makes one and keeps it: the row, the charge and the word of it together. Answers why not. */
+/**
+ * Generates an asset and publishes it; row, charge and progress are one transaction. Returns an
+ * error code on failure.
+ */
 async function land(
   ctx: AppContext,
   { job, signal, report: note }: JobRun<unknown, Static<typeof JobItemsSchema>>,
@@ -90,13 +93,13 @@ async function land(
   }
 }
 
-/** A made file whose bytes are kept, to be named by the row. */
+/** A generated file whose bytes are stored. Its row is not. */
 export interface GeneratedAsset {
   row: Omit<Asset, 'version'>
   charge: NanoUsd
 }
 
-/** Makes a file for an app and keeps its bytes, or answers the code of why it cannot. */
+/** Generates a file for an app and stores its bytes, or returns an error code. */
 export async function generateAsset(
   ctx: AppContext,
   app: string,
@@ -119,8 +122,8 @@ export async function generateAsset(
 }
 
 /**
- * Keeps what a build made for its version, inside a transaction, but for what its maker has sent
- * under the same names meanwhile. Answers what that cost.
+ * Stores the assets of a build for its version, inside a transaction. Skips names that the maker
+ * uploaded during the build. Returns the charge of the skipped ones.
  */
 export async function storeBuildAssets(
   ctx: AppContext,
@@ -136,7 +139,7 @@ export async function storeBuildAssets(
   return nano(unused)
 }
 
-/** Another name in another app is another one, and the same again the same. */
+/** Returns a seed that depends on the app and the name alone. */
 const seedOf = (app: string, name: string): number =>
   Number.parseInt(sha256(`${app}/${name}`).slice(0, 7), 16)
 

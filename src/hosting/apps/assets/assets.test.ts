@@ -8,7 +8,7 @@ import { type AppContext, closeContext, createContext } from '../../../context.t
 import { sha256 } from '../../../core/ids.ts'
 import { openLog } from '../../../core/log.ts'
 import { day, hour, minute } from '../../../core/time.ts'
-import { type RequestHandler, createHandler } from '../../../http/middleware.ts'
+import type { RequestHandler } from '../../../http/middleware.ts'
 import { createRouter } from '../../../http/router.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { openDiskStore } from '../../../storage/disk.ts'
@@ -46,10 +46,10 @@ async function open(settings: Record<string, string> = {}): Promise<void> {
   logged = []
   const log = openLog(clock, (line) => void logged.push(line))
   ctx = await createContext(config, 'http://localhost', { clock, log, db: await freshEngine() })
-  door = createHandler(ctx, createRouter(ctx))
+  door = createRouter(ctx).handle
 }
 async function close(): Promise<void> {
-  expect(logged.filter((line) => line.includes('"fault"'))).toEqual([])
+  expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
   await closeContext(ctx)
   rmSync(dir, { recursive: true, force: true })
 }
@@ -323,7 +323,9 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(await list(ann, app)).toMatchObject({ version: 2, assets: [{ name: 'oil.png' }] })
   await put(ann, app, 'oil.png', bell)
   await put(ann, app, 'new.json', json([1]))
-  expect(await assets.listAssets(ctx, app, 1)).toMatchObject([{ name: 'oil.png', type: 'image/png' }])
+  expect(await assets.listAssets(ctx, app, 1)).toMatchObject([
+    { name: 'oil.png', type: 'image/png' },
+  ])
   expect(sha256((await call('GET', url)).bytes)).toBe(sha256(picture))
   await call('DELETE', `/apps/${app}/assets/oil.png`, ann)
   expect(await assets.listAssets(ctx, app, 1)).toHaveLength(1)
@@ -362,7 +364,7 @@ test('a disk under its floor refuses with try_again, and nothing is kept', async
   const freeFloorBytes = Number.MAX_SAFE_INTEGER
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
   const full = { ...ctx, store }
-  door = createHandler(full, createRouter(full))
+  door = createRouter(full).handle
   const refused = await put(ann, app, 'oil.png', picture)
   expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })

@@ -20,11 +20,11 @@ export type Asset = typeof assets.$inferSelect
 
 const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
 
-/** The files of a version, by name; at most `assetsPerAppMax`. */
+/** Returns the assets of a version by name, at most `assetsPerAppMax`. */
 export const listAssets = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
   ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
-/** One file of a version, in what `db` sees. */
+/** Finds an asset of a version within a transaction. */
 export async function findAsset(db: Db, app: string, version: number, name: string) {
   const [row] = await db
     .select()
@@ -33,7 +33,7 @@ export async function findAsset(db: Db, app: string, version: number, name: stri
   return row
 }
 
-/** Refuses bad_request for a name that could be taken for a path, or is none. */
+/** Throws `bad_request` for a name that is invalid or could be read as a path. */
 export function checkAssetName(name: string): void {
   if (assetName.test(name)) return
   const problem =
@@ -41,13 +41,17 @@ export function checkAssetName(name: string): void {
   throw new ApiError('bad_request', { problem })
 }
 
-/** The agent's own app, with assets open. Refuses assets_off, not_found, taken_down. */
-export async function getAppWithAssets(ctx: AppContext, maker: Agent, id: string): Promise<apps.App> {
+/** Returns an agent's app. Throws `assets_off`, `not_found` and `taken_down`. */
+export async function getAppWithAssets(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+): Promise<apps.App> {
   if (!ctx.config.assetsOn) throw new ApiError('assets_off')
   return apps.getOwnApp(ctx, maker, id)
 }
 
-/** What the newest page's own list asks for and the app does not have. */
+/** Returns the assets that the newest page requests and the app does not have. */
 export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[]) {
   if (app.version === 0) return []
   const { asks } = await apps.getVersion(ctx, app.id, app.version)
@@ -59,10 +63,9 @@ export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[])
 }
 
 /**
- * Keeps the caller's own file under a name of the app's newest version; a file of that name is
- * replaced. Answers the row, and whether the name is new. Refuses bad_request for the name,
- * asset_too_large, bad_asset by content, busy before the first version, too_many_assets,
- * assets_full, storage_full, try_again.
+ * Stores an uploaded file under a name of the app's newest version and replaces a file of that
+ * name. Throws `bad_request` for the name, `asset_too_large`, `bad_asset`, `busy` before the first
+ * version, `too_many_assets`, `assets_full`, `storage_full` and `try_again`.
  */
 export async function putAsset(
   ctx: AppContext,
@@ -77,11 +80,11 @@ export async function putAsset(
   if (bytes.length > assetBytesMax) {
     throw new ApiError('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
   }
-  const told = await detectFileKind(bytes)
-  if ('unfit' in told) throw new ApiError('bad_asset', { why: `${told.reason}.` })
+  const file = await detectFileKind(bytes)
+  if ('reason' in file) throw new ApiError('bad_asset', { why: `${file.reason}.` })
   await checkRoom(ctx, maker, app, name, bytes)
   const stored = await ctx.storage.put(bytes)
-  const { kind, type } = told
+  const { kind, type } = file
   const row: Omit<Asset, 'version'> = {
     app: id,
     name,
@@ -89,9 +92,9 @@ export async function putAsset(
     kind,
     type,
     bytes: bytes.length,
-    width: told.kind === 'picture' ? told.width : null,
-    height: told.kind === 'picture' ? told.height : null,
-    lastsMs: told.kind === 'sound' ? Math.round(told.seconds * 1_000) : null,
+    width: file.kind === 'picture' ? file.width : null,
+    height: file.kind === 'picture' ? file.height : null,
+    lastsMs: file.kind === 'sound' ? Math.round(file.seconds * 1_000) : null,
     what: null,
     seed: null,
     maker: 'upload',
@@ -100,7 +103,9 @@ export async function putAsset(
   return ctx.db.tx((db) => storeRow(ctx, db, app, row))
 }
 
-/** Replaces or adds a row of the newest version; what must be counted is counted here. */
+/**
+ * Adds or replaces an asset of the newest version, inside a transaction that enforces all limits.
+ */
 export async function storeRow(
   ctx: AppContext,
   db: Db,
@@ -118,13 +123,13 @@ export async function storeRow(
 }
 
 /**
- * The app as it is now, for a change of its newest files, inside a transaction: locked, so that two
- * changes at once count each other and none goes to a version that is no longer the newest.
+ * Locks an app for a change of its newest assets, inside a transaction. Concurrent changes count
+ * each other, and none goes to an outdated version.
  */
 const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
   apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), {})
 
-/** Refuses what would not fit into the app's newest version beside the file it replaces. */
+/** Throws `too_many_assets` or `assets_full` when a file does not fit beside the others. */
 async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
   const [used] = await db
     .select({ files: count(), bytes: sum(assets.bytes).mapWith(Number) })
@@ -139,13 +144,13 @@ async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: n
   }
 }
 
-/** How many rows of an app, over all its versions, name a content: its bytes count once an app. */
+/** Returns the number of rows of an app that use a content. Content counts once per app. */
 const namersOf = (db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> =>
   countRows(db, assets, and(eq(assets.sha256, sha256), eq(assets.app, app)))
 
 type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
 
-/** By how many bytes the maker keeps more, or less, when `row` takes the place of `old`. */
+/** Returns the change of the stored bytes when `row` replaces `old`. */
 async function growth(db: Db, old: Content | undefined, row: Content | undefined): Promise<number> {
   if (old?.sha256 === row?.sha256) return 0
   const more = row && (await namersOf(db, row)) === 0 ? row.bytes : 0
@@ -154,8 +159,7 @@ async function growth(db: Db, old: Content | undefined, row: Content | undefined
 }
 
 /**
- * Looks at the limits before the bytes are kept, so that a full app or agent keeps nothing. What
- * counts is the look inside the transaction.
+ * Checks the limits before bytes are stored. `storeRow` repeats the checks inside its transaction.
  */
 async function checkRoom(
   ctx: AppContext,
@@ -177,14 +181,14 @@ async function checkRoom(
 const drop = (db: Db, { app, version, name }: Asset) =>
   db.delete(assets).where(and(at(app, version), eq(assets.name, name)))
 
-/** An own file of the newest version, with its bytes. Refuses bad_request, not_found. */
+/** Opens an asset of the app's newest version. Throws `bad_request` and `not_found`. */
 export async function openAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
   const app = await getAppWithAssets(ctx, maker, id)
   checkAssetName(name)
   return withBytes(ctx, await theRow(ctx.db.read, id, app.version, name))
 }
 
-/** What a signed look address shows, whoever asks. Refuses assets_off, not_found, taken_down. */
+/** Opens an asset for its signed preview URL. Throws `assets_off`, `not_found` and `taken_down`. */
 export async function openPreview(ctx: AppContext, id: string, version: number, name: string) {
   if (!ctx.config.assetsOn) throw new ApiError('assets_off')
   apps.requireAvailable(await apps.findApp(ctx, id))
@@ -203,7 +207,10 @@ async function withBytes(ctx: AppContext, asset: Asset) {
   return { asset, content }
 }
 
-/** Takes a file off the newest version; older versions keep theirs. Refuses as `theBytes` does. */
+/**
+ * Removes an asset from the newest version. Older versions keep theirs. Throws what `openAsset`
+ * throws.
+ */
 export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
   const before = await getAppWithAssets(ctx, maker, id)
   checkAssetName(name)
@@ -215,7 +222,7 @@ export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, nam
   })
 }
 
-/** Removes the rows of every version of an app that is purged, inside a transaction. */
+/** Deletes the assets of all versions of an app, inside a transaction. */
 export async function deleteAllAssets(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Promise<void> {
   const contents = await db
     .selectDistinct({ sha256: assets.sha256, bytes: assets.bytes })
@@ -228,7 +235,9 @@ export async function deleteAllAssets(db: Db, app: Pick<apps.App, 'id' | 'maker'
 
 type VersionOf = Pick<Asset, 'app' | 'version'>
 
-/** Gives a version the files of another, inside a transaction: rows alone, the bytes are shared. */
+/**
+ * Copies the assets of a version to another, inside a transaction. Copies share the stored bytes.
+ */
 export async function copyAssets(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
   const rows = await db.select().from(assets).where(at(from.app, from.version))
   const copies = rows.map((row) => ({ ...row, ...to }))

@@ -1,5 +1,5 @@
 import { contentReferences } from '../../../db/content-references.ts'
 import { assets } from './tables.ts'
 
-/** The stored bytes of assets. */
+/** Stored bytes of assets. */
 export const contents = contentReferences(assets.sha256)

@@ -104,7 +104,7 @@ test('a price is held and charged for each; the same ref pays once', async () =>
 test('what a cancelled job did not come to has failed, and holds nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
-  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'generate')
   const asked = ann.call('POST', path(), { assets: [coin, ding] })
   await begun
   const [job] = Object((await ann.call('GET', '/jobs')).body).jobs

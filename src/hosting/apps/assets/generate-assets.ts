@@ -10,19 +10,20 @@ import type { Job } from '../../../jobs/handler.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import { agentAccount, availableOf, findBalance } from '../../../ledger/accounts.ts'
 import { checkDailyCap } from '../../../ledger/caps.ts'
-import { hold } from '../../../ledger/ledger.ts'
+import { openHold } from '../../../ledger/ledger.ts'
 import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../../limits.ts'
-import * as apps from '../apps.ts'
+import { runPaidRequest } from '../../../paid/paid-request.ts'
+import { type Caller, capFor } from '../../authentication.ts'
 import { presentJob as presentJob } from '../../jobs/present.ts'
 import type { JobItem } from '../../jobs/schemas.ts'
-import { type Caller, capFor } from '../../authentication.ts'
-import * as assets from './assets.ts'
+import * as apps from '../apps.ts'
 import { assetHoldRef } from './asset-job.ts'
+import * as assets from './assets.ts'
 import { getQuote } from './generator.ts'
 import type { AssetRequest, GenerateAssetsRequest } from './schemas.ts'
 
 const kind = 'assets'
-/** What can be made within the call is waited for this long. */
+/** Maximum wait for assets that the embedded generator makes. */
 const insideCallMs = 8 * second
 const msPerItem = 2 * minute
 
@@ -33,10 +34,11 @@ interface Item {
 }
 
 /**
- * Has assets made and kept on the app's newest version, each priced, held and charged on its own
- * (document 1, operation 16). Answers 202 with the job; 201 where all was made meanwhile; 200 with
- * the prices for a dry run. Refuses bad_request, busy, price_above_max, paused,
- * too_many_assets, no_painter, no_voice, and what `theApp`, `enqueue` and `hold` refuse.
+ * Generates assets for the app's newest version, each priced, held and charged by itself (document
+ * 1, operation 16). Returns 202 with the job, 201 when all assets are done in time, or 200 with the
+ * prices for a dry run. Throws `bad_request`, `busy`, `price_above_max`, `paused`,
+ * `too_many_assets`, `no_painter`, `no_voice`, and what `getAppWithAssets`, `enqueue` and `hold`
+ * throw.
  */
 export async function ask(
   ctx: AppContext,
@@ -52,28 +54,35 @@ export async function ask(
     return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
   }
   let ms = 0
-  const request = { id, ...same }
-  const answer = await ctx.idempotency.run(caller.agent.id, ref, request, async (keepAnswer) => {
-    const { items, price } = await itemsOf(ctx, app, wanted.assets)
-    const { maxCredits } = wanted
-    const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
-    if (price > max) throw new ApiError('price_above_max', { price, max })
-    if (items.every(({ embedded }) => embedded)) ms = insideCallMs
-    return ctx.db.tx(async (db) => {
-      const job = await start(ctx, db, caller, { app, items, price })
-      const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
-      const held = toCredits(price)
-      const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
-      const accepted = { status: 202, body }
-      await keepAnswer(db, accepted)
-      return accepted
-    })
+  const answer = await runPaidRequest(ctx, {
+    owner: caller.agent.id,
+    key: ref,
+    fingerprint: { id, ...same },
+    prepare: async () => {
+      const { items, price } = await itemsOf(ctx, app, wanted.assets)
+      const { maxCredits } = wanted
+      const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
+      if (price > max) throw new ApiError('price_above_max', { price, max })
+      if (items.every(({ embedded }) => embedded)) ms = insideCallMs
+      return {
+        start: async (db) => {
+          const job = await start(ctx, db, caller, { app, items, price })
+          const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
+          const held = toCredits(price)
+          const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
+          return { status: 202, body }
+        },
+      }
+    },
   })
   ctx.jobs.wake()
   return madeInside(ctx, answer, ms)
 }
 
-/** The asks with their prices. Refuses bad_request, too_many_assets, and as `quote` does. */
+/**
+ * Returns the requested assets with their prices. Throws `bad_request`, `too_many_assets`,
+ * `no_painter` and `no_voice`.
+ */
 async function itemsOf(ctx: AppContext, app: apps.App, asked: GenerateAssetsRequest['assets']) {
   const rows = await assets.listAssets(ctx, app.id, app.version)
   const asks = asked === 'waiting' ? await assets.listMissing(ctx, app, rows) : asked
@@ -113,7 +122,7 @@ const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItem => (
   state: 'held',
 })
 
-/** The job and a hold for each of its items, inside a transaction. */
+/** Enqueues the job and makes a hold for each item, inside a transaction. */
 async function start(
   ctx: AppContext,
   db: Db,
@@ -122,25 +131,36 @@ async function start(
 ): Promise<Job> {
   const cap = capFor(caller, price)
   const account = agentAccount(caller.agent.id)
-  // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
+  // Checks the total first, so that the error names the total and not one item.
   const available = availableOf(await findBalance(db, account), 'any')
   if (price > available) throw new ApiError('not_enough_credits', { needed: price, available })
   await checkDailyCap(db, cap, price, ctx.clock.now())
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)
-  const work = { kind, lane: 'assets', owner: account, item: app.id, input, price, ms } as const
+  const work = { kind, queue: 'assets', owner: account, item: app.id, input, price, ms } as const
   const job = await enqueue(ctx, db, work)
-  // It may have been deleted, or its maker's account closed, since it was asked for.
+  // The app may have been deleted, or the account closed, since the request.
   await apps.lockApp(ctx, db, app)
   for (const [index, item] of items.entries()) {
-    const more = { ref: assetHoldRef(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
-    await hold(ctx, db, { account, amount: item.price, ...more })
+    const more = {
+      ref: assetHoldRef(job.id, index),
+      kind,
+      item: app.id,
+      job: job.id,
+      cap,
+      ms: 2 * ms,
+    }
+    await openHold(ctx, db, { account, amount: item.price, ...more })
   }
   return job
 }
 
-/** The answer as it is once all is made, or as it was if that takes longer. */
-async function madeInside(ctx: AppContext, answer: StoredResponse, ms: number): Promise<StoredResponse> {
+/** Returns the finished job, or the unchanged response when the job takes longer. */
+async function madeInside(
+  ctx: AppContext,
+  answer: StoredResponse,
+  ms: number,
+): Promise<StoredResponse> {
   const { id } = recordOf(recordOf(answer.body)['job'])
   const job = await ctx.jobs.waitFor(String(id), { seen: Infinity, ms })
   if (job?.ended == null) return answer

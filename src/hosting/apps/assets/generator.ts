@@ -1,19 +1,20 @@
 import type { AppContext } from '../../../context.ts'
 import { fromCredits, type NanoUsd } from '../../../core/money.ts'
 import { ApiError } from '../../../errors.ts'
-import { measures } from '../../../generators/measures.ts'
+import { defaultSizes } from '../../../generators/default-sizes.ts'
+import { chargeOf, maxCost } from '../../../models/charge.ts'
 import { detectFileKind } from '../../../storage/file-kind.ts'
-import { type ServiceModel, costOf, findServiceModel, maxCost, NoModelResult } from '../../models/model-call.ts'
-import { mediaBounds, generateImage, generateSpeech } from '../../models/media.ts'
+import { generateImage, generateSpeech, mediaBounds } from '../../models/media.ts'
+import { findServiceModel, NoModelResult, type ServiceModel } from '../../models/model-call.ts'
 import type { AssetRequest as Ask } from './schemas.ts'
 
-/** Who makes an ask and the most it can cost. `by` undefined: the embedded maker. */
+/** Generator of an asset and its maximum price. `by` is undefined for the embedded generator. */
 interface Quote {
   by: ServiceModel | undefined
   price: NanoUsd
 }
 
-/** A made file, and what it cost. */
+/** A generated file and its charge. */
 export interface GeneratedContent {
   bytes: Uint8Array<ArrayBuffer>
   type: string
@@ -21,7 +22,7 @@ export interface GeneratedContent {
   height: number | null
   lastsMs: number | null
   charge: NanoUsd
-  /** "embedded", or the model's id. */
+  /** `embedded`, or the model id. */
   maker: string
 }
 
@@ -33,24 +34,24 @@ function chosenFor(ctx: AppContext, ask: Ask): ServiceModel | undefined {
   return findServiceModel(ctx, ask.kind === 'voice' ? speakerModel : soundModel, 'audio')
 }
 
-/** Who would make it, and for how much. Refuses no_painter, no_voice. */
+/** Returns the generator and the price of an asset. Throws `no_painter` and `no_voice`. */
 export function getQuote(ctx: AppContext, ask: Ask): Quote {
   const found = findQuote(ctx, ask)
   if (!found) throw new ApiError(isPicture(ask) ? 'no_painter' : 'no_voice')
   return found
 }
 
-/** The same; undefined where nothing here makes its kind. */
+/** Finds the generator and the price of an asset. */
 export function findQuote(ctx: AppContext, ask: Ask): Quote | undefined {
   const by = chosenFor(ctx, ask)
-  if (by) return { by, price: maxCost(by, mediaBounds(by, wordsOf(ask))) }
+  if (by) return { by, price: maxCost(by.price, mediaBounds(by, wordsOf(ask))) }
   if (ctx.config.embeddedMakers) {
     return { by, price: fromCredits(ctx.config.embeddedAssetCredits) }
   }
   return undefined
 }
 
-/** What a model is told: a sprite is cut out of its ground afterwards. */
+/** Returns the prompt of an asset. The background of a sprite is removed afterwards. */
 function wordsOf({ kind, what, seconds }: Ask): string {
   if (kind === 'sprite') {
     return `${what}. One thing alone, whole, centred, on a plain solid #ff00ff magenta ground, no shadow, no text.`
@@ -60,8 +61,8 @@ function wordsOf({ kind, what, seconds }: Ask): string {
 }
 
 /**
- * Makes one asset, by the model of its quote or by the embedded maker. Throws NoAnswer when the
- * model gave nothing usable; refuses try_again.
+ * Generates an asset with a model or with the embedded generator. Throws NoModelResult when the
+ * model returns nothing usable, and `try_again`.
  */
 export async function generateContent(
   ctx: AppContext,
@@ -70,7 +71,7 @@ export async function generateContent(
 ): Promise<GeneratedContent> {
   const { by, price } = getQuote(ctx, ask)
   if (!by) {
-    const made = await ctx.generators.make({ ...ask, seed: String(ask.seed) })
+    const made = await ctx.generators.generate({ ...ask, seed: String(ask.seed) })
     const { bytes, type, width = null, height = null, seconds } = made
     const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
     return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
@@ -82,23 +83,23 @@ export async function generateContent(
 async function painted(ctx: AppContext, ask: Ask, by: ServiceModel, signal: AbortSignal) {
   const came = await generateImage(ctx, by, wordsOf(ask), signal)
   const key = ask.kind === 'sprite'
-  const unsaid = key ? measures.sprite : measures.picture
+  const unsaid = key ? defaultSizes.sprite : defaultSizes.picture
   const { width = unsaid.width, height = unsaid.height } = ask
   const { bytes, type } = await ctx.generators
-    .make({ kind: 'painted', bytes: came.bytes, width, height, key })
+    .generate({ kind: 'painted', bytes: came.bytes, width, height, key })
     .catch((error: unknown) => {
       if (error instanceof ApiError) throw error
       throw new NoModelResult('what came is no picture')
     })
-  return { bytes, type, width, height, lastsMs: null, charge: costOf(by, came.usage) }
+  return { bytes, type, width, height, lastsMs: null, charge: chargeOf(by.price, came.usage) }
 }
 
 async function spoken(ctx: AppContext, ask: Ask, by: ServiceModel, signal: AbortSignal) {
   const { voice } = ask
   const came = await generateSpeech(ctx, by, { what: wordsOf(ask), voice }, signal)
-  const told = await detectFileKind(came.bytes)
-  if (!('kind' in told) || told.kind !== 'sound') throw new NoModelResult('what came is no sound')
-  const charge = costOf(by, { ...came.usage, seconds: told.seconds })
-  const lastsMs = Math.round(told.seconds * 1_000)
-  return { bytes: came.bytes, type: told.type, width: null, height: null, lastsMs, charge }
+  const file = await detectFileKind(came.bytes)
+  if (!('kind' in file) || file.kind !== 'sound') throw new NoModelResult('what came is no sound')
+  const charge = chargeOf(by.price, { ...came.usage, seconds: file.seconds })
+  const lastsMs = Math.round(file.seconds * 1_000)
+  return { bytes: came.bytes, type: file.type, width: null, height: null, lastsMs, charge }
 }

@@ -4,13 +4,13 @@ import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, lookLinkMs } from 
 import { signPath } from '../../../storage/signed-url.ts'
 import type { App } from '../apps.ts'
 import type { Asset } from './assets.ts'
-import type { AssetList, AssetBody } from './schemas.ts'
+import type { AssetBody, AssetList } from './schemas.ts'
 
-/** The path of a look address inside the API, as it is signed. */
+/** Returns the path of a preview URL inside the API, as it is signed. */
 export const previewPath = (app: string, version: number | string, name: string): string =>
   `/looks/${app}/${version}/${name}`
 
-/** An asset as the wire shows it, with an address for a look that stops working within the hour. */
+/** Returns an asset in wire format, with a preview URL that expires within the hour. */
 export function presentAsset(ctx: AppContext, row: Asset): AssetBody {
   const { name, kind, type, bytes, sha256, width, height, lastsMs, what, seed, maker } = row
   const path = previewPath(row.app, row.version, name)
@@ -31,7 +31,7 @@ export function presentAsset(ctx: AppContext, row: Asset): AssetBody {
   }
 }
 
-/** Document 1, operation 15. */
+/** Returns the asset list of an app (document 1, operation 15). */
 export function presentAssetList(
   ctx: AppContext,
   app: App,

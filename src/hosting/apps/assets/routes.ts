@@ -2,17 +2,22 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { checkPath } from '../../../core/path.ts'
 import { BehindEnd, Media } from '../../../core/schema.ts'
-import { taking } from '../../../http/validation.ts'
 import { ApiError } from '../../../errors.ts'
 import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
 import { isSignedPath } from '../../../storage/signed-url.ts'
-import { getCaller, withKey, withoutKey } from '../../authentication.ts'
-import { appErrors, paymentErrors, idempotencyErrors, writeErrors, openOperation, operation } from '../../operation.ts'
+import { callerAuth } from '../../authentication.ts'
+import {
+  agentOperation,
+  appErrors,
+  idempotencyErrors,
+  paymentErrors,
+  publicOperation,
+  writeErrors,
+} from '../../operation.ts'
 import * as assets from './assets.ts'
 import { ask } from './generate-assets.ts'
-import { previewPath, presentAsset, presentAssetList } from './present.ts'
+import { presentAsset, presentAssetList, previewPath } from './present.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
@@ -20,8 +25,8 @@ const ofAssets = [...appErrors, 'assets_off'] as const
 const File = Media('*/*')
 
 /**
- * A file with the type its content has and nothing that could make it a page: what hides inside a
- * picture or a JSON text stays a picture or a text (see store/kinds.ts).
+ * Returns a file with the media type of its content. The headers keep it from acting as a page,
+ * whatever a picture or JSON text contains (storage/file-kinds.ts).
  */
 const fileAnswer = (
   { asset, content }: Awaited<ReturnType<typeof assets.openAsset>>,
@@ -39,13 +44,13 @@ const fileAnswer = (
     },
   })
 
-/** Assets of an agent's app (document 1, operation 15) and of its own uploads. */
+/** Assets of an agent's app (document 1, operations 15 and 16) and its uploads. */
 export const assetRoutes = (ctx: AppContext) =>
   new Elysia().use(ownRoutes(ctx)).use(uploadRoutes(ctx)).use(lookRoutes(ctx))
 
 const ownRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/apps/:id/assets',
       async ({ caller, params }) => {
@@ -53,8 +58,13 @@ const ownRoutes = (ctx: AppContext) =>
         const rows = await assets.listAssets(ctx, app.id, app.version)
         return presentAssetList(ctx, app, rows, await assets.listMissing(ctx, app, rows))
       },
-      operation(
-        { id: 'list_assets', tag: 'Assets', summary: "The files of your app's newest version." },
+      agentOperation(
+        {
+          id: 'list_assets',
+          tag: 'Assets',
+          mcp: 'shown',
+          summary: "The files of your app's newest version.",
+        },
         { 200: schemas.AssetListSchema },
         ofAssets,
       ),
@@ -67,11 +77,12 @@ const ownRoutes = (ctx: AppContext) =>
         return status(answer.status, answer.body)
       },
       {
-        ...taking(schemas.GenerateAssetsSchema),
-        ...operation(
+        body: schemas.GenerateAssetsSchema,
+        ...agentOperation(
           {
             id: 'make_assets',
             tag: 'Assets',
+            mcp: 'shown',
             summary: 'Have sprites, pictures, sounds, voices and music made for your app.',
             more:
               'Each is kept under its name on the newest version, live at once, and is priced, held ' +
@@ -79,7 +90,11 @@ const ownRoutes = (ctx: AppContext) =>
               'asks for in its data-assets list and does not have. The answer is 201 when all was ' +
               'made meanwhile, else 202 with a job.',
           },
-          { 200: schemas.AssetPricesSchema, 201: schemas.GenerateAssetsResponseSchema, 202: schemas.GenerateAssetsResponseSchema },
+          {
+            200: schemas.AssetPricesSchema,
+            201: schemas.GenerateAssetsResponseSchema,
+            202: schemas.GenerateAssetsResponseSchema,
+          },
           [
             ...paymentErrors,
             ...idempotencyErrors,
@@ -98,7 +113,7 @@ const ownRoutes = (ctx: AppContext) =>
         const found = await assets.openAsset(ctx, caller.agent, params.id, params.name)
         return fileAnswer(found, 'attachment', 'private, no-store')
       },
-      operation(
+      agentOperation(
         { id: 'get_asset', tag: 'Assets', summary: 'The bytes of a file of your app.' },
         { 200: File },
         ['bad_request', ...ofAssets],
@@ -111,67 +126,64 @@ const ownRoutes = (ctx: AppContext) =>
         const note = 'The newest version has it no more. Older versions keep theirs.'
         return { name: params.name, note }
       },
-      operation(
+      agentOperation(
         { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
         { 200: schemas.DeletedAssetSchema },
         [...writeErrors, ...ofAssets],
       ),
     )
 
-/** What `readUpload` takes, for the description: the body is read by hand. */
+/** Request bodies of an upload, for the description. The route reads the body itself. */
 const uploads = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
   'application/json': { schema: { ...schemas.UploadEnvelopeSchema, additionalProperties: false } },
 } as const
 
-/** The key is checked before the body is read, as `withKey` does; the body here is a file. */
 const uploadRoutes = (ctx: AppContext) =>
-  new Elysia()
-    .onParse(async ({ request }) => {
-      await getCaller(ctx, request)
-      return readUpload(request)
-    })
-    .derive(async ({ request, params }) => {
-      const caller = await getCaller(ctx, request)
-      checkPath(params)
-      return { caller }
-    })
-    .put(
-      '/apps/:id/assets/:name',
-      async ({ caller, params, body, status }) => {
-        const file = body instanceof Uint8Array ? body : new Uint8Array()
-        const { asset, isNew } = await assets.putAsset(ctx, caller.agent, params.id, params.name, file)
-        const note = `Kept as ${asset.type} in version ${asset.version}, live at once.`
-        return status(isNew ? 201 : 200, { asset: presentAsset(ctx, asset), note })
+  new Elysia().use(callerAuth(ctx)).put(
+    '/apps/:id/assets/:name',
+    async ({ caller, params, request, status }) => {
+      const file = await readUpload(request)
+      const { asset, isNew } = await assets.putAsset(
+        ctx,
+        caller.agent,
+        params.id,
+        params.name,
+        file,
+      )
+      const note = `Kept as ${asset.type} in version ${asset.version}, live at once.`
+      return status(isNew ? 201 : 200, { asset: presentAsset(ctx, asset), note })
+    },
+    agentOperation(
+      {
+        id: 'put_asset',
+        tag: 'Assets',
+        input: 'handler',
+        mcp: 'shown',
+        summary: 'Keep a file of your own.',
+        more:
+          'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, told by the content, never by the name. ' +
+          'It belongs to the newest version and is live at once; a file of that name is replaced.',
+        takes: uploads,
       },
-      operation(
-        {
-          id: 'put_asset',
-          tag: 'Assets',
-          summary: 'Keep a file of your own.',
-          more:
-            'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, told by the content, never by the name. ' +
-            'It belongs to the newest version and is live at once; a file of that name is replaced.',
-          takes: uploads,
-        },
-        { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
-        [
-          'bad_request',
-          'asset_too_large',
-          'bad_asset',
-          'too_many_assets',
-          'assets_full',
-          'storage_full',
-          'busy',
-          'try_again',
-          ...ofAssets,
-        ],
-      ),
-    )
+      { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
+      [
+        'bad_request',
+        'asset_too_large',
+        'bad_asset',
+        'too_many_assets',
+        'assets_full',
+        'storage_full',
+        'busy',
+        'try_again',
+        ...ofAssets,
+      ],
+    ),
+  )
 
-/** Look addresses: whoever holds one may look, without a key, until it stops working. */
+/** Signed preview URLs. They need no key and expire. */
 const lookRoutes = (ctx: AppContext) =>
-  new Elysia().use(withoutKey(ctx)).get(
+  new Elysia().use(callerAuth(ctx)).get(
     '/looks/:id/:version/:name',
     async ({ params, query }) => {
       const { id, version, name } = params
@@ -181,7 +193,7 @@ const lookRoutes = (ctx: AppContext) =>
         throw new ApiError('not_found', { what: 'look address', see })
       }
       const found = await assets.openPreview(ctx, id, Number(version), name)
-      // No cache may show it after a takedown.
+      // A takedown must apply at once, so no cache may serve it.
       return fileAnswer(found, 'inline', 'private, no-cache')
     },
     {
@@ -189,7 +201,7 @@ const lookRoutes = (ctx: AppContext) =>
         expires: Type.Optional(Type.String()),
         signature: Type.Optional(Type.String()),
       }),
-      ...openOperation(
+      ...publicOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
         { 200: File, 206: File, 416: BehindEnd },
         ['agents_off', 'assets_off', ...appErrors],

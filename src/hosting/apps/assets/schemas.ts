@@ -8,11 +8,11 @@ import {
   remixPriceCreditsMax,
 } from '../../../limits.ts'
 import { askKinds, assetName } from '../../../scan/asset-asks.ts'
+import { JobItemSchema, JobSchema } from '../../jobs/schemas.ts'
 import { RefSchema } from '../schemas.ts'
-import { JobSchema, JobItemSchema } from '../../jobs/schemas.ts'
 import { assetKinds } from './tables.ts'
 
-/** Asset of document 1, section 2, as agent-api completes it. */
+/** Asset (document 1, section 2; docs/spec/agent-api-decisions.md, "Assets"). */
 export const AssetSchema = Type.Object(
   {
     name: Type.String(),
@@ -33,7 +33,10 @@ export const AssetSchema = Type.Object(
 )
 export type AssetBody = Static<typeof AssetSchema>
 
-/** What is asked to be made (agent-api, Assets), by a caller or by a page's own list. */
+/**
+ * An asset to generate, requested by a caller or by a page (docs/spec/agent-api-decisions.md,
+ * "Assets").
+ */
 export const AssetRequestSchema = Type.Object(
   {
     name: Type.String({ pattern: assetName.source }),
@@ -58,7 +61,7 @@ export const AssetRequestSchema = Type.Object(
 )
 export type AssetRequest = Static<typeof AssetRequestSchema>
 
-/** POST /apps/{id}/assets (document 1, operation 16, as agent-api completes it). */
+/** POST /apps/{id}/assets (document 1, operation 16). */
 export const GenerateAssetsSchema = Type.Object(
   {
     assets: Type.Union([
@@ -84,9 +87,12 @@ export const GenerateAssetsResponseSchema = Type.Object({
   held: Type.Number({ description: 'Credits that are kept back until each item is made.' }),
   note: Type.String(),
 })
-export const AssetPricesSchema = Type.Object({ items: Type.Array(JobItemSchema), price: Type.Number() })
+export const AssetPricesSchema = Type.Object({
+  items: Type.Array(JobItemSchema),
+  price: Type.Number(),
+})
 
-/** What a page's own list asks for. */
+/** An asset that a page requests. */
 const MissingAssetSchema = Type.Object({
   name: Type.String(),
   kind: Type.String(),
@@ -97,7 +103,9 @@ const MissingAssetSchema = Type.Object({
 export const AssetListSchema = Type.Object({
   version: Type.Integer({ minimum: 0 }),
   assets: Type.Array(AssetSchema),
-  waiting: Type.Array(MissingAssetSchema, { description: 'What the page asks for and does not have yet.' }),
+  waiting: Type.Array(MissingAssetSchema, {
+    description: 'What the page asks for and does not have yet.',
+  }),
   limits: Type.Object({
     fileBytes: Type.Integer(),
     files: Type.Integer(),
@@ -108,7 +116,7 @@ export const AssetListSchema = Type.Object({
 })
 export type AssetList = Static<typeof AssetListSchema>
 
-/** A file sent inside JSON. */
+/** A file inside JSON. */
 export const UploadEnvelopeSchema = Type.Object(
   { data: Type.String({ pattern: '^data:', description: 'The file as a data URL.' }) },
   { additionalProperties: false },

@@ -1,11 +1,11 @@
 import { index, integer, primaryKey, table, text, time } from '../../../db/columns.ts'
 
-/** What kinds of asset there are: told by content, or what a maker was asked for. */
+/** Kinds of assets: those detected by content, and those that are generated. */
 export const assetKinds = ['picture', 'sound', 'json', 'sprite', 'voice', 'music'] as const
 
 /**
- * The files of a version of an app. The rows of the newest version may change; those of older ones
- * stay as they were. `sha256` names the stored bytes, which many rows may share.
+ * Assets of a version. Those of the newest version may change; older versions are immutable.
+ * `sha256` names the stored bytes, which rows may share.
  */
 export const assets = table(
   'assets',
@@ -19,11 +19,11 @@ export const assets = table(
     bytes: integer('bytes').notNull(),
     width: integer('width'),
     height: integer('height'),
-    /** How long a sound lasts, in milliseconds. */
+    /** Duration in milliseconds. */
     lastsMs: integer('lasts_ms'),
     what: text('what'),
     seed: integer('seed'),
-    /** "upload", "embedded", or the model that made it. */
+    /** `upload`, `embedded`, or the id of the model. */
     maker: text('maker').notNull(),
     created: time('created').notNull(),
   },

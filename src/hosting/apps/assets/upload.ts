@@ -1,17 +1,17 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { readBodyBytes } from '../../../http/body.ts'
 import { ApiError, isApiError } from '../../../errors.ts'
+import { readBodyBytes } from '../../../http/body.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { UploadEnvelopeSchema } from './schemas.ts'
 
-/** A 4 MB file in base64 inside JSON, and some room for the words around it. */
+/** Size of a 4 MB file in base64, and space for the JSON around it. */
 const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
 
 /**
- * The file a request brings: its body, or, sent as application/json, what is inside
- * `{ "data": "data:..." }`. Any other JSON is itself the file. Refuses asset_too_large, and
- * bad_request for a data URL that cannot be read.
+ * Reads the file of a request: its body, or for application/json the data URL of `{ "data":
+ * "data:..." }`. Other JSON is itself the file. Throws `asset_too_large`, and `bad_request` for an
+ * invalid data URL.
  */
 export async function readUpload(request: Request): Promise<Uint8Array> {
   const bytes = await readBodyBytes(request, uploadBytesMax).catch(asTooLarge)
@@ -27,7 +27,7 @@ function asTooLarge(error: unknown): never {
   throw new ApiError('asset_too_large', { bytes, max: assetBytesMax })
 }
 
-/** A look at the first bytes, so that JSON files of 4 MB are not parsed for nothing. */
+/** Reads only the first bytes, so that large JSON files are not parsed. */
 const startsAsEnvelope = (bytes: Uint8Array): boolean =>
   /^\s*\{\s*"data"\s*:\s*"data:/.test(new TextDecoder().decode(bytes.subarray(0, 200)))
 
@@ -39,7 +39,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** The bytes of a data URL (RFC 2397). */
+/** Decodes a data URL (RFC 2397). */
 function bytesOf(url: string): Uint8Array {
   const comma = url.indexOf(',')
   const text = url.slice(comma + 1)

@@ -1,22 +1,23 @@
 import type { AppContext } from '../../../context.ts'
 import { nano, type NanoUsd } from '../../../core/money.ts'
 import { assetWhatCharsMax } from '../../../limits.ts'
+import { maxCost } from '../../../models/charge.ts'
 import { maxInputTokens } from '../../../models/tokens.ts'
 import { askKinds } from '../../../scan/asset-asks.ts'
+import { type ServiceModel } from '../../models/model-call.ts'
 import { findQuote } from '../assets/generator.ts'
-import { type ServiceModel, maxCost } from '../../models/model-call.ts'
 import { planning, writing } from './prompts.ts'
 
-/** How often a page that did not pass is mended. */
+/** Repairs of a page that failed its checks. */
 export const repairsMax = 2
-/** Assets of a page that are made with its build; others wait. */
+/** Assets that a build generates. Others stay missing. */
 export const buildAssetsMax = 8
 const planTokens = 1_500
 const pageTokens = 32_000
-/** What is wrong with a page, told to its model. */
+/** Tokens for the errors in a repair prompt. */
 const faultTokens = 4_000
 
-/** The tokens that the calls of one build may use, and the most that all of it can cost. */
+/** Token limits of the calls of a build, and its maximum price. */
 export interface Budget {
   plan: { input: number; output: number }
   page: { input: number; output: number }
@@ -24,8 +25,8 @@ export interface Budget {
 }
 
 /**
- * The price of a build before it begins: a plan, a page, its repairs, and its assets, each at its
- * most. `page` is the page that is changed, or empty.
+ * Returns the maximum price of a build: a plan, a page, its repairs and its assets. `page` is the
+ * page to change, or empty.
  */
 export function budgetOf(
   ctx: AppContext,
@@ -39,7 +40,7 @@ export function budgetOf(
   const page = { input: asked + planTokens + output + faultTokens, output }
   const calls = [plan, ...Array.from({ length: 1 + repairsMax }, () => page)]
   const parts = calls.map((most) =>
-    maxCost(by, { inputTokensMax: most.input, outputTokensMax: most.output }),
+    maxCost(by.price, { inputTokensMax: most.input, outputTokensMax: most.output }),
   )
   const price = [...parts, assetsAtMost(ctx)].reduce((sum, part) => sum + part, 0n)
   return { plan, page, price: nano(price) }
@@ -48,7 +49,9 @@ export function budgetOf(
 const longest = 'x'.repeat(assetWhatCharsMax)
 const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 60 }))
 
-/** The dearest of the kinds that can be made here, as often as a build makes one. */
+/**
+ * Returns the maximum price of the assets of a build: the most expensive kind, times the number.
+ */
 function assetsAtMost(ctx: AppContext): bigint {
   if (!ctx.config.assetsOn) return 0n
   const prices = asks.map((one) => findQuote(ctx, one)?.price ?? 0n)

@@ -230,7 +230,7 @@ test('the account closed while its model works: the model is left', async () => 
 test('a model that hangs is left at the end of the time that a build has', async () => {
   const { id, path } = await hanging()
   t.clock.turn(11 * minute)
-  await t.ctx.jobs.turn()
+  await t.ctx.jobs.poll()
   await until(async () => Object((await ann.call('GET', path)).body).job.ended !== null)
   const { job } = Object((await ann.call('GET', path)).body)
   expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'timed_out' } })
@@ -267,7 +267,7 @@ test('a file that is sent while a build makes one of its name is kept', async ()
   const asks = '[{"name":"ship.png","kind":"sprite","what":"a ship"}]'
   const asking = `<script type="application/json" data-assets>${asks}</script>`
   const id = await ann.publish({ html: pageOf(`<h1>Boats</h1>\n${asking}`) })
-  const made = holdUp(t.ctx.generators, 'make')
+  const made = holdUp(t.ctx.generators, 'generate')
   const changed = says(inBlock(pageOf(`<h1>Ships</h1>\n${asking}`)))
   const built = build([changed], { prompt: 'ships' }, `/apps/${id}/versions`)
   await made.begun

@@ -3,33 +3,37 @@ import type { AppContext } from '../../../context.ts'
 import { nano } from '../../../core/money.ts'
 import { minute } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Handler, Outcome, JobRun } from '../../../jobs/handler.ts'
+import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
 import { listOpenHolds } from '../../../ledger/job-holds.ts'
 import { settleHold } from '../../../ledger/ledger.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
+import { chargeOf } from '../../../models/charge.ts'
 import { createUsage } from '../../../models/usage.ts'
-import * as apps from '../apps.ts'
-import { tellListed } from '../listing-notes.ts'
-import * as pages from '../page-content.ts'
-import { listAssets } from '../assets/assets.ts'
-import { type GeneratedAsset, storeBuildAssets, generateAsset } from '../assets/asset-job.ts'
 import { chat, type Message } from '../../models/chat.ts'
-import { type ServiceModel, costOf, ModelDeclined, NoModelResult } from '../../models/model-call.ts'
+import { ModelDeclined, NoModelResult, type ServiceModel } from '../../models/model-call.ts'
+import * as apps from '../apps.ts'
+import { generateAsset, type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
+import { listAssets } from '../assets/assets.ts'
+import { notifyListed } from '../notifications.ts'
+import * as pages from '../page-content.ts'
 import { addVersion } from '../versions/versions.ts'
-import { theBuilder } from './builder.ts'
-import { checkPage, type PageCheck } from './page-checks.ts'
-import { endFree, freeOf } from './free-credits.ts'
+import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './budget.ts'
 import { noteBuild, withCall } from './build-usage.ts'
+import { theBuilder } from './builder.ts'
+import { endFree, freeOf } from './free-credits.ts'
 import { BuildData, BuildInput } from './job-data.ts'
-import { changing, mending, planning, writing } from './prompts.ts'
-import { iconSeen, look } from './preview.ts'
+import { tellBuilt, undone } from './notifications.ts'
+import { checkPage, type PageCheck } from './page-checks.ts'
 import { isRewritten } from './page.ts'
 import { type Plan, planIn, unsaid } from './plan.ts'
-import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './budget.ts'
-import { tellBuilt, undone } from './notifications.ts'
+import { iconSeen, look } from './preview.ts'
+import { changing, mending, planning, writing } from './prompts.ts'
 
 const callMs = 4 * minute
-/** What an answer repeats of itself to its model is within the tokens that the price counts. */
+/**
+ * Characters per token of a response that is sent back to the model. Keeps it within the tokens
+ * that the price includes.
+ */
 const charsPerTokenMost = 8
 
 type BuildWork = JobRun<BuildInput, BuildData>
@@ -46,7 +50,7 @@ const overtaken = failed(
 )
 const isOvertaken = (app: apps.App, { version = 0 }: BuildInput) => app.version !== version
 
-/** How an app is built: planned, written, checked, mended, given its assets, and published. */
+/** Runs a build: plan, page, checks, repairs, assets, publication. */
 export const buildHandler = (ctx: AppContext): Handler<typeof BuildInput, typeof BuildData> => ({
   queue: 'builds',
   input: BuildInput,
@@ -71,11 +75,11 @@ export const buildHandler = (ctx: AppContext): Handler<typeof BuildInput, typeof
   compensate: (db, job) => undone(ctx, db, job),
 })
 
-/** One run of one build. */
+/** One run of a build. */
 class Build {
   private spent = 0n
   private used: BuildData['used'] = createUsage({})
-  /** What a browser saw of the page as it is. */
+  /** Preview of the current page. */
   private seen: PreviewResult | undefined
   private readonly by: ServiceModel
 
@@ -104,7 +108,7 @@ class Build {
     return this.published(app, written, checked, files)
   }
 
-  /** The page, once it has passed, with its plan; or why there is none. */
+  /** Returns the page that passed the checks with its plan, or the failure. */
   private async write(app: apps.App): Promise<BuildData | Failed> {
     const { ctx, work } = this
     const { prompt, version } = work.input
@@ -134,13 +138,13 @@ class Build {
     }
   }
 
-  /** A change that rewrote the page is mended once; then it is taken as it is. */
+  /** Asks once for a smaller change when the page was rewritten; the second attempt is accepted. */
   private rewritten(old: string, checked: PageCheck, turn: number): string[] {
     if (turn > 0 || old === '' || 'code' in checked || !isRewritten(old, checked.html)) return []
     return ['You rewrote more than was asked for. Keep every line that need not change.']
   }
 
-  /** What is wrong with the page where it is opened. */
+  /** Previews the page and returns its problems. */
   private async look(app: apps.App, html: string, files: GeneratedAsset[] = []): Promise<string[]> {
     this.seen = await look(this.ctx, app, { html, files }, this.work.signal)
     return this.seen?.problems ?? []
@@ -178,7 +182,7 @@ class Build {
       this.work.signal.throwIfAborted()
       throw signal.aborted ? new NoModelResult('it took too long') : error
     })
-    this.spent += costOf(this.by, said.usage)
+    this.spent += chargeOf(this.by.price, said.usage)
     this.used = withCall(this.used, said.usage)
     return said
   }
@@ -188,7 +192,7 @@ class Build {
     return new TextDecoder().decode((await pages.readPage(this.ctx, row)).identity)
   }
 
-  /** The assets that the page asks for and does not have, at most eight; the others wait. */
+  /** Generates the assets that the page requests and does not have, at most eight. */
   private async assets({ id, version }: apps.App, asks: Parameters<typeof generateAsset>[2][]) {
     const { ctx, work } = this
     const files: GeneratedAsset[] = []
@@ -203,7 +207,7 @@ class Build {
     return files
   }
 
-  /** The ending: version, files, name and charge are written together, or not at all. */
+  /** Publishes the build. Version, assets, texts and charge are one transaction. */
   private async published(
     { id }: apps.App,
     { plan, used }: BuildData,
@@ -228,12 +232,16 @@ class Build {
           ...(icon !== undefined && now.icon === null && { icon }),
         }
         const named = await apps.updateApp(ctx, db, now, told)
-        const made = await addVersion(ctx, db, named, { page, inspection, how: { via: 'build', note } })
+        const made = await addVersion(ctx, db, named, {
+          page,
+          inspection,
+          how: { via: 'build', note },
+        })
         const unused = await storeBuildAssets(ctx, db, made.app, files)
         const unlisted = store ? pages.listingIssues(inspection, named) : []
         const lists = store && unlisted.length === 0
         const shown = lists ? await apps.updateApp(ctx, db, made.app, { listed: 'on' }) : made.app
-        if (lists) await tellListed(ctx, db, shown)
+        if (lists) await notifyListed(ctx, db, shown)
         const [hold] = await listOpenHolds(db, job.id)
         const reasons = [...made.reasons, ...unlisted]
         if (!hold) throw new Error('a build has a hold until it lands')

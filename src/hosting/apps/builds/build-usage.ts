@@ -9,7 +9,7 @@ import type { BuildData } from './job-data.ts'
 
 type Used = BuildData['used']
 
-/** What the calls of a build used, with one more. */
+/** Adds the usage of one call to that of a build. */
 export const withCall = (used: Used, call: Usage): Used => ({
   prompt: used.prompt + call.prompt,
   cached: used.cached + call.cached,
@@ -19,8 +19,8 @@ export const withCall = (used: Used, call: Usage): Used => ({
 })
 
 /**
- * The row that a build has in its agent's history (docs/spec/gateway-decisions.md, "Responses"): all its
- * calls, and with its charge that of its assets. Written in the transaction that settles it.
+ * Records a build in its agent's usage history: all its calls, with the charge of its assets
+ * (docs/spec/gateway-decisions.md). Runs in the transaction that settles the build.
  */
 export const noteBuild = (
   { clock }: AppContext,

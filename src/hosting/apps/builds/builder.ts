@@ -1,8 +1,8 @@
 import type { AppContext } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
-import { type ServiceModel, demoBuilder, findServiceModel } from '../../models/model-call.ts'
+import { demoBuilder, findServiceModel, type ServiceModel } from '../../models/model-call.ts'
 
-/** The model that builds here: games may have one of their own. Refuses no_builder. */
+/** Returns the model that builds apps; games may use another one. Throws `no_builder`. */
 export function theBuilder(ctx: AppContext, kind: 'app' | 'game'): ServiceModel {
   const { builderModel, gameBuilderModel } = ctx.config
   const wanted = (kind === 'game' && gameBuilderModel) || builderModel || demoBuilder

@@ -183,7 +183,7 @@ test('the same ref begins one build; another body with it is refused', async () 
 
 test('account_closed: nothing is begun for an account that closed since it was asked for', async () => {
   const id = await ann.publish()
-  const { begun, go } = holdUp(t.ctx.idempotency, 'once', 3)
+  const { begun, go } = holdUp(t.ctx.idempotency, 'claim', 3)
   const sent = [
     ann.call('POST', '/apps', game),
     ann.call('POST', `/apps/${id}/versions`, { prompt }),

@@ -9,33 +9,39 @@ import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import * as jobs from '../../../jobs/jobs.ts'
 import { agentAccount, lockAccounts } from '../../../ledger/accounts.ts'
-import { hold } from '../../../ledger/ledger.ts'
+import { openHold } from '../../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../../limits.ts'
+import { runPaidRequest } from '../../../paid/paid-request.ts'
 import { lockAgent } from '../../agents/storage-quota.ts'
+import { appUrl } from '../../app-url.ts'
+import { type Caller, capFor } from '../../authentication.ts'
+import { presentJob } from '../../jobs/present.ts'
 import * as apps from '../apps.ts'
 import { insertBuilding } from '../new-app.ts'
 import * as pages from '../page-content.ts'
-import { appUrl } from '../present.ts'
 import { toAppFields } from '../publish.ts'
 import type { PublishAppRequest } from '../schemas.ts'
-import { presentJob } from '../../jobs/present.ts'
-import { type Caller, capFor } from '../../authentication.ts'
 import type { PublishVersionRequest } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
+import { budgetOf } from './budget.ts'
 import { theBuilder } from './builder.ts'
 import { takeFree } from './free-credits.ts'
 import type { BuildInput } from './job-data.ts'
-import { budgetOf } from './budget.ts'
 
 const kind = 'build'
 const buildMs = 10 * minute
 
 /**
- * Starts the build of a new app (document 1, operation 9): 202 with its job, or 200 with the price
- * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit,
- * publishes_limit, storage_full, busy, price_above_max, not_enough_credits, daily_cap, paused.
+ * Starts the build of a new app (document 1, operation 9). Returns 202 with its job, or 200 with
+ * the price for a dry run. Throws `bad_request`, `games_off`, `prices_off`, `no_builder`,
+ * `no_studio`, `builds_limit`, `publishes_limit`, `storage_full`, `busy`, `price_above_max`,
+ * `not_enough_credits`, `daily_cap` and `paused`.
  */
-export async function startBuild(ctx: AppContext, caller: Caller, wanted: PublishAppRequest): Promise<StoredResponse> {
+export async function startBuild(
+  ctx: AppContext,
+  caller: Caller,
+  wanted: PublishAppRequest,
+): Promise<StoredResponse> {
   const prompt = promptOf(wanted.prompt)
   const named = toAppFields(ctx, wanted)
   const input = { prompt, kind: named.kind, store: wanted.store ?? false }
@@ -44,7 +50,10 @@ export async function startBuild(ctx: AppContext, caller: Caller, wanted: Publis
   )
 }
 
-/** Starts the build of an app's next version from what is to change. Refuses as `build` does. */
+/**
+ * Starts the build of an app's next version from a change request. Throws what `startBuild` throws,
+ * `not_found` and `taken_down`.
+ */
 export async function startChange(
   ctx: AppContext,
   caller: Caller,
@@ -70,7 +79,7 @@ function promptOf(prompt = ''): string {
 interface Wanted {
   wanted: { dryRun?: boolean; maxCredits?: number; ref?: string; id?: string }
   input: Omit<BuildInput, 'free'>
-  /** The page that is changed; empty for a new app. */
+  /** The page to change; empty for a new app. */
   page: string
 }
 
@@ -84,39 +93,46 @@ async function begin(
   const { dryRun, ref, ...same } = wanted
   const { maxCredits } = wanted
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
-  const answer = await ctx.idempotency
-    .run(caller.agent.id, ref, same, async (keepAnswer) => {
+  const response = await runPaidRequest(ctx, {
+    owner: caller.agent.id,
+    key: ref,
+    fingerprint: same,
+    prepare: async () => {
       const max = maxCredits === undefined ? price : fromCredits(maxCredits)
       if (price > max) throw new ApiError('price_above_max', { price, max })
-      // What lands then may need more; where there is none at all, no model is asked.
+      // The built page may need more bytes. An agent with no quota left is rejected before a model
+      // is called.
       await apps.checkPublishQuota(ctx, caller.agent, 1)
-      return ctx.db.tx(async (db) => {
-        await jobs.lockOwner(db, agentAccount(caller.agent.id))
-        await checkBuilds(ctx, db, caller)
-        const app = await open(db)
-        const job = await start(ctx, db, caller, { app, input, price })
-        const held = toCredits(price)
-        const { id } = app
-        const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
-        const accepted = { status: 202, body: { ...body, price: held, held } }
-        await keepAnswer(db, accepted)
-        return accepted
-      })
-    })
-    .catch((error: unknown) => {
-      throw isWriteUnavailable(error) ? new ApiError('no_studio') : error
-    })
+      return {
+        start: async (db) => {
+          await jobs.lockOwner(db, agentAccount(caller.agent.id))
+          await checkBuilds(ctx, db, caller)
+          const app = await open(db)
+          const job = await start(ctx, db, caller, { app, input, price })
+          const held = toCredits(price)
+          const { id } = app
+          const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
+          return { status: 202, body: { ...body, price: held, held } }
+        },
+      }
+    },
+  }).catch((error: unknown) => {
+    throw isWriteUnavailable(error) ? new ApiError('no_studio') : error
+  })
   ctx.jobs.wake()
-  return answer
+  return response
 }
 
-/** The builds of the last hour. Refuses builds_limit. */
+/** Throws `builds_limit` when the builds of the last hour reach the limit. */
 async function checkBuilds(ctx: AppContext, db: Db, { agent }: Caller): Promise<void> {
   const { used, max, retryAfter } = await getBuildUsage(ctx, db, agent.id)
   if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })
 }
 
-/** Builds that an agent began in the last hour, the bound (0: none), and when one is free again. */
+/**
+ * Returns an agent's builds of the last hour, the limit (0: none) and the seconds until the next
+ * one is allowed.
+ */
 export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
   const now = ctx.clock.now()
   const owner = agentAccount(agent)
@@ -127,7 +143,10 @@ export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
 
 const allSpent = 'Free credits have paid for what they may today (until 00:00 UTC).'
 
-/** The job and its hold. One build of each kind runs at a time: else busy. */
+/**
+ * Enqueues the job and makes its hold. One build of each kind runs at a time; otherwise throws
+ * `busy`.
+ */
 async function start(
   ctx: AppContext,
   db: Db,
@@ -138,9 +157,9 @@ async function start(
   const cap = capFor(caller, price)
   const owner = agentAccount(agent.id)
   const slot = `${kind}:${input.kind}:${owner}`
-  // In the order in which a build ends: its job, its agent, its account, what is free today.
+  // Locks job, agent, account and free budget in the same order as the end of a build.
   await jobs.checkSlot(db, { kind, slot })
-  // Whose account is closing, and all its work with it, begins none.
+  // A closing account cancels its jobs and starts none.
   await lockAgent(ctx, db, agent.id)
   await lockAccounts(db, [owner])
   const free = await takeFree(ctx, db, owner, price)
@@ -157,7 +176,7 @@ async function start(
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
   const wanted = { account: owner, amount: price, funds, ...more } as const
-  await hold(ctx, db, wanted).catch((error: unknown) => {
+  await openHold(ctx, db, wanted).catch((error: unknown) => {
     const isShort = isApiError(error, 'not_enough_credits') && funds === 'paid'
     throw isShort ? new ApiError('no_builder', { why: allSpent }) : error
   })

@@ -6,14 +6,19 @@ import { utcDay } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import type { accountOf } from '../../../ledger/accounts.ts'
-import { countFreeSpending, estimateFreePart, latestFreeDebit, correctFreeSpending } from '../../../ledger/free.ts'
+import {
+  correctFreeSpending,
+  countFreeSpending,
+  estimateFreePart,
+  latestFreeDebit,
+} from '../../../ledger/free.ts'
 import { BuildInput } from './job-data.ts'
 
 type AccountId = ReturnType<typeof accountOf>
 
 /**
- * Free credits cost the operator real money (docs/spec/money.md): what they are to pay of a price, counted on
- * this day. Undefined when all that they may pay today is spent.
+ * Reserves the part of a price that free credits pay, in the daily budget of free credits
+ * (docs/spec/money.md, "Kinds of credits"). Returns undefined when the budget is used up.
  */
 export async function takeFree(
   { clock, config }: AppContext,
@@ -27,13 +32,16 @@ export async function takeFree(
   return (await countFreeSpending(db, day, free, config.freeSpendPerDayUsd)) ? free : undefined
 }
 
-/** Counts what free credits did pay, in the transaction that ends a build, after its charge. */
+/**
+ * Corrects the daily budget by what free credits paid, in the transaction that ends a build, after
+ * its charge.
+ */
 export async function endFree(db: Db, { input, created }: Job, paid: NanoUsd): Promise<void> {
   if (Value.Check(BuildInput, input)) {
     await correctFreeSpending(db, utcDay(created), nano(BigInt(input.free)), paid)
   }
 }
 
-/** What free credits paid of the charge that was just settled. */
+/** Returns the part of the last settled charge that free credits paid. */
 export const freeOf = (db: Db, account: AccountId, charged: NanoUsd): Promise<NanoUsd> =>
   charged > zero ? latestFreeDebit(db, account) : Promise.resolve(zero)

@@ -3,27 +3,27 @@ import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../../../core/schema.ts'
 import { shelfNames } from '../shelves.ts'
 
-/** What a build is asked for. */
+/** Input of a build job. */
 export const BuildInput = Type.Object({
   prompt: Type.String(),
   kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
-  /** Whether it goes on Explore when it may. */
+  /** Whether to list the app on Explore when allowed. */
   store: Type.Boolean(),
-  /** The version that is changed; left out for a new app. */
+  /** Version to change; undefined for a new app. */
   version: Type.Optional(Type.Integer()),
-  /** What its maker says of it; the prompt where that is nothing. */
+  /** Version note; the prompt when empty. */
   note: Type.Optional(Type.String()),
-  /** Nano of its price that free credits were to pay, counted on the day it was begun. */
+  /** Nano-USD of the price reserved from the free budget on the day of the start. */
   free: Type.String(),
 })
 export type BuildInput = Static<typeof BuildInput>
 
-/** What a build keeps on its way: its page once that has passed, and what was spent for it. */
+/** Progress of a build that a restart resumes from: the page that passed, and its cost. */
 export const BuildData = Type.Object({
   html: Type.String(),
-  /** Nano. */
+  /** Nano-USD. */
   spent: Type.String(),
-  /** Tokens of all its calls. */
+  /** Tokens of all calls. */
   used: Type.Object({
     prompt: Type.Integer(),
     cached: Type.Integer(),

@@ -3,21 +3,21 @@ import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
 import type { Db } from '../../../db/engine.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import { agentAccount, agentOf, lockAccounts } from '../../../ledger/accounts.ts'
+import { appUrl } from '../../app-url.ts'
+import { notify } from '../../notifications/notifications.ts'
 import type { App } from '../apps.ts'
 import { dropBuilding } from '../new-app.ts'
-import { appUrl } from '../present.ts'
-import { notify } from '../../notifications/notifications.ts'
 import { endFree } from './free-credits.ts'
 
 interface Built {
   app: App
   job: Job
   charged: NanoUsd
-  /** Why the new version is not on Explore. */
+  /** Reasons that keep the new version off Explore. */
   reasons: string[]
 }
 
-/** Tells of a build that landed, in its transaction. */
+/** Notifies the maker of a finished build, in its transaction. */
 export async function tellBuilt(ctx: AppContext, db: Db, { app, job, charged, reasons }: Built) {
   const credits = toCredits(charged)
   const shown = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old one'
@@ -31,11 +31,13 @@ export async function tellBuilt(ctx: AppContext, db: Db, { app, job, charged, re
   })
 }
 
-/** Undoes what stands for a build that did not land, and tells why, in the same transaction. */
+/**
+ * Deletes the rows of an unfinished build and notifies the maker, in the transaction that ends it.
+ */
 export async function undone(ctx: AppContext, db: Db, job: Job) {
   const { id, item, owner, state, error } = job
   const agent = agentOf(owner) ?? ''
-  // Its holds are ended after this: their account comes before what is free today, as elsewhere.
+  // The holds end after this. The account is locked before the free budget, as elsewhere.
   await lockAccounts(db, [agentAccount(agent)])
   await endFree(db, job, zero)
   if (state === 'failed') {

@@ -4,7 +4,7 @@ import type { Inspection } from '../../../scan/inspection.ts'
 import * as pages from '../page-content.ts'
 import { codeFaults, pageIn } from './page.ts'
 
-/** A page that passed, or what is wrong with it, each as a sentence for its model. */
+/** A page that passed, or the errors for its model. */
 export type PageCheck =
   | { html: string; inspection: Inspection }
   | { code: 'build_invalid' | 'blocked_by_scan' | 'too_large'; faults: string[] }
@@ -13,8 +13,8 @@ const faultsMax = 12
 const none = 'There is no page in your answer: send one ```html block with a complete page.'
 
 /**
- * The checks before a build counts as landed: a whole page, scripts that parse, nothing from
- * outside, a clean safety check. Refuses try_again when it could not be looked at.
+ * Checks a built page: complete, scripts parse, no external resources, safety check passed. Throws
+ * `try_again` when the scan cannot run.
  */
 export async function checkPage(ctx: AppContext, answer: string): Promise<PageCheck> {
   const html = pageIn(answer)

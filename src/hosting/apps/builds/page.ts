@@ -1,4 +1,6 @@
-/** The page in a model's answer: its html block, or all from the doctype to the end of the html. */
+/**
+ * Extracts the page from a model's response: its HTML block, or the text from doctype to `</html>`.
+ */
 export function pageIn(answer: string): string | undefined {
   const blocks = [...answer.matchAll(/```(?:html)?[^\S\n]*\n(.*?)(?:\n```|$)/gs)]
   const longest = blocks
@@ -11,14 +13,14 @@ export function pageIn(answer: string): string | undefined {
   return text.slice(from, end < 0 ? undefined : end + '</html>'.length)
 }
 
-/** Elements by which nothing is seen. */
+/** Elements that render nothing. */
 const unseen = new Set(['html', 'head', 'body', 'title', 'meta', 'link', 'base', 'style'])
 const scriptTypes = /^(|text\/javascript|application\/javascript|module)$/i
 
-/** What is wrong with a page's own code, each as a sentence for who wrote it. */
+/** Returns the errors in a page's code, as text for its model. */
 export async function codeFaults(html: string): Promise<string[]> {
   const faults: string[] = []
-  // HTML lets both tags be left out (WHATWG HTML, 13.1.2.4).
+  // Both tags are optional (WHATWG HTML, 13.1.2.4).
   if (/<(html|body)[\s>]/i.test(html) && !/<\/(html|body)>\s*$/i.test(html)) {
     faults.push('The page is cut off: it has no </html>.')
   }
@@ -60,11 +62,11 @@ function scriptFault({ type, code }: { type: string; code: string }): string | u
   }
 }
 
-/** Lines that a small change of a page keeps. */
+/** Share of the lines that a small change keeps. */
 const keptShareMin = 0.5
 const linesMin = 30
 
-/** Whether so few of the old lines are left that it is another page. */
+/** Returns whether a change replaced most lines of a page. */
 export function isRewritten(before: string, after: string): boolean {
   const linesOf = (html: string) => html.split('\n').flatMap((line) => line.trim() || [])
   const old = linesOf(before)

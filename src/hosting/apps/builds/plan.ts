@@ -5,7 +5,7 @@ import type { App } from '../apps.ts'
 import { defaultText } from '../publish.ts'
 import { type Shelf, shelfNames } from '../shelves.ts'
 
-/** What a model wants to build: its name on the tile, and what the page is to be. */
+/** Plan of a page, and the listing texts of its app. */
 export interface Plan {
   title: string
   description: string
@@ -15,7 +15,7 @@ export interface Plan {
 
 const planCharsMax = 6_000
 
-/** The plan in a model's answer; what does not fit is filled from the prompt. */
+/** Parses the plan in a model's response. Invalid fields are filled from the prompt. */
 export function planIn(answer: string, prompt: string): Plan {
   const said = recordIn(answer)
   const { title, description, plan } = said
@@ -34,7 +34,7 @@ export function planIn(answer: string, prompt: string): Plan {
 const titleOf = (line: string): string =>
   line.length <= 60 ? line || defaultText.title : `${line.slice(0, 59).trimEnd()}…`
 
-/** The first JSON object of a text; an empty one where there is none. */
+/** Returns the first JSON object of a text; an empty object when there is none. */
 function recordIn(text: string): Record<string, unknown> {
   const [from, end] = [text.indexOf('{'), text.lastIndexOf('}')]
   try {
@@ -44,7 +44,7 @@ function recordIn(text: string): Record<string, unknown> {
   }
 }
 
-/** What a build may say of its app: what the maker has not said, at its start or while it ran. */
+/** Returns the planned texts for fields that the maker has not set. */
 export const unsaid = (app: App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
   ...(app.title === defaultText.title && { title }),
   ...(app.description === defaultText.description && { description }),

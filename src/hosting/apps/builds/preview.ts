@@ -2,13 +2,13 @@ import type { PreviewResult } from '../../../browser/preview.ts'
 import type { AppContext } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
 import type { App } from '../apps.ts'
-import { listAssets } from '../assets/assets.ts'
 import type { GeneratedAsset } from '../assets/asset-job.ts'
+import { listAssets } from '../assets/assets.ts'
 import { iconFrom } from '../icon/icon-image.ts'
 
 /**
- * Opens a page in the browser of this machine as its visitors would, with the files that its app
- * has and those just made. Undefined where there is no browser.
+ * Previews a page in the local browser with the stored and the new assets of its app. Returns
+ * undefined without a browser.
  */
 export async function look(
   ctx: AppContext,
@@ -28,7 +28,9 @@ export async function look(
   return ctx.previewBrowser.preview(trial, signal)
 }
 
-/** The tile's picture from what was seen, kept; undefined when it makes none. */
+/**
+ * Stores the screenshot of a preview as icon. Returns its hash, or undefined when it is unusable.
+ */
 export async function iconSeen(ctx: AppContext, seen: PreviewResult | undefined) {
   if (!seen?.screenshot) return undefined
   try {

@@ -1,6 +1,6 @@
 import type { App } from '../apps.ts'
 
-/** What a page may rely on where it runs (the sandbox of the viewer). */
+/** Rules of the sandbox in which pages run (docs/spec/sandbox.md). */
 const sandbox = `Your answer is ONE complete HTML page and nothing else, in one \`\`\`html block.
 The page runs in a sandbox that reaches no network. So:
 - All CSS and JavaScript stand inside the page. No <script src>, <link href>, web fonts, CDNs, fetch, WebSocket, iframes, forms that are sent, or links to other sites.
@@ -29,7 +29,7 @@ export const changing = (kind: App['kind']): string =>
   `${writing(kind)}
 You are given a page that exists and what is to change. Change only what was asked for: every other line stays as it is, to the letter. Answer the whole page.`
 
-/** What the model is told when its page did not pass: exactly what failed. */
+/** Returns the repair prompt for a page that failed its checks. */
 export const mending = (faults: string[]): string =>
   `The page was checked and did not pass:\n${faults.map((fault) => `- ${fault}`).join('\n')}\n` +
   'Mend exactly this and answer the whole page again, in one ```html block.'

@@ -7,12 +7,12 @@ import { iconBytesMax } from '../../../limits.ts'
 import { jpegProblem, pngProblem, webpProblem } from '../../../storage/images.ts'
 import { askOutside } from '../scan/scan-hook.ts'
 
-/** The side of every icon, in pixels (document 1, section 8). */
+/** Side of an icon in pixels (document 1, section 8). */
 const side = 512
 
 const unreadable = (problem: string): ApiError => new ApiError('bad_request', { problem })
 
-/** The bytes of a data URL (RFC 2397), of whatever type it says. Refuses bad_request, too_big. */
+/** Decodes a data URL of any image type (RFC 2397). Throws `bad_request` and `too_big`. */
 export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
   const [head = ''] = /^data:image\/[^,]{1,100};base64,/i.exec(image) ?? []
   if (head === '') {
@@ -30,13 +30,13 @@ export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * A picture as an icon: its middle square at 512 pixels, without what its camera wrote into it,
- * looked at before it shows, by SCAN_HOOK_URL too. Refuses bad_request, bad_picture, try_again.
+ * Converts an image to an icon: its middle square at 512 pixels, without metadata, checked by
+ * SCAN_HOOK_URL. Throws `bad_request`, `bad_picture` and `try_again`.
  */
 export async function iconFrom(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
   await checkPicture(bytes)
   const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const
-  const made = await ctx.generators.make(fitted).catch((error: unknown) => {
+  const made = await ctx.generators.generate(fitted).catch((error: unknown) => {
     if (error instanceof ApiError) throw error
     throw new ApiError('bad_picture', { why: 'it could not be cropped' })
   })

@@ -28,7 +28,7 @@ const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
 /** A picture with something in it, in any size. */
 async function picture(width = 800, height = 500): Promise<Uint8Array> {
   const wanted = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
-  return (await t.ctx.generators.make(wanted)).bytes
+  return (await t.ctx.generators.generate(wanted)).bytes
 }
 
 async function creditsOf(person: Person) {
@@ -85,7 +85,7 @@ test('a made picture is paid; the first of something on Explore is free', async 
 
 test('of pictures asked for at once one is made, so that one is free', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
-  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'generate')
   const first = put({ make: true })
   await begun
   const problem = 'Another picture of it is still running. Try again when it has finished.'
@@ -109,7 +109,7 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
   await refused(t, 409, 'ref_conflict', () => make('a dog'))
   const both = { 'idempotency-key': 'monday-0002' }
-  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'generate')
   const twin = ann.call('PUT', path(), { make: true }, both)
   await begun
   await refused(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))
@@ -121,7 +121,7 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
 test('an app deleted while its picture is made pays nothing, and nothing stays held', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
-  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'generate')
   const making = put({ make: true })
   await begun
   await ann.call('DELETE', `/apps/${app}`)
@@ -169,7 +169,7 @@ function bomb(): Uint8Array {
 }
 
 const blank = async (): Promise<Uint8Array> => {
-  const { bytes } = await t.ctx.generators.make({
+  const { bytes } = await t.ctx.generators.generate({
     kind: 'painted',
     bytes: onePixel,
     width: 600,
@@ -185,7 +185,7 @@ const onePixel = new Uint8Array(
   ),
 )
 
-test('no_icon_painter, no key, someone else’s app, one that was taken down, no credits', async () => {
+test('no_icon_model, no key, someone else’s app, one that was taken down, no credits', async () => {
   const ben = await t.person('ben')
   for (const [method, body] of [
     ['PUT', { make: true }],

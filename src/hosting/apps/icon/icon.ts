@@ -8,23 +8,23 @@ import type { StoredResponse, StoreResponse } from '../../../idempotency/idempot
 import { agentAccount } from '../../../ledger/accounts.ts'
 import { withHold } from '../../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
-import * as apps from '../apps.ts'
-import { iconUrl } from '../present.ts'
-import { findQuote } from '../assets/generator.ts'
+import { chargeOf } from '../../../models/charge.ts'
 import { type Caller, capFor } from '../../authentication.ts'
-import { type ServiceModel, costOf, NoModelResult } from '../../models/model-call.ts'
 import { generateImage } from '../../models/media.ts'
+import { NoModelResult, type ServiceModel } from '../../models/model-call.ts'
+import * as apps from '../apps.ts'
+import { findQuote } from '../assets/generator.ts'
+import { iconUrl } from '../present.ts'
 import { bytesOf, iconFrom } from './icon-image.ts'
 import type { IconResponse, PutIconRequest } from './schemas.ts'
 
 const paintMs = 3 * minute
 
 /**
- * Gives an own app its picture: the caller's, or one made from the title and the description and
- * paid from credits (document 1, operation 13); the first made one of an app on Explore is free.
- * The same `ref` has one made only once. Refuses bad_request, not_enough_credits, daily_cap,
- * paused, taken_down, too_big, bad_picture, no_picture, try_again, and for a ref busy and
- * ref_conflict.
+ * Sets the icon of an app: an uploaded image, or one generated from its texts and paid with credits
+ * (document 1, operation 13). The first generated icon of a listed app is free. A `ref` generates
+ * one icon only. Throws `bad_request`, `not_enough_credits`, `daily_cap`, `paused`, `taken_down`,
+ * `too_big`, `bad_picture`, `no_picture`, `try_again`, and for a ref `busy` and `ref_conflict`.
  */
 export async function putIcon(
   ctx: AppContext,
@@ -45,7 +45,7 @@ export async function putIcon(
   if (image === undefined) {
     const same = { icon: id, make, prompt }
     return ctx.idempotency.run(caller.agent.id, ref, same, (keepAnswer) =>
-      // One at a time, so that only the first is free.
+      // Serialized per app, so that only the first icon is free.
       ctx.idempotency.runExclusive(`icon of ${id}`, 'Another picture of it', async () => {
         const now = await apps.getOwnApp(ctx, caller.agent, id)
         return paintFor(ctx, caller, { app: now, prompt, signal, keepAnswer })
@@ -64,11 +64,13 @@ const keep = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
 type Shown = Partial<Pick<apps.App, 'icon' | 'iconGiven'>>
 
 async function show(ctx: AppContext, app: apps.App, shown: Shown): Promise<string> {
-  const changed = await ctx.db.tx(async (db) => apps.requireAvailable(await apps.updateApp(ctx, db, app, shown)))
+  const changed = await ctx.db.tx(async (db) =>
+    apps.requireAvailable(await apps.updateApp(ctx, db, app, shown)),
+  )
   return iconUrl(ctx, changed) ?? ''
 }
 
-/** A made picture, and what it cost before a gift. */
+/** A generated image and its charge before a free icon is considered. */
 interface Painted {
   bytes: Uint8Array<ArrayBuffer>
   charge: NanoUsd
@@ -82,7 +84,7 @@ async function paintFor(
   const { app, prompt, signal, keepAnswer } = wanted
   const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
   const found = findQuote(ctx, { name: 'icon', kind: 'picture', what: words })
-  if (!found) throw new ApiError('no_icon_painter')
+  if (!found) throw new ApiError('no_icon_model')
   const { by, price } = found
   const free = app.listed === 'on' && !app.iconGiven
   const amount = free ? zero : price
@@ -121,12 +123,12 @@ async function paintFor(
   return done(result)
 }
 
-/** What came from a painter and cannot be read is no picture, rather than a fault of who asked. */
+/** Maps an unreadable generated image to `no_picture`: it is not an error of the caller. */
 function unpainted(error: unknown): never {
   throw isApiError(error, 'bad_request') ? new ApiError('no_picture') : error
 }
 
-/** Another picture each time it is asked for. */
+/** Returns a seed that changes with each update. */
 const newSeed = ({ updated, id }: apps.App): string => `${id}:${updated}`
 
 async function painted(
@@ -137,25 +139,28 @@ async function painted(
   const { words, price, seed } = wanted
   if (!by) {
     const size = { width: 512, height: 512 }
-    const { bytes } = await ctx.generators.make({ kind: 'picture', what: words, seed, ...size })
+    const { bytes } = await ctx.generators.generate({ kind: 'picture', what: words, seed, ...size })
     return { bytes, charge: price }
   }
   const signal = AbortSignal.any([wanted.signal, AbortSignal.timeout(paintMs)])
   const came = await generateImage(ctx, by, words, signal).catch((error: unknown) => {
     throw error instanceof NoModelResult || signal.aborted ? new ApiError('no_picture') : error
   })
-  return { bytes: came.bytes, charge: costOf(by, came.usage) }
+  return { bytes: came.bytes, charge: chargeOf(by.price, came.usage) }
 }
 
-/** Takes the picture off: the item wears its shelf's glyph again. Refuses not_found, taken_down. */
+/**
+ * Removes the icon of an app. Its tile shows the glyph of its shelf. Throws `not_found` and
+ * `taken_down`.
+ */
 export async function deleteIcon(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
   const app = await apps.getOwnApp(ctx, agent, id)
   await show(ctx, app, { icon: null })
 }
 
 /**
- * The bytes of an app's picture, whoever asks. Refuses taken_down, and not_found, also for an app
- * that is held back.
+ * Returns the icon of an app without authentication. Throws `taken_down`, and `not_found`, also for
+ * a quarantined app.
  */
 export async function readIcon(
   ctx: AppContext,

@@ -1,17 +1,16 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { taking } from '../../../http/validation.ts'
 import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
-import { withKey } from '../../authentication.ts'
-import { appErrors, idempotencyErrors, writeErrors, operation } from '../../operation.ts'
+import { callerAuth } from '../../authentication.ts'
+import { agentOperation, appErrors, idempotencyErrors, writeErrors } from '../../operation.ts'
 import * as icons from './icon.ts'
-import { IconSchema, PutIconSchema, DeletedIconSchema } from './schemas.ts'
+import { DeletedIconSchema, IconSchema, PutIconSchema } from './schemas.ts'
 
-/** An item's picture (document 1, operations 13 and 14). */
+/** Icon of an app (document 1, operations 13 and 14). */
 export const iconRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .put(
       '/apps/:id/icon',
       async ({ caller, params, body, request, status }) => {
@@ -20,11 +19,12 @@ export const iconRoutes = (ctx: AppContext) =>
         return status(answer.status, answer.body)
       },
       {
-        ...taking(PutIconSchema),
-        ...operation(
+        body: PutIconSchema,
+        ...agentOperation(
           {
             id: 'put_icon',
             tag: 'Apps',
+            mcp: 'shown',
             summary: 'Give your app its picture: your own, or one that is made.',
             more:
               'Send image, or make: true. It is cropped to its middle square at 512 pixels and ' +
@@ -40,7 +40,7 @@ export const iconRoutes = (ctx: AppContext) =>
             'paused',
             'bad_picture',
             'no_picture',
-            'no_icon_painter',
+            'no_icon_model',
             ...writeErrors,
             'too_big',
           ],
@@ -53,10 +53,11 @@ export const iconRoutes = (ctx: AppContext) =>
         await icons.deleteIcon(ctx, caller, params.id)
         return { icon: null }
       },
-      operation(
+      agentOperation(
         {
           id: 'delete_icon',
           tag: 'Apps',
+          mcp: 'shown',
           summary: "Take your app's picture off: it wears its shelf's glyph again.",
         },
         { 200: DeletedIconSchema },

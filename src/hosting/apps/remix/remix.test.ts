@@ -12,8 +12,8 @@ import {
   type TestHouse,
 } from '../../../testing/test-server.ts'
 import { pause } from '../../agents/spending.ts'
-import { apps } from '../tables.ts'
 import { takeDown } from '../../moderation/moderation.ts'
+import { apps } from '../tables.ts'
 
 let ctx: TestHouse
 let ann: Person
@@ -28,7 +28,7 @@ async function open(settings: Parameters<typeof openTestHouse>[0] = {}) {
 
 beforeEach(() => open())
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   expect(await doctor(ctx.ctx)).toMatchObject({ ok: true })
 })
 

@@ -11,19 +11,25 @@ import { agentAccount } from '../../../ledger/accounts.ts'
 import * as ledger from '../../../ledger/ledger.ts'
 import { makerSharePercent } from '../../../prices.ts'
 import type { Agent } from '../../agents/agents.ts'
-import { reserveBytes } from '../../agents/storage-quota.ts'
 import { findHandles } from '../../agents/agents.ts'
 import { checkNotPaused } from '../../agents/spending.ts'
+import { reserveBytes } from '../../agents/storage-quota.ts'
+import { appUrl } from '../../app-url.ts'
+import type { Caller } from '../../authentication.ts'
+import { notOnExplore } from '../../explore/explore.ts'
+import { notify } from '../../notifications/notifications.ts'
 import * as apps from '../apps.ts'
-import { countRemix, noteRemix } from './lineage.ts'
+import * as assets from '../assets/assets.ts'
 import { insertApp } from '../new-app.ts'
 import * as pages from '../page-content.ts'
-import { appUrl, presentApp } from '../present.ts'
-import * as assets from '../assets/assets.ts'
-import type { Caller } from '../../authentication.ts'
-import { notify } from '../../notifications/notifications.ts'
-import { notOnExplore } from '../../explore/explore.ts'
-import { RemixRecordSchema, type RemixRecord, type RemixResponse, type RemixRequest } from '../../explore/schemas.ts'
+import { presentApp } from '../present.ts'
+import { countRemix, noteRemix } from './lineage.ts'
+import {
+  type RemixRecord,
+  RemixRecordSchema,
+  type RemixRequest,
+  type RemixResponse,
+} from './schemas.ts'
 
 /** A remix request with its original. */
 interface Asked {
@@ -87,7 +93,10 @@ interface Wanted {
 }
 
 /** Scans the visible version and copies it. Throws OutdatedVersionError. */
-async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): Promise<StoredResponse> {
+async function copyNow(
+  ctx: AppContext,
+  { caller, id, wanted, keep }: Wanted,
+): Promise<StoredResponse> {
   const { agent } = caller
   const original = await theOriginal(ctx, agent, id)
   const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
@@ -200,7 +209,7 @@ interface Sale {
 async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
   const { agent, key } = caller
   const maker = agentAccount(original.maker)
-  const { hold } = await ledger.hold(ctx, db, {
+  const { hold } = await ledger.openHold(ctx, db, {
     account: agentAccount(agent.id),
     amount: price,
     ref,

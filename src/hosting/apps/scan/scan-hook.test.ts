@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { sha256 } from '../../../core/ids.ts'
-import { run } from '../../../operator/control.ts'
+import { runCommand } from '../../../operator/control.ts'
 import { refused } from '../../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
 
@@ -127,7 +127,7 @@ test('what our own rules block it is not asked about', async () => {
 
 test('a page that is blocked by its hash while the hook looks at it is not hosted', async () => {
   answer = async () => {
-    await run(t.ctx, { command: 'admin', words: ['block', sha256(html), 'scam'] })
+    await runCommand(t.ctx, { command: 'admin', words: ['block', sha256(html), 'scam'] })
     return Response.json({ verdict: 'clean' })
   }
   const no = await publish()

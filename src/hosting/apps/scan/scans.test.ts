@@ -4,10 +4,10 @@ import { eq } from 'drizzle-orm'
 
 import { sha256 } from '../../../core/ids.ts'
 import { minute } from '../../../core/time.ts'
-import { run } from '../../../operator/control.ts'
+import { runCommand } from '../../../operator/control.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
-import { apps, versions } from '../tables.ts'
 import { listAudit } from '../../audit/audit.ts'
+import { apps, versions } from '../tables.ts'
 import { rescanOutdated } from './scans.ts'
 
 let h: TestHouse
@@ -82,7 +82,7 @@ test('what newer rules would not host is held back, and shown again once it is m
 
 test('a mended page does not undo what a person holds back', async () => {
   const id = await ann.publish({ html })
-  await run(h.ctx, { command: 'admin', words: ['hold', id, 'a', 'look'] })
+  await runCommand(h.ctx, { command: 'admin', words: ['hold', id, 'a', 'look'] })
   expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'clean' })
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
 })
@@ -122,7 +122,7 @@ test('a page is read once by each set of rules, a bounded number in a round', as
 test('a takedown and a block by hash hold the same page wherever it stands, until undone', async () => {
   const ben = await h.person('ben')
   const [first, twin] = [await ann.publish({ html }), await ben.publish({ html, store: true })]
-  const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
+  const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
   await admin('takedown', first, 'phishing')
   await rescanOutdated(h.ctx)
   expect((await ben.call('GET', `/apps/${twin}`)).body).toMatchObject({
@@ -151,7 +151,7 @@ test('a takedown and a block by hash hold the same page wherever it stands, unti
 test('a deleted app whose page was blocked meanwhile comes back held', async () => {
   const [id, fine] = [await ann.publish({ html }), await ann.publish()]
   for (const app of [id, fine]) await ann.call('DELETE', `/apps/${app}`)
-  await run(h.ctx, { command: 'admin', words: ['block', sha256(html), 'phishing'] })
+  await runCommand(h.ctx, { command: 'admin', words: ['block', sha256(html), 'phishing'] })
   for (const app of [id, fine])
     expect((await ann.call('POST', `/apps/${app}/restore`)).status).toBe(200)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
@@ -161,7 +161,7 @@ test('a deleted app whose page was blocked meanwhile comes back held', async () 
   expect((await ann.call('GET', '/me/notes?kind=report.opened')).body).toMatchObject({
     notes: [{ item: id, data: { reason: why } }],
   })
-  await run(h.ctx, { command: 'admin', words: ['unblock', sha256(html), 'a mistake'] })
+  await runCommand(h.ctx, { command: 'admin', words: ['unblock', sha256(html), 'a mistake'] })
   await rescanOutdated(h.ctx)
   h.clock.turn(1_000)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
@@ -169,11 +169,11 @@ test('a deleted app whose page was blocked meanwhile comes back held', async () 
 
 test('a page that is blocked by its hash too stays held back when a takedown is undone', async () => {
   const [first, twin] = [await ann.publish({ html }), await ann.publish({ html })]
-  const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
+  const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
   await admin('block', sha256(html), 'scam')
   await admin('takedown', first, 'phishing')
   await rescanOutdated(h.ctx)
-  const still = 'stays held back: the safety check found known.bad.'
+  const still = 'stays quarantined: the safety check found known.bad.'
   expect((await admin('restore', first)).text).toBe(`${first} ${still}`)
   h.clock.turn(1_000)
   expect((await h.visit('GET', `/a/${first}`)).status).toBe(403)
@@ -186,7 +186,7 @@ test('a page that is blocked by its hash too stays held back when a takedown is 
 
 test('a page that was blocked while its app was held by hand is not shown when that ends', async () => {
   const id = await ann.publish({ html })
-  const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
+  const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
   await admin('hold', id, 'a look')
   await admin('block', sha256(html), 'scam')
   await rescanOutdated(h.ctx)
@@ -195,7 +195,7 @@ test('a page that was blocked while its app was held by hand is not shown when t
   h.clock.turn(1_000)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
   // Who releases what the check held has seen why.
-  expect((await admin('release', id)).text).toBe(`${id} is shown again.`)
+  expect((await admin('release', id)).text).toBe(`${id} is released from quarantine.`)
   await rescanOutdated(h.ctx)
   h.clock.turn(1_000)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)

@@ -1,18 +1,25 @@
+import { and, asc, desc, eq, lt, ne, or } from 'drizzle-orm'
+
 import type { AppContext } from '../../../context.ts'
 import { second, stopwatch } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
+import { changedRowCount } from '../../../db/query.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Inspection } from '../../../scan/inspection.ts'
+import { rulesVersion } from '../../../scan/rules.ts'
 import type { Agent } from '../../agents/agents.ts'
-import { type App, checkBuilt, findApp, getOwnApp, getVersion, type Version } from '../apps.ts'
-import * as rows from '../moderation.ts'
-import * as pages from '../page-content.ts'
-import { notify } from '../../notifications/notifications.ts'
 import { recordAudit } from '../../audit/audit.ts'
-import { quarantineForFindings } from '../quarantine.ts'
-import { delistedNews, restoredNews } from '../notifications.ts'
+import { notify } from '../../notifications/notifications.ts'
+import { type App, checkBuilt, findApp, getOwnApp, getVersion, type Version } from '../apps.ts'
+import { delistedNotification, reinstatedNotification } from '../notifications.ts'
+import * as pages from '../page-content.ts'
+import { isLive, quarantineForFindings, releaseApp } from '../quarantine.ts'
+import { apps, versions } from '../tables.ts'
 
-/** The newest page of an own app, with its scan. Refuses not_found, taken_down, busy. */
+/**
+ * Returns the newest version of an app with its scan record. Throws `not_found`, `taken_down` and
+ * `busy`.
+ */
 export async function getScan(ctx: AppContext, maker: Agent, id: string): Promise<Version> {
   const app = await getOwnApp(ctx, maker, id)
   checkBuilt(app)
@@ -20,79 +27,118 @@ export async function getScan(ctx: AppContext, maker: Agent, id: string): Promis
 }
 
 /**
- * Has an own app's pages read by the rules of now. What may not be hosted is held back, what may
- * not be on Explore leaves it, and what a rule held back is shown again once it is mended.
+ * Scans the visible pages of an app with the current rules. Blocked pages quarantine it, pages not
+ * allowed on Explore delist it, and a scan quarantine ends when nothing blocks. Throws `not_found`,
+ * `taken_down`, `busy` and `try_again`.
  */
 export async function rescan(ctx: AppContext, maker: Agent, id: string): Promise<Version> {
-  await getScan(ctx, maker, id)
   const app = await getOwnApp(ctx, maker, id)
-  await readNow(ctx, app, maker.id)
+  checkBuilt(app)
+  await scanApp(ctx, app, maker.id)
   return getScan(ctx, maker, id)
+}
+
+/** Requests a rescan of an app, or of all live apps. Returns false when there is none. */
+export async function requestRescan(db: Db, id?: string): Promise<boolean> {
+  const changed = await db
+    .update(apps)
+    .set({ rules: 0 })
+    .where(and(isLive, id === undefined ? undefined : eq(apps.id, id)))
+  return changedRowCount(changed) > 0
 }
 
 const triesMax = 3
 
-/** Reads what an app shows and judges it: anew where another version came meanwhile. */
-async function readNow(ctx: AppContext, known: App, maker?: string): Promise<void> {
+/** Scans the visible versions and applies the result. Starts again after a concurrent publish. */
+async function scanApp(ctx: AppContext, known: App, maker?: string): Promise<void> {
   let app: App | undefined = known
   for (let tries = 0; app && tries < triesMax; tries += 1) {
-    const [before, looked] = [app, await lookAt(ctx, app, maker)]
-    if (await ctx.db.tx((db) => judge(ctx, db, before, looked))) return
+    const [before, scans] = [app, await scanVersions(ctx, app, maker)]
+    if (await ctx.db.tx((db) => applyScans(ctx, db, before, scans))) return
     app = await findApp(ctx, known.id)
   }
 }
 
-interface Looked {
+interface VersionScan {
   row: Version
   inspection: Inspection
 }
 
-async function lookAt(ctx: AppContext, app: App, maker?: string): Promise<Looked[]> {
-  const looked: Looked[] = []
-  for (const row of await rows.listVisibleVersions(ctx, app)) {
+/** Scans the newest version and the one on Explore. */
+async function scanVersions(ctx: AppContext, app: App, maker?: string): Promise<VersionScan[]> {
+  const isVisible = or(
+    eq(versions.version, app.version),
+    eq(versions.version, app.listedVersion ?? 0),
+  )
+  const rows = await ctx.db.read
+    .select()
+    .from(versions)
+    .where(and(eq(versions.app, app.id), isVisible))
+    .orderBy(desc(versions.version))
+  const scans: VersionScan[] = []
+  for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    looked.push({ row, inspection: await pages.scanPage(ctx, identity, maker) })
+    scans.push({ row, inspection: await pages.scanPage(ctx, identity, maker) })
   }
-  return looked
+  return scans
 }
 
-const isBlocked = (looked: Looked[]): boolean =>
-  looked.some(({ inspection }) => inspection.scan.verdict === 'block')
-
 /**
- * Keeps what was seen, and does what follows from it, inside a transaction. False where it was seen
- * of what the app shows no more.
+ * Stores scan results and applies their consequences, inside a transaction. Returns false when the
+ * app changed since the scan, or a rescan was requested.
  */
-async function judge(ctx: AppContext, db: Db, before: App, looked: Looked[]): Promise<boolean> {
-  const app = await rows.markScanned(db, before)
+async function applyScans(
+  ctx: AppContext,
+  db: Db,
+  before: App,
+  scans: VersionScan[],
+): Promise<boolean> {
+  const app = await markScanned(db, before)
   if (!app) return false
-  for (const { row, inspection } of looked) {
-    await rows.recordScan(db, { ...row, ...pages.toScanRecord(ctx, inspection) })
+  for (const { row, inspection } of scans) {
+    const isRow = and(eq(versions.app, row.app), eq(versions.version, row.version))
+    await db.update(versions).set(pages.toScanRecord(ctx, inspection)).where(isRow)
   }
-  await follow(ctx, db, app, looked)
+  const codes = scans.flatMap(({ inspection }) =>
+    inspection.scan.findings.flatMap(({ effect, code }) => (effect === 'block' ? [code] : [])),
+  )
+  const isBlocked = scans.some(({ inspection }) => inspection.scan.verdict === 'block')
+  if (isBlocked) await quarantineForFindings(ctx, db, app.id, codes)
+  else await applyPassedScan(ctx, db, app, scans)
   return true
 }
 
-async function follow(ctx: AppContext, db: Db, app: App, looked: Looked[]): Promise<void> {
+/** Marks an app as scanned by the current rules. Returns undefined when the app has changed. */
+async function markScanned(db: Db, { id, version, rules }: App): Promise<App | undefined> {
+  const [app] = await db
+    .update(apps)
+    .set({ rules: rulesVersion })
+    .where(and(eq(apps.id, id), eq(apps.version, version), eq(apps.rules, rules)))
+    .returning()
+  return app
+}
+
+/** Ends a scan quarantine, and delists the app when its listed page is not allowed on Explore. */
+async function applyPassedScan(
+  ctx: AppContext,
+  db: Db,
+  app: App,
+  scans: VersionScan[],
+): Promise<void> {
   const { id: item } = app
-  if (isBlocked(looked)) {
-    const codes = looked.flatMap(({ inspection }) =>
-      inspection.scan.findings.flatMap(({ effect, code }) => (effect === 'block' ? [code] : [])),
-    )
-    await quarantineForFindings(ctx, db, item, codes)
-    return
-  }
-  const released = await rows.releaseApp(ctx, db, item, 'scan')
+  const released = await releaseApp(ctx, db, item, 'scan')
   if (released) {
-    await recordAudit(ctx, db, { by: 'scan', did: 'release', item, why: 'the safety check is content' })
-    await notify(ctx, db, restoredNews(released))
+    const why = 'the safety check passed'
+    await recordAudit(ctx, db, { by: 'scan', did: 'release', item, why })
+    await notify(ctx, db, reinstatedNotification(released))
   }
-  const listed = looked.find(({ row }) => row.version === app.listedVersion)
+  const listed = scans.find(({ row }) => row.version === app.listedVersion)
   const reasons = app.listed === 'off' || !listed ? [] : pages.listingIssues(listed.inspection, app)
   if (reasons.length === 0) return
-  await rows.delistApp(db, item)
+  const isOn = and(eq(apps.id, item), ne(apps.listed, 'off'))
+  await db.update(apps).set({ listed: 'off' }).where(isOn)
   await recordAudit(ctx, db, { by: 'scan', did: 'delist', item, why: reasons.join(' ') })
-  await notify(ctx, db, delistedNews(app, reasons))
+  await notify(ctx, db, delistedNotification(app, reasons))
 }
 
 const roundMs = 20 * second
@@ -100,27 +146,32 @@ const roundMax = 2_000
 const batch = 50
 
 /**
- * Reads again what was read by earlier rules, and what keeps a page that was blocked since: as much
- * as fits in a round of 20 s. A page that cannot be read is a fault of ours and is passed over.
+ * Rescans apps that were scanned by older rules or use a newly blocked page, for at most 20 s.
+ * Pages that cannot be read are logged and skipped.
  */
 export async function rescanOutdated(ctx: AppContext): Promise<void> {
   const until = stopwatch() + roundMs
   for (let done = 0; done < roundMax && stopwatch() < until;) {
-    const unread = await rows.listOutdated(ctx, batch)
-    if (unread.length === 0) return
-    done += unread.length
-    for (const app of unread) if (!(await rescanOne(ctx, app))) return
+    const outdated = await ctx.db.read
+      .select()
+      .from(apps)
+      .where(and(lt(apps.rules, rulesVersion), isLive))
+      .orderBy(asc(apps.rules), asc(apps.id))
+      .limit(batch)
+    if (outdated.length === 0) return
+    done += outdated.length
+    for (const app of outdated) if (!(await rescanOne(ctx, app))) return
   }
 }
 
-/** False when nothing more can be read just now. */
+/** Returns false when scans are unavailable. */
 async function rescanOne(ctx: AppContext, app: App): Promise<boolean> {
   try {
-    await readNow(ctx, app)
+    await scanApp(ctx, app)
   } catch (error) {
     if (error instanceof ApiError) return false
-    ctx.log.fault('rescan', error, { app: app.id })
-    await ctx.db.tx((db) => rows.markScanned(db, app))
+    ctx.log.error('rescan', error, { app: app.id })
+    await ctx.db.tx((db) => markScanned(db, app))
   }
   return true
 }

@@ -1,8 +1,8 @@
 import type { AppContext } from '../../../context.ts'
 import { listPageMax } from '../../../limits.ts'
 import * as apps from '../apps.ts'
-import * as pages from '../page-content.ts'
 import * as assets from '../assets/assets.ts'
+import * as pages from '../page-content.ts'
 import { presentVersion } from './versions.ts'
 
 interface File {

@@ -4,11 +4,13 @@ import { Elysia, t } from 'elysia'
 import type { AppContext } from '../../../context.ts'
 import { highestFirst } from '../../../core/cursor.ts'
 import { ListQuery } from '../../../http/list-query.ts'
-import { takingNothing } from '../../../http/validation.ts'
+import { callerAuth } from '../../authentication.ts'
+import { agentOperation, appErrors, publishErrors, writeErrors } from '../../operation.ts'
 import * as apps from '../apps.ts'
+import { startChange } from '../builds/builds.ts'
+import { BuildStartedSchema, DryRunSchema } from '../builds/schemas.ts'
 import { presentApp } from '../present.ts'
-import { withKey } from '../../authentication.ts'
-import { appErrors, publishErrors, writeErrors, operation } from '../../operation.ts'
+import { parsePublishRequest, publishRequestErrors } from '../publish-request.ts'
 import { zipOf } from './export.ts'
 import * as schemas from './schemas.ts'
 import * as versions from './versions.ts'
@@ -27,7 +29,38 @@ const asFile = (name: string, type: string) => ({
 /** Versions of an app: publish, list, read, restore, export. */
 export const versionRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
+    .post(
+      '/apps/:id/versions',
+      async ({ caller, params, body, request, status }) => {
+        const { page, build } = parsePublishRequest(body, request)
+        const result = page
+          ? await versions.publishVersion(ctx, caller.agent, params.id, page)
+          : await startChange(ctx, caller, params.id, build)
+        return status(result.status, result.body)
+      },
+      {
+        body: schemas.PublishVersionSchema,
+        ...agentOperation(
+          {
+            id: 'publish_version',
+            tag: 'Apps',
+            mcp: 6,
+            summary: 'Publish a new version of your app, from html or from a prompt.',
+            more:
+              'The link and the files of the last version stay. A prompt describes the change: 202 ' +
+              'with a job, as for a new app. If the app is on Explore and the new page is not ' +
+              'allowed there, visitors keep seeing the old version; note gives the reasons.',
+          },
+          {
+            200: DryRunSchema,
+            201: schemas.PublishVersionResponseSchema,
+            202: BuildStartedSchema,
+          },
+          [...appErrors, ...publishRequestErrors],
+        ),
+      },
+    )
     .get(
       '/apps/:id/versions',
       async ({ caller, params, query }) => {
@@ -39,7 +72,7 @@ export const versionRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
+        ...agentOperation(
           { id: 'list_versions', tag: 'Apps', summary: 'The versions of your app, newest first.' },
           { 200: schemas.VersionListSchema },
           ['bad_request', ...appErrors],
@@ -54,9 +87,13 @@ export const versionRoutes = (ctx: AppContext) =>
       },
       {
         params: Type.Object({ id: Type.String(), version: VersionNumber }),
-        ...takingNothing,
-        ...operation(
-          { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
+        ...agentOperation(
+          {
+            id: 'restore_version',
+            tag: 'Apps',
+            input: 'empty',
+            summary: 'Make an older version the newest.',
+          },
           { 201: schemas.RestoreVersionResponseSchema },
           [...writeErrors, ...appErrors, ...publishErrors],
         ),
@@ -72,8 +109,13 @@ export const versionRoutes = (ctx: AppContext) =>
       },
       {
         query: Type.Object({ version: Type.Optional(VersionNumber) }),
-        ...operation(
-          { id: 'get_html', tag: 'Apps', summary: 'The html of a version, the newest by default.' },
+        ...agentOperation(
+          {
+            id: 'get_html',
+            tag: 'Apps',
+            mcp: 7,
+            summary: 'The html of a version, the newest by default.',
+          },
           { 200: schemas.HtmlSchema },
           ['bad_request', ...appErrors],
         ),
@@ -86,7 +128,7 @@ export const versionRoutes = (ctx: AppContext) =>
         const headers = asFile(`${params.id}.zip`, 'application/zip')
         return new Response(zipOf(ctx, app), { headers })
       },
-      operation(
+      agentOperation(
         {
           id: 'export_app',
           tag: 'Apps',

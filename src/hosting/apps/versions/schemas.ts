@@ -35,7 +35,11 @@ export const PublishVersionSchema = Type.Object(
 )
 export type PublishVersionRequest = Static<typeof PublishVersionSchema>
 
-export const PublishVersionResponseSchema = Type.Object({ app: AppSchema, scan: ScanResultSchema, note: Type.String() })
+export const PublishVersionResponseSchema = Type.Object({
+  app: AppSchema,
+  scan: ScanResultSchema,
+  note: Type.String(),
+})
 export const VersionListSchema = Type.Object({
   versions: Type.Array(VersionSchema),
   next: orNull(Type.String()),

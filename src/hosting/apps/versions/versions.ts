@@ -8,11 +8,11 @@ import { versionNoteCharsMax, versionsPerAppMax } from '../../../limits.ts'
 import type { Inspection } from '../../../scan/inspection.ts'
 import { isForbidden } from '../../../scan/rules/text-policy.ts'
 import type { Agent } from '../../agents/agents.ts'
+import { appUrl } from '../../app-url.ts'
 import * as apps from '../apps.ts'
-import * as pages from '../page-content.ts'
-import { appUrl, presentApp } from '../present.ts'
-import { presentScan } from '../publish.ts'
 import * as assets from '../assets/assets.ts'
+import * as pages from '../page-content.ts'
+import { presentApp, presentScan } from '../present.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
 /** Returns a version in wire format. */
@@ -136,7 +136,11 @@ export async function restoreVersion(
 ): Promise<{ app: apps.App; note: string }> {
   const app = await apps.getOwnApp(ctx, maker, id)
   const old = await apps.getVersion(ctx, id, number)
-  const inspection = await pages.inspectPage(ctx, (await pages.readPage(ctx, old)).identity, maker.id)
+  const inspection = await pages.inspectPage(
+    ctx,
+    (await pages.readPage(ctx, old)).identity,
+    maker.id,
+  )
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
   const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }

@@ -1,0 +1,31 @@
+import { ApiError } from '../../errors.ts'
+import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
+import { idempotencyErrors, paymentErrors, publishErrors, writeErrors } from '../operation.ts'
+
+/** Errors of operations that publish a page or build one. */
+export const publishRequestErrors = [
+  ...writeErrors,
+  ...idempotencyErrors,
+  ...publishErrors,
+  ...paymentErrors,
+  'builds_limit',
+  'no_builder',
+  'no_studio',
+] as const
+
+/**
+ * Returns the request with its idempotency key, as `page` when it has html and as `build` when it
+ * has a prompt. Throws `bad_request` for both or neither.
+ */
+export function parsePublishRequest<Body extends { html?: string; prompt?: string; ref?: string }>(
+  body: Body,
+  request: Request,
+) {
+  const ref = idempotencyKeyOf(request, body.ref)
+  const { html, prompt } = body
+  if ((html === undefined) === (prompt === undefined)) {
+    throw new ApiError('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
+  }
+  const input = { ...body, ...(ref && { ref }) }
+  return html === undefined ? { build: input } : { page: { ...input, html } }
+}
