@@ -1,118 +1,125 @@
-/** The arrows: which room may import which. docs/architecture.md, "Modules", as rows. */
+/** The direction of imports: docs/architecture.md, "Modules", as rows. */
 import { circles } from './circles.ts'
 import { type Finding, finding, type Import, type Source } from './source.ts'
 
-/** A room imports rooms of earlier rows. The rooms of the first row may also import each other. */
+/** A module imports modules of earlier rows. Modules of the first row may import each other. */
 const rows = [
-  ['core', 'db', 'errors', 'prices', 'limits', 'config', 'version', 'request-context'],
+  ['core', 'db', 'errors', 'prices', 'limits', 'config', 'version'],
   ['ledger', 'keys', 'idempotency', 'storage', 'scan', 'jobs', 'generators', 'providers', 'models'],
   ['browser', 'state'],
   ['context'],
+  ['http'],
+  ['paid'],
   ['hosting', 'gateway'],
   ['operator'],
   ['viewer', 'mcp', 'web'],
-  ['http', 'cli'],
+  ['server'],
+  ['cli'],
   ['main'],
 ]
 
-/** The rooms inside an API, in the same way; here every row may look sideways. */
+/**
+ * `src/http` has two modules. `http` is what routes need: request context, bodies, operations.
+ * `server` joins all parts: these files import the front ends and nothing but main imports them.
+ */
+const serverFiles = /^src\/http\/(background-work|middleware|router|server|site)\.ts$/
+
+/** The modules inside an API, in the same way. Here modules of one row may import each other. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['messages', 'envelope', 'operation', 'notifications', 'models'],
+    ['messages', 'error-response', 'operation', 'app-url', 'audit', 'notifications', 'models'],
     ['agents'],
-    ['key'],
-    ['apps'],
+    ['authentication'],
     ['jobs'],
-    ['versions', 'builds', 'assets', 'icons', 'explore', 'moderation'],
-    ['reviews'],
+    ['apps'],
+    ['explore', 'reports'],
+    ['moderation', 'reviews'],
     ['keys', 'me', 'people', 'start'],
     ['api'],
   ],
   gateway: [
-    ['messages', 'envelope', 'examples', 'operation', 'key', 'call', 'description', 'paths'],
-    ['fields', 'catalogue', 'accounts', 'usage'],
+    ['messages', 'error-response', 'examples', 'operation', 'authentication', 'call'],
+    ['description', 'fields', 'catalogue', 'accounts', 'usage'],
     ['paid'],
-    ['chat', 'made', 'files', 'topups'],
+    ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],
     ['api'],
   ],
 }
 
-/** The request context stands beside the router and is read by every module below it. */
-const requestContext = 'src/http/request-context.ts'
-
-const roomAt = (path: string, depth: number): string =>
-  path === requestContext && depth === 1
-    ? 'request-context'
+const moduleAt = (path: string, depth: number): string =>
+  depth === 1 && serverFiles.test(path)
+    ? 'server'
     : (path.split('/')[depth] ?? '').replace(/\.ts$/, '')
 
-const rowOf = (table: string[][], room: string): number =>
-  table.findIndex((row) => row.includes(room))
+const rowOf = (table: string[][], name: string): number =>
+  table.findIndex((row) => row.includes(name))
 
 export function arrows(tree: Source[]): Finding[] {
   const found = tree.flatMap((source) => [
-    ...unknownRoom(source),
+    ...unknownModule(source),
     ...source.imports.flatMap((entry) => {
-      const fault = faultOf(source, entry)
-      return fault ? [finding(source, entry.node, ...fault)] : []
+      const problem = importProblem(source, entry)
+      return problem ? [finding(source, entry.node, ...problem)] : []
     }),
   ])
-  return [...found, ...circles(tree, roomOf)]
+  return [...found, ...circles(tree, folderOf)]
 }
 
-function unknownRoom(source: Source): Finding[] {
+function unknownModule(source: Source): Finding[] {
   const { path, test } = source
   if (!path.startsWith('src/') || test) return []
-  const within = path.split('/').length > 2 ? inner[roomAt(path, 1)] : undefined
-  const name = roomAt(path, within ? 2 : 1)
+  const within = path.split('/').length > 2 ? inner[moduleAt(path, 1)] : undefined
+  const name = moduleAt(path, within ? 2 : 1)
   if (rowOf(within ?? rows, name) >= 0) return []
-  const mend = 'put it into a module of docs/architecture.md, or draw the new room in scripts/tidy/rooms.ts'
-  return [finding(source, source.ast, `no row for the room ${name}`, mend)]
+  const fix = 'move it into a module of docs/architecture.md, or add it to scripts/tidy/modules.ts'
+  return [finding(source, source.ast, `no row for the module ${name}`, fix)]
 }
 
-type Fault = [what: string, mend: string]
+type Problem = [what: string, fix: string]
 
-function faultOf(source: Source, entry: Import): Fault | undefined {
+function importProblem(source: Source, entry: Import): Problem | undefined {
   const { to } = entry
   const [from] = source.path.split('/')
   if (source.test || !/^(src|scripts|public)\//.test(to)) return undefined
   if (from !== 'src') {
     if (from === 'scripts' || to.startsWith(`${from}/`)) return undefined
-    return [`${from} imports ${to}`, 'what visitors load stands alone']
+    return [`${from} imports ${to}`, 'code of browsers imports nothing of the server']
   }
   if (!to.startsWith('src/')) return [`src imports ${to}`, 'move what the binary needs into src']
   if (to.startsWith('src/testing/')) return [`imports ${to}`, 'only tests import testing/']
   if (/^src\/config\//.test(to) && entry.typeOnly) return undefined
-  return betweenRooms(source.path, to) ?? tables(source.path, to)
+  return directionProblem(source.path, to) ?? tableProblem(source.path, to)
 }
 
-function betweenRooms(from: string, to: string): Fault | undefined {
-  const [room, other] = [roomAt(from, 1), roomAt(to, 1)]
-  const table = room === other ? inner[room] : rows
-  const [here, there] = room === other ? [roomAt(from, 2), roomAt(to, 2)] : [room, other]
+function directionProblem(from: string, to: string): Problem | undefined {
+  const [fromModule, toModule] = [moduleAt(from, 1), moduleAt(to, 1)]
+  const isInside = fromModule === toModule
+  const table = isInside ? inner[fromModule] : rows
+  const [here, there] = isInside ? [moduleAt(from, 2), moduleAt(to, 2)] : [fromModule, toModule]
   if (!table || here === there) return undefined
-  const [high, low] = [rowOf(table, here), rowOf(table, there)]
-  if (high < 0 || low < 0 || low < high) return undefined
-  if (low === high && (table !== rows || high === 0)) return undefined
+  const [fromRow, toRow] = [rowOf(table, here), rowOf(table, there)]
+  if (fromRow < 0 || toRow < 0 || toRow < fromRow) return undefined
+  if (toRow === fromRow && (table !== rows || fromRow === 0)) return undefined
   return [
     `${here} imports ${there}`,
-    `an arrow points up the rows of docs/architecture.md: ${there} is not above`,
+    `imports go to earlier rows of docs/architecture.md: ${there} is not earlier`,
   ]
 }
 
-/** The folder that is one room: "src/ledger", "src/hosting/apps". */
-const roomOf = (path: string): string =>
-  path === requestContext
-    ? path
+/** Returns the folder that is one module: "src/ledger", "src/hosting/apps". */
+const folderOf = (path: string): string =>
+  serverFiles.test(path)
+    ? 'src/http/server.ts'
     : path
         .split('/')
-        .slice(0, inner[roomAt(path, 1)] ? 3 : 2)
+        .slice(0, inner[moduleAt(path, 1)] ? 3 : 2)
         .join('/')
 
-/** SQL for a table is written in the room named for it; tables may refer to each other. */
-function tables(from: string, to: string): Fault | undefined {
+/** Only the folder that owns a table has its SQL. Tables may refer to each other. */
+function tableProblem(from: string, to: string): Problem | undefined {
   if (!to.endsWith('/tables.ts') || from.endsWith('/tables.ts')) return undefined
   const home = to.slice(0, -'tables.ts'.length)
   if (from.startsWith(home) && !from.endsWith('/routes.ts')) return undefined
-  return [`imports ${to}`, 'call a verb of the room that owns the table']
+  return [`imports ${to}`, 'call a function of the module that owns the table']
 }

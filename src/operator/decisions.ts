@@ -2,55 +2,52 @@ import type { AppContext } from '../context.ts'
 import { idPattern } from '../core/ids.ts'
 import { isPlainText } from '../core/text.ts'
 import { pause } from '../hosting/agents/spending.ts'
-import { find } from '../hosting/apps/apps.ts'
-import * as appeals from '../hosting/apps/appeal/appeals.ts'
-import { note } from '../hosting/audit/audit.ts'
+import { findApp } from '../hosting/apps/apps.ts'
+import { recordAudit } from '../hosting/audit/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
 import * as people from '../hosting/people/suspension.ts'
-import { hideSaid } from '../hosting/reviews/removal.ts'
+import { hideFeedback } from '../hosting/reviews/removal.ts'
 import { whyCharsMax } from '../limits.ts'
-import { done, failed, type Outcome } from './outcome.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
 
-/** A decision: what it is called with, what it does, and what it says when it did that. */
-interface Verb {
+/** A kind of decision. */
+interface DecisionKind {
   item: RegExp
-  /** What it is about and what else it is told; what stands in <> is needed. */
-  takes: string
-  act: Act
-  says: string
+  /** The item and further words; those in <> are required. */
+  usage: string
+  apply: Apply
+  /** Completes "<item> …" after a success. */
+  done: string
 }
 
-/**
- * Whether it was done; or what is to be said of it in the place of `says`. Undefined where `why` is
- * not what it takes.
- */
-type Act = (
+/** Returns whether it applied, or a text in place of `done`; undefined where `why` is malformed. */
+type Apply = (
   ctx: AppContext,
   item: string,
   why: string,
   by?: string,
 ) => Promise<boolean | string | undefined>
 
-/** Shows an app again, or says why it is not shown yet. */
-const showing =
-  (act: Act): Act =>
+/** Adds to a decision that shows an app again the reason for which it stays hidden. */
+const reporting =
+  (apply: Apply): Apply =>
   async (ctx, id, why, by) => {
-    const done = await act(ctx, id, why, by)
-    const app = done ? await find(ctx, id) : undefined
-    if (app?.heldBy === 'suspension') return 'stays held back while its maker is suspended'
-    if (app && app.closed !== null) return 'stays deleted; its maker may bring it back'
-    return app && app.heldFor !== null ? `stays held back: ${app.heldFor}` : done
+    const done = await apply(ctx, id, why, by)
+    const app = done ? await findApp(ctx, id) : undefined
+    if (app?.heldBy === 'suspension') return 'stays quarantined while its maker is suspended'
+    if (app && app.closed !== null) return 'stays deleted; its maker can restore it'
+    return app && app.heldFor !== null ? `stays quarantined: ${app.heldFor}` : done
   }
 
-async function mayBuy(
+async function setSpending(
   ctx: AppContext,
   handle: string,
-  may: boolean,
+  isAllowed: boolean,
   by = 'operator',
 ): Promise<boolean> {
-  if (!(await pause(ctx, handle.slice(1), !may))) return false
-  const entry = { by, did: may ? 'resume' : 'pause', item: handle, why: '' }
-  await ctx.db.tx((db) => note(ctx, db, entry))
+  if (!(await pause(ctx, handle.slice(1), !isAllowed))) return false
+  const entry = { by, did: isAllowed ? 'resume' : 'pause', item: handle, why: '' }
+  await ctx.db.tx((db) => recordAudit(ctx, db, entry))
   return true
 }
 
@@ -62,100 +59,99 @@ const suspend = (
 ): Promise<boolean> =>
   who.startsWith('@')
     ? moderation.suspend(ctx, who.slice(1), why, by)
-    : people.suspend(ctx, who, why, by)
+    : people.suspendPerson(ctx, who, why, by)
 
 const page = /^[0-9a-f]{64}$/
-const ofApp = { item: idPattern, takes: '<app id> [reason]' }
-const ofAgent = { item: /^@[a-z0-9-]+$/, takes: '<@handle>' }
-const ofAnyone = { item: /^@?[^\s@]\S{2,119}$/, takes: '<@handle|person>' }
-const withReason = { takes: '<app id> <reason>' }
+const ofApp = { item: idPattern, usage: '<app id> [reason]' }
+const ofAgent = { item: /^@[a-z0-9-]+$/, usage: '<@handle>' }
+const ofAnyone = { item: /^@?[^\s@]\S{2,119}$/, usage: '<@handle|person>' }
+const withReason = { usage: '<app id> <reason>' }
 
-const verbs = {
-  takedown: { ...ofApp, ...withReason, act: moderation.takeDown, says: 'is taken down' },
-  restore: { ...ofApp, act: showing(moderation.restore), says: 'is live again' },
-  hold: { ...ofApp, ...withReason, act: moderation.hold, says: 'is held back' },
-  release: { ...ofApp, act: showing(moderation.release), says: 'is shown again' },
-  dismiss: { ...ofApp, act: moderation.dismiss, says: 'has no open reports now' },
+const kinds = {
+  takedown: { ...ofApp, ...withReason, apply: moderation.takeDown, done: 'is taken down' },
+  restore: { ...ofApp, apply: reporting(moderation.reinstate), done: 'is live again' },
+  hold: { ...ofApp, ...withReason, apply: moderation.quarantine, done: 'is quarantined' },
+  release: { ...ofApp, apply: reporting(moderation.release), done: 'is released from quarantine' },
+  dismiss: { ...ofApp, apply: moderation.dismiss, done: 'has no open reports now' },
   decide: {
     ...ofApp,
-    takes: '<app id> <grant|deny> <answer>',
-    says: 'is decided; its maker is told',
-    act: async (ctx, id, why, by) => {
+    usage: '<app id> <grant|deny> <answer>',
+    done: 'has its appeal decided; the maker is notified',
+    apply: async (ctx, id, why, by) => {
       const [, word, answer] = /^(grant|deny) (.+)$/s.exec(why) ?? []
-      return answer ? appeals.decide(ctx, id, word === 'grant', answer, by) : undefined
+      return answer ? moderation.decideAppeal(ctx, id, word === 'grant', answer, by) : undefined
     },
   },
   rescan: {
     item: /^(all|[A-Za-z0-9_-]{12})$/,
-    takes: '<app id|all>',
-    says: 'will be read again by the safety check',
-    act: (ctx, item, _, by) => moderation.readAgain(ctx, item, by),
+    usage: '<app id|all>',
+    done: 'will be scanned again',
+    apply: (ctx, item, _, by) => moderation.rescan(ctx, item, by),
   },
   suspend: {
     ...ofAnyone,
-    takes: '<@handle|person> <reason>',
-    says: 'is suspended',
-    act: suspend,
+    usage: '<@handle|person> <reason>',
+    done: 'is suspended',
+    apply: suspend,
   },
   unsuspend: {
     ...ofAnyone,
-    says: 'goes on as before',
-    act: (ctx, who, _, by) => suspend(ctx, who, null, by),
+    done: 'is no longer suspended',
+    apply: (ctx, who, _, by) => suspend(ctx, who, null, by),
   },
   pause: {
     ...ofAgent,
-    says: 'can buy nothing now',
-    act: (ctx, handle, _, by) => mayBuy(ctx, handle, false, by),
+    done: 'cannot spend credits now',
+    apply: (ctx, handle, _, by) => setSpending(ctx, handle, false, by),
   },
   resume: {
     ...ofAgent,
-    says: 'can buy again',
-    act: (ctx, handle, _, by) => mayBuy(ctx, handle, true, by),
+    done: 'can spend credits again',
+    apply: (ctx, handle, _, by) => setSpending(ctx, handle, true, by),
   },
   hide: {
     item: idPattern,
-    takes: '<review or comment id> <reason>',
-    says: 'is out of sight',
-    act: hideSaid,
+    usage: '<review or comment id> <reason>',
+    done: 'is hidden',
+    apply: hideFeedback,
   },
   block: {
     item: page,
-    takes: '<sha256 of a page> <reason>',
-    says: 'cannot come back',
-    act: moderation.block,
+    usage: '<sha256 of a page> <reason>',
+    done: 'cannot be published again',
+    apply: moderation.block,
   },
   unblock: {
     item: page,
-    takes: '<sha256 of a page> [reason]',
-    says: 'may come back',
-    act: moderation.unblock,
+    usage: '<sha256 of a page> [reason]',
+    done: 'can be published again',
+    apply: moderation.unblock,
   },
-} satisfies Record<string, Verb>
+} satisfies Record<string, DecisionKind>
 
-export type Decision = keyof typeof verbs
+export type Decision = keyof typeof kinds
 
-export const isDecision = (word: string): word is Decision => Object.hasOwn(verbs, word)
+export const isDecision = (word: string): word is Decision => Object.hasOwn(kinds, word)
 
-/** Every decision as it is typed: "takedown <app id> <reason>". */
-export const decisions = Object.entries(verbs).map(([name, { takes }]) => `${name} ${takes}`)
+/** The usage of every decision: "takedown <app id> <reason>". */
+export const decisions = Object.entries(kinds).map(([name, { usage }]) => `${name} ${usage}`)
 
 /**
- * Decides about an app, an agent, a page or a word, for the command line and for the console, and
- * writes down who did: `by`. Undefined where it is not called with what it takes.
+ * Applies a decision of the operator, from the command line or the console, and records `by` in the
+ * audit log. Returns undefined where `item` or `why` does not fit the decision.
  */
 export async function decide(
   ctx: AppContext,
   name: Decision,
-  said: { item: string; why: string; by?: string },
-): Promise<Outcome | undefined> {
-  const { item, why, by } = said
-  const verb: Verb = verbs[name]
-  const needed = verb.takes.match(/<[^>]+>/g)?.length ?? 0
+  { item, why, by }: { item: string; why: string; by?: string },
+): Promise<CommandResult | undefined> {
+  const { item: pattern, usage, apply, done }: DecisionKind = kinds[name]
+  const required = usage.match(/<[^>]+>/g)?.length ?? 0
   const words = [item, ...why.split(' ').filter(Boolean)]
-  const isWhole = verb.item.test(item) && words.length >= needed
-  if (!isWhole || !isPlainText(why, whyCharsMax)) return undefined
-  const did = await verb.act(ctx, item, why, by)
-  if (did === undefined) return undefined
-  if (did) return done(`${item} ${did === true ? verb.says : did}.`)
-  return failed(`Nothing to ${name}: there is no such ${item}, or it is so already.`)
+  const isComplete = pattern.test(item) && words.length >= required
+  if (!isComplete || !isPlainText(why, whyCharsMax)) return undefined
+  const result = await apply(ctx, item, why, by)
+  if (result === undefined) return undefined
+  if (result) return succeeded(`${item} ${result === true ? done : result}.`)
+  return failed(`Nothing to ${name}: ${item} does not exist or is already in that state.`)
 }

@@ -4,9 +4,9 @@ import type { AppContext } from '../context.ts'
 import { sha256 } from '../core/ids.ts'
 import { second } from '../core/time.ts'
 import { statusClasses, trafficParts } from '../core/traffic.ts'
-import { countByLane } from '../jobs/jobs.ts'
+import { countByQueue } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
-import { totals } from '../ledger/totals.ts'
+import { readTotals } from '../ledger/totals.ts'
 import { version } from '../version.ts'
 
 type Type = 'counter' | 'gauge' | 'histogram'
@@ -15,7 +15,7 @@ type Row = [labels: Record<string, string>, value: number | bigint, suffix?: str
 const escaped = (text: string): string => text.replace(/[\\"\n]/g, (sign) => signs[sign] ?? '')
 const signs: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
 
-/** One metric with its rows, as text (Prometheus exposition formats, text 0.0.4). */
+/** Returns a metric with its rows as text (Prometheus text format 0.0.4). */
 function metric(name: string, type: Type, help: string, rows: Row[]): string {
   const lines = rows.map(([labels, value, suffix = '']) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
@@ -40,7 +40,7 @@ function trafficMetrics({ state: { traffic } }: AppContext): string[] {
       [{ part }, count, '_count'],
     ]
   })
-  const until = 'Seconds until an answer began, by part.'
+  const until = 'Seconds until a response began, by part.'
   return [
     metric('berth_requests_total', 'counter', 'Requests by part and status.', answers),
     metric('berth_request_seconds', 'histogram', until, times),
@@ -48,22 +48,27 @@ function trafficMetrics({ state: { traffic } }: AppContext): string[] {
 }
 
 async function ledgerMetrics(ctx: AppContext): Promise<string[]> {
-  const { income, balance, held } = await totals(ctx)
+  const { income, balance, held } = await readTotals(ctx)
   return [
-    metric('berth_income_nano_total', 'counter', 'Paid to the house, in billionths of a USD.', [
-      [{}, income],
-    ]),
-    gauge('berth_balance_nano', 'On all accounts, in billionths of a USD.', balance),
-    gauge('berth_held_nano', 'Held for what runs, in billionths of a USD.', held),
+    metric(
+      'berth_income_nano_total',
+      'counter',
+      'Revenue of the operator, in billionths of a USD.',
+      [[{}, income]],
+    ),
+    gauge('berth_balance_nano', 'Balance of all accounts, in billionths of a USD.', balance),
+    gauge('berth_held_nano', 'Held for running work, in billionths of a USD.', held),
   ]
 }
 
 async function jobMetrics(ctx: AppContext): Promise<string[]> {
-  const open = (await countByLane(ctx)).map(({ lane, state, count }): Row => [
-    { lane, state },
+  const open = (await countByQueue(ctx)).map(({ queue, state, count }): Row => [
+    { lane: queue, state },
     count,
   ])
-  const ended = ctx.jobs.ended().map(({ lane, state, count }): Row => [{ lane, state }, count])
+  const ended = ctx.jobs
+    .ended()
+    .map(({ queue, state, count }): Row => [{ lane: queue, state }, count])
   return [
     metric('berth_jobs', 'gauge', 'Jobs that have not ended, by lane and state.', open),
     metric('berth_jobs_ended_total', 'counter', 'Jobs that ended, by lane and state.', ended),
@@ -80,17 +85,17 @@ function upstreamMetrics({ upstreams }: AppContext): string[] {
     metric(
       'berth_upstream_up',
       'gauge',
-      'Whether an upstream is sent requests: its breaker is closed.',
+      '1 while the circuit breaker of the upstream is closed.',
       rows(({ state }) => (state === 'closed' ? 1 : 0)),
     ),
     counter(
       'berth_upstream_answers_total',
-      'Answers of upstreams.',
+      'Responses of upstreams.',
       rows(({ answers }) => answers),
     ),
     counter(
       'berth_upstream_errors_total',
-      'Requests that an upstream failed.',
+      'Failed requests to upstreams.',
       rows(({ failures }) => failures),
     ),
   ]
@@ -101,21 +106,25 @@ function processMetrics(ctx: AppContext): string[] {
   const began = Math.round(ctx.clock.now() / second - process.uptime())
   return [
     metric('berth_info', 'gauge', 'The version of this program.', [[{ version }, 1]]),
-    gauge('berth_disk_free_bytes', 'Free on the disk of the data folder.', ctx.storage.free()),
+    gauge(
+      'berth_disk_free_bytes',
+      'Free bytes on the disk of the data folder.',
+      ctx.storage.free(),
+    ),
     gauge(
       'berth_loop_late_seconds',
-      'The latest a timer came lately.',
+      'The longest delay of a timer in the last minutes.',
       ctx.state.metricsHistory.recentLateMs / second,
     ),
     gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
-    gauge('process_start_time_seconds', 'When it began, since 1970.', began),
-    metric('process_cpu_seconds_total', 'counter', 'CPU that it used.', [
+    gauge('process_start_time_seconds', 'Start time of the process in seconds since 1970.', began),
+    metric('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [
       [{}, (user + system) / 1e6],
     ]),
   ]
 }
 
-/** Everything that is measured, as Prometheus reads it. */
+/** Returns all metrics as Prometheus text. */
 async function metricsText(ctx: AppContext): Promise<string> {
   const [ledger, jobs] = await Promise.all([ledgerMetrics(ctx), jobMetrics(ctx)])
   const [traffic, upstreams] = [trafficMetrics(ctx), upstreamMetrics(ctx)]
@@ -124,18 +133,18 @@ async function metricsText(ctx: AppContext): Promise<string> {
 
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 
-/** GET /metrics, for who sends METRICS_TOKEN as a bearer token. */
-export const metrics = (ctx: AppContext) =>
+/** Serves `GET /metrics` for the bearer token METRICS_TOKEN. */
+export const metricsRoute = (ctx: AppContext) =>
   new Elysia().get('/metrics', async ({ request }) => {
     const { metricsToken } = ctx.config
     if (!metricsToken) {
-      return new Response('There are no metrics here: METRICS_TOKEN is not set.\n', {
+      return new Response('Metrics are off: METRICS_TOKEN is not set.\n', {
         status: 404,
         headers: text,
       })
     }
     if (sha256(readApiKey(request.headers) ?? '') !== sha256(metricsToken)) {
-      return new Response('Send "Authorization: Bearer" with the METRICS_TOKEN of this place.\n', {
+      return new Response('Send "Authorization: Bearer" with the METRICS_TOKEN of this server.\n', {
         status: 401,
         headers: { ...text, 'www-authenticate': 'Bearer' },
       })

@@ -4,18 +4,18 @@ import { eq } from 'drizzle-orm'
 import { newId } from '../core/ids.ts'
 import { fromCredits, zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
-import type { Handler, Job, Outcome, Work } from '../jobs/handler.ts'
+import type { Handler, Job, Outcome, JobRun } from '../jobs/handler.ts'
 import * as jobs from '../jobs/jobs.ts'
 import { Runner } from '../jobs/runner.ts'
 import { jobs as rows } from '../jobs/tables.ts'
 import { doctor } from '../ledger/doctor.ts'
-import { closeJob, openHoldsOf } from '../ledger/job-holds.ts'
-import { balanceOf, hold, settle } from '../ledger/ledger.ts'
+import { closeJobHolds, listOpenHolds } from '../ledger/job-holds.ts'
+import { balanceOf, openHold, settleHold } from '../ledger/ledger.ts'
 import { ann, ask, fund, openBooks, type TestBooks } from './books.ts'
 
 const Input = Type.Object({ what: Type.String() })
 const Data = Type.Object({ pieces: Type.Integer() })
-export type Run = (work: Work<{ what: string }, { pieces: number }>) => Promise<Outcome>
+export type Run = (work: JobRun<{ what: string }, { pieces: number }>) => Promise<Outcome>
 
 /** Ann with 400 credits, and runners that do her builds. */
 export interface TestJobs {
@@ -25,7 +25,7 @@ export interface TestJobs {
   /** A process of its own over the same rows. */
   runner(run: Run, more?: Partial<Handler>): Runner
   /** A build that may cost 100 credits, with its hold, in one transaction. */
-  newJob(more?: Partial<jobs.Wanted>): Promise<string>
+  newJob(more?: Partial<jobs.NewJob>): Promise<string>
   /** Lands: settles 60 of the 100 credits. */
   land: Run
   /** Has the lease of a job be that of a process that has ended. */
@@ -43,7 +43,7 @@ export const hang: Run = () => new Promise(() => {})
 
 const build = {
   kind: 'build',
-  lane: 'builds',
+  queue: 'builds',
   owner: 'agent:ann',
   input: { what: 'a boat' },
   price: fromCredits(100),
@@ -59,14 +59,14 @@ export async function openJobs(): Promise<TestJobs> {
     books,
     undone,
     runner(run, more = {}) {
-      const made = new Runner({ ...books, closeBooks: closeJob })
+      const made = new Runner({ ...books, closeHolds: closeJobHolds })
       made.register('build', {
-        lane: 'builds',
+        queue: 'builds',
         input: Input,
         data: Data,
         run,
         ...more,
-        undone: async (_db, { id, state, error }) => {
+        compensate: async (_db, { id, state, error }) => {
           undone.push(`${id} ${state} ${error?.code ?? ''}`.trim())
         },
       })
@@ -76,14 +76,14 @@ export async function openJobs(): Promise<TestJobs> {
     newJob: (more) =>
       books.db.tx(async (db) => {
         const job = await jobs.enqueue(books, db, { ...build, ...more })
-        await hold(books, db, ask(`build:${job.id}`, 100, { job: job.id, ms: 2 * hour }))
+        await openHold(books, db, ask(`build:${job.id}`, 100, { job: job.id, ms: 2 * hour }))
         return job.id
       }),
     land: async () => ({
       end: 'done',
       record: async (db, job) => {
-        for (const held of await openHoldsOf(db, job.id)) {
-          await settle(books, db, held, fromCredits(60))
+        for (const held of await listOpenHolds(db, job.id)) {
+          await settleHold(books, db, held, fromCredits(60))
         }
         return { version: 1 }
       },
@@ -93,7 +93,7 @@ export async function openJobs(): Promise<TestJobs> {
       await books.db.tx((db) => db.update(rows).set({ lease }).where(eq(rows.id, id)))
     },
     async the(id) {
-      const job = await jobs.find(books, id)
+      const job = await jobs.findJob(books, id)
       if (!job) throw new Error('there is no such job')
       return job
     },

@@ -1,11 +1,13 @@
 import type { AppContext } from '../context.ts'
 import { agents } from '../hosting/agents/tables.ts'
-import { apps, badPages, opens, remixes, versions } from '../hosting/apps/tables.ts'
-import { assets } from '../hosting/assets/tables.ts'
+import { apps, blockedPages, opens, remixes, versions } from '../hosting/apps/tables.ts'
+import { assets } from '../hosting/apps/assets/tables.ts'
 import { itemUses } from '../hosting/explore/tables.ts'
-import { appeals, audit, reports } from '../hosting/moderation/tables.ts'
-import { deliveries, hooks } from '../hosting/notes/hooks/tables.ts'
-import { noteCounts, notes } from '../hosting/notes/tables.ts'
+import { appeals } from '../hosting/apps/appeal/tables.ts'
+import { audit } from '../hosting/audit/tables.ts'
+import { reports } from '../hosting/reports/tables.ts'
+import { deliveries, hooks } from '../hosting/me/hooks/tables.ts'
+import { noteCounts, notes } from '../hosting/notifications/tables.ts'
 import {
   identities,
   passkeys,
@@ -15,7 +17,7 @@ import {
   usedTickets,
 } from '../hosting/people/tables.ts'
 import { comments, reviews } from '../hosting/reviews/tables.ts'
-import { answers } from '../idempotency/tables.ts'
+import { storedResponses } from '../idempotency/tables.ts'
 import { events, jobs } from '../jobs/tables.ts'
 import { keys } from '../keys/tables.ts'
 import { accounts, caps, entries, freeDays, holds } from '../ledger/tables.ts'
@@ -26,13 +28,13 @@ const tables = {
   apps,
   versions,
   assets,
-  badPages,
+  badPages: blockedPages,
   opens,
   remixes,
   reports,
   appeals,
   audit,
-  answers,
+  answers: storedResponses,
   jobs,
   events,
   itemUses,
