@@ -2,28 +2,35 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { answer, type Entity } from '../core/entity.ts'
+import { lazy } from '../core/lazy.ts'
+import { ApiError } from '../errors.ts'
+import { createApp, type FailedRequest } from '../http/app.ts'
+import { entityResponse } from '../http/entity.ts'
+import type { RoutedApi } from '../http/operation.ts'
+import { pathOf } from '../http/request-context.ts'
+import { validationProblem } from '../http/validation.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { listenerOf } from './audio/listener.ts'
 import { audioRoutes } from './audio/routes.ts'
+import { createTranscriber } from './audio/transcriber.ts'
+import { keyAuth } from './authentication.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
-import type { Listener } from './chat/chat.ts'
+import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
 import { embeddingRoutes } from './embeddings/routes.ts'
+import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
 import { fileRoutes } from './files/routes.ts'
 import { imageRoutes } from './images/routes.ts'
-import { openOperation } from './operation.ts'
+import { publicOperation } from './operation.ts'
 import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { videoRoutes } from './videos/routes.ts'
 
-/** The OpenAPI 3.1 description. */
-const OpenApi = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
+const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
-const routes = (ctx: AppContext, listener: Listener) =>
+const routes = (ctx: AppContext, listener: TranscriberFactory) =>
   new Elysia()
     .use(catalogueRoutes(ctx))
     .use(accountRoutes(ctx))
@@ -37,22 +44,36 @@ const routes = (ctx: AppContext, listener: Listener) =>
     .use(fileRoutes(ctx))
     .use(topupRoutes(ctx))
 
-/** The gateway (document 2): every operation answers with and without /v1. */
-export function gatewayApi(ctx: AppContext) {
-  // One for all addresses: a sound that two requests need is heard once.
-  const listener = listenerOf(ctx)
+/** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
+export function createGateway(ctx: AppContext) {
+  // Both paths share one transcriber, so that two requests with the same audio transcribe it once.
+  const listener = createTranscriber(ctx)
   const api = new Elysia({ prefix: '/v1' }).use(routes(ctx, listener))
-  let description: Promise<Entity> | undefined
+  return createApp(ctx, respondToError)
+    .use(api.use(descriptionRoute(ctx, api)))
+    .use(routes(ctx, listener))
+}
+
+function descriptionRoute(ctx: AppContext, api: RoutedApi) {
+  const description = lazy(() => describeGateway(ctx, api))
   return new Elysia()
-    .use(
-      api.get(
-        '/openapi.json',
-        async ({ request }) => answer(request, await (description ??= describeGateway(ctx, api))),
-        openOperation(
-          { id: 'get_openapi', tag: 'Models', summary: 'This description (OpenAPI 3.1).' },
-          { 200: OpenApi },
-        ),
+    .use(keyAuth(ctx))
+    .get(
+      '/openapi.json',
+      async ({ request }) => entityResponse(request, await description()),
+      publicOperation(
+        { id: 'get_openapi', tag: 'Models', summary: 'This description (OpenAPI 3.1).' },
+        { 200: OpenApiSchema },
       ),
     )
-    .use(routes(ctx, listener))
+}
+
+function respondToError(failed: FailedRequest): Response {
+  const { request, error, validationError, isUnknownRoute, internalError } = failed
+  if (isUnknownRoute) return unknownOperationResponse(request.method, pathOf(request.url))
+  const invalid =
+    validationError && new ApiError('bad_request', validationProblem(validationError.valueError))
+  return errorResponse(invalid ?? error, () =>
+    internalError((requestId) => internalErrorResponse(requestId, error)),
+  )
 }

@@ -1,21 +1,20 @@
-import { type RequestContext, requestContextOf } from '../http/request-context.ts'
-import { refOf } from '../idempotency/idempotency.ts'
+import { getRequestContext, type RequestContext } from '../http/request-context.ts'
+import { idempotencyKeyOf } from '../idempotency/idempotency.ts'
 
-/** A call as it came through the front door. */
+/** The facts of a request that paid work needs. */
 export interface Call {
   requestId: string
-  /** What the caller names it by. */
+  /** The Idempotency-Key. */
   ref: string | undefined
-  /** Aborts when the client leaves; never for a named call, whose client comes again. */
+  /** Aborts when the client disconnects, unless the call has a ref: then the client may retry. */
   signal: AbortSignal
-  /** Lets its socket be silent, or no more, while an upstream is. */
-  mayBeSilent?: RequestContext['mayBeSilent']
+  /** Turns off the idle timeout of the socket while an upstream works, or turns it on again. */
+  pauseIdleTimeout?: RequestContext['pauseIdleTimeout']
 }
 
-/** A call's own facts. */
 export function callOf(request: Request): Call {
-  const ref = refOf(request)
+  const ref = idempotencyKeyOf(request)
   const signal = ref === undefined ? request.signal : new AbortController().signal
-  const { id: requestId, mayBeSilent } = requestContextOf(request)
-  return { requestId, ref, signal, mayBeSilent }
+  const { id: requestId, pauseIdleTimeout } = getRequestContext(request)
+  return { requestId, ref, signal, pauseIdleTimeout }
 }

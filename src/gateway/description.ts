@@ -1,6 +1,7 @@
 import type { AppContext } from '../context.ts'
-import { describe, type Described } from '../core/description.ts'
-import type { Entity } from '../core/entity.ts'
+import { describeApi } from '../http/api-description.ts'
+import type { Entity } from '../http/entity.ts'
+import type { RoutedApi } from '../http/operation.ts'
 import type { Tag } from './operation.ts'
 
 const tags: Record<Tag, string> = {
@@ -29,8 +30,8 @@ is in USD. Every answer carries \`x-request-id\`, which the history names too, a
 \`retry-after\`; \`x-should-retry: false\` says that the same would be refused, or charged, again.`
 
 /** The description of the gateway (document 2), made from its routes. */
-export const describeGateway = (ctx: AppContext, api: Described): Promise<Entity> =>
-  describe(api, {
+export const describeGateway = (ctx: AppContext, api: RoutedApi): Promise<Entity> =>
+  describeApi(api, {
     title: 'Berth model gateway',
     version: '1.0.0',
     description: words,

@@ -6,20 +6,20 @@ import { fallbackModelsMax, imageSideMax } from '../limits.ts'
 type Body = Record<string, unknown>
 
 /** The refusal of a field that does not fit, named in the envelope's `param`. */
-export const misfit = (param: string, problem: string): ApiError<'bad_request'> =>
+export const invalidField = (param: string, problem: string): ApiError<'bad_request'> =>
   new ApiError('bad_request', { problem, param })
 
 /** The ids of `model` and `models`. Refuses bad_request. */
 export function readModels(model: unknown, fallbacks: unknown): string[] {
   const others = fallbacks ?? []
   if (!Array.isArray(others) || others.length > fallbackModelsMax) {
-    throw misfit('models', `models is a list of at most ${fallbackModelsMax} ids.`)
+    throw invalidField('models', `models is a list of at most ${fallbackModelsMax} ids.`)
   }
   const ids: unknown[] = [...new Set([...(model === undefined ? [] : [model]), ...others])]
-  if (ids.length === 0) throw misfit('model', 'Send "model": an id of GET /v1/models.')
+  if (ids.length === 0) throw invalidField('model', 'Send "model": an id of GET /v1/models.')
   return ids.map((id) => {
     if (typeof id === 'string' && id !== '') return id
-    throw misfit('model', 'A model is named by its id, a text.')
+    throw invalidField('model', 'A model is named by its id, a text.')
   })
 }
 
@@ -27,7 +27,7 @@ export function readModels(model: unknown, fallbacks: unknown): string[] {
 export function readText(body: Body, name: string, max: number): string {
   const text = findText(body, name, max)
   if (text) return text
-  throw misfit(name, `Send "${name}": a text of 1 to ${max} characters.`)
+  throw invalidField(name, `Send "${name}": a text of 1 to ${max} characters.`)
 }
 
 /** A text of at most `max` characters, where there is one. Refuses bad_request. */
@@ -35,7 +35,7 @@ export function findText(body: Body, name: string, max: number): string | undefi
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'string' && value.length <= max) return value
-  throw misfit(name, `${name} is a text of at most ${max} characters.`)
+  throw invalidField(name, `${name} is a text of at most ${max} characters.`)
 }
 
 /** One of some words, where there is one. Refuses bad_request. */
@@ -48,7 +48,7 @@ export function findWord<const T extends string>(
   if (value === undefined) return undefined
   const word = words.find((known) => known === value)
   if (word !== undefined) return word
-  throw misfit(name, `${name} is ${words.join(' or ')}.`)
+  throw invalidField(name, `${name} is ${words.join(' or ')}.`)
 }
 
 /** A whole number from 1 to `max`, where there is one. Refuses bad_request. */
@@ -58,7 +58,7 @@ export function readCount(body: Body, name: string, max: number): number | undef
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
     return value
   }
-  throw misfit(name, `${name} is a whole number from 1 to ${max}.`)
+  throw invalidField(name, `${name} is a whole number from 1 to ${max}.`)
 }
 
 /** WIDTHxHEIGHT, where there is one. Refuses bad_request. */
@@ -66,12 +66,12 @@ export function findSize(size: unknown): string | undefined {
   if (size === undefined || size === null) return undefined
   const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
   if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) return sides[0]
-  throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
+  throw invalidField('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
 }
 
 /** The refusal of an address that may point inside. */
 export const notPublic = (param: string, name: string): ApiError<'bad_request'> =>
-  misfit(param, `${name} is a data: URL, or a public http:// or https:// address.`)
+  invalidField(param, `${name} is a data: URL, or a public http:// or https:// address.`)
 
 /** What is read as words, whatever it looks like. */
 const words = ['prompt', 'negative_prompt', 'input', 'instructions', 'user', 'style', 'metadata']

@@ -1,8 +1,8 @@
+import { PoolBusyError, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
-import { bodyRead } from './request-context.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { type Parsed, parseJson } from './json.ts'
-import { WorkerPool, PoolBusyError } from '../core/worker-pool.ts'
+import { bodyRead } from './request-context.ts'
 
 /** A text of 512 KB takes 4 ms to parse when all of it is escaped; larger ones hold everyone up. */
 const largeBytesMin = 524_288
@@ -11,7 +11,10 @@ const largeBytesMin = 524_288
  * A request's body, whole, at most `max` bytes. Refuses too_large as soon as more is announced
  * or has come, before it is kept; bad_request when it breaks off.
  */
-export async function readBodyBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBodyBytes(
+  request: Request,
+  max: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readWhole(request, max).catch(asBadRequest)
   bodyRead(request)
   return bytes

@@ -1,5 +1,5 @@
-import { type Parsed, parseJson } from './json.ts'
 import type { WorkerReply } from '../core/worker-pool.ts'
+import { type Parsed, parseJson } from './json.ts'
 
 declare const self: Worker
 

@@ -1,77 +1,173 @@
+import type { Urls } from '../config/urls.ts'
 import type { AppContext } from '../context.ts'
-import { once } from '../core/once.ts'
+import { lazy } from '../core/lazy.ts'
 import { readPublic } from '../core/public.ts'
-import { isGateway } from '../gateway/paths.ts'
-import { videoHandler } from '../gateway/videos/handler.ts'
-import { assetsHandler } from '../hosting/assets/landing.ts'
-import { buildHandler } from '../hosting/builds/building.ts'
-import { hookHandler } from '../hosting/notes/hooks/handler.ts'
-import { tellIfLow } from '../hosting/notes/low.ts'
-import { healthAnswer } from '../operator/health.ts'
-import { hostedBy } from '../viewer/hosting.ts'
+import type { TrafficPart } from '../core/traffic.ts'
+import { ApiError } from '../errors.ts'
+import * as gateway from '../gateway/error-response.ts'
+import * as hosting from '../hosting/error-response.ts'
+import { createMcpEndpoint, type McpOptions } from '../mcp/mcp.ts'
+import { healthResponse } from '../operator/health.ts'
+import { serveFromMemory } from '../viewer/fast-path.ts'
+import { hostingSource } from '../viewer/hosting-source.ts'
 import { Pages } from '../viewer/pages.ts'
-import { quickAnswer } from '../viewer/quick.ts'
-import { trialBy } from '../viewer/trial.ts'
-import { pathOf } from './request-context.ts'
+import { registerBackgroundWork } from './background-work.ts'
+import {
+  agentApiPolicy,
+  gatewayPolicy,
+  openToAllOrigins,
+  type RequestHandler,
+  withRequestLog,
+} from './middleware.ts'
+import { inProcessPeer, pathOf } from './request-context.ts'
 
 /**
- * The map of the house: what is mounted where, and which envelope each part says no in. A part is
- * loaded with its first request, so that the start of a house does not wait for it.
+ * The parts of the server, by the first segment of the path. The site answers all other paths: web
+ * pages, guides and metrics. The gateway's operations have a path with `/v1` and one without.
  */
-export function openApp(ctx: AppContext) {
-  ctx.onCharge = (db, hold, left) => tellIfLow(ctx, db, hold, left)
-  ctx.jobs.register('build', buildHandler(ctx))
-  ctx.jobs.register('assets', assetsHandler(ctx))
-  ctx.jobs.register('hook', hookHandler(ctx))
-  ctx.jobs.register('video', videoHandler(ctx))
-  const files = readPublic()
-  ctx.previewBrowser.register(trialBy(files, ctx.clock))
-  const { app, apps } = ctx.urls
-  const urls = apps === app ? { app } : { app, apps }
-  const pages = new Pages(hostedBy(ctx), urls, ctx.clock, files)
-  const api = once(async () => (await import('../hosting/api.ts')).agentApi(ctx, files))
-  const agentApi = later(async () => {
-    const { mountAgentApi } = await import('./plugin.ts')
-    return mountAgentApi(ctx).use(await api())
+const partsBySegment: Record<string, TrafficPart | 'health'> = {
+  api: 'api',
+  mcp: 'mcp',
+  a: 'apps',
+  frame: 'apps',
+  healthz: 'health',
+  readyz: 'health',
+  v1: 'gateway',
+  accounts: 'gateway',
+  audio: 'gateway',
+  chat: 'gateway',
+  credits: 'gateway',
+  embeddings: 'gateway',
+  files: 'gateway',
+  images: 'gateway',
+  models: 'gateway',
+  queries: 'gateway',
+  responses: 'gateway',
+  topup: 'gateway',
+  videos: 'gateway',
+}
+const parts = new Map(Object.entries(partsBySegment))
+
+/** Returns the part that answers a path. Only `/mcp` itself is the MCP endpoint. */
+export function partOf(path: string): TrafficPart | 'health' {
+  const end = path.indexOf('/', 1)
+  const part = parts.get(end < 0 ? path.slice(1) : path.slice(1, end)) ?? 'pages'
+  return part === 'mcp' && end > 0 && path !== '/mcp/' ? 'pages' : part
+}
+
+/** The path inside the server of each public base URL. */
+const pathsByUrl = [
+  ['base', '/api'],
+  ['mcp', '/mcp'],
+  ['gateway', ''],
+] as const
+
+/**
+ * Returns the function that maps a request to the public host and path of an API to the path inside
+ * the server. Most servers have one host and the default paths, and need no mapping.
+ */
+function hostMapper(urls: Urls): (request: Request) => Request {
+  const mapped = pathsByUrl.flatMap(([name, path]) => {
+    const { host, pathname } = new URL(urls[name])
+    const publicPath = pathname.replace(/\/$/, '')
+    return publicPath === path ? [] : [{ host, publicPath, path }]
   })
-  const gatewayApi = later(async () => {
-    const { mountGateway } = await import('./plugin.ts')
-    const { gatewayApi: open } = await import('../gateway/api.ts')
-    return mountGateway(ctx).use(open(ctx))
-  })
-  const faces = later(async () => {
-    const { openFaces } = await import('./site.ts')
-    return openFaces(ctx, files, pages, {
-      handle: async (request) => (await api()).handle(request),
-    })
-  })
-  return {
-    fetch(request: Request): Response | Promise<Response> {
-      const path = pathOf(request.url)
-      const quick = quickAnswer(pages, request, path) ?? healthAnswer(ctx, request, path)
-      if (quick) return quick
-      if (isGateway(path)) return gatewayApi.fetch(request)
-      return isAgentApi(path) ? agentApi.fetch(request) : faces.fetch(request)
-    },
-    /** Mounts the APIs now; else each is mounted with its first request. */
-    load: async () => ({ agentApi: await agentApi.load(), gatewayApi: await gatewayApi.load() }),
+  if (mapped.length === 0) return (request) => request
+  return (request) => {
+    const url = new URL(request.url)
+    // A host name can end with the dot of the root zone.
+    const host = request.headers.get('host')?.replace(/\.(?=:|$)/, '')
+    const match = mapped.find(
+      (entry) => entry.host === host && `${url.pathname}/`.startsWith(`${entry.publicPath}/`),
+    )
+    if (!match) return request
+    url.pathname = match.path + url.pathname.slice(match.publicPath.length)
+    return new Request(url.href, request)
   }
 }
 
-interface Mounted {
+/** Creates the handler of all requests. Each part is loaded with its first request. */
+export function createRouter(ctx: AppContext, options?: McpOptions) {
+  const files = readPublic()
+  registerBackgroundWork(ctx, files)
+  const { app, apps } = ctx.urls
+  const pageUrls = apps === app ? { app } : { app, apps }
+  const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, files)
+
+  const agentApi = lazyApp(async () =>
+    (await import('../hosting/api.ts')).createAgentApi(ctx, files),
+  )
+  const gatewayApi = lazyApp(async () => (await import('../gateway/api.ts')).createGateway(ctx))
+  const site = lazyApp(async () =>
+    (await import('./site.ts')).createSite(ctx, { files, pages, readOpenApi }),
+  )
+  const agentApiHandler = agentApiPolicy(ctx, agentApi.fetch)
+  const gatewayHandler = gatewayPolicy(ctx, gatewayApi.fetch)
+  const mcp = createMcpEndpoint(ctx, { send, loadApi: agentApi.load, options })
+
+  const toInternalUrl = hostMapper(ctx.urls)
+  const handle: RequestHandler = (outerRequest, peer, pauseIdleTimeout) => {
+    const request = toInternalUrl(outerRequest)
+    const path = pathOf(request.url)
+    const part = partOf(path)
+    return withRequestLog(ctx, { request, peer, part, pauseIdleTimeout }, (context) => {
+      switch (part) {
+        case 'api':
+          return agentApiHandler(request, context)
+        case 'gateway':
+          return gatewayHandler(request, context)
+        case 'mcp':
+          return mcp(request)
+        case 'apps':
+          return serveFromMemory(pages, request, path) ?? site.fetch(request)
+        case 'health':
+          return healthResponse(ctx, request, path) ?? site.fetch(request)
+        case 'pages':
+          return site.fetch(request)
+      }
+    })
+  }
+
+  async function send(request: Request, address = inProcessPeer): Promise<Response> {
+    return handle(request, address)
+  }
+
+  async function readOpenApi(): Promise<unknown> {
+    return (await send(new Request('http://localhost/api/openapi.json'))).json()
+  }
+
+  return {
+    handle,
+    /** Loads both APIs now. */
+    load: async () => ({ agentApi: await agentApi.load(), gateway: await gatewayApi.load() }),
+  }
+}
+
+interface App {
   fetch(request: Request): Response | Promise<Response>
 }
 
-/** A part that is loaded when it is first asked for. */
-function later<Part extends Mounted>(open: () => Promise<Part>) {
-  let loaded: Part | undefined
-  const load = once(async () => (loaded = await open()))
+/** Returns an app that is loaded with its first request, because a cold start is 3x as fast. */
+function lazyApp<Part extends App>(create: () => Promise<Part>) {
+  let app: Part | undefined
+  const load = lazy(async () => (app = await create()))
   return {
     load,
     fetch: (request: Request): Response | Promise<Response> =>
-      loaded ? loaded.fetch(request) : load().then((part) => part.fetch(request)),
+      app ? app.fetch(request) : load().then((loaded) => loaded.fetch(request)),
   }
 }
 
-/** Whether a path belongs to the Agent API, as it is mounted inside. */
-const isAgentApi = (pathname: string): boolean => /^\/api(\/|$)/.test(pathname)
+const startingResponse = (): Response => new Response('Starting.', { status: 503 })
+const errorResponses = { api: hosting.errorResponse, gateway: gateway.errorResponse }
+
+/** Answers requests until the server is ready. Both APIs return their `try_again` error. */
+export const respondStarting: RequestHandler = (request) => {
+  const part = partOf(pathOf(request.url))
+  const response =
+    part === 'api' || part === 'gateway'
+      ? errorResponses[part](new ApiError('try_again', {}), startingResponse)
+      : startingResponse()
+  response.headers.set('retry-after', '1')
+  return openToAllOrigins(response)
+}

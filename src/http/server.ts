@@ -3,16 +3,16 @@ import { originAt } from '../config/urls.ts'
 import { type AppContext, closeContext, createContext } from '../context.ts'
 import { errorCodeOf, messageOf } from '../core/text.ts'
 import { stopwatch } from '../core/time.ts'
-import { hasOthers } from '../db/process.ts'
-import { writeOpens } from '../hosting/apps/opens.ts'
-import { unmetChoices } from '../hosting/models/choices.ts'
+import { hasOtherProcesses } from '../db/process.ts'
+import { flushOpens } from '../hosting/apps/opens.ts'
+import { modelSettingWarnings } from '../hosting/models/model-settings.ts'
 import { closeMs, drainMs } from '../limits.ts'
-import { openControl } from '../operator/control.ts'
-import { startChores } from '../operator/maintenance.ts'
-import { ownFolder } from '../storage/owner.ts'
-import { type Door, openDoor, openingDoor } from './middleware.ts'
+import { openControlSocket } from '../operator/control.ts'
+import { startMaintenance } from '../operator/maintenance.ts'
+import { lockFolder } from '../storage/folder-lock.ts'
+import type { RequestHandler } from './middleware.ts'
 import { inProcessPeer } from './request-context.ts'
-import { openApp } from './router.ts'
+import { createRouter, respondStarting } from './router.ts'
 
 /** A socket on which nothing moves is closed: nobody may hold one, or half a body, for ever. */
 const idleSecondsMax = 60
@@ -54,20 +54,19 @@ const shared =
 
 /** Opens the house of `config` and answers on its port. Throws FolderInUse, PortInUse. */
 export async function serve(config: Config): Promise<Serving> {
-  const release = ownFolder(config.dataDir)
-  let door: Door = openingDoor
-  const server = listen(config, (...asked) => door(...asked))
+  const release = lockFolder(config.dataDir)
+  let handle: RequestHandler = respondStarting
+  const server = listen(config, (...args) => handle(...args))
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = originAt(name, server.port ?? config.port)
   const ctx = await createContext(config, origin)
-  const warnings = [...config.warnings, ...unmetChoices(ctx)]
+  const warnings = [...config.warnings, ...modelSettingWarnings(ctx)]
   for (const why of warnings) ctx.log.warn('config', { why })
-  if (await hasOthers(ctx.db.read)) ctx.log.warn('database.shared', { why: shared })
-  const app = openApp(ctx)
+  if (await hasOtherProcesses(ctx.db.read)) ctx.log.warn('database.shared', { why: shared })
   const ending = new AbortController()
-  door = openDoor(ctx, app, { stopping: ending.signal })
-  const closeControl = openControl(ctx)
-  const endChores = startChores(ctx)
+  ;({ handle } = createRouter(ctx, { stopping: ending.signal }))
+  const closeControl = openControlSocket(ctx)
+  const endChores = startMaintenance(ctx)
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     endChores()
@@ -83,7 +82,7 @@ export async function serve(config: Config): Promise<Serving> {
       await jobsEnd
       await server.stop(true)
       await Promise.race([closeControl(), left()])
-      await writeOpens(ctx).catch((error: unknown) => ctx.log.fault('opens were lost', error))
+      await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens were lost', error))
       await closeContext(ctx)
       return true
     }
@@ -94,7 +93,7 @@ export async function serve(config: Config): Promise<Serving> {
   return {
     ctx,
     origin,
-    send: async (request) => door(request, inProcessPeer),
+    send: async (request) => handle(request, inProcessPeer),
     stop: () => (stopping ??= stop()),
   }
 }
@@ -118,7 +117,7 @@ function hostReader(): (request: Request) => Request | undefined {
   }
 }
 
-function listen(config: Config, answer: Door) {
+function listen(config: Config, answer: RequestHandler) {
   const withHost = hostReader()
   try {
     return Bun.serve({

@@ -1,27 +1,9 @@
-import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
+import type { ValidationError } from 'elysia'
 
 import { describeSchema, mustBe } from '../core/schema.ts'
 import { ApiError } from '../errors.ts'
-
-/**
- * A route's JSON body. It is checked here, before the framework would: that one lets anything but
- * an object pass where a body may be left out, and takes the time and the care of a page of
- * details, with what was sent in them, to say that a field does not fit.
- */
-export const taking = <Shape extends TSchema>(body: Shape) => {
-  const check = createValidator(body)
-  const isOptional = TypeGuard.IsOptional(body)
-  const transform = ({ body: sent }: { body: unknown }): void => {
-    if (sent !== undefined || !isOptional) check(sent)
-  }
-  return { body, transform }
-}
-
-/** A route that takes no fields: what is sent anyway would be missed silently. */
-export const takingNothing = {
-  transform: taking(Type.Optional(Type.Object({}, { additionalProperties: false }))).transform,
-}
 
 /** Checks what was sent by a shape, compiled once. Refuses bad_request, naming the field. */
 export function createValidator(shape: TSchema): (sent: unknown) => void {
@@ -49,4 +31,15 @@ export function validationProblem(fault: ValueError | undefined): {
   const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== fault.path)
   if (inner) return validationProblem(inner)
   return { param, problem: `"${param}" ${mustBe(fault.type, describeSchema(fault.schema))}.` }
+}
+
+/** Describes an invalid path or query parameter without repeating its value. */
+export function parameterProblem({ valueError, value }: ValidationError, url: string): string {
+  const { problem, param } = validationProblem(valueError)
+  if (param) return problem
+  // For a number out of its range Elysia keeps the value and drops the name.
+  const { searchParams } = new URL(url)
+  const [name] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
+  const field = name === undefined ? 'A path parameter' : `"${name}"`
+  return `${field} ${valueError ? `must be ${describeSchema(valueError.schema)}` : 'is invalid'}.`
 }

@@ -1,61 +1,62 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 
 import { isRecord } from '../core/schema.ts'
-import { keyText } from '../keys/sent.ts'
+import { readApiKey } from '../keys/request-key.ts'
 import { fieldOf, type Tool } from './tools.ts'
 
 export type Arguments = Record<string, unknown>
 
-/** Brings a request of a caller at `address` to our own front door. */
-export type Send = (request: Request, address: string) => Response | Promise<Response>
+/** Sends a request through the router, for a client at `address`. Default: this process. */
+export type Send = (request: Request, address?: string) => Promise<Response>
 
 /**
- * The request that a call stands for, to the Agent API as it is mounted inside. The key is the
- * argument `key`, else the one that `outer` carries.
+ * Returns the Agent API request of a tool call. Its key is the argument `key`, or else that of the
+ * MCP request.
  */
-export function requestOf(tool: Tool, given: Arguments, outer: Request, signal: AbortSignal) {
+export function requestOf(tool: Tool, args: Arguments, mcpRequest: Request, signal: AbortSignal) {
   const { method, path } = tool.operation
   const query = new URLSearchParams()
   const body: Arguments = {}
-  let filled = path
-  for (const [name, value] of Object.entries(given)) {
+  let filledPath = path
+  for (const [name, value] of Object.entries(args)) {
     const place = tool.places.get(name)
-    if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(value)))
+    if (place === 'path')
+      filledPath = filledPath.replace(`{${name}}`, encodeURIComponent(String(value)))
     else if (place === 'query') query.set(name, String(value))
     else if (place === 'body') body[name] = value
   }
-  const sent = typeof given['key'] === 'string' ? given['key'] : keyText(outer.headers)
+  const key = typeof args['key'] === 'string' ? args['key'] : readApiKey(mcpRequest.headers)
   const hasBody = [...tool.places.values()].includes('body')
-  return new Request(`http://localhost/api${filled}?${query}`, {
+  return new Request(`http://localhost/api${filledPath}?${query}`, {
     method,
     signal,
     headers: {
-      ...(sent !== undefined && { authorization: `Bearer ${sent}` }),
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...(hasBody && { 'content-type': 'application/json' }),
     },
     ...(hasBody && { body: JSON.stringify(body) }),
   })
 }
 
-/** An answer of the Agent API as a tool's result: structured, and as text; a refusal isError. */
-export async function resultOf(answer: Response): Promise<CallToolResult> {
-  const media = answer.headers.get('content-type')?.split(';')[0] ?? ''
-  const text = await answer.text()
+/** Converts a response of the Agent API to a tool result: structured, and as text. */
+export async function toolResult(response: Response): Promise<CallToolResult> {
+  const media = response.headers.get('content-type')?.split(';')[0] ?? ''
+  const text = await response.text()
   const value: unknown =
     media === 'application/json' ? JSON.parse(text) : { [fieldOf(media)]: text }
   return {
     content: [{ type: 'text', text }],
     ...(isRecord(value) && { structuredContent: value }),
-    ...(!answer.ok && { isError: true }),
+    ...(!response.ok && { isError: true }),
   }
 }
 
-/** A refusal of ours before anything is called, in the words of the Agent API. */
-export const refused = (error: string): CallToolResult => {
-  const refusal = { error, code: 'bad_request' }
+/** Returns the result of a call with invalid arguments. */
+export const inputError = (error: string): CallToolResult => {
+  const content = { error, code: 'bad_request' }
   return {
-    content: [{ type: 'text', text: JSON.stringify(refusal) }],
-    structuredContent: refusal,
+    content: [{ type: 'text', text: JSON.stringify(content) }],
+    structuredContent: content,
     isError: true,
   }
 }

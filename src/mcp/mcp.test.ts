@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
-import type { Operation } from '../core/operations.ts'
+import type { DescribedOperation } from '../http/api-description.ts'
 import { documentOf, operationsOf } from '../testing/described.ts'
 import { callTool, type ListedTool, listTools, post, send } from '../testing/mcp.ts'
 import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
-import { shownOf } from './shown.ts'
 import { toolsOf } from './tools.ts'
+import { listTools as listShownTools } from './toolset.ts'
 
 let ctx: TestHouse
 let ann: Person
@@ -144,7 +144,7 @@ describe('the list', () => {
 })
 
 test('of a hundred operations, 35 are shown, and some of each area', () => {
-  const operations = Array.from({ length: 100 }, (_, at): Operation => ({
+  const operations = Array.from({ length: 100 }, (_, at): DescribedOperation => ({
     operationId: at === 99 ? 'start' : `do_${at}`,
     summary: 'Do.',
     method: 'GET',
@@ -153,7 +153,9 @@ test('of a hundred operations, 35 are shown, and some of each area', () => {
     security: [],
     responses: {},
   }))
-  const shown = shownOf(toolsOf({ operations, records: {} }), null)
+  const start = { id: 'start', tag: 'Start', summary: 'Start.', auth: 'none', errors: [], mcp: 1 }
+  const declared = [{ ...start, method: 'GET', path: '/api/' }]
+  const shown = listShownTools(toolsOf({ operations, records: {} }, declared), null)
   expect(shown).toHaveLength(35)
   expect(shown[0]?.definition.name).toBe('start')
   const areas = Map.groupBy(shown, ({ operation }) => operation.tags[0])

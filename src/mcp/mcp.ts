@@ -1,42 +1,50 @@
 import type { AppContext } from '../context.ts'
-import { readJson } from '../core/body.ts'
 import { isApiError } from '../errors.ts'
-import { callerAddress, inProcessPeer, requestContextOf } from '../http/request-context.ts'
+import { readJsonBody } from '../http/body.ts'
+import { operationsOf, type RoutedApi } from '../http/operation.ts'
+import { callerAddress, getRequestContext } from '../http/request-context.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import type { Send } from './call.ts'
-import { openHosts } from './host.ts'
+import { hostCheck } from './host.ts'
 import type { Extension } from './server.ts'
 
 export interface McpOptions {
-  /** What only tests serve. */
+  /** Tools and capabilities of tests. */
   extension?: Extension
-  /** When it aborts, streams that would stay open end. */
+  /** Ends open streams when the server stops. */
   stopping?: AbortSignal
+}
+
+interface Backend {
+  /** Sends a request of this process through the router. */
+  send: Send
+  loadApi(): Promise<RoutedApi>
+  options: McpOptions | undefined
 }
 
 type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Response>
 
 /**
- * The MCP endpoint (document 1, section 1: streamable HTTP, no authentication): the Agent API's
- * operations as tools, each a request through our own front door. The protocol's library is loaded
- * with the first request.
+ * Creates the MCP endpoint (document 1, section 1: streamable HTTP, no authentication). Its tools
+ * are the operations of the Agent API; a call is a request through the router. The MCP library is
+ * loaded with the first request.
  */
-export function openMcp(ctx: AppContext, send: Send, options: McpOptions = {}) {
-  const isOurs = openHosts(ctx.urls)
+export function createMcpEndpoint(ctx: AppContext, backend: Backend) {
+  const isAllowedHost = hostCheck(ctx.urls)
   let serve: Serve | undefined
-  const answer = async (request: Request): Promise<Response> => {
-    if (!isOurs(request)) return foreign(ctx)
+  const respond = async (request: Request): Promise<Response> => {
+    if (!isAllowedHost(request)) return wrongHostResponse(ctx)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
-    const body = await read(ctx, request)
+    const body = await readMessage(ctx, request)
     if (body instanceof Response) return body
-    const opened = serve ?? (await open(ctx, send, options))
-    if (opened instanceof Response) return opened
-    serve = opened
-    return opened(request, body)
+    const loaded = serve ?? (await load(ctx, backend))
+    if (loaded instanceof Response) return loaded
+    serve = loaded
+    return loaded(request, body)
   }
   return async (request: Request): Promise<Response> => {
-    requestContextOf(request).route = '/mcp'
-    const response = await answer(request)
+    getRequestContext(request).route = '/mcp'
+    const response = await respond(request)
     const origin = request.headers.get('origin')
     if (origin === null || response.status === 403) return response
     for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value)
@@ -54,24 +62,23 @@ const corsHeaders = {
   'access-control-max-age': '86400',
 }
 
-async function open(
-  ctx: AppContext,
-  send: Send,
-  { extension, stopping }: McpOptions,
-): Promise<Serve | Response> {
-  const described = await send(new Request('http://localhost/api/openapi.json'), inProcessPeer)
-  if (!described.ok) return described
-  const [{ openHandler }, { openShelf }] = await Promise.all([
+/** Returns the handler of the MCP library, or the error of an Agent API that is off. */
+async function load(ctx: AppContext, backend: Backend): Promise<Serve | Response> {
+  const { send, loadApi, options: { extension, stopping } = {} } = backend
+  const description = await send(new Request('http://localhost/api/openapi.json'))
+  if (!description.ok) return description
+  const [{ createServerHandler }, { createToolset }] = await Promise.all([
     import('./server.ts'),
-    import('./shelf.ts'),
+    import('./toolset.ts'),
   ])
-  const handler = openHandler(openShelf(ctx, await described.json(), send, extension))
+  const api = { description: await description.json(), operations: operationsOf(await loadApi()) }
+  const handler = createServerHandler(createToolset(ctx, api, send, extension))
   stopping?.addEventListener('abort', () => void handler.close())
   return handler.fetch
 }
 
-/** The message of a request, read within our bounds, or the answer that says what is wrong. */
-async function read(
+/** Reads the message of a request within our limits. Returns an error response for a bad one. */
+async function readMessage(
   ctx: AppContext,
   request: Request,
 ): Promise<{ parsedBody?: unknown } | Response> {
@@ -79,41 +86,43 @@ async function read(
   if (request.method !== 'POST' || !isJson) return {}
   const announced = Number(request.headers.get('content-length') ?? Number.NaN)
   if (!(announced <= keylessBodyBytesMax)) {
-    // The key may stand inside, so what is large counts before it is read.
-    const retryAfter = ctx.apiRequests.take(callerAddress(request))
-    if (retryAfter !== undefined) return busy(retryAfter)
+    // The key may be inside the body, so large bodies count against the address before that.
+    const retryAfter = ctx.state.apiRequests.take(callerAddress(request))
+    if (retryAfter !== undefined) return busyResponse(retryAfter)
   }
   try {
-    const parsedBody = await readJson(request, mcpBodyBytesMax)
-    if (parsedBody === undefined) return failed(400, -32_700, 'Parse error: the body is empty.')
+    const parsedBody = await readJsonBody(request, mcpBodyBytesMax)
+    if (parsedBody === undefined) {
+      return errorResponse(400, -32_700, 'Parse error: the body is empty.')
+    }
     if (Array.isArray(parsedBody) && parsedBody.length > mcpBatchMax) {
-      return failed(400, -32_600, `A batch has at most ${mcpBatchMax} messages.`)
+      return errorResponse(400, -32_600, `A batch has at most ${mcpBatchMax} messages.`)
     }
     return { parsedBody }
   } catch (error) {
     if (isApiError(error, 'too_large')) {
-      return failed(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)
+      return errorResponse(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)
     }
-    if (isApiError(error, 'try_again')) return busy(1)
+    if (isApiError(error, 'try_again')) return busyResponse(1)
     if (!isApiError(error, 'bad_request')) throw error
     const [{ problem }] = error.details
-    return failed(400, -32_700, `Parse error: ${problem}`)
+    return errorResponse(400, -32_700, `Parse error: ${problem}`)
   }
 }
 
-/** An error of JSON-RPC 2.0, section 5.1, for a message that cannot be told from others. */
-const failed = (status: number, code: number, message: string): Response =>
+/** Returns an error without a message id (JSON-RPC 2.0, section 5.1). */
+const errorResponse = (status: number, code: number, message: string): Response =>
   Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
 
-function busy(retryAfter: number): Response {
-  const answer = failed(429, -32_000, `Too many requests. Try again in ${retryAfter} s.`)
-  answer.headers.set('retry-after', String(retryAfter))
-  return answer
+function busyResponse(retryAfter: number): Response {
+  const response = errorResponse(429, -32_000, `Too many requests. Try again in ${retryAfter} s.`)
+  response.headers.set('retry-after', String(retryAfter))
+  return response
 }
 
-const foreign = ({ urls }: AppContext): Response =>
-  failed(
+const wrongHostResponse = ({ urls }: AppContext): Response =>
+  errorResponse(
     403,
     -32_000,
-    `This Host or Origin is not ours. Use ${urls.mcp}; an operator sets MCP_URL to another address.`,
+    `The Host or Origin does not belong to this server. Use ${urls.mcp}. To allow another address, set MCP_URL.`,
   )

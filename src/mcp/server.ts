@@ -14,55 +14,58 @@ import { mcpSubscriptionsMax } from '../limits.ts'
 import { version } from '../version.ts'
 import type { Arguments } from './call.ts'
 
-type Result = CallToolResult | InputRequiredResult
+type ToolResult = CallToolResult | InputRequiredResult
 
-/** A tool as the protocol serves it. */
+/** A tool with its call. */
 export interface ServedTool {
   definition: Definition
-  call(given: Arguments, context: ServerContext): Result | Promise<Result>
+  call(args: Arguments, context: ServerContext): ToolResult | Promise<ToolResult>
 }
 
-/** What is served. */
-export interface Shelf {
+/** The tools and the instructions of the server. */
+export interface Toolset {
   instructions: string
-  /** The tools that a request's list shows. */
-  listed(request: Request): ServedTool[]
+  /** Returns the tools of `tools/list`. */
+  list(request: Request): ServedTool[]
   find(name: string): ServedTool | undefined
-  /** What only tests serve beside the tools. */
+  /** Adds capabilities of tests. */
   extend?: Extension['extend']
 }
 
-/** What a test adds: tools of its own, and what else of the protocol its server speaks. */
+/** Tools and capabilities that a test adds. */
 export interface Extension {
   tools: ServedTool[]
   extend(server: McpServer): void
 }
 
-/** The list is the same as long as this process lives; a client may ask again after an hour. */
-const listed = { ttlMs: 3_600_000, cacheScope: 'public' as const }
+/** The list changes only with the process. Clients may cache it for one hour. */
+const listCaching = { ttlMs: 3_600_000, cacheScope: 'public' as const }
 
-/** One request's server. The protocol's own class would compile every tool for each of them. */
+/** The server of one request. McpServer's own tools would be compiled for each request. */
 class ToolServer extends McpServer {
   constructor(
-    private readonly shelf: Shelf,
+    private readonly toolset: Toolset,
     request: Request | undefined,
   ) {
     super(
       { name: 'berth', title: 'Berth', version },
       {
         capabilities: { tools: { listChanged: false } },
-        instructions: shelf.instructions,
-        cacheHints: { 'tools/list': listed, 'server/discover': listed },
+        instructions: toolset.instructions,
+        cacheHints: { 'tools/list': listCaching, 'server/discover': listCaching },
       },
     )
-    shelf.extend?.(this)
+    toolset.extend?.(this)
     this.server.setRequestHandler('tools/list', () => ({
-      tools: request ? shelf.listed(request).map(({ definition }) => definition) : [],
+      tools: request ? toolset.list(request).map(({ definition }) => definition) : [],
     }))
     this.server.setRequestHandler('tools/call', async ({ params }, context) => {
-      const tool = shelf.find(params.name)
+      const tool = toolset.find(params.name)
       if (!tool) {
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool.')
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          'This tool does not exist. List the tools with tools/list.',
+        )
       }
       const result = await tool.call(params.arguments ?? {}, context)
       return isInputRequiredResult(result)
@@ -71,14 +74,14 @@ class ToolServer extends McpServer {
     })
   }
 
-  /** What the protocol's front checks the headers `Mcp-Param-*` by. */
+  /** The library validates `Mcp-Param-*` headers by this schema. */
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.shelf.find(name)?.definition.inputSchema
+    return this.toolset.find(name)?.definition.inputSchema
   }
 }
 
-/** Serves both eras of the protocol at one address: 2026-07-28, and those with `initialize`. */
-export const openHandler = (shelf: Shelf) =>
-  createMcpHandler(({ requestInfo }) => new ToolServer(shelf, requestInfo), {
+/** Serves revision 2026-07-28 and the older ones with `initialize` at one URL. */
+export const createServerHandler = (toolset: Toolset) =>
+  createMcpHandler(({ requestInfo }) => new ToolServer(toolset, requestInfo), {
     maxSubscriptions: mcpSubscriptionsMax,
   })

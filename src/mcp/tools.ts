@@ -1,40 +1,49 @@
 import type { Tool as Definition } from '@modelcontextprotocol/server'
 
-import type { Description, Operation, Schema } from '../core/operations.ts'
+import type { ApiDescription, DescribedOperation, Schema } from '../http/api-description.ts'
+import type { Operation, RoutedOperation } from '../http/operation.ts'
 
 type Place = 'path' | 'query' | 'body'
 
-/** An operation as a tool: what a client is told, and how a call becomes a request. */
+/** An operation as an MCP tool. */
 export interface Tool {
   definition: Definition
-  operation: Operation
-  /** Where each argument but `key` goes. */
+  operation: DescribedOperation
+  /** The place of each argument in the request, except `key`. */
   places: Map<string, Place>
+  listing: Operation['mcp']
 }
 
-/** The body and the answers that a tool can carry; a file is read at its address instead. */
+/** Media types of bodies that a tool result can hold. Other files have URLs. */
 const json = 'application/json'
-const texts = [json, 'text/html', 'text/markdown', 'text/plain']
+const textTypes = [json, 'text/html', 'text/markdown', 'text/plain']
 
-/** What an operation that is a tool answers when it succeeds, by media type. */
-const answersOf = ({ responses }: Operation): [media: string, schema: Schema][] =>
+/** Returns the responses of success, by media type. */
+const successesOf = ({ responses }: DescribedOperation): [media: string, schema: Schema][] =>
   Object.entries(responses)
     .filter(([status]) => status < '300')
     .flatMap(([, { content }]) =>
       Object.entries(content).map(([media, { schema }]): [string, Schema] => [media, schema]),
     )
 
-/** Operations of an agent's key or of none, whose answers are texts; not the description itself. */
-const isTool = (operation: Operation): boolean =>
-  operation.operationId !== 'get_openapi' &&
-  operation.security.every((way) => Object.keys(way).join() === 'key') &&
-  answersOf(operation).every(([media]) => texts.includes(media))
+/** Returns the operations that can be tools, in the order of the description. */
+export function toolsOf(
+  { operations, records }: ApiDescription,
+  declarations: RoutedOperation[],
+): Tool[] {
+  const declared = new Map(declarations.map((operation) => [operation.id, operation]))
+  return operations.flatMap((operation) => {
+    const { auth, mcp } = declared.get(operation.operationId) ?? {}
+    const isText = successesOf(operation).every(([media]) => textTypes.includes(media))
+    if (!isText || auth === 'person' || mcp === 'hidden') return []
+    return [{ ...toolOf(operation, records), listing: mcp }]
+  })
+}
 
-/** Every operation that can be a tool, in the order of the description. */
-export const toolsOf = ({ operations, records }: Description): Tool[] =>
-  operations.filter(isTool).map((operation) => toolOf(operation, records))
-
-function toolOf(operation: Operation, records: Description['records']): Tool {
+function toolOf(
+  operation: DescribedOperation,
+  records: ApiDescription['records'],
+): Omit<Tool, 'listing'> {
   const { operationId: name, summary, description, method } = operation
   const { inputs, required, places } = inputsOf(operation)
   return {
@@ -45,10 +54,13 @@ function toolOf(operation: Operation, records: Description['records']): Tool {
       title: titleOf(name),
       description: description ? `${summary} ${description}` : summary,
       inputSchema: {
-        ...whole({ properties: { ...inputs, key }, required }, records),
+        ...selfContained({ properties: { ...inputs, key }, required }, records),
         additionalProperties: false,
       },
-      outputSchema: whole({ anyOf: [...answersOf(operation).map(output), refusal] }, records),
+      outputSchema: selfContained(
+        { anyOf: [...successesOf(operation).map(outputSchema), errorSchema] },
+        records,
+      ),
       annotations: {
         readOnlyHint: method === 'GET',
         destructiveHint: ['DELETE', 'PUT', 'PATCH'].includes(method),
@@ -63,11 +75,11 @@ const titleOf = (name: string): string =>
 
 const key = {
   type: 'string',
-  description: 'Your agent key, where it is not sent as Authorization: Bearer <key>.',
+  description: 'Your agent key, unless you send it as Authorization: Bearer <key>.',
 }
 
-/** The same refusals as over HTTP (document 1, section 7). */
-const refusal = {
+/** The errors of the Agent API (document 1, section 7). */
+const errorSchema = {
   type: 'object',
   properties: {
     error: { type: 'string' },
@@ -78,10 +90,10 @@ const refusal = {
   required: ['error', 'code'],
 }
 
-/** The name under which a text that is no JSON stands in a structured answer: html, markdown. */
+/** Returns the field that holds a text in a structured result: `html`, `markdown`. */
 export const fieldOf = (media: string): string => media.split('/')[1] ?? media
 
-const output = ([media, schema]: [string, Schema]): Schema =>
+const outputSchema = ([media, schema]: [string, Schema]): Schema =>
   media === json
     ? schema
     : {
@@ -90,17 +102,19 @@ const output = ([media, schema]: [string, Schema]): Schema =>
         required: [fieldOf(media)],
       }
 
-/** What stands in a query as the text true or false is a boolean among arguments. */
+/** Booleans are the texts true and false in a query. */
 const flag = { type: 'boolean' }
-const isFlag = ({ enum: words }: Schema): boolean => Array.isArray(words) && words.includes('true')
+const isFlag = ({ enum: values }: Schema): boolean =>
+  Array.isArray(values) && values.includes('true')
 
-/** The arguments of an operation: of its path, its query and its body, side by side. */
-function inputsOf({ operationId, parameters = [], requestBody }: Operation) {
+/** Returns the arguments of an operation: the fields of its path, query and body together. */
+function inputsOf({ operationId, parameters = [], requestBody }: DescribedOperation) {
   const inputs: Record<string, object> = {}
   const required: string[] = []
   const places: Tool['places'] = new Map()
   const add = (name: string, place: Place, schema: object): void => {
-    if (name in inputs || name === 'key') throw new Error(`${operationId} has two of ${name}`)
+    if (name in inputs || name === 'key')
+      throw new Error(`${operationId} has two arguments named ${name}`)
     inputs[name] = schema
     places.set(name, place)
   }
@@ -115,8 +129,8 @@ function inputsOf({ operationId, parameters = [], requestBody }: Operation) {
   return { inputs, required, places }
 }
 
-/** A schema of an object that stands alone: the records it names are laid into it. */
-function whole(schema: Schema, records: Description['records']) {
+/** Returns an object schema with the shared records that it refers to. */
+function selfContained(schema: Schema, records: ApiDescription['records']) {
   const found = new Map<string, Schema>()
   const localise = (given: Schema): Schema => {
     const text = JSON.stringify(given).replaceAll('#/components/schemas/', '#/$defs/')

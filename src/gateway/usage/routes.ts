@@ -4,29 +4,29 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { csvFile } from '../../core/csv.ts'
 import { Media } from '../../core/schema.ts'
-import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { keyAuth } from '../authentication.ts'
+import { keyOperation } from '../operation.ts'
+import { formatCsv, listHistory } from './history.ts'
 import * as schemas from './schemas.ts'
-import { csvOf, historyOf } from './usage.ts'
 
 /** What an account used, request by request (document 2, GET /queries/history). */
 export const usageRoutes = (ctx: AppContext) =>
-  new Elysia().use(withKey(ctx)).get(
+  new Elysia().use(keyAuth(ctx)).get(
     '/queries/history',
     async ({ spender, query }) => {
-      const history = await historyOf(ctx, spender.account, query)
-      return query.format === 'csv' ? csvFile('history', csvOf(history.data)) : history
+      const history = await listHistory(ctx, spender.account, query)
+      return query.format === 'csv' ? csvFile('history', formatCsv(history.data)) : history
     },
     {
-      query: schemas.HistoryWanted,
-      ...operation(
+      query: schemas.HistoryQuerySchema,
+      ...keyOperation(
         {
           id: 'list_history',
           tag: 'Account',
           summary: 'What your account used, newest first.',
           more: 'As JSON, or as CSV with format=csv. No bodies are kept.',
         },
-        { 200: Type.Union([schemas.History, Media('text/csv')]) },
+        { 200: Type.Union([schemas.HistorySchema, Media('text/csv')]) },
         ['bad_request'],
       ),
     },

@@ -1,10 +1,11 @@
 import type { AppContext } from '../../context.ts'
-import { describe, type Described } from '../../core/description.ts'
-import type { Entity } from '../../core/entity.ts'
 import { idPattern } from '../../core/ids.ts'
+import { describeApi } from '../../http/api-description.ts'
+import type { Entity } from '../../http/entity.ts'
+import type { RoutedApi } from '../../http/operation.ts'
 import { assetName } from '../../scan/asset-asks.ts'
 import type { Tag } from '../operation.ts'
-import { cookieName } from '../people/visitor.ts'
+import { cookieName } from '../people/session-user.ts'
 
 const tags: Record<Tag, string> = {
   Start: 'Whether the API is open, what there is, and how to begin.',
@@ -45,8 +46,8 @@ fault of ours is 500 \`internal\`. Every answer carries \`x-request-id\`, every 
 A \`ref\` in the body, or the header \`Idempotency-Key\`, makes a publish safe to send again.`
 
 /** The description of the Agent API (document 1, operation 3). */
-export const describeAgentApi = (ctx: AppContext, api: Described): Promise<Entity> =>
-  describe(api, {
+export const describeAgentApi = (ctx: AppContext, api: RoutedApi): Promise<Entity> =>
+  describeApi(api, {
     title: 'Berth Agent API',
     version: '1.0.0',
     description: words,

@@ -77,7 +77,7 @@ describe('the docs page', () => {
     const page = await ctx.visit('GET', '/agents/docs', { headers })
     expect(page.body).toBe(html)
     const described = await ctx.visit('GET', '/agents/openapi.json', { headers })
-    expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+    expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
     expect(described.status).toBe(200)
   })
 

@@ -1,15 +1,21 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { answer, compressed, type Entity, entity, lastingEntity } from '../../core/entity.ts'
 import { type PublicFile, theFile } from '../../core/public.ts'
 import { escapeHtml } from '../../core/text.ts'
 import { ApiError, type HostingErrorName } from '../../errors.ts'
+import {
+  compressText,
+  createEntity,
+  createImmutableEntity,
+  type Entity,
+  entityResponse,
+} from '../../http/entity.ts'
 import { RULES } from '../../scan/rules.ts'
-import { faultWords, wordsOf } from '../envelope.ts'
-import { withoutKey } from '../key.ts'
+import { checkAgentsOn } from '../authentication.ts'
+import { errorEnvelope, internalErrorBody } from '../error-response.ts'
 import { examples } from './examples.ts'
-import { guideOf } from './guide.ts'
+import { getGuide } from './guide.ts'
 
 export type PublicFiles = ReadonlyMap<string, PublicFile>
 
@@ -28,14 +34,14 @@ type Part = keyof typeof parts
  * All it loads lies beside it under names of their own content, so that it works under any address
  * and without a network.
  */
-export function docs(ctx: AppContext, files: PublicFiles) {
+export function docsRoutes(ctx: AppContext, files: PublicFiles) {
   let own: Own | undefined
   let page: Entity | undefined
   return new Elysia()
-    .use(withoutKey(ctx))
+    .onTransform(() => checkAgentsOn(ctx))
     .get(
       '/docs',
-      ({ request }) => answer(request, (page ??= pageOf(ctx, (own ??= partsOf(files))))),
+      ({ request }) => entityResponse(request, (page ??= pageOf(ctx, (own ??= partsOf(files))))),
       {
         detail: { hide: true },
       },
@@ -46,7 +52,7 @@ export function docs(ctx: AppContext, files: PublicFiles) {
         own ??= partsOf(files)
         const part = own.get(params.part)
         if (!part) throw new ApiError('not_found', { what: 'file of the docs' })
-        return answer(request, part.whole)
+        return entityResponse(request, part.whole)
       },
       { detail: { hide: true } },
     )
@@ -58,7 +64,7 @@ function partsOf(files: PublicFiles): Own {
   const own: Own = new Map()
   for (const [name, path] of Object.entries(parts)) {
     const file = theFile(files, path)
-    own.set(name, { whole: lastingEntity(file), etag: file.etag })
+    own.set(name, { whole: createImmutableEntity(file), etag: file.etag })
   }
   return own
 }
@@ -72,7 +78,7 @@ function pageOf(ctx: AppContext, own: Own): Entity {
     `connect-src 'self' ${originsOf(ctx).join(' ')}`,
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ]
-  return entity(compressed(htmlOf(ctx, own)), {
+  return createEntity(compressText(htmlOf(ctx, own)), {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
     'content-security-policy': csp.join('; '),
@@ -89,7 +95,7 @@ const originsOf = ({ urls: { base, gateway } }: AppContext): string[] => [
 
 function htmlOf(ctx: AppContext, own: Own): string {
   const { app, gateway } = ctx.urls
-  const { name, what, quickstart, auth } = guideOf(ctx)
+  const { name, what, quickstart, auth } = getGuide(ctx)
   const described = escapeHtml(`${gateway}/v1/openapi.json`)
   const at = (part: Part): string => `docs/${part}?h=${own.get(part)?.etag}`
   const steps = quickstart
@@ -146,11 +152,11 @@ const table = (heads: string[], rows: string[][]): string => {
 }
 
 const exampleOf = <N extends HostingErrorName>(name: N) =>
-  wordsOf(new ApiError<N>(name, ...examples[name]))
+  errorEnvelope(new ApiError<N>(name, ...examples[name]))
 
 function errorsTable(): string {
   const all = Object.keys(examples).filter((name): name is HostingErrorName => name in examples)
-  const words = [...all.map(exampleOf), { status: 500, body: faultWords('x-request-id') }]
+  const words = [...all.map(exampleOf), { status: 500, body: internalErrorBody('x-request-id') }]
   return table(
     ['Code', 'Status', 'What it says'],
     words.map(({ status, body }) => [

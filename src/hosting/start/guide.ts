@@ -87,7 +87,7 @@ const modelsOf = (ctx: AppContext): string[] => [
 ]
 
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
-export function guideOf(ctx: AppContext) {
+export function getGuide(ctx: AppContext) {
   const { urls, config } = ctx
   const { make, curl } = keyOf(ctx)
   return {
@@ -133,10 +133,10 @@ export function guideOf(ctx: AppContext) {
   }
 }
 
-export type Guide = ReturnType<typeof guideOf>
+export type Guide = ReturnType<typeof getGuide>
 
 /** The guide as markdown, for `Accept: text/markdown`, /llms.txt and /skill.md. */
-export function markdownOf(guide: Guide): string {
+export function guideMarkdown(guide: Guide): string {
   const steps = guide.quickstart.map(
     ({ step, curl }, at) => `${at + 1}. ${step}\n\n   \`\`\`sh\n   ${curl}\n   \`\`\`\n`,
   )
@@ -190,9 +190,9 @@ ${bullets(limits)}
 }
 
 /** The guide as an Agent Skill: frontmatter with name and description, then the markdown. */
-export const skillOf = (guide: Guide): string => `---
+export const skillMarkdown = (guide: Guide): string => `---
 name: publish-on-berth
 description: Publish a self-contained html app or game at ${guide.urls.base} and get a public link. Use it when someone wants an app, game, page or tool they can open and share.
 ---
 
-${markdownOf(guide)}`
+${guideMarkdown(guide)}`

@@ -1,16 +1,17 @@
-import { type AnyElysia, Elysia } from 'elysia'
+import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { prefers } from '../../core/accept.ts'
-import type { Described } from '../../core/description.ts'
-import { answer, type Entity } from '../../core/entity.ts'
-import { readDescription } from '../../core/operations.ts'
-import { withoutKey } from '../key.ts'
-import { openOperation } from '../operation.ts'
+import { lazy } from '../../core/lazy.ts'
+import { prefers } from '../../http/accept.ts'
+import { readDescription } from '../../http/api-description.ts'
+import { entityResponse } from '../../http/entity.ts'
+import type { RoutedApi } from '../../http/operation.ts'
+import { callerAuth, checkAgentsOn } from '../authentication.ts'
+import { publicOperation } from '../operation.ts'
 import { describeAgentApi } from './description.ts'
-import { catalogueOf, linksOf, serverOf } from './found.ts'
-import { guideOf, markdownOf, skillOf } from './guide.ts'
-import { operationsOf } from './operations.ts'
+import { apiCatalog, discoveryLinks, mcpServerManifest } from './discovery.ts'
+import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
+import { operationsText } from './operations-text.ts'
 import * as schemas from './schemas.ts'
 
 /** A guide may be read from a page of any site. */
@@ -34,27 +35,28 @@ const wantsMarkdown = (request: Request): boolean =>
 /** Document 1, operations 1 and 2. */
 export const startRoutes = (ctx: AppContext) =>
   new Elysia()
+    .use(callerAuth(ctx))
     .get(
       '/on',
       () => ({ on: ctx.config.agentsOn }),
-      openOperation(
-        { id: 'is_on', tag: 'Start', summary: 'Whether the Agent API is open.' },
+      publicOperation(
+        { id: 'is_on', tag: 'Start', mcp: 'shown', summary: 'Whether the Agent API is open.' },
         { 200: schemas.On },
       ),
     )
-    .use(withoutKey(ctx))
     .get(
       '/',
       ({ request, set }) => {
         set.headers.vary = 'accept'
-        set.headers.link = linksOf(ctx)
-        const guide = guideOf(ctx)
-        return wantsMarkdown(request) ? markdown(markdownOf(guide)) : guide
+        set.headers.link = discoveryLinks(ctx)
+        const guide = getGuide(ctx)
+        return wantsMarkdown(request) ? markdown(guideMarkdown(guide)) : guide
       },
-      openOperation(
+      publicOperation(
         {
           id: 'start',
           tag: 'Start',
+          mcp: 1,
           summary: 'What this is and how to publish. Read it first.',
           more: 'With Accept: text/markdown, the same as a text.',
         },
@@ -64,31 +66,35 @@ export const startRoutes = (ctx: AppContext) =>
     )
 
 /** Document 1, operation 3: the description of `api`, made when it is first asked for. */
-export function descriptionRoutes(ctx: AppContext, api: Described) {
-  let description: Promise<Entity> | undefined
+export function descriptionRoutes(ctx: AppContext, api: RoutedApi) {
+  const description = lazy(() => describeAgentApi(ctx, api))
   return new Elysia()
-    .use(withoutKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/openapi.json',
-      async ({ request }) => answer(request, await (description ??= describeAgentApi(ctx, api))),
-      openOperation(
-        { id: 'get_openapi', tag: 'Start', summary: 'This description (OpenAPI 3.1).' },
+      async ({ request }) => entityResponse(request, await description()),
+      publicOperation(
+        {
+          id: 'get_openapi',
+          tag: 'Start',
+          mcp: 'hidden',
+          summary: 'This description (OpenAPI 3.1).',
+        },
         { 200: schemas.OpenApi },
         ['agents_off'],
       ),
     )
 }
 
-/** What agents and their programs look for at the top of the site, whatever they read first. */
-export const guideFiles = (ctx: AppContext, api: Pick<AnyElysia, 'handle'>) =>
+/** Guides that agents and their programs look for at the top of the site. */
+export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<unknown>) =>
   new Elysia()
-    .use(withoutKey(ctx))
-    .get('/llms.txt', () => markdown(markdownOf(guideOf(ctx)), 'text/plain'))
+    .onTransform(() => checkAgentsOn(ctx))
+    .get('/llms.txt', () => markdown(guideMarkdown(getGuide(ctx)), 'text/plain'))
     .get('/llms-full.txt', async () => {
-      const described = await api.handle(new Request('http://localhost/api/openapi.json'))
-      const all = operationsOf(readDescription(await described.json()))
-      return markdown(`${markdownOf(guideOf(ctx))}\n${all}`, 'text/plain')
+      const all = operationsText(readDescription(await readOpenApi()))
+      return markdown(`${guideMarkdown(getGuide(ctx))}\n${all}`, 'text/plain')
     })
-    .get('/skill.md', () => markdown(skillOf(guideOf(ctx))))
-    .get('/server.json', () => json(serverOf(ctx)))
-    .get('/.well-known/api-catalog', () => json(catalogueOf(ctx), 'application/linkset+json'))
+    .get('/skill.md', () => markdown(skillMarkdown(getGuide(ctx))))
+    .get('/server.json', () => json(mcpServerManifest(ctx)))
+    .get('/.well-known/api-catalog', () => json(apiCatalog(ctx), 'application/linkset+json'))

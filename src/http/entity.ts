@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
-import { weights } from './accept.ts'
-import { sha256 } from './ids.ts'
+import { sha256 } from '../core/ids.ts'
+import { qualityValues } from './accept.ts'
 
 /** One resource in up to three encodings, each with a strong ETag of its own. RFC 9110, 8.8.3. */
 export interface Entity {
@@ -29,7 +29,7 @@ interface Content {
 }
 
 /** A small text of ours, compressed on the spot: a millisecond or two. */
-export function compressed(text: string): Required<Content> {
+export function compressText(text: string): Required<Content> {
   // Loaded here, since a start of the house would wait a tenth of its time for it.
   const { brotliCompressSync, constants } = process.getBuiltinModule('node:zlib')
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
@@ -43,7 +43,7 @@ export function compressed(text: string): Required<Content> {
 }
 
 /** Prepares everything an answer needs, so that a request copies nothing and compresses nothing. */
-export function entity(content: Content, headers: Record<string, string>): Entity {
+export function createEntity(content: Content, headers: Record<string, string>): Entity {
   const variants: Variant[] = []
   for (const encoding of ['br', 'gzip', 'identity'] as const) {
     const bytes = content[encoding]
@@ -60,8 +60,8 @@ export function entity(content: Content, headers: Record<string, string>): Entit
 }
 
 /** A file whose address changes with its content, so that browsers keep it for good. */
-export const lastingEntity = (file: Content & { type: string }): Entity =>
-  entity(file, {
+export const createImmutableEntity = (file: Content & { type: string }): Entity =>
+  createEntity(file, {
     'content-type': file.type,
     'cache-control': 'public, max-age=31536000, immutable',
     'x-content-type-options': 'nosniff',
@@ -76,7 +76,7 @@ const orders = new LRUCache<string, Encoding[]>({ max: 500 })
 function encodings(header: string): Encoding[] {
   const known = orders.get(header)
   if (known) return known
-  const found = weights(header)
+  const found = qualityValues(header)
   const other = found.get('*') ?? 0
   const weight = (name: string): number =>
     found.get(name === 'gzip' && found.has('x-gzip') && !found.has('gzip') ? 'x-gzip' : name) ??
@@ -107,7 +107,7 @@ function matches(header: string | null, etag: string): boolean {
 }
 
 /** 200 or 304, for GET and HEAD alike: the server itself leaves the body of a HEAD away. */
-export function answer(request: Request, whole: Entity): Response {
+export function entityResponse(request: Request, whole: Entity): Response {
   const { etag, headers, unchanged, content } = variantFor(request, whole)
   return matches(request.headers.get('if-none-match'), etag)
     ? new Response(null, { status: 304, headers: unchanged })

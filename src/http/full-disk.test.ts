@@ -14,7 +14,7 @@ test('below the floor of the disk what brings nothing new is still answered', as
   const [ann, gus] = [await t.person('ann'), await newGus(t, '1')]
   const id = await ann.publish()
   await ann.call('DELETE', `/apps/${id}`)
-  t.ctx.storage.checkRoom = () => {
+  t.ctx.storage.requireFreeSpace = () => {
     throw new ApiError('try_again', {})
   }
   for (const path of ['/credits/balance', '/v1/credits/balance']) {

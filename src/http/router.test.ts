@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { openingDoor } from './middleware.ts'
+import { respondStarting } from './router.ts'
 
 test('while the house opens, both APIs say in their own words to come again in a second', async () => {
   const ask = async (path: string) => {
-    const answer = await openingDoor(new Request(`http://localhost${path}`), '127.0.0.1')
+    const answer = await respondStarting(new Request(`http://localhost${path}`), '127.0.0.1')
     expect(answer.headers.get('retry-after')).toBe('1')
     expect(answer.status).toBe(503)
     return answer.text()

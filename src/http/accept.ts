@@ -1,5 +1,5 @@
 /** What a header of the Accept family ranks, in its order: 0 is refused. RFC 9110, 12.4.2. */
-export function weights(header: string): Map<string, number> {
+export function qualityValues(header: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const part of header.toLowerCase().split(',').slice(0, 20)) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
@@ -15,7 +15,7 @@ export function weights(header: string): Map<string, number> {
  * which is named first. Many clients name text/plain behind application/json without a weight.
  */
 export function prefers({ headers }: Request, type: string, other: string): boolean {
-  const found = weights(headers.get('accept') ?? '')
+  const found = qualityValues(headers.get('accept') ?? '')
   const weight = found.get(type) ?? 0
   const ranges = [other, other.replace(/\/.*/, '/*'), '*/*']
   const rest = ranges.map((range) => found.get(range)).find((one) => one !== undefined) ?? 0

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 
 import { ApiError } from '../errors.ts'
 import { jsonDepthMax, jsonValuesMax } from '../limits.ts'
-import { readJson } from './body.ts'
+import { readJsonBody } from './body.ts'
 
 const parse = (body: string | ReadableStream): Promise<unknown> =>
-  readJson(new Request('http://localhost/', { method: 'POST', body }))
+  readJsonBody(new Request('http://localhost/', { method: 'POST', body }))
 
 /** What is wrong with a body. */
 async function problemOf(text: string | ReadableStream): Promise<string> {
@@ -54,7 +54,7 @@ test('a packed body is told to come as it is', async () => {
   const body = Bun.gzipSync('{"a":1}')
   const headers = { 'content-encoding': 'gzip' }
   const request = new Request('http://localhost/', { method: 'POST', body, headers })
-  expect(await readJson(request).catch(({ facts }) => facts)).toEqual([
+  expect(await readJsonBody(request).catch(({ details }) => details)).toEqual([
     { problem: 'Send the body as it is, without Content-Encoding.' },
   ])
 })

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
 import { orNull } from '../core/schema.ts'
-import { cannotTake } from '../db/error.ts'
+import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
-import { ChargedLate } from '../ledger/paid-work.ts'
+import { UnsettledHoldError } from '../ledger/paid-work.ts'
 import { messages } from './messages.ts'
 
 const invalid = 'invalid_request_error'
@@ -26,7 +26,7 @@ const table: { [N in GatewayErrorName]: Row } = {
   bad_role: [400, invalid, 'messages'],
   no_usable_messages: [400, invalid, 'messages'],
   conversation_too_long: [400, invalid, 'messages'],
-  no_rate: [400, invalid, 'model'],
+  no_price: [400, invalid, 'model'],
   no_key: [401, 'authentication_error'],
   bad_key: [401, 'authentication_error', null, 'invalid_api_key'],
   not_enough_credits: [402, 'insufficient_quota', null, 'insufficient_quota', 'final'],
@@ -36,7 +36,7 @@ const table: { [N in GatewayErrorName]: Row } = {
   search_off: [400, invalid, 'web_search', 'W206'],
   model_cannot_search: [400, invalid, 'web_search', 'W207'],
   searches_limit: [429, limit, 'web_search', 'W109'],
-  no_picture_input: [400, invalid, 'messages'],
+  no_image_input: [400, invalid, 'messages'],
   no_file_input: [400, invalid, 'messages'],
   bad_part: [400, invalid, 'messages'],
   no_file: [404, invalid, 'file_id'],
@@ -53,7 +53,7 @@ const table: { [N in GatewayErrorName]: Row } = {
   upstream_busy: [429, limit],
   content_policy: [400, invalid, null, 'content_policy_violation', 'final'],
   upstream_failed: [502, api],
-  upstream_refused: [400, api, null, null, 'final'], // context_length_exceeded where it says so
+  upstream_rejected: [400, api, null, null, 'final'], // context_length_exceeded where it says so
   no_content: [502, api],
   unreadable: [502, api, null, 'unreadable_response', 'final'],
   deadline: [504, api, null, 'deadline_exceeded', 'final'],
@@ -83,7 +83,7 @@ export interface Envelope {
 export const final = { 'x-should-retry': 'false' }
 
 /** A refusal in this API's words, with the headers that tell a client whether to try again. */
-export function wordsOf<N extends GatewayErrorName>({
+export function errorEnvelope<N extends GatewayErrorName>({
   errorName: refusal,
   details: facts,
 }: ApiError<N>) {
@@ -110,8 +110,8 @@ interface Varying {
 }
 
 /** A refusal as this API's answer. */
-function answerOf<N extends GatewayErrorName>(refusal: ApiError<N>): Response {
-  const { status, headers, body } = wordsOf(refusal)
+function apiErrorResponse<N extends GatewayErrorName>(refusal: ApiError<N>): Response {
+  const { status, headers, body } = errorEnvelope(refusal)
   return Response.json(body, { status, headers })
 }
 
@@ -119,17 +119,17 @@ function answerOf<N extends GatewayErrorName>(refusal: ApiError<N>): Response {
  * Any error as this API's answer: refusals as the table says, a database or disk that cannot take a
  * write as try_again, all else as a fault.
  */
-export function errorAnswer(error: unknown, fault: () => Response): Response {
-  if (isOurs(error)) return answerOf(error)
-  return cannotTake(error) ? answerOf(new ApiError('try_again', {})) : fault()
+export function errorResponse(error: unknown, fault: () => Response): Response {
+  if (isGatewayError(error)) return apiErrorResponse(error)
+  return isWriteUnavailable(error) ? apiErrorResponse(new ApiError('try_again', {})) : fault()
 }
 
 /** Whether an error is an expected no of this API. */
-export const isOurs = (error: unknown): error is ApiError<GatewayErrorName> =>
+export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorName> =>
   error instanceof ApiError && error.errorName in table
 
 /** The one answer without the envelope: too many requests from an address. */
-export function tooManyRequests(max: number, retryAfter: number): Response {
+export function rateLimitResponse(max: number, retryAfter: number): Response {
   const message = `Rate limit exceeded: ${max} requests a minute. Retry in ${retryAfter} seconds.`
   const body = { statusCode: 429, error: 'Too Many Requests', message }
   return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })
@@ -139,8 +139,8 @@ export function tooManyRequests(max: number, retryAfter: number): Response {
  * What is no refusal is a fault of ours: it is logged, and the caller is told only that, and what
  * becomes of the credits.
  */
-export function faultAnswer(requestId: string, error: unknown): Response {
-  const isCharged = error instanceof ChargedLate
+export function internalErrorResponse(requestId: string, error: unknown): Response {
+  const isCharged = error instanceof UnsettledHoldError
   const charged = isCharged
     ? 'What was held for this is charged within minutes: GET /v1/queries/history tells it.'
     : 'Nothing was charged.'
@@ -150,7 +150,7 @@ export function faultAnswer(requestId: string, error: unknown): Response {
 }
 
 /** A path or a method that is no operation; `instead` says where to go. */
-export function noSuchOperation(
+export function unknownOperationResponse(
   method: string,
   path: string,
   instead = 'GET /v1/openapi.json tells what there is.',
@@ -178,7 +178,7 @@ const TooManyRequests = Type.Object(
 )
 
 /** The typed refusals of an operation, by status, for its description. */
-export function refusing(...names: GatewayErrorName[]): Record<number, TSchema> {
+export function errorSchemas(names: readonly GatewayErrorName[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name][0])
   const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
     const description = group.map((name) => table[name][3] ?? name).join(', ')

@@ -1,10 +1,10 @@
-import { isRecord, recordOf } from './schema.ts'
+import { isRecord, recordOf } from '../core/schema.ts'
 
 /** A JSON object, as it comes out of the description. */
 type Node = { [name: string]: unknown }
 
 /** What an API's description says beside its operations. */
-export interface Words {
+export interface ApiInfo {
   title: string
   version: string
   description: string
@@ -28,7 +28,7 @@ export interface Words {
  * answer, schemas of JSON Schema 2020-12, and those with a `title` once, under components.
  * https://spec.openapis.org/oas/v3.1.0
  */
-export function openApi31(raw: unknown, words: Words): Node {
+export function toOpenApi31(raw: unknown, words: ApiInfo): Node {
   const answers = new Schemas(false)
   const paths: Node = {}
   for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
@@ -64,12 +64,13 @@ const headers = {
 const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
 
-function operationOf(given: Node, words: Words, answers: Schemas): Node {
-  const { parameters, requestBody, responses, operationId, ...said } = given
+function operationOf(given: Node, words: ApiInfo, answers: Schemas): Node {
+  // `operation` is our declaration (operation.ts), which is not a part of OpenAPI.
+  const { parameters, requestBody, responses, operationId, operation: _, ...rest } = given
   const body = requestBody === undefined ? undefined : recordOf(requestBody)
   return {
     operationId,
-    ...said,
+    ...rest,
     ...(Array.isArray(parameters) &&
       parameters.length > 0 && {
         parameters: parameters.map((parameter) => parameterOf(recordOf(parameter), words)),
@@ -89,7 +90,7 @@ function operationOf(given: Node, words: Words, answers: Schemas): Node {
   }
 }
 
-function parameterOf(given: Node, words: Words): Node {
+function parameterOf(given: Node, words: ApiInfo): Node {
   const { schema, ...rest } = given
   const known = given['in'] === 'path' ? words.parameters[String(given['name'])] : undefined
   const own = recordOf(inputs.plain(schema))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { ApiError, type DetailsOf, type GatewayErrorName } from '../errors.ts'
-import { errorAnswer, wordsOf } from './envelope.ts'
+import { errorEnvelope, errorResponse } from './error-response.ts'
 
 const wait = { max: 6, retryAfter: 7 }
 const model = { model: 'maker/small' }
@@ -13,7 +13,7 @@ const section7: Row[] = [
   row(400, 'invalid_request_error', null, 'bad_role'),
   row(400, 'invalid_request_error', null, 'no_usable_messages'),
   row(400, 'invalid_request_error', null, 'conversation_too_long', { max: 120_000 }),
-  row(400, 'invalid_request_error', null, 'no_rate', model),
+  row(400, 'invalid_request_error', null, 'no_price', model),
   row(401, 'authentication_error', null, 'no_key'),
   row(401, 'authentication_error', 'invalid_api_key', 'bad_key'),
   row(402, 'insufficient_quota', 'insufficient_quota', 'not_enough_credits', {
@@ -25,7 +25,7 @@ const section7: Row[] = [
   row(400, 'invalid_request_error', 'W206', 'search_off'),
   row(400, 'invalid_request_error', 'W207', 'model_cannot_search', model),
   row(429, 'rate_limit_error', 'W109', 'searches_limit', wait),
-  row(400, 'invalid_request_error', null, 'no_picture_input', model),
+  row(400, 'invalid_request_error', null, 'no_image_input', model),
   row(400, 'invalid_request_error', null, 'no_file_input', model),
   row(400, 'invalid_request_error', null, 'bad_part'),
   row(404, 'invalid_request_error', null, 'no_file', { id: 'file_1' }),
@@ -40,7 +40,7 @@ const section7: Row[] = [
   row(429, 'rate_limit_error', null, 'upstream_busy', { retryAfter: 7 }),
   row(400, 'invalid_request_error', 'content_policy_violation', 'content_policy'),
   row(502, 'api_error', null, 'upstream_failed', {}),
-  row(400, 'api_error', null, 'upstream_refused', {}),
+  row(400, 'api_error', null, 'upstream_rejected', {}),
   row(502, 'api_error', null, 'no_content'),
   row(502, 'api_error', 'unreadable_response', 'unreadable'),
   row(504, 'api_error', 'deadline_exceeded', 'deadline'),
@@ -49,7 +49,7 @@ const section7: Row[] = [
 interface Row {
   name: GatewayErrorName
   wanted: { status: number; type: string; code: string | null }
-  words: ReturnType<typeof wordsOf>
+  words: ReturnType<typeof errorEnvelope>
 }
 
 function row<N extends GatewayErrorName>(
@@ -59,7 +59,7 @@ function row<N extends GatewayErrorName>(
   name: N,
   ...facts: DetailsOf<N>
 ): Row {
-  const words = wordsOf(new ApiError<N>(name, ...facts))
+  const words = errorEnvelope(new ApiError<N>(name, ...facts))
   return { name, wanted: { status, type, code }, words }
 }
 
@@ -71,14 +71,15 @@ test.each(section7)('$name has its status, type and code', ({ wanted, words }) =
 })
 
 test('of what is no id only so much is said back', () => {
-  const { message } = wordsOf(new ApiError('no_model', { model: 'x'.repeat(1_000_000) })).body.error
+  const { message } = errorEnvelope(new ApiError('no_model', { model: 'x'.repeat(1_000_000) })).body
+    .error
   expect(message.length).toBeLessThan(300)
 })
 
 test('money is told in plain digits, however little it is', () => {
   const told = [
-    wordsOf(new ApiError('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),
-    wordsOf(new ApiError('daily_cap', { cap: 1_000_000n, spent: 900n })),
+    errorEnvelope(new ApiError('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),
+    errorEnvelope(new ApiError('daily_cap', { cap: 1_000_000n, spent: 900n })),
   ]
   expect(told.map(({ body }) => body.error.message.match(/\$[\de.-]*\d/g))).toEqual([
     ['$1.000000001', '$0.000000001'],
@@ -87,7 +88,8 @@ test('money is told in plain digits, however little it is', () => {
 })
 
 test('a cap of nothing is not said to end at midnight', () => {
-  const said = (cap: bigint) => wordsOf(new ApiError('daily_cap', { cap, spent: 0n })).body.error
+  const said = (cap: bigint) =>
+    errorEnvelope(new ApiError('daily_cap', { cap, spent: 0n })).body.error
   expect(said(1n).message).toEndWith('Raise its cap, or wait until 00:00 UTC.')
   expect(said(0n).message).toEndWith('Have that changed.')
 })
@@ -109,17 +111,17 @@ test('429 and 503 say when to come back; what is in vain or charged again says s
     'not_enough_credits',
     'daily_cap',
     'content_policy',
-    'upstream_refused',
+    'upstream_rejected',
     'unreadable',
     'deadline',
   ])
-  const { headers } = wordsOf(new ApiError('searches_limit', wait))
+  const { headers } = errorEnvelope(new ApiError('searches_limit', wait))
   expect(headers['retry-after']).toBe('7')
-  expect(wordsOf(new ApiError('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
+  expect(errorEnvelope(new ApiError('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
   for (const stays of [
-    wordsOf(new ApiError('last_key')),
-    wordsOf(new ApiError('files_full', { files: 1, bytes: 1 })),
-    wordsOf(new ApiError('ref_conflict', { ref: 'x' })),
+    errorEnvelope(new ApiError('last_key')),
+    errorEnvelope(new ApiError('files_full', { files: 1, bytes: 1 })),
+    errorEnvelope(new ApiError('ref_conflict', { ref: 'x' })),
   ]) {
     expect(stays).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false' } })
     expect(stays.headers).not.toHaveProperty('retry-after')
@@ -129,7 +131,7 @@ test('429 and 503 say when to come back; what is in vain or charged again says s
 test('an error that is no refusal of this API is a fault', () => {
   const fault = (): Response => new Response('fault')
   for (const error of [new Error('x'), new ApiError('games_off'), undefined, 'text']) {
-    expect(errorAnswer(error, fault).status).toBe(200)
+    expect(errorResponse(error, fault).status).toBe(200)
   }
-  expect(errorAnswer(new ApiError('busy', { what: 'x' }), fault).status).toBe(409)
+  expect(errorResponse(new ApiError('busy', { what: 'x' }), fault).status).toBe(409)
 })

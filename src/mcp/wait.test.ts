@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox'
 
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
-import { enqueue, type Wanted } from '../jobs/jobs.ts'
+import { enqueue, type NewJob } from '../jobs/jobs.ts'
 import { type McpHouse, openMcpHouse } from '../testing/mcp.ts'
 
 let t: McpHouse
@@ -15,10 +15,10 @@ beforeEach(async () => {
   t = await openMcpHouse()
   gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
   t.ctx.jobs.register('assets', {
-    lane: 'media',
+    queue: 'media',
     input: Type.Object({}),
     data: Type.Null(),
-    async run({ note }) {
+    async run({ report: note }) {
       for (const [at, gate] of gates.entries()) {
         if (at > 0) await note({ step: 'writing', progress: at / 4 })
         await gate.promise
@@ -35,9 +35,9 @@ afterEach(async () => {
 
 async function newJob(key: string): Promise<string> {
   const owner = `agent:${(await t.ctx.keys.find(key))?.owner}` as const
-  const wanted: Wanted = {
+  const wanted: NewJob = {
     kind: 'assets',
-    lane: 'media',
+    queue: 'media',
     owner,
     item: 'Boats0000001',
     input: {},

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { version } from '../../version.ts'
 
 /** What describes this site to programs, as a Link header (RFC 8288, 8631, 9727). */
-export function linksOf({ urls: { app, base } }: AppContext): string {
+export function discoveryLinks({ urls: { app, base } }: AppContext): string {
   const links = [
     [`${app}/llms.txt`, 'describedby', 'text/plain'],
     [`${app}/.well-known/api-catalog`, 'api-catalog', 'application/linkset+json'],
@@ -13,7 +13,7 @@ export function linksOf({ urls: { app, base } }: AppContext): string {
 }
 
 /** The APIs of this site and what describes them: a linkset (RFC 9727, 9264). */
-export function catalogueOf({ urls: { app, base, gateway, mcp } }: AppContext) {
+export function apiCatalog({ urls: { app, base, gateway, mcp } }: AppContext) {
   const json = (href: string) => [{ href, type: 'application/json' }]
   const api = {
     anchor: base,
@@ -29,7 +29,7 @@ export function catalogueOf({ urls: { app, base, gateway, mcp } }: AppContext) {
  * The MCP endpoint as the registry of MCP servers takes one (server.json, schema of 2025-12-11).
  * Its name is the host's, backwards.
  */
-export function serverOf({ urls: { app, mcp } }: AppContext) {
+export function mcpServerManifest({ urls: { app, mcp } }: AppContext) {
   const { hostname } = new URL(app)
   const isAddress = /^[\d.]+$|^\[/.test(hostname)
   const space = isAddress ? 'localhost' : hostname.split('.').toReversed().join('.')

@@ -1,7 +1,7 @@
-import type { Description, Operation, Schema } from '../../core/operations.ts'
+import type { ApiDescription, DescribedOperation, Schema } from '../../http/api-description.ts'
 
 /** Every operation of the description as markdown: what it takes, answers and refuses. */
-export const operationsOf = ({ operations, records }: Description): string =>
+export const operationsText = ({ operations, records }: ApiDescription): string =>
   [
     '## Operations\n',
     ...operations.map(textOf),
@@ -9,7 +9,7 @@ export const operationsOf = ({ operations, records }: Description): string =>
     ...Object.entries(records).map(([name, schema]) => `### ${name}\n\n${fieldsOf(schema)}\n`),
   ].join('\n')
 
-function textOf(operation: Operation): string {
+function textOf(operation: DescribedOperation): string {
   const { operationId, method, path, summary, description, security } = operation
   const answers = Object.entries(operation.responses).map(
     ([status, { description: says, content }]) => {

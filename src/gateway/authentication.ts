@@ -1,0 +1,100 @@
+import { Elysia } from 'elysia'
+
+import { acceptsStartCredits, type AppContext } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { operationHooks } from '../http/authentication.ts'
+import type { Operation } from '../http/operation.ts'
+import { getRequestContext } from '../http/request-context.ts'
+import { capOf, type Key } from '../keys/keys.ts'
+import { readApiKey } from '../keys/request-key.ts'
+import { accountOf, type Owner } from '../ledger/accounts.ts'
+import type { Cap } from '../ledger/caps.ts'
+import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
+
+export type AccountId = ReturnType<typeof accountOf>
+
+/** Who pays for a call: a gateway balance, or an agent's own credits. */
+export interface Spender {
+  owner: Owner
+  account: AccountId
+  /** Whose calls count together: the prefix of a key, or the id of a balance. */
+  caller: string
+  /** What it may spend in a day, as a hold takes it. */
+  cap: Cap
+  /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
+  funds: 'any' | 'paid'
+  /** Where the call came from, for the history. */
+  source: 'api' | 'web'
+}
+
+/** Who pays by a key. */
+export interface KeySpender extends Spender {
+  key: Key
+}
+
+/** Who owns a gateway balance and spends it without a key: the balance is the only cap. */
+export const spenderOf = (owner: Owner): Spender => ({
+  owner,
+  account: accountOf(owner),
+  caller: owner.owner,
+  funds: 'any',
+  source: 'web',
+  cap: { key: owner.owner, max: null },
+})
+
+declare module '../http/request-context.ts' {
+  interface RequestContext {
+    /** The authenticated spender of a gateway request. */
+    spender?: KeySpender
+  }
+}
+
+/**
+ * Returns the account that a request's key spends (document 2, section 5): a key of a gateway
+ * account or of an agent. Throws no_key, bad_key.
+ */
+export async function getSpender(ctx: AppContext, request: Request): Promise<KeySpender> {
+  const text = readApiKey(request.headers)
+  if (!text) throw new ApiError('no_key')
+  const key = await ctx.keys.find(text)
+  // The keys of a closed agent are revoked with it, those of a suspended one suspended.
+  const isLive = key && key.revoked === null && key.suspended === null
+  if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
+  getRequestContext(request).keyPrefix = key.prefix
+  const owner = { kind: key.kind, owner: key.owner }
+  const free = key.kind === 'gateway' || acceptsStartCredits(ctx)
+  return {
+    owner,
+    account: accountOf(owner),
+    caller: key.prefix,
+    key,
+    cap: capOf(key),
+    funds: free ? 'any' : 'paid',
+    source: 'api',
+  }
+}
+
+function authenticatedSpender(request: Request): KeySpender {
+  const { spender } = getRequestContext(request)
+  if (!spender) throw new Error('the request was not authenticated')
+  return spender
+}
+
+/** Adds the macros that authenticate operations of keys, and public ones. */
+export const keyAuth = (ctx: AppContext) =>
+  new Elysia().macro({
+    key: (operation: Operation) => ({
+      ...operationHooks(ctx, operation, {
+        authenticate: async (request) => {
+          getRequestContext(request).spender = await getSpender(ctx, request)
+        },
+        bodyBytesMax: gatewayBodyBytesMax,
+      }),
+      resolve: ({ request }: { request: Request }) => ({ spender: authenticatedSpender(request) }),
+    }),
+    public: (operation: Operation) =>
+      operationHooks(ctx, operation, {
+        authenticate: () => {},
+        bodyBytesMax: keylessBodyBytesMax,
+      }),
+  })

@@ -1,0 +1,84 @@
+import { type Static, Type, TypeGuard } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { compressText, createEntity, type Entity } from './entity.ts'
+import { type ApiInfo, toOpenApi31 } from './openapi.ts'
+import type { RoutedApi } from './operation.ts'
+
+const Schema = Type.Record(Type.String(), Type.Unknown())
+const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))
+const Operation = Type.Object({
+  operationId: Type.String(),
+  summary: Type.String(),
+  description: Type.Optional(Type.String()),
+  tags: Type.Array(Type.String()),
+  security: Type.Array(Schema),
+  parameters: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        in: Type.String(),
+        required: Type.Boolean(),
+        description: Type.Optional(Type.String()),
+        schema: Schema,
+      }),
+    ),
+  ),
+  requestBody: Type.Optional(Type.Object({ content: Content })),
+  responses: Type.Record(
+    Type.String(),
+    Type.Object({ description: Type.String(), content: Content }),
+  ),
+})
+const Document = Type.Object({
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
+  components: Type.Object({ schemas: Type.Record(Type.String(), Schema) }),
+})
+
+/** A JSON Schema. */
+export type Schema = Static<typeof Schema>
+
+/** One operation of a description with its method and path. */
+export type DescribedOperation = Static<typeof Operation> & { method: string; path: string }
+
+/** The operations of an API, in the order of its description, and the records that they share. */
+export interface ApiDescription {
+  operations: DescribedOperation[]
+  records: Record<string, Schema>
+}
+
+/** Creates the OpenAPI 3.1 description of an API from its routes. */
+export async function describeApi(
+  api: RoutedApi,
+  info: Omit<ApiInfo, 'optionalBodies'>,
+): Promise<Entity> {
+  const { swagger } = await import('@elysiajs/swagger')
+  const plugin = swagger({ excludeStaticFile: false, specPath: '/raw' })
+  // Elysia gives the plugin the routes of the app that uses it. This one reads only the API's.
+  Object.assign(plugin, { getGlobalRoutes: () => api.routes })
+  const raw: unknown = await (await plugin.handle(new Request('http://localhost/raw'))).json()
+  const optionalBodies = new Set(
+    api.routes.flatMap(({ hooks }) =>
+      TypeGuard.IsOptional(hooks.body) ? [hooks.detail?.operationId] : [],
+    ),
+  )
+  const document = toOpenApi31(raw, { ...info, optionalBodies })
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' }
+  return createEntity(compressText(JSON.stringify(document)), headers)
+}
+
+/** Reads the operations of a description that `describeApi` created. */
+export function readDescription(json: unknown): ApiDescription {
+  if (!Value.Check(Document, json)) {
+    const error = Value.Errors(Document, json).First()
+    throw new Error(`the API description is invalid: ${error?.path} ${error?.message}`)
+  }
+  const operations = Object.entries(json.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  )
+  return { operations, records: json.components.schemas }
+}

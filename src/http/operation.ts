@@ -1,0 +1,102 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { AnyElysia } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
+
+/** Everything that an operation declares beside its path, method, schemas and handler. */
+export interface OperationDeclaration<Tag extends string = string> {
+  /** The operationId: a snake_case verb. It is also the name of the MCP tool. */
+  id: string
+  tag: Tag
+  /** One line. */
+  summary: string
+  /** Further facts for callers, in one to three sentences. */
+  more?: string
+  /** Request bodies by media type, where the route's own `body` does not describe them. */
+  takes?: Record<string, { schema: OpenAPIV3.SchemaObject }>
+  /**
+   * `json` (default): parsed, and validated by the route's `body`. `empty`: any field is an error.
+   * `handler`: the handler reads the body.
+   */
+  input?: 'json' | 'empty' | 'handler'
+  /**
+   * Behavior below DISK_FLOOR_BYTES. By default POST and PUT fail with `try_again`, because they
+   * store something new. Everything else continues: settling money, changing and deleting.
+   */
+  onFullDisk?: 'allow' | 'refuse'
+  /**
+   * MCP tool. A number: its position in the core, which is always listed. `shown`: listed unless a
+   * client asks for the core alone. Default: listed while there is space. `hidden`: no tool.
+   */
+  mcp?: number | 'shown' | 'hidden'
+}
+
+/** A declared operation, complete with its API's authentication and errors. */
+export interface Operation extends OperationDeclaration {
+  auth: string
+  /** Names of the API's errors, those of the authentication first. */
+  errors: readonly string[]
+}
+
+/** How the operations of one kind of caller are authenticated and described. */
+interface OperationKind<ErrorName extends string, Macro> {
+  /** `agent`, `person`, `key` or `none`. */
+  auth: string
+  /** Errors that the authentication throws. */
+  errors: readonly ErrorName[]
+  /** The OpenAPI security requirement. */
+  security: OpenAPIV3.SecurityRequirementObject[]
+  /** The route option that turns on the Elysia macro which authenticates. */
+  macro(operation: Operation): Macro
+  /** Header parameters of an operation with these errors. */
+  parametersOf?(errors: readonly ErrorName[]): OpenAPIV3.ParameterObject[]
+}
+
+/** Returns the function that turns a declaration into the options of an Elysia route. */
+export const operationBuilder =
+  <Tag extends string, ErrorName extends string, Macro>(
+    errorSchemas: (names: readonly ErrorName[]) => Record<number, TSchema>,
+    { auth, errors: authErrors, security, macro, parametersOf }: OperationKind<ErrorName, Macro>,
+  ) =>
+  <const Responses extends Record<number, TSchema>>(
+    declaration: OperationDeclaration<Tag>,
+    responses: Responses,
+    errors: readonly ErrorName[] = [],
+  ) => {
+    const { id, tag, summary, more, takes } = declaration
+    const allErrors = [...authErrors, ...errors]
+    const parameters = parametersOf?.(allErrors) ?? []
+    const operation: Operation = { ...declaration, auth, errors: allErrors }
+    return {
+      // The macro reads the body itself, so that a missing key fails before a bad body.
+      parse: 'none' as const,
+      response: { ...responses, ...errorSchemas(allErrors) },
+      detail: {
+        operationId: id,
+        tags: [tag],
+        summary,
+        ...(more && { description: more }),
+        ...(takes && { requestBody: { required: true, content: takes } }),
+        ...(parameters.length > 0 && { parameters }),
+        security,
+        operation,
+      },
+      ...macro(operation),
+    }
+  }
+
+/** An operation with its route. */
+export interface RoutedOperation extends Operation {
+  method: string
+  /** Path pattern inside the server: "/api/apps/:id". */
+  path: string
+}
+
+/** An API as far as its description needs it. */
+export type RoutedApi = Pick<AnyElysia, 'routes'>
+
+/** Returns the declared operations of an API, in the order of its routes. */
+export const operationsOf = ({ routes }: RoutedApi): RoutedOperation[] =>
+  routes.flatMap(({ method, path, hooks }) => {
+    const operation: Operation | undefined = hooks.detail?.operation
+    return operation ? [{ ...operation, method, path }] : []
+  })

@@ -1,0 +1,93 @@
+import type { AppContext } from '../context.ts'
+import { readDescription } from '../http/api-description.ts'
+import type { RoutedOperation } from '../http/operation.ts'
+import { getRequestContext } from '../http/request-context.ts'
+import { type Arguments, inputError, requestOf, type Send, toolResult } from './call.ts'
+import type { Extension, ServedTool, Toolset } from './server.ts'
+import { type Tool, toolsOf } from './tools.ts'
+import { findInputProblem } from './validation.ts'
+import { waitForJob } from './wait.ts'
+
+/** Long lists confuse models, and some clients accept no more. */
+const listedToolsMax = 35
+
+interface Api {
+  /** The OpenAPI description. */
+  description: unknown
+  operations: RoutedOperation[]
+}
+
+/** Creates the tools of an API. Calls go through `send`; tools of an extension are listed first. */
+export function createToolset(
+  ctx: AppContext,
+  { description, operations }: Api,
+  send: Send,
+  extension: Extension | undefined,
+): Toolset {
+  const extensionTools = extension?.tools ?? []
+  const tools = toolsOf(readDescription(description), operations)
+  const served = new Map(tools.map((tool) => [tool, serveTool(tool, send)]))
+  const byName = new Map(
+    [...served.values(), ...extensionTools].map((tool) => [tool.definition.name, tool]),
+  )
+  return {
+    instructions: instructionsOf(ctx, tools),
+    ...(extension && { extend: extension.extend }),
+    find: (name) => byName.get(name),
+    list: (request) => {
+      const set = new URL(request.url).searchParams.get('tools')
+      return [...extensionTools, ...listTools(tools, set).flatMap((tool) => served.get(tool) ?? [])]
+    },
+  }
+}
+
+/**
+ * Returns the tools of a list. `core` is the core alone; an area ("apps") is that area. Otherwise:
+ * the core, the tools declared `shown`, and then the next tool of each area in turn, up to the
+ * maximum. Clients may call tools that are not listed.
+ */
+export function listTools(tools: Tool[], set: string | null): Tool[] {
+  const core = tools
+    .filter(({ listing }) => typeof listing === 'number')
+    .sort((a, b) => Number(a.listing) - Number(b.listing))
+  if (set === 'core') return core
+  const areas = Map.groupBy(tools, areaOf)
+  const area = areas.get(set ?? '')
+  if (area) return area.slice(0, listedToolsMax)
+  const shown = tools.filter(({ listing }) => listing === 'shown')
+  const rest = [...areas.values()].map((all) => all.filter(({ listing }) => !listing))
+  const rounds = Math.max(...rest.map(({ length }) => length))
+  const inTurn = Array.from({ length: rounds }, (_, round) =>
+    rest.flatMap((all) => all[round] ?? []),
+  ).flat()
+  return [...core, ...shown, ...inTurn].slice(0, listedToolsMax)
+}
+
+/** Returns the area of a tool: "reviews-and-comments" for "Reviews and comments". */
+const areaOf = ({ operation }: Tool): string =>
+  (operation.tags[0] ?? '').toLowerCase().replaceAll(' ', '-')
+
+const serveTool = (tool: Tool, send: Send): ServedTool => ({
+  definition: tool.definition,
+  call: async (args, context) => {
+    const mcpRequest = context.http?.req
+    if (!mcpRequest) throw new Error('a call without an HTTP request')
+    const problem = findInputProblem(tool, args)
+    if (problem !== undefined) return inputError(problem)
+    const { address } = getRequestContext(mcpRequest)
+    const call = async (own: Arguments) =>
+      toolResult(await send(requestOf(tool, own, mcpRequest, context.mcpReq.signal), address))
+    return tool.places.has('wait') ? waitForJob(args, context, call) : call(args)
+  },
+})
+
+const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
+  [
+    'Berth hosts apps and games that agents make. Publish a whole HTML page, or a prompt to have',
+    'one built, and get a public link.',
+    'Call start first: it says what a page may do, and how to use the model gateway.',
+    'new_agent creates a key without sign-in. Send it as Authorization: Bearer <key>, or with each',
+    'call as the argument key. An error is { error, code }: error says what to do next.',
+    `More tools of one area: ${urls.mcp}?tools=<area>, where <area> is one of`,
+    `${[...new Set(tools.map(areaOf))].join(', ')}. ${urls.mcp}?tools=core has the fewest.`,
+  ].join(' ')
