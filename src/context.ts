@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { browserOf } from './browser/chromium.ts'
+import { findChromium } from './browser/chromium.ts'
 import { PreviewBrowser } from './browser/preview-browser.ts'
 import type { Config } from './config/settings.ts'
 import { type Urls, urlsOf } from './config/urls.ts'
@@ -13,8 +13,8 @@ import { Generators } from './generators/generators.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
-import { closeJob } from './ledger/job-holds.ts'
-import type { Hear } from './ledger/ledger.ts'
+import { closeJobHolds } from './ledger/job-holds.ts'
+import type { ChargeObserver } from './ledger/holds.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import { openCatalogue } from './models/open-catalogue.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
@@ -25,7 +25,7 @@ import { ProcessState } from './state/process-state.ts'
 import { openDiskStore } from './storage/disk.ts'
 import { readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
-import type { Storage } from './storage/store.ts'
+import type { Storage } from './storage/storage.ts'
 
 /** What the verbs of hosting and gateway are given. */
 export interface AppContext {
@@ -49,7 +49,7 @@ export interface AppContext {
   /** Searches the web for chat models; undefined on a server without search. */
   readonly searcher: Searcher | undefined
   /** Hears of every charge; app.ts registers who is told. */
-  onCharge?: Hear
+  onCharge?: ChargeObserver
   /** Works on the jobs; app.ts registers how each kind is done. */
   readonly jobs: Runner
   /** Signs links and hides addresses; it never leaves the data folder. */
@@ -87,12 +87,12 @@ export async function createContext(
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     generators: new Generators(),
-    previewBrowser: new PreviewBrowser(browserOf(config.builderBrowser), config.dataDir, log),
+    previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
     state: new ProcessState(clock, config),
     catalogue: parts.catalogue ?? served.catalogue,
     upstreams: parts.upstreams ?? served.upstreams,
     searcher: parts.searcher ?? served.searcher,
-    jobs: new Runner({ db, clock, log, closeBooks: closeJob }),
+    jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }

@@ -1,4 +1,4 @@
-/** What both APIs can say. */
+/** Errors of both APIs, with the details that their messages need. */
 interface SharedDetails {
   no_key: None
   bad_key: None
@@ -16,7 +16,7 @@ interface SharedDetails {
   try_again: { why?: string; wanted?: number; free?: number }
 }
 
-/** What only the Agent API can say (document 1, section 7). */
+/** Errors of the Agent API (document 1, section 7). A name is the `code` of the response. */
 interface HostingDetails {
   wrong_key_kind: { kind: string; wanted?: string }
   account_closed: None
@@ -36,7 +36,7 @@ interface HostingDetails {
   not_signed_in: { signIn: string }
   bad_personal_key: { account: string }
   cross_site: None
-  /** `own`: the password of who is signed in already, so that no name was asked. */
+  /** `own`: a signed-in person confirmed with a wrong password, so no name was sent. */
   bad_sign_in: { own?: boolean }
   sign_in_locked: { retryAfter: number }
   name_taken: None
@@ -62,7 +62,7 @@ interface HostingDetails {
   comments_off: None
   comments_limit: { max: number; retryAfter: number }
   price_above_max: { price: bigint; max: bigint; how?: string }
-  /** `appeal` is the path of the operation that asks for it to be looked at again. */
+  /** `at` is milliseconds since 1970; `appeal` is the path of the operation that appeals. */
   taken_down: { reason: string; at: number; appeal: string }
   nothing_to_appeal: None
   appealed_already: None
@@ -81,23 +81,23 @@ interface HostingDetails {
   too_big: { bytes: number; max: number }
   bad_picture: { why: string }
   no_picture: None
-  no_icon_painter: None
+  no_icon_model: None
   no_voice: None
   assets_full: { used: number; max: number }
 }
 
-/** What only the gateway can say (document 2, section 7, in its order). */
+/** Errors of the gateway (document 2, section 7, in its order). */
 interface GatewayDetails {
   no_messages: None
   bad_role: None
   no_usable_messages: None
   conversation_too_long: { max: number }
-  no_rate: { model: string }
+  no_price: { model: string }
   no_model: { model: string }
   search_off: None
   model_cannot_search: { model: string }
   searches_limit: { max: number; retryAfter: number }
-  no_picture_input: { model: string }
+  no_image_input: { model: string }
   no_file_input: { model: string }
   bad_part: None
   no_file: { id: string }
@@ -113,8 +113,8 @@ interface GatewayDetails {
   upstream_busy: { retryAfter: number }
   content_policy: None
   upstream_failed: { retryAfter?: number | undefined }
-  /** `said`: the upstream's own words. */
-  upstream_refused: { said?: string; code?: 'context_length_exceeded' }
+  /** `said`: the message of the upstream. */
+  upstream_rejected: { said?: string; code?: 'context_length_exceeded' }
   no_content: None
   unreadable: None
   deadline: None
@@ -123,12 +123,12 @@ interface GatewayDetails {
   payments_off: None
 }
 
-/** Workspace codes of files in a chat request (gateway-completed). */
+/** Codes of files in a chat request (docs/spec/gateway-decisions.md, "Responses"). */
 export type MediaCode = 'W203' | 'W605' | 'W606' | 'W607' | 'W608' | 'W609' | 'W611'
 
 /**
- * Every expected "no" of the house, with the facts its sentence needs. The domain throws a name
- * and facts; each API's envelope.ts gives it a status and a sentence (section 7 of its document).
+ * Every expected error by name, with its details. Amounts are billionths of a USD, `retryAfter` is
+ * in seconds. The domain throws names; each API has one table with the status and message of each.
  */
 export interface ErrorDetails extends SharedDetails, HostingDetails, GatewayDetails {}
 export type HostingErrorName = keyof (SharedDetails & HostingDetails)
@@ -137,28 +137,28 @@ export type GatewayErrorName = keyof (SharedDetails & GatewayDetails)
 type None = Record<never, never>
 export type ErrorName = keyof ErrorDetails
 
-/** What a refusal is thrown with: its facts, or nothing where it needs none. */
+/** The arguments after the name of an error: its details, or nothing where it has none. */
 export type DetailsOf<N extends ErrorName> = keyof ErrorDetails[N] extends never
   ? []
-  : [facts: ErrorDetails[N]]
+  : [details: ErrorDetails[N]]
 
 /**
- * An expected no: `new Refusal('handle_taken', { handle })`. It has no property `code`, because
- * the web framework would take that for its own.
+ * An expected error: `new ApiError('handle_taken', { handle })`. It has no property `code`, because
+ * Elysia would read that as its own.
  */
 export class ApiError<N extends ErrorName = ErrorName> extends Error {
-  override readonly name = 'Refusal'
+  override readonly name = 'ApiError'
   readonly details: DetailsOf<N>
 
   constructor(
     readonly errorName: N,
-    ...facts: DetailsOf<N>
+    ...details: DetailsOf<N>
   ) {
     super(errorName)
-    this.details = facts
+    this.details = details
   }
 }
 
-/** Whether an error is the refusal of this name. */
+/** Checks whether an error is an ApiError of this name. */
 export const isApiError = <N extends ErrorName>(error: unknown, name: N): error is ApiError<N> =>
   error instanceof ApiError && error.errorName === name

@@ -40,7 +40,7 @@ export async function fillConsole(browser: Browser, ctx: ServedHouse) {
   await page.goto(`${at}/console/backups`)
   await press(page, 'Make a backup')
   await press(page, 'Check it')
-  await page.getByText('It can be restored').waitFor()
+  await page.getByText('The backup is valid').waitFor()
   await context.close()
   return { state, handle, reported, down }
 }

@@ -14,7 +14,7 @@ setDefaultTimeout(60_000)
 const path = findBrowser('chromium')
 const warnings: unknown[] = []
 const note = (name: string, facts?: object): void => void warnings.push({ name, ...facts })
-const log = { info: note, warn: note, fault: note }
+const log = { info: note, warn: note, error: note }
 const dataDir = `/berth/${newId()}`
 const browser = new PreviewBrowser(path, dataDir, log)
 browser.register(previewPages(readPublic(), systemClock))

@@ -11,12 +11,12 @@ test('a failed query is told without what was bound to it', () => {
     }),
     { query: 'insert into t values ($1)', params: ['my diary'] },
   )
-  log.fault('unexpected', error, { id: 'a' })
-  log.fault('unexpected', new Error('plain'))
-  log.fault('unexpected', 'text')
+  log.error('unexpected', error, { id: 'a' })
+  log.error('unexpected', new Error('plain'))
+  log.error('unexpected', 'text')
   expect(lines.join('\n')).not.toContain('diary')
   expect(lines[0]).toContain('insert into t')
   expect(lines[0]).toContain('disk on fire')
   expect(lines[1]).toContain('plain')
-  expect(JSON.parse(lines[2] ?? '')).toMatchObject({ level: 'fault', error: 'text' })
+  expect(JSON.parse(lines[2] ?? '')).toMatchObject({ level: 'error', error: 'text' })
 })

@@ -1,58 +1,63 @@
 import type { Clock } from './time.ts'
 
-/** The one place that prints. A line is JSON on stderr, so that stdout stays for answers. */
+/** The only printer of the server. A line is JSON on stderr, because stdout is for results. */
 export interface Log {
   info(event: string, facts?: Record<string, unknown>): void
   warn(event: string, facts?: Record<string, unknown>): void
-  /** A fault of ours. `error` is printed with its stack; no key and no body ever is. */
-  fault(event: string, error: unknown, facts?: Record<string, unknown>): void
+  /** Logs an unexpected error with its stack. Keys and bodies are never logged. */
+  error(event: string, error: unknown, facts?: Record<string, unknown>): void
 }
 
-/** Lines wait this long, so that a busy house writes many at once; a fault takes all with it. */
+/** The time that lines wait to be written together, in milliseconds. Warnings do not wait. */
 const waitMs = 20
 const waitingCharsMax = 65_536
 let waiting = ''
-
-let isHeard = false
+let hasErrorListener = false
 
 function flush(): void {
   if (waiting === '') return
-  // A log that cannot be written (its disk is full, its reader has gone) must not end the house.
-  if (!isHeard) process.stderr.on('error', () => {})
-  isHeard = true
+  // Stderr may fail, for example on a full disk or a closed pipe. That must not end the server.
+  if (!hasErrorListener) process.stderr.on('error', () => {})
+  hasErrorListener = true
   process.stderr.write(waiting)
   waiting = ''
 }
 
-function toStderr(line: string, now: boolean): void {
+function toStderr(line: string, isUrgent: boolean): void {
   if (waiting === '') setTimeout(flush, waitMs).unref()
   waiting += `${line}\n`
-  if (now || waiting.length > waitingCharsMax) flush()
+  if (isUrgent || waiting.length > waitingCharsMax) flush()
 }
 
 process.on('exit', flush)
 
-/** An error's stack. A query's message ends with what was bound to it, which may be a body. */
-function told(error: unknown): string {
+/**
+ * Returns the stack of an error. The message of a failed query ends with its parameters, which may
+ * be a body, so a query is logged without them.
+ */
+function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'query' in error && 'params' in error
-    ? `${String(error.query)}\n${told(error.cause)}`
+    ? `${String(error.query)}\n${stackOf(error.cause)}`
     : (error.stack ?? error.message)
 }
 
-/** Answers a log that hands each finished line to `write` (stderr unless told otherwise). */
-export function openLog(clock: Clock, write: (line: string, now: boolean) => void = toStderr): Log {
+/** Returns a log that passes each line to `write`, by default to stderr. */
+export function openLog(
+  clock: Clock,
+  write: (line: string, isUrgent: boolean) => void = toStderr,
+): Log {
   let ms = Number.NaN
   let at = ''
-  const line = (level: string, event: string, facts?: Record<string, unknown>): void => {
+  const log = (level: string, event: string, facts?: Record<string, unknown>): void => {
     const now = clock.now()
     if (now !== ms) at = new Date(now).toISOString()
     ms = now
     write(JSON.stringify({ at, level, event, ...facts }), level !== 'info')
   }
   return {
-    info: (event, facts) => line('info', event, facts),
-    warn: (event, facts) => line('warn', event, facts),
-    fault: (event, error, facts) => line('fault', event, { ...facts, error: told(error) }),
+    info: (event, facts) => log('info', event, facts),
+    warn: (event, facts) => log('warn', event, facts),
+    error: (event, error, facts) => log('error', event, { ...facts, error: stackOf(error) }),
   }
 }

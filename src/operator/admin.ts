@@ -1,64 +1,74 @@
 import type { AppContext } from '../context.ts'
 import { iso } from '../core/time.ts'
-import { linkOf, stateOf } from '../hosting/apps/present.ts'
+import { appUrl } from '../hosting/app-url.ts'
 import { type Appeal, listAppeals } from '../hosting/apps/appeal/appeals.ts'
-import { type Entry, listAudit } from '../hosting/audit/audit.ts'
+import { stateOf } from '../hosting/apps/present.ts'
+import { type AuditEntry, listAudit } from '../hosting/audit/audit.ts'
 import { listReports, type Report } from '../hosting/reports/reports.ts'
-import { type AgentCase, agentCaseOf, type Case, caseOf, casesMax, waiting } from './cases.ts'
+import {
+  type AgentCase,
+  type AppCase,
+  casesMax,
+  findAgentCase,
+  findAppCase,
+  listOpenCases,
+} from './cases.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { decide, decisions, isDecision } from './decisions.ts'
-import { done, failed, type Outcome } from './outcome.ts'
 
-/** One line, whatever was sent. */
+/** Joins words to one line: control characters and white space in them become spaces. */
 const line = (...words: (string | null)[]): string =>
   words.flatMap((word) => word?.replaceAll(/[\p{Cc}\s]+/gu, ' ') || []).join('  ')
 
 const reportLine = ({ at, app, reason, text, contact }: Report): string =>
   line(iso(at), app, 'report', reason, text, contact && `(${contact})`)
 
-const auditLine = ({ at, by, did, item, why }: Entry): string => line(iso(at), by, did, item, why)
+const auditLine = ({ at, by, did, item, why }: AuditEntry): string =>
+  line(iso(at), by, did, item, why)
 
 const appealLine = ({ at, app, text }: Appeal): string => line(iso(at), app, 'appeal', text)
 
-/** What waits, a line each. */
-async function queue(ctx: AppContext): Promise<Outcome> {
-  const { held, asked, reports } = await waiting(ctx)
+async function listQueue(ctx: AppContext): Promise<CommandResult> {
+  const { quarantined: held, appeals: asked, reports } = await listOpenCases(ctx)
   const lines = [
     ...held.map(({ heldAt, id, heldBy, heldFor }) =>
-      line(iso(heldAt ?? 0), id, `held by ${heldBy}`, heldFor),
+      line(iso(heldAt ?? 0), id, `quarantined by ${heldBy}`, heldFor),
     ),
     ...asked.map(appealLine),
     ...reports.map(reportLine),
   ]
-  return done(lines.join('\n') || 'Nothing waits.')
+  return succeeded(lines.join('\n') || 'The queue is empty.')
 }
 
-/** What is known of an app or an agent, and what was decided about it. */
-async function show(ctx: AppContext, item: string): Promise<Outcome> {
+async function showCase(ctx: AppContext, item: string): Promise<CommandResult> {
   if (item.startsWith('@')) {
-    const known = await agentCaseOf(ctx, item.slice(1))
-    if (known) return done([...aboutAgent(known), ...known.decided.map(auditLine)].join('\n'))
+    const known = await findAgentCase(ctx, item.slice(1))
+    if (known)
+      return succeeded([...aboutAgent(known), ...known.decisions.map(auditLine)].join('\n'))
   }
-  const known = await caseOf(ctx, item)
-  if (!known) return failed(`There is no ${item} here.`)
-  return done([...aboutApp(ctx, known), ...known.decided.map(auditLine)].join('\n'))
+  const known = await findAppCase(ctx, item)
+  if (!known) return failed(`There is no ${item} on this server.`)
+  return succeeded([...aboutApp(ctx, known), ...known.decisions.map(auditLine)].join('\n'))
 }
 
-function aboutAgent({ agent, made }: AgentCase): string[] {
+function aboutAgent({ agent, apps: made }: AgentCase): string[] {
   const { handle, suspended, suspendedFor, pausedBy, created, closed } = agent
   return [
-    line(`@${handle}`, `since ${iso(created)}`, pausedBy && `buys nothing: ${pausedBy}`),
+    line(`@${handle}`, `since ${iso(created)}`, pausedBy && `paused by ${pausedBy}`),
     ...(closed === null ? [] : [`closed ${iso(closed)}`]),
     ...(suspended === null ? [] : [line(`suspended ${iso(suspended)}`, suspendedFor)]),
-    ...made.map((app) => line(app.id, app.heldAt === null ? stateOf(app) : 'held', app.title)),
+    ...made.map((app) =>
+      line(app.id, app.heldAt === null ? stateOf(app) : 'quarantined', app.title),
+    ),
   ]
 }
 
-function aboutApp(ctx: AppContext, { app, maker, versions, reports }: Case): string[] {
+function aboutApp(ctx: AppContext, { app, maker, versions, reports }: AppCase): string[] {
   return [
-    line(linkOf(ctx, app.id), stateOf(app), `on Explore: ${app.listed}`),
+    line(appUrl(ctx, app.id), stateOf(app), `on Explore: ${app.listed}`),
     line(`by @${maker}`, app.title),
     ...(app.takenDown === null ? [] : [line('taken down', iso(app.takenDown), app.takenDownFor)]),
-    ...(app.heldAt === null ? [] : [line('held', iso(app.heldAt), app.heldFor)]),
+    ...(app.heldAt === null ? [] : [line('quarantined', iso(app.heldAt), app.heldFor)]),
     ...versions.map(({ version, verdict, findings, sha256 }) =>
       line(`version ${version}`, verdict, findings.map(({ code }) => code).join(' '), sha256),
     ),
@@ -66,28 +76,28 @@ function aboutApp(ctx: AppContext, { app, maker, versions, reports }: Case): str
   ]
 }
 
-const reading: Record<string, (ctx: AppContext, item?: string) => Promise<Outcome>> = {
-  list: queue,
-  show: (ctx, item = '') => show(ctx, item),
-  reports: async (ctx) => listed((await listReports(ctx, casesMax)).map(reportLine)),
-  appeals: async (ctx) => listed((await listAppeals(ctx, casesMax)).map(appealLine)),
-  audit: async (ctx, item) => listed((await listAudit(ctx, casesMax, item)).map(auditLine)),
+const queries: Record<string, (ctx: AppContext, item?: string) => Promise<CommandResult>> = {
+  list: listQueue,
+  show: (ctx, item = '') => showCase(ctx, item),
+  reports: async (ctx) => listing((await listReports(ctx, casesMax)).map(reportLine)),
+  appeals: async (ctx) => listing((await listAppeals(ctx, casesMax)).map(appealLine)),
+  audit: async (ctx, item) => listing((await listAudit(ctx, casesMax, item)).map(auditLine)),
 }
 
-const listed = (lines: string[]): Outcome => done(lines.join('\n') || 'Nothing is there.')
+const listing = (lines: string[]): CommandResult => succeeded(lines.join('\n') || 'Nothing found.')
 
 const usage = [
   'usage: berth admin list | show <app id|@handle> | reports | appeals | audit [app id|@handle|person]',
   ...decisions.map((words) => `       berth admin ${words}`),
 ].join('\n')
 
-/** `berth admin <verb> ...`: moderation. What is decided is written down (`berth admin audit`). */
+/** `berth admin <verb> ...`: moderation. The audit log (`berth admin audit`) has every decision. */
 export async function admin(
   ctx: AppContext,
   [name = '', item, ...words]: string[],
-): Promise<Outcome> {
-  const read = Object.hasOwn(reading, name) ? reading[name] : undefined
-  if (read) return read(ctx, item)
+): Promise<CommandResult> {
+  const query = Object.hasOwn(queries, name) ? queries[name] : undefined
+  if (query) return query(ctx, item)
   if (item === undefined || !isDecision(name)) return failed(usage)
   return (await decide(ctx, name, { item, why: words.join(' ') })) ?? failed(usage)
 }

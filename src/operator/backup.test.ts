@@ -27,7 +27,7 @@ import { publishApp } from '../hosting/apps/publish.ts'
 import * as versions from '../hosting/apps/versions/versions.ts'
 import { FolderInUse, lockFolder } from '../storage/folder-lock.ts'
 import { caught } from '../testing/caught.ts'
-import { backup, restore } from './backup.ts'
+import { createBackup, restoreBackup } from './backup.ts'
 
 let dir = ''
 let ctx: AppContext
@@ -77,7 +77,7 @@ test('a backup holds the database, each file that rows name, secret and prices, 
   await fill(ctx)
   await ctx.storage.put(Buffer.from('nobody names me'))
   writeFileSync(at('data/models.json'), '[]')
-  const outcome = await backup(ctx, at('copy'))
+  const outcome = await createBackup(ctx, at('copy'))
   const content = contentOf(at('copy'))
   const stored = Object.keys(content).filter((name) => name.startsWith('files/'))
   expect(stored).toHaveLength(2)
@@ -109,7 +109,7 @@ test('a backup holds the database, each file that rows name, secret and prices, 
 test('a folder with something in it takes no backup', async () => {
   mkdirSync(at('copy'))
   writeFileSync(at('copy/letter'), 'mine')
-  expect(said(await caught(backup(ctx, at('copy'))))).toContain('is not empty')
+  expect(said(await caught(createBackup(ctx, at('copy'))))).toContain('is not empty')
   expect(readdirSync(at('copy'))).toEqual(['letter'])
 })
 
@@ -121,19 +121,19 @@ test('a backup whose file is missing, or whose disk is full, leaves an empty fol
       throw error
     },
   }
-  const full = await caught(backup({ ...ctx, clock }, at('copy')))
+  const full = await caught(createBackup({ ...ctx, clock }, at('copy')))
   expect(said(full)).toContain(`The disk of ${at('copy')} is full`)
   expect(readdirSync(at('copy'))).toEqual([])
   rmSync(at('data/files'), { recursive: true })
-  expect(said(await caught(backup(ctx, at('copy'))))).toContain('is missing')
+  expect(said(await caught(createBackup(ctx, at('copy'))))).toContain('is missing')
   expect(readdirSync(at('copy'))).toEqual([])
 })
 
 test('on PostgreSQL both say what to do instead', async () => {
   const onPostgres = { ...ctx, db: { ...ctx.db, file: undefined } }
-  expect(await backup(onPostgres, at('copy'))).toMatchObject({ ok: false })
+  expect(await createBackup(onPostgres, at('copy'))).toMatchObject({ ok: false })
   const config = { ...configOf('data'), databaseUrl: 'postgres://localhost/berth' }
-  const { ok, text } = await restore(config, at('copy'), systemClock)
+  const { ok, text } = await restoreBackup(config, at('copy'), systemClock)
   expect({ ok, lines: text.split('\n').length }).toEqual({ ok: false, lines: 1 })
   expect(text).toContain('pg_dump')
 })
@@ -156,13 +156,13 @@ test('a sweep waits for a backup, and a backup for a sweep', async () => {
 
 test('a restore into a used folder brings back what was, and keeps what is', async () => {
   const { agent, id } = await fill(ctx)
-  await backup(ctx, at('copy'))
+  await createBackup(ctx, at('copy'))
   const secret = readFileSync(at('data/link-secret'), 'utf8')
   await createAgent(ctx, { handle: 'ben' }, '192.0.2.2')
   await versions.publishVersion(ctx, agent, id, { html: `${page}, later` })
   await closeContext(ctx)
 
-  const { ok, text } = await restore(configOf('data'), at('copy'), systemClock)
+  const { ok, text } = await restoreBackup(configOf('data'), at('copy'), systemClock)
   expect(ok).toBe(true)
   ctx = await open('data')
   expect(await agents.findByHandle(ctx, 'ben')).toBeUndefined()
@@ -183,22 +183,22 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
 
 test('a restored house and its backup share files that neither can change for the other', async () => {
   await fill(ctx)
-  await backup(ctx, at('copy'))
-  await restore(configOf('fresh'), at('copy'), systemClock)
+  await createBackup(ctx, at('copy'))
+  await restoreBackup(configOf('fresh'), at('copy'), systemClock)
   const fresh = await open('fresh')
   await fresh.storage.sweep(async () => new Set(), -day)
   expect(await fresh.storage.usage()).toMatchObject({ files: 0 })
   await closeContext(fresh)
-  const { text } = await restore(configOf('again'), at('copy'), systemClock)
+  const { text } = await restoreBackup(configOf('again'), at('copy'), systemClock)
   expect(text).not.toContain('before')
   expect(readdirSync(at('again/files'))).toHaveLength(2)
 })
 
 test('a folder that another process owns is not restored into', async () => {
-  await backup(ctx, at('copy'))
+  await createBackup(ctx, at('copy'))
   const release = lockFolder(at('data'))
   try {
-    const error = await caught(restore(configOf('data'), at('copy'), systemClock))
+    const error = await caught(restoreBackup(configOf('data'), at('copy'), systemClock))
     expect(error).toBeInstanceOf(FolderInUse)
   } finally {
     release()
@@ -287,7 +287,7 @@ const damages: [title: string, damage: (copy: string) => void, says: RegExp][] =
 
 test('a damaged backup is refused with what is wrong, and nothing is replaced', async () => {
   await fill(ctx)
-  await backup(ctx, at('copy'))
+  await createBackup(ctx, at('copy'))
   await createAgent(ctx, { handle: 'later' }, '192.0.2.3')
   await closeContext(ctx)
   lockFolder(at('data'))()
@@ -295,12 +295,12 @@ test('a damaged backup is refused with what is wrong, and nothing is replaced', 
   for (const [title, damage, says] of damages) {
     cpSync(at('copy'), at('bad'), { recursive: true })
     damage(at('bad'))
-    const why = said(await caught(restore(configOf('data'), at('bad'), systemClock)))
+    const why = said(await caught(restoreBackup(configOf('data'), at('bad'), systemClock)))
     expect([title, why]).toEqual([title, expect.stringMatching(says)])
     expect(contentOf(at('data'))).toEqual(before)
     rmSync(at('bad'), { recursive: true })
   }
-  expect(await restore(configOf('data'), at('copy'), systemClock)).toMatchObject({ ok: true })
+  expect(await restoreBackup(configOf('data'), at('copy'), systemClock)).toMatchObject({ ok: true })
   ctx = await open('data')
   expect(await agents.findByHandle(ctx, 'later')).toBeUndefined()
 })

@@ -12,55 +12,64 @@ import { doctor } from '../ledger/doctor.ts'
 import * as files from '../storage/backup.ts'
 import { backupName } from '../storage/backups.ts'
 import { isFull } from '../storage/durable.ts'
-import { closeExchange, exchange, finishExchange, openExchange } from '../storage/exchange.ts'
-import { ownFolder } from '../storage/owner.ts'
+import { lockFolder } from '../storage/folder-lock.ts'
+import {
+  createStagingFolder,
+  finishRestores,
+  removeStagingFolder,
+  swapIn,
+} from '../storage/restore-swap.ts'
 import { openSecret } from '../storage/secret.ts'
 import { version } from '../version.ts'
-import { done, failed, type Outcome } from './outcome.ts'
-import { allNamed } from './stored.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { listReferenced } from './referenced-files.ts'
 
 const onPostgres =
-  'On PostgreSQL, keep a pg_dump of the database and a copy of the data folder: berth backup and ' +
-  'berth restore are for SQLite.'
+  'berth backup and berth restore support only SQLite. For PostgreSQL, keep a pg_dump of the ' +
+  'database and a copy of the data folder.'
 
 /**
- * Proves a backup as `restore` does, in a folder of its own that is removed then: nothing is
- * replaced. Throws an Error that says what is wrong with the backup.
+ * Verifies a backup as `restoreBackup` does, in a folder that is removed afterwards. Throws an Error
+ * that describes the damage.
  */
-export async function check(dataDir: string, dir: string, stamp: string): Promise<Outcome> {
+export async function verifyBackup(
+  dataDir: string,
+  dir: string,
+  stamp: string,
+): Promise<CommandResult> {
   const manifest = await files.readManifest(dir)
   if (manifest.schema > schemaVersion())
     throw new NewerSchemaError(manifest.schema, schemaVersion())
-  const to = openExchange(dataDir, stamp)
+  const to = createStagingFolder(dataDir, stamp)
   try {
-    const copied = await prove(dir, manifest, to)
-    return done(`It can be restored: the books balance, and ${said(copied)}.`)
+    const copied = await copyAndVerify(dir, manifest, to)
+    return succeeded(`The backup is valid: all balances match the ledger, ${sizeOf(copied)}.`)
   } finally {
-    await closeExchange(to)
+    await removeStagingFolder(to)
   }
 }
 
-const said = ({ files, bytes }: files.Copied): string =>
+const sizeOf = ({ files, bytes }: files.CopyResult): string =>
   `${files} file${files === 1 ? '' : 's'}, ${bytes.toLocaleString('en')} bytes`
 
 /**
- * Copies the database as of one moment, then the stored files that it names, into a new folder
- * `dir`, beside a working house. Throws when the folder is not empty, its disk is full or a stored
- * file is missing; what was copied until then is removed.
+ * Copies a snapshot of the database and the files that it references into the new folder `dir`,
+ * while the server runs. Throws where the folder is not empty, its disk is full or a stored file is
+ * missing; the partial copy is removed.
  */
-export async function backup(ctx: AppContext, dir: string): Promise<Outcome> {
+export async function createBackup(ctx: AppContext, dir: string): Promise<CommandResult> {
   if (!ctx.db.file) return failed(onPostgres)
   return ctx.state.fileWork.run(async () => {
     await files.makeFolder(dir)
     try {
       const copied = await copyTo(ctx, dir)
-      return done(`The backup is in ${dir}: the database and ${said(copied)}.`)
+      return succeeded(`The backup is in ${dir}: the database and ${sizeOf(copied)}.`)
     } catch (error) {
       await files.emptyFolder(dir)
       if (!isFull(error)) throw error
       throw new Error(
-        `The disk of ${dir} is full, so nothing of the backup was kept. Make room there, or name a ` +
-          'folder on another disk.',
+        `The disk of ${dir} is full. The backup was removed. Free space, or use a folder on another ` +
+          'disk.',
       )
     }
   })
@@ -71,7 +80,7 @@ async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: strin
   await snapshot(db, file)
   const copy = openCopy(file)
   const copied = await files
-    .copyFiles(dataDir, dir, allNamed(copy.read), false)
+    .copyFiles(dataDir, dir, listReferenced(copy.read), false)
     .finally(() => copy.close())
   await files.copySmallFiles(dataDir, dir)
   await files.writeManifest(dir, {
@@ -86,44 +95,54 @@ async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: strin
 }
 
 /**
- * Proves a backup, then puts it in the place of the data folder's content, which is kept beside it.
- * A backup of an older schema is brought to this program's. Throws an Error that says what is wrong
- * with the backup, and FolderInUse; then nothing was replaced.
+ * Verifies a backup, migrates it to the current schema, and replaces the content of the data folder
+ * with it. The old content stays in a folder beside it. Throws FolderInUse, and an Error that
+ * describes a damaged backup; then nothing is replaced.
  */
-export async function restore(config: Config, dir: string, clock: Clock): Promise<Outcome> {
+export async function restoreBackup(
+  config: Config,
+  dir: string,
+  clock: Clock,
+): Promise<CommandResult> {
   if (config.databaseUrl) return failed(onPostgres)
   const manifest = await files.readManifest(dir)
   if (manifest.schema > schemaVersion())
     throw new NewerSchemaError(manifest.schema, schemaVersion())
-  const release = ownFolder(config.dataDir)
+  const release = lockFolder(config.dataDir)
   try {
     const stamp = backupName(iso(clock.now()))
-    const copied = await prove(dir, manifest, openExchange(config.dataDir, stamp))
-    const aside = exchange(config.dataDir, stamp)
-    const text = `Restored the backup of ${manifest.created}: the database and ${said(copied)}.`
-    if (aside === undefined) return done(text)
-    const before = `What was here before is in ${aside}; remove it when all is well.`
-    return done(`${text} ${before}`)
+    const copied = await copyAndVerify(dir, manifest, createStagingFolder(config.dataDir, stamp))
+    const aside = swapIn(config.dataDir, stamp)
+    const text = `Restored the backup of ${manifest.created}: the database and ${sizeOf(copied)}.`
+    if (aside === undefined) return succeeded(text)
+    const before = `The previous data is in ${aside}. Remove it once everything works.`
+    return succeeded(`${text} ${before}`)
   } finally {
-    finishExchange(config.dataDir)
+    finishRestores(config.dataDir)
     release()
   }
 }
 
-/** Puts a backup together in `to` and proves what stands there then. */
-async function prove(dir: string, manifest: files.Manifest, to: string): Promise<files.Copied> {
+/** Copies a backup into `to`, migrates it and verifies the copy. */
+async function copyAndVerify(
+  dir: string,
+  manifest: files.Manifest,
+  to: string,
+): Promise<files.CopyResult> {
   const file = join(to, databaseFile)
   await files.copyDurably(join(dir, databaseFile), file)
   if ((await files.hashFile(file)) !== manifest.sha256) {
-    throw new Error(`The database in ${dir} is damaged: it is not the one that was written.`)
+    throw new Error(
+      `The database in ${dir} is damaged: its checksum differs from the backup's manifest.`,
+    )
   }
   checkIntegrity(file)
   migrateSqlite(file)
   const db = openCopy(file)
   try {
-    const books = await doctor({ db })
-    if (!books.ok) throw new Error(books.text)
-    const copied = await files.copyFiles(dir, to, allNamed(db.read), true)
+    const ledger = await doctor({ db })
+    if (!ledger.ok) throw new Error(ledger.text)
+    const copied = await files.copyFiles(dir, to, listReferenced(db.read), true)
     await files.copySmallFiles(dir, to)
     await openSecret(to)
     return copied

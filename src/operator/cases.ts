@@ -1,45 +1,45 @@
 import type { AppContext } from '../context.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { findHandles } from '../hosting/agents/agents.ts'
-import * as apps from '../hosting/apps/apps.ts'
-import { listQuarantined } from '../hosting/apps/moderation.ts'
 import { type Appeal, listAppeals } from '../hosting/apps/appeal/appeals.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import { listQuarantined } from '../hosting/apps/quarantine.ts'
 import { type AuditEntry, listAudit } from '../hosting/audit/audit.ts'
-import { listReports, type Report } from '../hosting/reports/reports.ts'
 import * as people from '../hosting/people/people.ts'
+import { listReports, type Report } from '../hosting/reports/reports.ts'
 
-/** So many of each list are looked at at once. */
+/** The length of each list in the queue and in a case. */
 export const casesMax = 50
 
-export interface Waiting {
-  held: apps.App[]
-  asked: Appeal[]
+export interface OpenCases {
+  quarantined: apps.App[]
+  appeals: Appeal[]
   reports: Report[]
 }
 
-/** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
-export async function waiting(ctx: AppContext): Promise<Waiting> {
+/** Lists what waits for the operator, oldest first. */
+export async function listOpenCases(ctx: AppContext): Promise<OpenCases> {
   const [held, asked, reports] = await Promise.all([
     listQuarantined(ctx, casesMax),
     listAppeals(ctx, casesMax),
     listReports(ctx, casesMax),
   ])
-  return { held, asked, reports }
+  return { quarantined: held, appeals: asked, reports }
 }
 
-/** An app with what is open and what was decided about it; its newest versions first. */
-export interface Case {
+/** An app with its open reports, appeals and decisions; newest versions first. */
+export interface AppCase {
   app: apps.App
-  /** The maker's handle, without the @. */
+  /** The maker's handle without the @. */
   maker: string
   versions: apps.Version[]
   reports: Report[]
   appeals: Appeal[]
-  decided: AuditEntry[]
+  decisions: AuditEntry[]
 }
 
-/** What is known of an app, whatever became of it. */
-export async function caseOf(ctx: AppContext, id: string): Promise<Case | undefined> {
+/** Finds an app in any state, also a deleted one. */
+export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase | undefined> {
   const app = await apps.findApp(ctx, id)
   if (!app) return undefined
   const [handles, versions, reports, asked, decided] = await Promise.all([
@@ -50,30 +50,36 @@ export async function caseOf(ctx: AppContext, id: string): Promise<Case | undefi
     listAudit(ctx, casesMax, id),
   ])
   const maker = handles.get(app.maker) ?? ''
-  return { app, maker, versions, reports, appeals: asked, decided }
+  return { app, maker, versions, reports, appeals: asked, decisions: decided }
 }
 
-/** A person and what was decided about them. */
+/** A person with the decisions about them. */
 export interface PersonCase {
   person: people.Person
-  decided: AuditEntry[]
+  decisions: AuditEntry[]
 }
 
-/** What is known of a person by their name or e-mail address, a suspended one too. */
-export async function personCaseOf(ctx: AppContext, name: string): Promise<PersonCase | undefined> {
+/** Finds a person by name or e-mail address, also a suspended one. */
+export async function findPersonCase(
+  ctx: AppContext,
+  name: string,
+): Promise<PersonCase | undefined> {
   const person = await people.findByName(ctx, name)
-  return person && { person, decided: await listAudit(ctx, casesMax, person.name) }
+  return person && { person, decisions: await listAudit(ctx, casesMax, person.name) }
 }
 
-/** An agent with its newest apps and what was decided about it. */
+/** An agent with its newest apps and the decisions about it. */
 export interface AgentCase {
   agent: agents.Agent
-  made: apps.App[]
-  decided: AuditEntry[]
+  apps: apps.App[]
+  decisions: AuditEntry[]
 }
 
-/** What is known of an agent by its handle, a closed or suspended one too. */
-export async function agentCaseOf(ctx: AppContext, handle: string): Promise<AgentCase | undefined> {
+/** Finds an agent by handle, also a closed or suspended one. */
+export async function findAgentCase(
+  ctx: AppContext,
+  handle: string,
+): Promise<AgentCase | undefined> {
   const agent = /^[a-z0-9-]{1,40}$/.test(handle)
     ? await agents.findByHandle(ctx, handle)
     : undefined
@@ -82,5 +88,5 @@ export async function agentCaseOf(ctx: AppContext, handle: string): Promise<Agen
     apps.listByMaker(ctx, agent.id, casesMax),
     listAudit(ctx, casesMax, `@${handle}`),
   ])
-  return { agent, made, decided }
+  return { agent, apps: made, decisions: decided }
 }

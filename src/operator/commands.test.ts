@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 
 import { openTestHouse } from '../testing/test-server.ts'
-import { run } from './control.ts'
+import { runCommand } from './control.ts'
 
-test('a takedown and its undoing say what they did, and fail where there was nothing to do', async () => {
+test('decisions print what they changed and fail where nothing changes', async () => {
   const { ctx, visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
-  const admin = (...words: string[]) => run(ctx, { command: 'admin', words })
+  const admin = (...words: string[]) => runCommand(ctx, { command: 'admin', words })
   const nothing = 'AAAAAAAAAAAA'
   expect(await admin('takedown', nothing, 'spam')).toEqual({
     ok: false,
-    text: `Nothing to takedown: there is no such ${nothing}, or it is so already.`,
+    text: `Nothing to takedown: ${nothing} does not exist or is already in that state.`,
   })
   expect((await admin('restore', id)).ok).toBe(false)
   expect(await admin('takedown', id, 'spam', 'and', 'scam')).toEqual({
@@ -22,18 +22,18 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await visit('GET', `/a/${id}`)).status).toBe(410)
   expect(await admin('restore', id)).toEqual({ ok: true, text: `${id} is live again.` })
   expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
-  expect(await admin('pause', '@ann')).toEqual({ ok: true, text: '@ann can buy nothing now.' })
-  expect(await admin('resume', '@ann')).toEqual({ ok: true, text: '@ann can buy again.' })
+  expect(await admin('pause', '@ann')).toEqual({ ok: true, text: '@ann cannot spend credits now.' })
+  expect(await admin('resume', '@ann')).toEqual({ ok: true, text: '@ann can spend credits again.' })
   expect((await admin('pause', '@nobody')).ok).toBe(false)
   expect((await admin('show', '@nobody')).ok).toBe(false)
   expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
   expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
-  await run(ctx, { command: 'grant', words: ['@ann', '1.5'] })
+  await runCommand(ctx, { command: 'grant', words: ['@ann', '1.5'] })
   expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
-  await run(ctx, { command: 'grant', words: ['@ann', '0.0000001'] })
+  await runCommand(ctx, { command: 'grant', words: ['@ann', '0.0000001'] })
   expect((await admin('audit', '@ann')).text).toContain('@ann  0.0000001 USD')
-  expect((await admin('list')).text).toBe('Nothing waits.')
-  expect((await admin('rescan', id)).text).toBe(`${id} will be read again by the safety check.`)
+  expect((await admin('list')).text).toBe('The queue is empty.')
+  expect((await admin('rescan', id)).text).toBe(`${id} will be scanned again.`)
   expect((await admin('rescan', 'all')).ok).toBe(true)
   expect((await admin('rescan', nothing)).ok).toBe(false)
   for (const words of [
@@ -46,11 +46,11 @@ test('a takedown and its undoing say what they did, and fail where there was not
     expect((await admin(...words)).text).toStartWith('usage: berth admin list')
   }
   expect((await admin('pause', id)).ok).toBe(false)
-  expect((await run(ctx, { command: 'toString', words: [] })).ok).toBe(false)
+  expect((await runCommand(ctx, { command: 'toString', words: [] })).ok).toBe(false)
   await close()
 })
 
-test('a word too many, where money or a folder is meant, does nothing', async () => {
+test('grant and backup reject extra words and change nothing', async () => {
   const { ctx, person, kept, close } = await openTestHouse()
   await person('ann')
   const before = await kept()
@@ -58,7 +58,7 @@ test('a word too many, where money or a folder is meant, does nothing', async ()
     ['grant', '@ann', '5', 'extra'],
     ['backup', '/tmp/berth-a', '/tmp/berth-b'],
   ]) {
-    const outcome = await run(ctx, { command: command ?? '', words })
+    const outcome = await runCommand(ctx, { command: command ?? '', words })
     expect(outcome).toEqual({ ok: false, text: expect.stringContaining(`usage: berth ${command}`) })
   }
   expect(await kept()).toEqual(before)

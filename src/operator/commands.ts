@@ -1,46 +1,44 @@
 import type { AppContext } from '../context.ts'
-import { linkOf } from '../hosting/apps/present.ts'
+import { appUrl } from '../hosting/app-url.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { readFirstApp } from '../storage/first-app.ts'
 import { admin } from './admin.ts'
-import { backup } from './backup.ts'
-import { amountOf, grant, granteeOf, hasNow } from './grants.ts'
-import { done, failed, type Outcome } from './outcome.ts'
+import { createBackup } from './backup.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
 
-/** A command that works on an open house, beside a running server or alone. */
-type Command = (ctx: AppContext, args: string[]) => Promise<Outcome>
+/** A command that needs an open context. It runs in the server, or alone where no server runs. */
+type Command = (ctx: AppContext, args: string[]) => Promise<CommandResult>
 
-const usage = (text: string): Outcome => failed(`usage: berth ${text}`)
+const usage = (text: string): CommandResult => failed(`usage: berth ${text}`)
 
-/** `berth grant <@handle|name|credit_id> <usd>`: gives an agent, a person or an account credits. */
-const giveCredits: Command = async (ctx, [whom = '', usd = '', ...more]) => {
-  const amount = amountOf(usd)
-  if (!whom || amount === undefined || more.length > 0)
+/** `berth grant <@handle|name|credit_id> <usd>`: gives credits. */
+const grant: Command = async (ctx, [name = '', usd = '', ...more]) => {
+  const amount = parseGrantUsd(usd)
+  if (!name || amount === undefined || more.length > 0) {
     return usage('grant <@handle|name|credit_id> <usd>')
-  const grantee = await granteeOf(ctx, whom)
-  if (!grantee) return failed(`There is no ${whom} here.`)
-  await grant(ctx, grantee, { amount })
-  return done(`${whom} has ${await hasNow(ctx, grantee)} credits now.`)
+  }
+  const grantee = await findGrantee(ctx, name)
+  if (!grantee) return failed(`There is no ${name} on this server.`)
+  await grantCredits(ctx, grantee, { amount })
+  return succeeded(`${name} has ${await creditsOf(ctx, grantee)} credits now.`)
 }
 
-/** `berth doctor`: rebuilds every balance from the entries and says where one differs. */
-const checkBooks: Command = (ctx) => doctor(ctx)
+/** `berth backup <folder>`: writes a consistent copy of the database and the files. */
+const backup: Command = async (ctx, [dir = '', ...more]) =>
+  dir && more.length === 0 ? createBackup(ctx, dir) : usage('backup <folder>')
 
-/** `berth backup <folder>`: a consistent copy of the database and the files. */
-const keepCopy: Command = async (ctx, [dir = '', ...more]) =>
-  dir && more.length === 0 ? backup(ctx, dir) : usage('backup <folder>')
-
-/** `berth link`: the link of the sample that this house shows. */
+/** `berth link`: prints the link of the sample app, else of the site. */
 const link: Command = async (ctx) => {
   const id = await readFirstApp(ctx.config.dataDir)
-  return done(id ? linkOf(ctx, id) : ctx.urls.app)
+  return succeeded(id ? appUrl(ctx, id) : ctx.urls.app)
 }
 
-/** Every command by its first word. */
+/** The commands by name. `doctor` checks every balance against the ledger entries. */
 export const commands: Record<string, Command> = {
-  grant: giveCredits,
+  grant,
   admin,
-  backup: keepCopy,
-  doctor: checkBooks,
+  backup,
+  doctor: (ctx) => doctor(ctx),
   link,
 }

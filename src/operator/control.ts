@@ -4,28 +4,28 @@ import { join } from 'node:path'
 import type { AppContext } from '../context.ts'
 import { isRecord } from '../core/schema.ts'
 import { errorCodeOf } from '../core/text.ts'
+import { type CommandResult, failed, failedWith } from './command-result.ts'
 import { commands } from './commands.ts'
-import { failed, failedBy, type Outcome } from './outcome.ts'
 
-const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
+const socketPath = (dataDir: string): string => join(dataDir, 'control.sock')
 
-/** A backup or a doctor of a large house is quiet as long as it takes; the types leave this out. */
-const patient: object = { idleTimeout: 0 }
+/** No idle timeout: a backup or a doctor may take long. Bun's types lack it for Unix sockets. */
+const withoutTimeout: object = { idleTimeout: 0 }
 
 /**
- * Listens on the data folder's control socket, which only its owner can open, so that `berth grant`
- * and its kin work beside a running server. Answers how to stop.
+ * Listens on the control socket of the data folder, which only its owner can open, so that commands
+ * such as `berth grant` work while the server runs. Returns the function that closes it.
  */
-export function openControl(ctx: AppContext): () => Promise<void> {
-  const unix = socketOf(ctx.config.dataDir)
+export function openControlSocket(ctx: AppContext): () => Promise<void> {
+  const unix = socketPath(ctx.config.dataDir)
   rmSync(unix, { force: true })
   const server = Bun.serve({
-    ...patient,
+    ...withoutTimeout,
     unix,
     async fetch(request) {
-      const asked: unknown = await request.json()
-      if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
-      return Response.json(await run(ctx, asked))
+      const body: unknown = await request.json()
+      if (!isCommandRequest(body)) return new Response('Send command and words.', { status: 400 })
+      return Response.json(await runCommand(ctx, body))
     },
   })
   chmodSync(unix, 0o600)
@@ -35,44 +35,50 @@ export function openControl(ctx: AppContext): () => Promise<void> {
   }
 }
 
-/** A command and its words, as they were typed. */
-export interface Asked {
+/** A command and its words. */
+export interface CommandRequest {
   command: string
   words: string[]
 }
 
-const isAsked = (asked: unknown): asked is Asked =>
-  isRecord(asked) && typeof asked['command'] === 'string' && Array.isArray(asked['words'])
+const isCommandRequest = (body: unknown): body is CommandRequest =>
+  isRecord(body) && typeof body['command'] === 'string' && Array.isArray(body['words'])
 
-/** Runs a command on an open house. What it throws becomes its outcome. */
-export async function run(ctx: AppContext, { command, words }: Asked): Promise<Outcome> {
+/** Runs a command. An error that it throws becomes a failed result. */
+export async function runCommand(
+  ctx: AppContext,
+  { command, words }: CommandRequest,
+): Promise<CommandResult> {
   try {
     const known = Object.hasOwn(commands, command) ? commands[command] : undefined
     return known ? await known(ctx, words) : failed(`There is no ${command}.`)
   } catch (error) {
-    return failedBy(error)
+    return failedWith(error)
   }
 }
 
-/** Asks a running server to run a command; undefined when none runs on this data folder. */
-export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome | undefined> {
+/** Runs a command in the server of this data folder; undefined where no server runs. */
+export async function runOnServer(
+  dataDir: string,
+  request: CommandRequest,
+): Promise<CommandResult | undefined> {
   try {
-    const answer = await fetch('http://berth/', {
-      unix: socketOf(dataDir),
+    const response = await fetch('http://berth/', {
+      unix: socketPath(dataDir),
       method: 'POST',
-      body: JSON.stringify(asked),
+      body: JSON.stringify(request),
       timeout: false,
     })
-    const outcome: unknown = await answer.json()
-    return isOutcome(outcome) ? outcome : failed('The running server is another version.')
+    const result: unknown = await response.json()
+    return isCommandResult(result) ? result : failed('The running server has another version.')
   } catch (error) {
     const code = errorCodeOf(error) || String(error)
-    if (nobodyThere.has(code)) return undefined
-    return failed(`The running server gave no answer: ${code}.`)
+    if (noServerCodes.has(code)) return undefined
+    return failed(`The running server did not respond: ${code}.`)
   }
 }
 
-const nobodyThere = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED'])
+const noServerCodes = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED'])
 
-const isOutcome = (outcome: unknown): outcome is Outcome =>
-  isRecord(outcome) && typeof outcome['ok'] === 'boolean' && typeof outcome['text'] === 'string'
+const isCommandResult = (result: unknown): result is CommandResult =>
+  isRecord(result) && typeof result['ok'] === 'boolean' && typeof result['text'] === 'string'

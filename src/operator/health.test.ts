@@ -14,7 +14,7 @@ test('a database that hangs is told as not ready, and the process as there', asy
   const db = { ...(await freshEngine()), ping: () => new Promise<void>(() => {}) }
   const h = await openTestHouse({}, { db })
   expect(await h.visit('GET', '/readyz')).toMatchObject({ status: 503, body: { ok: false } })
-  expect(h.lines.at(-2)).toMatchObject({ event: 'not ready', level: 'fault' })
+  expect(h.lines.at(-2)).toMatchObject({ event: 'not ready', level: 'error' })
   expect(await h.visit('GET', '/healthz')).toMatchObject({ status: 200, body: { ok: true } })
   await h.close()
 }, 20_000)

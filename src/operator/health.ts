@@ -1,33 +1,35 @@
 import type { AppContext } from '../context.ts'
-import { requestContextOf } from '../http/request-context.ts'
+import { getRequestContext } from '../http/request-context.ts'
 import { pingMs } from '../limits.ts'
 
 /**
- * /healthz says that the process answers; /readyz that its database and its files do too, and
- * whether its disk is below the floor. They pass no router, since who waits for a house to start
- * asks for them first. Undefined leaves a request to the routes.
+ * Responds to `/healthz` (the process runs) and `/readyz` (its database and files respond, with a
+ * note on a full disk). Both bypass the router, because whoever waits for a start calls them first.
+ * Returns undefined for every other request.
  */
-export function healthAnswer(
+export function healthResponse(
   ctx: AppContext,
   request: Request,
   path: string,
 ): Response | Promise<Response> | undefined {
-  const isAsked = path === '/healthz' || path === '/readyz'
-  if (!isAsked || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
-  requestContextOf(request).route = path
+  const isHealthPath = path === '/healthz' || path === '/readyz'
+  if (!isHealthPath || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
+  getRequestContext(request).route = path
   return path === '/healthz' ? Response.json({ ok: true }) : readiness(ctx)
 }
 
 async function readiness(ctx: AppContext): Promise<Response> {
   try {
-    // Who watches wants an answer also where a database hangs.
-    const late = Bun.sleep(pingMs).then(() => Promise.reject(new Error('The database is silent.')))
-    await Promise.race([ctx.db.ping(), late])
-    // All that is there can still be read, so it is no reason to send visitors away.
+    // A monitor needs a response also while the database hangs.
+    const timeout = Bun.sleep(pingMs).then(() =>
+      Promise.reject(new Error(`The database did not respond within ${pingMs} ms.`)),
+    )
+    await Promise.race([ctx.db.ping(), timeout])
+    // A full disk still serves reads, so the server stays ready.
     const isFull = ctx.storage.free() < ctx.config.diskFloorBytes
     return Response.json({ ok: true, ...(isFull && { disk: 'full' }) })
   } catch (error) {
-    ctx.log.fault('not ready', error)
+    ctx.log.error('not ready', error)
     return Response.json({ ok: false }, { status: 503 })
   }
 }

@@ -1,94 +1,96 @@
 import type { AppContext } from '../context.ts'
 import { day, hour, minute, second } from '../core/time.ts'
-import { deleteExpired as forgetFiles } from '../gateway/files/files.ts'
-import { deleteExpired as forgetMade } from '../gateway/media-files/media-files.ts'
-import { endExpired } from '../gateway/usage/expired.ts'
+import * as files from '../gateway/files/files.ts'
+import * as mediaFiles from '../gateway/media-files/media-files.ts'
+import { expireHolds } from '../gateway/usage/expire-holds.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
-import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
-import { polishOne } from '../hosting/apps/recompress.ts'
-import { purge } from '../hosting/apps/deletion.ts'
+import { purgeDeleted } from '../hosting/apps/deletion.ts'
+import { deleteOldOpens, flushOpens } from '../hosting/apps/opens.ts'
+import { recompressOne } from '../hosting/apps/recompress.ts'
+import { rescanOutdated } from '../hosting/apps/scan/scans.ts'
 import { mergeIndex } from '../hosting/apps/search.ts'
-import { forget as forgetDeliveries, passOn } from '../hosting/me/hooks/deliveries.ts'
-import { forgetModeration } from '../hosting/moderation/retention.ts'
-import { rescanSome } from '../hosting/apps/scan/scans.ts'
-import { forget as forgetNotes } from '../hosting/notifications/notifications.ts'
-import { forget as forgetSessions } from '../hosting/people/sessions.ts'
-import { forget as forgetTickets } from '../hosting/people/tickets.ts'
-import { removeSaid } from '../hosting/reviews/removal.ts'
-import { sweep as forgetJobs } from '../jobs/jobs.ts'
+import { deleteOldDeliveries, enqueueDeliveries } from '../hosting/me/hooks/deliveries.ts'
+import { deleteOldModeration } from '../hosting/moderation/retention.ts'
+import { deleteOldNotes } from '../hosting/notifications/notifications.ts'
+import { deleteExpiredSessions } from '../hosting/people/sessions.ts'
+import { deleteExpiredTickets } from '../hosting/people/tickets.ts'
+import { removeFeedback } from '../hosting/reviews/removal.ts'
+import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
 import { recordMetrics } from './metrics-history.ts'
-import { namedIn } from './stored.ts'
+import { findReferenced } from './referenced-files.ts'
 
-/** A stored file that no row names is left alone this long: its row may be on its way. */
+/** Files without a row stay this long, because their row may still be written. */
 const orphanMs = day
 
-/** Removes stored bytes that no row names. */
-const sweep = (ctx: AppContext): Promise<unknown> =>
-  ctx.state.fileWork.run(() => ctx.storage.sweep((names) => namedIn(ctx.db.read, names), orphanMs))
+/** Removes stored files that no row references. */
+const sweepFiles = (ctx: AppContext): Promise<unknown> =>
+  ctx.state.fileWork.run(() =>
+    ctx.storage.sweep((names) => findReferenced(ctx.db.read, names), orphanMs),
+  )
 
-const polishMax = 20
+/** Pages that one run compresses again. */
+const recompressionsMax = 20
 
-async function polishSome(ctx: AppContext): Promise<void> {
-  for (let done = 0; done < polishMax && (await polishOne(ctx)); done += 1) continue
+async function recompressSome(ctx: AppContext): Promise<void> {
+  for (let done = 0; done < recompressionsMax && (await recompressOne(ctx)); done += 1) continue
 }
 
-/** Forgets what was used longer ago than USAGE_KEPT_DAYS. */
-async function forgetUses({ db, clock, config }: AppContext): Promise<void> {
+async function deleteOldUsage({ db, clock, config }: AppContext): Promise<void> {
   if (config.usageKeptDays > 0) await deleteOldUses(db, clock.now() - config.usageKeptDays * day)
 }
 
-/** Removes apps that were deleted 30 days ago, with their files and what was said of them. */
+/** Removes apps that were deleted 30 days ago, with their files, reviews and comments. */
 export const purgeApps = (ctx: AppContext): Promise<number> =>
-  purge(ctx, async (db, app) => {
-    await assets.removeAll(db, app)
-    await removeSaid(db, app.id)
+  purgeDeleted(ctx, async (db, app) => {
+    await assets.deleteAllAssets(db, app)
+    await removeFeedback(db, app.id)
   })
 
-/** What a running house does beside answering, and how often. */
-const chores: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] = [
-  ['release holds past their deadline', minute, endExpired],
+/** The periodic work of a running server. */
+const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] = [
+  ['release expired holds', minute, expireHolds],
   ['record metrics', minute, recordMetrics],
-  ['measure the delay of timers', second, async ({ state }) => state.metricsHistory.tick()],
-  ['count opens', 5 * second, writeOpens],
-  ['forget who opened what', day, forgetOpens],
-  ['compress pages better', minute, polishSome],
-  ['make the index of searches one part', hour, mergeIndex],
-  ['forget old history', hour, forgetUses],
-  ['forget files that have expired', hour, forgetFiles],
-  ['forget pictures whose links have expired', hour, forgetMade],
-  ['read again what older rules have read', minute, rescanSome],
-  ['forget old reports and decisions', hour, forgetModeration],
-  ['forget old jobs', hour, forgetJobs],
-  ['forget sessions that ended', hour, forgetSessions],
-  ['forget tickets that were used', hour, forgetTickets],
-  ['send notes to their hooks', second, passOn],
-  ['forget old deliveries', hour, forgetDeliveries],
-  ['forget old notes', hour, forgetNotes],
-  ['forget old answers', hour, (ctx) => ctx.idempotency.sweep()],
-  ['remove apps deleted 30 days ago', hour, purgeApps],
-  ['remove files no row names', day, sweep],
+  ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick()],
+  ['write opens', 5 * second, flushOpens],
+  ['delete old opens', day, deleteOldOpens],
+  ['recompress pages', minute, recompressSome],
+  ['merge the search index', hour, mergeIndex],
+  ['delete old usage records', hour, deleteOldUsage],
+  ['delete expired gateway files', hour, files.deleteExpired],
+  ['delete expired media files', hour, mediaFiles.deleteExpired],
+  ['rescan pages of older rules', minute, rescanOutdated],
+  ['delete old moderation records', hour, deleteOldModeration],
+  ['delete old jobs', hour, deleteOldJobs],
+  ['delete expired sessions', hour, deleteExpiredSessions],
+  ['delete expired tickets', hour, deleteExpiredTickets],
+  ['enqueue webhook deliveries', second, enqueueDeliveries],
+  ['delete old webhook deliveries', hour, deleteOldDeliveries],
+  ['delete old notes', hour, deleteOldNotes],
+  ['delete old idempotent responses', hour, (ctx) => ctx.idempotency.sweep()],
+  ['purge deleted apps', hour, purgeApps],
+  ['delete unreferenced files', day, sweepFiles],
 ]
 
-/** The first round waits until the house has answered whoever waited for it to start. */
-const firstRoundMs = second
+/** The delay before the first run, so that the first requests do not wait for it. */
+const startDelayMs = second
 
-/** Starts the chores and the jobs a second later. Answers how to end the chores. */
-export function startChores(ctx: AppContext): () => void {
-  const begin = (): void => {
+/** Starts the jobs and the periodic work after a second. Returns the function that stops the work. */
+export function startMaintenance(ctx: AppContext): () => void {
+  const start = (): void => {
     void ctx.jobs.start()
-    for (const [name, everyMs, run] of chores) {
-      let running = false
-      const once = async (): Promise<void> => {
-        if (running) return
-        running = true
-        await run(ctx).catch((error: unknown) => ctx.log.fault('chore', error, { name }))
-        running = false
+    for (const [name, everyMs, run] of tasks) {
+      let isRunning = false
+      const runTask = async (): Promise<void> => {
+        if (isRunning) return
+        isRunning = true
+        await run(ctx).catch((error: unknown) => ctx.log.error('maintenance', error, { name }))
+        isRunning = false
       }
-      void once()
-      timers.push(setInterval(once, everyMs).unref())
+      void runTask()
+      timers.push(setInterval(runTask, everyMs).unref())
     }
   }
-  const timers: Timer[] = [setTimeout(begin, firstRoundMs).unref()]
+  const timers: Timer[] = [setTimeout(start, startDelayMs).unref()]
   return () => timers.forEach((timer) => clearTimeout(timer))
 }

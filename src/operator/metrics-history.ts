@@ -1,6 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { nano } from '../core/money.ts'
-import { totals } from '../ledger/totals.ts'
+import { readTotals } from '../ledger/totals.ts'
 import type { Sample } from '../state/metrics-history.ts'
 
 async function takeSample(ctx: AppContext): Promise<Sample> {
@@ -9,7 +9,7 @@ async function takeSample(ctx: AppContext): Promise<Sample> {
     requests: traffic.total(),
     errors: traffic.total('5xx'),
     upstreamErrors: ctx.upstreams.health().reduce((sum, { failures }) => sum + failures, 0),
-    income: (await totals(ctx)).income,
+    income: (await readTotals(ctx)).income,
     jobs: ctx.jobs.ended().reduce((sum, { count }) => sum + count, 0),
     free: ctx.storage.free(),
     lateMs: metricsHistory.lateMs,

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { nano } from '../core/money.ts'
 import { day, minute } from '../core/time.ts'
 import * as ledger from '../ledger/ledger.ts'
-import { incomeByDay } from '../ledger/totals.ts'
+import { listDailyIncome } from '../ledger/totals.ts'
 import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
 import { metricsByMinute, recordMetrics } from './metrics-history.ts'
 
@@ -109,7 +109,7 @@ test('what is held and what was paid is told to the Nano, and summed by day', as
     ctx.db.tx(async (db) => {
       const ask = { account: 'gateway:gus', amount: nano(2_000n), ref, kind: 'chat' } as const
       const { hold } = await ledger.hold(ctx, db, { ...ask, ms: minute })
-      if (charge > 0n) await ledger.settle(ctx, db, hold, nano(charge))
+      if (charge > 0n) await ledger.settleHold(ctx, db, hold, nano(charge))
     })
   await recordMetrics(ctx)
   await pay('one', 1_001n)
@@ -129,7 +129,7 @@ test('what is held and what was paid is told to the Nano, and summed by day', as
   clock.turn(2 * day)
   await pay('two', 500n)
   await pay('three', 400n)
-  expect((await incomeByDay(ctx, 4)).map(({ amount: paid }) => paid)).toEqual(
+  expect((await listDailyIncome(ctx, 4)).map(({ amount: paid }) => paid)).toEqual(
     [0n, 1_001n, 0n, 900n].map(nano),
   )
   for (let at = 0; at < 400; at += 1) await recordMetrics(ctx)

@@ -67,7 +67,7 @@ export class ProcessState {
   readonly paidCalls = new ConcurrencyLimit(openHoldsPerKeyMax)
   /**
    * Failures that were charged, by key and request. The same call within a minute gets the same
-   * error and is not charged again (docs/spec/gateway-decisions.md, "Answers").
+   * error and is not charged again (docs/spec/gateway-decisions.md, "Responses").
    */
   readonly chargedFailures: Cache<ApiError<GatewayErrorName>>
   /** Chat requests with web search a minute by account. */

@@ -88,7 +88,7 @@ test('every command ends its line, and a reader that is slow misses nothing', as
   }
   const unknown = await berth(['sing', '--data', data])
   expect(unknown).toMatchObject({ code: 1, out: '' })
-  expect(unknown.err).toMatch(/^There is no sing\.\n\nberth [^]*config\.\n$/)
+  expect(unknown.err).toMatch(/^There is no command sing\.\n\nberth [^]*config\.\n$/)
   await expectRefused(['version', '--loud'], /--loud/)
 
   // More than a pipe holds (64 KB): what is left must wait until somebody reads.
@@ -107,7 +107,7 @@ test('health exits 0 while the server answers, and 1 with one line when it does 
   expect(await berth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
-  await expectRefused(words, /No answer from http/)
+  await expectRefused(words, /No response from http/)
 }, 60_000)
 
 test('a folder has one owner; a port too', async () => {
@@ -116,7 +116,7 @@ test('a folder has one owner; a port too', async () => {
   const other = join(dir, 'other')
   const port = portOf(ctx)
   await expectRefused(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
-  await expectRefused(['restore', join(dir, 'none'), '--data', data], /holds no whole backup/)
+  await expectRefused(['restore', join(dir, 'none'), '--data', data], /is not a complete backup/)
   expect(await berth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
   const twoFolders = ['restore', join(dir, 'copy'), join(dir, 'other'), '--data', data]
   await expectRefused(twoFolders, /usage: berth restore/)
@@ -229,7 +229,7 @@ test('a long path to the data folder does not part a command from its server', a
 
 test('a command on a folder without a house makes none', async () => {
   for (const words of [['doctor'], ['backup', join(dir, 'copy')], ['grant', '@ann', '1']]) {
-    await expectRefused([...words, '--data', data], /There is no house in /)
+    await expectRefused([...words, '--data', data], /There is no database in /)
   }
   expect(readdirSync(dir)).toEqual([])
 }, 60_000)

@@ -9,8 +9,8 @@ import { dialect } from '../../db/dialect.ts'
 import { openEngine } from '../../db/open.ts'
 import { ApiError } from '../../errors.ts'
 import { backupsMax } from '../../limits.ts'
-import { restore } from '../../operator/backup.ts'
-import { listBackups } from '../../operator/backups.ts'
+import { restoreBackup } from '../../operator/backup.ts'
+import { listBackups } from '../../operator/console-backups.ts'
 import { type Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
 import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
@@ -71,7 +71,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     const name = await make()
     expect(await page()).toContain(`${place}/${name}`)
     expect((await act(name, 'check')).status).toBe(303)
-    expect(await ended()).toContain('It can be restored: the books balance, and 1 file,')
+    expect(await ended()).toContain('The backup is valid: all balances match the ledger, 1 file,')
     expect(readdirSync(h.ctx.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual([])
 
     const tar = await olga.open(`${place}/${name}`)
@@ -81,7 +81,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     await Bun.write(join(dir, 'all.tar'), tar.bytes)
     expect(Bun.spawnSync(['tar', '-xf', 'all.tar'], { cwd: dir }).exitCode).toBe(0)
     const config = loadConfig({ DATA_DIR: join(dir, 'other') }, {})
-    const back = await restore(config, join(dir, `berth-${name}`), systemClock)
+    const back = await restoreBackup(config, join(dir, `berth-${name}`), systemClock)
     expect(back.text).toContain('the database and 1 file,')
     const cy = await signedUp(h, 'cyrus', '198.51.100.7')
     expect((await cy.open(`${place}/${name}`)).status).toBe(404)

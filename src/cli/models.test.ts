@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
-/** What the fake answers at a path; its key is wanted where it is an upstream. */
+/** Responses of the fake server by path. Lists of models need its key. */
 const pages = new Map<string, unknown>()
 const server = Bun.serve({
   hostname: '127.0.0.1',
@@ -60,7 +60,7 @@ async function run(words: string, tables: string[] = [], variables: Record<strin
   return { ok, lines: text.split('\n'), config }
 }
 
-test('list: every model with its price and its upstreams', async () => {
+test('list prints every model with its price and upstreams', async () => {
   const demo = await run('list')
   expect(demo.lines).toContain(
     'demo/chat           chat       0.1 in, 0.4 out per 1M tokens   demo',
@@ -77,14 +77,14 @@ test('list: every model with its price and its upstreams', async () => {
   expect(await run('list', rows)).toMatchObject({
     ok: true,
     lines: [
-      'MODEL    TYPE  PRICE IN USD                      UPSTREAMS',
-      'local/a  chat  1 in, 0 out per 1M tokens         one',
-      'local/b  chat  no published rate: it is refused  two',
+      'MODEL    TYPE  PRICE IN USD                     UPSTREAMS',
+      'local/a  chat  1 in, 0 out per 1M tokens        one',
+      'local/b  chat  no price: requests are rejected  two',
     ],
   })
 })
 
-test('check: what is unknown, gone, unpriced; who gives no answer, and no key in it', async () => {
+test('check reports unknown, missing and unpriced models and failed upstreams, without keys', async () => {
   pages.set('/one/models', { data: [{ id: 'a-2026-05-04' }, { id: 'new' }, { odd: 1 }] })
   const fine = await run('check', [upstream('one'), model('local/a', 'one')])
   expect(fine).toMatchObject({
@@ -104,13 +104,15 @@ test('check: what is unknown, gone, unpriced; who gives no answer, and no key in
     lines: [
       'one: serves 2 models',
       'one: not in the catalogue: new',
-      'one: gone: local/free, local/old',
-      'two: no answer: status 401',
+      'one: no longer served: local/free, local/old',
+      'two: no response: status 401',
       'unpriced: local/free',
     ],
   })
-  expect((await run('check', [upstream('three')])).lines).toEqual(['three: no answer: status 404'])
-  expect((await run('check')).lines).toEqual(['no upstream is configured'])
+  expect((await run('check', [upstream('three')])).lines).toEqual([
+    'three: no response: status 404',
+  ])
+  expect((await run('check')).lines).toEqual(['No upstream is configured.'])
 })
 
 const key = { OPENAI_API_KEY: 'sk-fake' }
@@ -151,7 +153,7 @@ const liteLlm = {
   'dall-e-3': { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_pixel: 1 },
 }
 
-test('sync: the lists are kept and served, but for what jumps or costs nothing', async () => {
+test('sync stores and serves listed prices, except suspect ones', async () => {
   pages.set('/dev', modelsDev(1.25)).set('/lite', liteLlm)
   const words = `sync ${at('/dev')} ${at('/lite')} ${at('/gone')}`
   const { ok, lines, config } = await run(words, [], key)
@@ -160,11 +162,11 @@ test('sync: the lists are kept and served, but for what jumps or costs nothing',
     lines: [
       `${at('/dev')}: 3`,
       `${at('/lite')}: 2`,
-      `${at('/gone')}: no answer: status 404`,
-      '2 models are kept; a running server takes them at its next start.',
-      'openai: gpt-4.1: its prompt jumps more than 10 times',
-      'openai: gpt-gift: it costs nothing',
-      '2 were left as they are: berth models sync --yes takes them too.',
+      `${at('/gone')}: no response: status 404`,
+      '2 models were stored. A running server reads them at its next start.',
+      'openai: gpt-4.1: the prompt price changes more than 10 times',
+      'openai: gpt-gift: the price is 0',
+      '2 were not stored. To store them too: berth models sync --yes',
     ],
   })
   const served = async (id: string) => {
@@ -198,18 +200,18 @@ test('sync: the lists are kept and served, but for what jumps or costs nothing',
   expect(await served('openai/gpt-4.1')).toMatchObject({ price: { prompt: '0.0002' } })
   pages.set('/dev', modelsDev(99))
   expect((await run(`sync ${at('/dev')}`, [], key)).lines).toContain(
-    'openai: gpt-next: its prompt jumps more than 10 times',
+    'openai: gpt-next: the prompt price changes more than 10 times',
   )
   expect(await served('openai/gpt-next')).toMatchObject({ price: { prompt: '0.00000125' } })
 })
 
-test('sync: without a key, or without an answer, nothing is kept', async () => {
+test('sync stores nothing without a key or without a response', async () => {
   expect(await run('sync')).toMatchObject({
     ok: false,
-    lines: [expect.stringContaining('no key of a provider')],
+    lines: [expect.stringContaining('No API key of a provider')],
   })
   const gone = await run(`sync ${at('/gone')}`, [], key)
-  expect([gone.ok, gone.lines.at(-1)]).toEqual([false, 'Nothing is kept.'])
+  expect([gone.ok, gone.lines.at(-1)]).toEqual([false, 'Nothing was stored.'])
   expect(await Bun.file(join(dataDir, 'models.json')).exists()).toBe(false)
   expect((await run('list all')).lines).toEqual([
     'usage: berth models list | check | sync [--yes] [url ...]',

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path'
+
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/settings.ts'
+import { originAt } from '../config/urls.ts'
+import { closeContext, createContext } from '../context.ts'
+import { systemClock } from '../core/time.ts'
+import { hasDatabase } from '../db/open.ts'
+import { restoreBackup } from '../operator/backup.ts'
+import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
+import { commands } from '../operator/commands.ts'
+import { runCommand, runOnServer } from '../operator/control.ts'
+import { FolderInUse, lockFolder } from '../storage/folder-lock.ts'
+import { version } from '../version.ts'
+import { type Arguments, usage } from './arguments.ts'
+import { models } from './models.ts'
+import { serveUntilSignal } from './serve.ts'
+
+/** Runs a command line. Returns undefined for a server that now runs. */
+export async function run(args: Arguments): Promise<CommandResult | undefined> {
+  const { words, flags, json, yes } = args
+  const [command = 'help', ...rest] = words
+  if (command === 'help') return succeeded(usage)
+  if (command === 'version') return succeeded(version)
+  const config = loadConfig(flags, undefined, command === 'serve' || command === 'models')
+  if (command === 'config') return showConfig(config)
+  if (command === 'health') return checkHealth(config)
+  if (command === 'models') return models(config, rest, yes)
+  if (command === 'restore') return restore(config, rest)
+  if (command === 'serve') return startServer(config, json)
+  if (Object.hasOwn(commands, command)) return operate(config, command, rest)
+  return failed(`There is no command ${command}.\n\n${usage}`)
+}
+
+function showConfig({ rows }: Config): CommandResult {
+  const width = Math.max(...rows.map((row) => row.name.length))
+  const lines = rows.map(({ name, value, source, description }) => {
+    const shown = value === '' ? '(none)' : value
+    return `${name.padEnd(width)}  ${shown}  [${source}]\n${' '.repeat(width)}  ${description}`
+  })
+  return succeeded(lines.join('\n'))
+}
+
+async function checkHealth(config: Config): Promise<CommandResult> {
+  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
+  const url = `${originAt(host, config.port)}/healthz`
+  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+  return response?.ok ? succeeded('ok') : failed(`No response from ${url}.`)
+}
+
+async function restore(config: Config, [dir, ...more]: string[]): Promise<CommandResult> {
+  return dir && more.length === 0
+    ? restoreBackup(config, dir, systemClock)
+    : failed('usage: berth restore <folder> [--data ./data]')
+}
+
+/** Starts a server. Fails with the link of the server that already uses the data folder. */
+async function startServer(config: Config, json: boolean): Promise<CommandResult | undefined> {
+  try {
+    await serveUntilSignal(config, json)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error
+    const running = await runOnServer(config.dataDir, { command: 'link', words: [] })
+    return failed(`${error.message} ${running?.text ?? ''}`.trim())
+  }
+}
+
+/**
+ * Runs a command in the running server, or on the data folder where no server runs. The server may
+ * have another working folder, so it gets absolute paths.
+ */
+async function operate(config: Config, command: string, words: string[]): Promise<CommandResult> {
+  const paths = command === 'backup' ? words.map((dir) => resolve(dir)) : words
+  const request = { command, words: paths }
+  const result = await runOnServer(config.dataDir, request)
+  if (result) return result
+  if (!hasDatabase(config)) return failed(`There is no database in ${config.dataDir}.`)
+  const release = lockFolder(config.dataDir)
+  const ctx = await createContext(config, `http://localhost:${config.port}`)
+  const own = await runCommand(ctx, request)
+  await closeContext(ctx)
+  release()
+  return own
+}

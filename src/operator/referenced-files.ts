@@ -1,0 +1,42 @@
+import type { Db } from '../db/engine.ts'
+import * as files from '../gateway/files/contents.ts'
+import * as made from '../gateway/media-files/contents.ts'
+import * as assets from '../hosting/apps/assets/contents.ts'
+import * as apps from '../hosting/apps/contents.ts'
+
+const pageSize = 100
+
+/** The columns that reference stored files. A file that none references is an orphan. */
+const references = [
+  apps.packs,
+  assets.contents,
+  apps.icons,
+  files.contents,
+  files.words,
+  made.contents,
+]
+
+/** Returns those of the stored files that a row references. */
+export async function findReferenced(db: Db, names: string[]): Promise<Set<string>> {
+  const found = await Promise.all(references.map((one) => one.namedIn(db, names)))
+  return found.reduce((all, some) => all.union(some), new Set<string>())
+}
+
+/** Lists every referenced file once, in pages. */
+export async function* listReferenced(db: Db): AsyncGenerator<string[]> {
+  for (const [index, one] of references.entries()) {
+    for (let after = ''; ;) {
+      const page = await one.namedAfter(db, after, pageSize)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last
+      yield await withoutEarlier(db, index, page)
+    }
+  }
+}
+
+/** Two columns may reference the same file, because files are shared by content. The first counts. */
+async function withoutEarlier(db: Db, index: number, page: string[]): Promise<string[]> {
+  const earlier = await Promise.all(references.slice(0, index).map((one) => one.namedIn(db, page)))
+  return page.filter((name) => !earlier.some((names) => names.has(name)))
+}
