@@ -85,8 +85,8 @@ export interface UsageBounds {
 }
 
 /**
- * Returns the maximum cost of a request, which is the amount of its hold. No usage within the bounds
- * costs more, whatever the share of cached, written and reasoning tokens, and in any tier.
+ * Returns the maximum cost of a request, which is the amount of its hold. No usage within the
+ * bounds costs more, whatever the share of cached, written and reasoning tokens, and in any tier.
  */
 export function maxCost(price: Price, bounds: UsageBounds): NanoUsd {
   const { inputTokensMax, outputTokensMax, hasAudio = false } = bounds

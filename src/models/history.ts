@@ -90,8 +90,9 @@ const modelTimeQuery = prepareTimeQuery(
 )
 
 /**
- * Returns a page of an account's history, newest first, and the total of matching rows. Numbers have
- * no gaps and times never decrease, so a binary search finds the first and last number in O(log n).
+ * Returns a page of an account's history, newest first, and the total of matching rows. Numbers
+ * have no gaps and times never decrease, so a binary search finds the first and last number in
+ * O(log n).
  */
 export async function listUses(db: Db, query: UseQuery): Promise<{ rows: Use[]; total: number }> {
   const { account, model, from, to, page, size } = query

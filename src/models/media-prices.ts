@@ -48,8 +48,8 @@ interface MediaPrices {
 export const mediaPricesCheckedAt = '2026-11'
 
 /**
- * Media models without a price in the published list, by upstream, in USD per unit. Each price has a
- * second published source; of several prices, it is the highest. Images charged per megapixel are
+ * Media models without a price in the published list, by upstream, in USD per unit. Each price has
+ * a second published source; of several prices, it is the highest. Images charged per megapixel are
  * excluded, because their price depends on the size. An operator's own row replaces these.
  */
 const media: Record<string, MediaPrices> = {

@@ -70,8 +70,8 @@ const perMillionDigits = 15
 const decimal = /^(\d{1,9})(?:\.(\d{1,15}))?$/
 
 /**
- * Converts USD per unit ("0.0000000375") to nano-USD per 1,000,000 units, exactly. Returns undefined
- * for text that is no such number or has more than 15 decimals.
+ * Converts USD per unit ("0.0000000375") to nano-USD per 1,000,000 units, exactly. Returns
+ * undefined for text that is no such number or has more than 15 decimals.
  */
 export function fromUsdPerUnit(text: string): bigint | undefined {
   const match = decimal.exec(text)

@@ -72,8 +72,8 @@ const imageTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
 
 /**
  * Creates the models of one provider from the data of @pydantic/genai-prices, with the prices at
- * `now` (milliseconds since 1970). Synced rows take precedence. The family of a model determines its
- * inputs and tools.
+ * `now` (milliseconds since 1970). Synced rows take precedence. The family of a model determines
+ * its inputs and tools.
  */
 export async function publishedModels(
   upstream: string,

@@ -39,8 +39,8 @@ export const uses = table(
 )
 
 /**
- * Totals per account (`model` and `day` are ''), per model, and per model and UTC day. The counts of
- * the first two number the history.
+ * Totals per account (`model` and `day` are ''), per model, and per model and UTC day. The counts
+ * of the first two number the history.
  */
 export const useCounts = table(
   'use_counts',

@@ -2,9 +2,9 @@ import { isRecord, itemsOf, type Json, recordOf } from '../core/schema.ts'
 import { unknownWindowTokens } from '../limits.ts'
 
 /**
- * Token counts without a tokenizer. A token of a byte-level vocabulary has at least one byte, so the
- * bytes of a request bound its tokens for any model. The JSON syntax of a message exceeds what a
- * model's template adds to it.
+ * Token counts without a tokenizer. A token of a byte-level vocabulary has at least one byte, so
+ * the bytes of a request bound its tokens for any model. The JSON syntax of a message exceeds what
+ * a model's template adds to it.
  */
 
 /** Tokens that templates add once, for a system line and the tools. */
@@ -49,9 +49,9 @@ function withoutImages(body: Json): { text: string; images: number } {
 }
 
 /**
- * Returns an upper bound of a request's input tokens, about four times the count of English text. An
- * image counts as `imageTokens`, unbounded media as a whole window. A `window` of 0 is unknown and
- * does not limit the result.
+ * Returns an upper bound of a request's input tokens, about four times the count of English text.
+ * An image counts as `imageTokens`, unbounded media as a whole window. A `window` of 0 is unknown
+ * and does not limit the result.
  */
 export function maxInputTokens(body: Json, imageTokens: number, window = 0): number {
   const hasUnbounded = itemsOf(body.messages).some((message) => partsOf(message).some(isUnbounded))

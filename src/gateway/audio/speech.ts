@@ -129,7 +129,7 @@ function checkSpeaks({ id, outputs, price }: Model): void {
     throw invalidField('model', `${id} does not speak: use POST /v1/audio/transcriptions.`)
   }
   const isPriced = price && (price.perCharacter !== undefined || isTimed(price))
-  if (!isPriced) throw new ApiError('no_rate', { model: id })
+  if (!isPriced) throw new ApiError('no_price', { model: id })
 }
 
 type Opened = { source: ByteSource; type: string }

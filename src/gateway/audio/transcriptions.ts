@@ -117,7 +117,7 @@ function checkListens(model: Model): void {
   if (!outputs.includes('text')) {
     throw invalidField('model', `${id} does not listen: use POST /v1/audio/speech.`)
   }
-  if (!isTranscriptionModel(model)) throw new ApiError('no_rate', { model: id })
+  if (!isTranscriptionModel(model)) throw new ApiError('no_price', { model: id })
 }
 
 /** Whether a model listens, at a price that a sound can be paid by. */

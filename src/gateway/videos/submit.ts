@@ -81,7 +81,7 @@ async function run(
 
 /** Refuses a model that is not paid by the length of its films, and one that takes no picture. */
 function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
-  if (!price || !hasRate('video', price)) throw new ApiError('no_rate', { model: id })
+  if (!price || !hasRate('video', price)) throw new ApiError('no_price', { model: id })
   if (hasPicture && !inputs.includes('image')) {
     throw invalidField('input_reference', `${id} takes no picture to begin with.`)
   }
