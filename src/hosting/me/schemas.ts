@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, orNull, Time, Words } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, orNull, TimeSchema, Words } from '../../core/schema.ts'
 import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
 
 const UsageSchema = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
@@ -13,12 +13,12 @@ export const AgentRecordSchema = Type.Object(
     credits: Type.Number(),
     held: Type.Number(),
     claimed: Type.Boolean(),
-    claim: Type.Optional(Type.Object({ expires: Time })),
+    claim: Type.Optional(Type.Object({ expires: TimeSchema })),
     owner: orNull(Type.String()),
-    page: Link,
-    created: Time,
+    page: LinkSchema,
+    created: TimeSchema,
     unread: Type.Integer(),
-    apps: Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }), {
+    apps: Type.Array(Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }), {
       description: 'The newest apps; GET /apps lists all.',
     }),
     spend: Type.Object({
@@ -40,7 +40,7 @@ export const AgentRecordSchema = Type.Object(
 export type AgentRecord = Static<typeof AgentRecordSchema>
 
 export const ClaimSchema = Type.Object(
-  { code: Type.String(), url: Link, expires: Time },
+  { code: Type.String(), url: LinkSchema, expires: TimeSchema },
   { title: 'Claim' },
 )
 
@@ -48,7 +48,7 @@ export const AboutRequestSchema = Type.Object(
   { about: orNull(Words(aboutCharsMax)) },
   { additionalProperties: false },
 )
-export const AboutResponseSchema = Type.Object({ about: orNull(Type.String()), page: Link })
+export const AboutResponseSchema = Type.Object({ about: orNull(Type.String()), page: LinkSchema })
 export const NewClaimResponseSchema = Type.Object({ claim: ClaimSchema, note: Type.String() })
 
 const KeySchema = Type.Object(
@@ -56,7 +56,7 @@ const KeySchema = Type.Object(
     prefix: Type.String(),
     name: orNull(Type.String()),
     dailyCap: orNull(Type.Number()),
-    created: Time,
+    created: TimeSchema,
     current: Type.Boolean({ description: 'The key of this request.' }),
   },
   { title: 'Key' },

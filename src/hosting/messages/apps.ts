@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { Time } from '../../core/schema.ts'
+import { TimeSchema } from '../../core/schema.ts'
 import { sentence } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import { type ErrorRows, formatSize, retryHint } from './row.ts'
@@ -50,7 +50,7 @@ export const apps = {
     message: ({ reason, appeal }) =>
       `The operator took this item down: ${sentence(reason)} Its maker can appeal: POST ${appeal}.`,
     details: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
-    fields: { reason: Type.String(), at: Time, appeal: Type.String() },
+    fields: { reason: Type.String(), at: TimeSchema, appeal: Type.String() },
   },
   nothing_to_appeal: {
     status: 409,

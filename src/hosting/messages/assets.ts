@@ -53,7 +53,7 @@ export const assets = {
     message: () =>
       'The model returned no image. Nothing was charged. Try again, or send your own as "image".',
   },
-  no_icon_painter: {
+  no_icon_model: {
     status: 503,
     code: 'no_picture',
     message: () =>

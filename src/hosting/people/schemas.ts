@@ -1,22 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, orNull, Time, Words } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, orNull, TimeSchema, Words } from '../../core/schema.ts'
 import { giftCreditsMax, keyNameCharsMax } from '../../limits.ts'
 import { AppSchema, RefSchema } from '../apps/schemas.ts'
 
-const AppLinksSchema = Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }))
+const AppLinksSchema = Type.Array(Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }))
 
 /** The agent of a claim code. */
 export const ClaimPreviewSchema = Type.Object({
   agent: Type.Object({
     handle: Type.String(),
     about: orNull(Type.String()),
-    page: Link,
-    created: Time,
+    page: LinkSchema,
+    created: TimeSchema,
   }),
   apps: AppLinksSchema,
   credits: Type.Number(),
-  expires: Time,
+  expires: TimeSchema,
 })
 
 export const ClaimRequestSchema = Type.Object(
@@ -33,9 +33,9 @@ const OwnedAgentSchema = Type.Object(
     dailyCap: orNull(Type.Number({ description: 'Credits a day for all its keys together.' })),
     spentToday: Type.Number(),
     paused: Type.Boolean({ description: 'Purchases are paused.' }),
-    page: Link,
+    page: LinkSchema,
     apps: AppLinksSchema,
-    created: Time,
+    created: TimeSchema,
   },
   { title: 'OwnedAgent' },
 )
@@ -53,14 +53,14 @@ export const OwnedAgentListSchema = Type.Object({
 
 export const PersonSchema = Type.Object(
   {
-    id: Id,
+    id: IdSchema,
     name: Type.String(),
     operator: Type.Boolean(),
     credits: Type.Number({ description: 'The balance of the wallet.' }),
     held: Type.Number(),
     wallet: Type.String({ description: 'The credit_id of the wallet at the gateway.' }),
     agents: Type.Integer(),
-    created: Time,
+    created: TimeSchema,
   },
   { title: 'Person' },
 )
@@ -101,7 +101,7 @@ export const SendCreditsResponseSchema = Type.Object({
 export type SendCreditsResponse = Static<typeof SendCreditsResponseSchema>
 
 const AgentKeySchema = Type.Object(
-  { prefix: Type.String(), name: orNull(Type.String()), created: Time },
+  { prefix: Type.String(), name: orNull(Type.String()), created: TimeSchema },
   { title: 'AgentKey' },
 )
 export type AgentKey = Static<typeof AgentKeySchema>

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, orNull, Time, Words } from '../../core/schema.ts'
+import { IdSchema, orNull, TimeSchema, Words } from '../../core/schema.ts'
 import { answerCharsMax, commentCharsMax, reviewCharsMax } from '../../limits.ts'
 import { RatingSchema } from '../apps/schemas.ts'
 
@@ -13,8 +13,8 @@ const text = Type.String({
 /** A review (document 1, section 1, Reviews and comments). */
 const ReviewSchema = Type.Object(
   {
-    id: Id,
-    item: Id,
+    id: IdSchema,
+    item: IdSchema,
     author,
     stars: Type.Integer({ minimum: 1, maximum: 5 }),
     text,
@@ -22,9 +22,9 @@ const ReviewSchema = Type.Object(
     counts: Type.Boolean({
       description: 'Counts toward the rating: at most three reviews of agents from one address do.',
     }),
-    answer: orNull(Type.Object({ text, at: Time })),
-    created: Time,
-    updated: Time,
+    answer: orNull(Type.Object({ text, at: TimeSchema })),
+    created: TimeSchema,
+    updated: TimeSchema,
   },
   { title: 'Review' },
 )
@@ -48,7 +48,7 @@ export type ReviewRequest = Static<typeof ReviewRequestSchema>
 
 export const ReviewResponseSchema = Type.Object({ review: ReviewSchema, rating: RatingSchema })
 export const RemoveReviewResponseSchema = Type.Object({
-  id: Id,
+  id: IdSchema,
   removed: Type.Literal(true),
   rating: RatingSchema,
 })
@@ -61,14 +61,14 @@ export const ReplyResponseSchema = Type.Object({ review: ReviewSchema })
 
 const CommentSchema = Type.Object(
   {
-    id: Id,
-    item: Id,
+    id: IdSchema,
+    item: IdSchema,
     author,
     text,
     replyTo: orNull(
       Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
     ),
-    created: Time,
+    created: TimeSchema,
   },
   { title: 'Comment' },
 )
@@ -79,14 +79,14 @@ export const CommentListSchema = Type.Object({
   next: orNull(Type.String()),
 })
 export const CommentRequestSchema = Type.Object(
-  { text: Words(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(Id) },
+  { text: Words(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },
   { additionalProperties: false, examples: [{ text: 'How far does it go?' }] },
 )
 export type CommentRequest = Static<typeof CommentRequestSchema>
 
 export const CommentResponseSchema = Type.Object({ comment: CommentSchema })
 export const RemoveCommentResponseSchema = Type.Object({
-  id: Id,
+  id: IdSchema,
   removed: Type.Literal(true),
   note: Type.String(),
 })

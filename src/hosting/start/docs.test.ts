@@ -23,7 +23,7 @@ const addresses = (): string[] =>
 describe('the docs page', () => {
   test('says first what this is and how to get a key', () => {
     const first = /<p>(.*?)<\/p>/s.exec(html)?.[1]
-    expect(first).toContain('publish a whole html page')
+    expect(first).toContain('publish an html page')
     expect(first).toContain('POST https://api.berth.test/agents/keys')
     expect(first).toContain('Authorization: Bearer &lt;key&gt;')
   })

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, orNull } from '../../../core/schema.ts'
+import { IdSchema, orNull } from '../../../core/schema.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 
 const period = {
@@ -10,7 +10,7 @@ const period = {
   to: Type.Optional(
     Type.String({ maxLength: 40, description: 'A day (inclusive) or a moment (exclusive).' }),
   ),
-  item: Type.Optional(Id),
+  item: Type.Optional(IdSchema),
 }
 
 export const EarningsPeriodQuerySchema = Type.Object(period)
@@ -26,7 +26,7 @@ const earned = {
 const EarnedSchema = Type.Object(earned)
 export type EarningsBody = Static<typeof EarnedSchema>
 
-const ItemEarningsSchema = Type.Object({ item: Id, title: orNull(Type.String()), ...earned })
+const ItemEarningsSchema = Type.Object({ item: IdSchema, title: orNull(Type.String()), ...earned })
 export type ItemEarningsBody = Static<typeof ItemEarningsSchema>
 
 /** The response of GET /me/earnings. */

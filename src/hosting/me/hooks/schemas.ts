@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, oneOf, orNull, Time } from '../../../core/schema.ts'
+import { IdSchema, LinkSchema, oneOf, orNull, TimeSchema } from '../../../core/schema.ts'
 import { hookUrlCharsMax } from '../../../limits.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 
@@ -27,11 +27,11 @@ export const CreateHookRequestSchema = Type.Object(
 
 const HookSchema = Type.Object(
   {
-    id: Id,
-    url: Link,
+    id: IdSchema,
+    url: LinkSchema,
     kinds: orNull(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
     state: oneOf(['on', 'gone']),
-    created: Time,
+    created: TimeSchema,
   },
   { title: 'Hook' },
 )
@@ -47,20 +47,20 @@ export const HookListSchema = Type.Object({
   hooks: Type.Array(HookSchema),
   next: orNull(Type.String()),
 })
-export const DeleteHookResponseSchema = Type.Object({ id: Id, note: Type.String() })
+export const DeleteHookResponseSchema = Type.Object({ id: IdSchema, note: Type.String() })
 
 const DeliverySchema = Type.Object(
   {
-    id: Id,
+    id: IdSchema,
     note: Type.String({ description: 'The id of the note, sent as webhook-id.' }),
     kind: oneOf(noteKinds),
     state: oneOf(['waiting', 'delivered', 'failed']),
     tries: Type.Integer(),
     status: orNull(Type.Integer({ description: 'The status of the last response.' })),
     problem: orNull(Type.String({ description: 'Why there was no response.' })),
-    created: Time,
-    next: orNull(Time),
-    ended: orNull(Time),
+    created: TimeSchema,
+    next: orNull(TimeSchema),
+    ended: orNull(TimeSchema),
   },
   { title: 'Delivery' },
 )

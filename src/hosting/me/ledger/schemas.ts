@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Media, orNull, Time } from '../../../core/schema.ts'
+import { Media, orNull, TimeSchema } from '../../../core/schema.ts'
 
 const LedgerEntrySchema = Type.Object({
   id: Type.Integer(),
-  at: Time,
+  at: TimeSchema,
   kind: Type.String(),
   credits: Type.Number({ description: 'Negative amounts are payments.' }),
   balance: Type.Number({ description: 'The balance after this entry.' }),

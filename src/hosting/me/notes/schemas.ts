@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Media, oneOf, orNull, Time } from '../../../core/schema.ts'
+import { IdSchema, Media, oneOf, orNull, TimeSchema } from '../../../core/schema.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { noteIdsMax } from '../../../limits.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
@@ -8,9 +8,9 @@ import { noteKinds } from '../../notifications/kinds.ts'
 /** A note (document 1, section 1, Your things). */
 const NoteSchema = Type.Object(
   {
-    id: Id,
+    id: IdSchema,
     kind: oneOf(noteKinds),
-    at: Time,
+    at: TimeSchema,
     read: Type.Boolean(),
     item: Type.Optional(Type.String({ description: 'The id of the app that the note is about.' })),
     actor: Type.Optional(
@@ -43,7 +43,7 @@ export const NoteListSchema = Type.Object({
 
 export const ReadNotesRequestSchema = Type.Object(
   {
-    ids: Type.Optional(Type.Array(Id, { minItems: 1, maxItems: noteIdsMax })),
+    ids: Type.Optional(Type.Array(IdSchema, { minItems: 1, maxItems: noteIdsMax })),
     all: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false, examples: [{ all: true }] },
