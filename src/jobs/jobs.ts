@@ -13,7 +13,7 @@ import {
   min,
 } from 'drizzle-orm'
 
-import type { After } from '../core/cursor.ts'
+import type { PagePosition } from '../core/cursor.ts'
 import { newId } from '../core/ids.ts'
 import type { NanoUsd } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
@@ -165,7 +165,7 @@ export async function findJob({ db }: { db: Engine }, id: string): Promise<Job |
 export const listJobs = (
   { db }: { db: Engine },
   owner: string,
-  { kinds, limit, after }: { kinds: string[]; limit: number; after?: After | undefined },
+  { kinds, limit, after }: { kinds: string[]; limit: number; after?: PagePosition | undefined },
 ): Promise<Job[]> =>
   db.read
     .select()

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, gte, isNull, lt, min, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import type { After } from '../../core/cursor.ts'
+import type { PagePosition } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -168,7 +168,7 @@ export async function listByMaker(
   ctx: AppContext,
   maker: string,
   limit: number,
-  after?: After,
+  after?: PagePosition,
 ): Promise<App[]> {
   return ctx.db.read
     .select()

@@ -15,49 +15,49 @@ export async function insertApp(
   ctx: AppContext,
   db: Db,
   maker: Agent,
-  wanted: NewApp & Partial<Origin>,
+  fields: NewApp & Partial<Origin>,
   page: StoredPage,
 ): Promise<App> {
-  const app = await insert(ctx, db, maker, wanted)
-  return addVersion(ctx, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
+  const app = await insert(ctx, db, maker, fields)
+  return addVersion(ctx, db, app, page, { via: fields.remixOf ? 'remix' : 'html', note: '' })
 }
 
 /**
  * Inserts an app that is being built, inside a transaction: version 0, visible to its maker only.
  */
-export const insertBuilding = (
+export const insertUnbuilt = (
   ctx: AppContext,
   db: Db,
   maker: Agent,
-  wanted: NewApp,
-): Promise<App> => insert(ctx, db, maker, { ...wanted, listed: 'off' })
+  fields: NewApp,
+): Promise<App> => insert(ctx, db, maker, { ...fields, listed: 'off' })
 
 async function insert(
   { clock }: AppContext,
   db: Db,
   maker: Agent,
-  wanted: NewApp & Partial<Origin>,
+  fields: NewApp & Partial<Origin>,
 ): Promise<App> {
   const at = clock.now()
   const [app] = await db
     .insert(apps)
     .values({
-      ...wanted,
+      ...fields,
       id: newId(),
       maker: maker.id,
       version: 0,
       bytes: 0,
-      words: findable(wanted),
+      words: findable(fields),
       rules: rulesVersion,
       created: at,
       updated: at,
-      ...(wanted.listed === 'on' && { listedVersion: 1, listedAt: at }),
+      ...(fields.listed === 'on' && { listedVersion: 1, listedAt: at }),
     })
     .returning()
-  if (!app) throw new Error('the new app was not kept')
+  if (!app) throw new Error('the insert returned no app')
   return app
 }
 
 /** Deletes an app whose first build failed, inside the transaction that ends the build. */
-export const dropBuilding = (db: Db, id: string) =>
+export const deleteUnbuilt = (db: Db, id: string) =>
   db.delete(apps).where(and(eq(apps.id, id), eq(apps.version, 0)))

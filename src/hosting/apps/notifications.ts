@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { sentence } from '../../core/text.ts'
+import { endWithStop } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
 import { type Notification, notify } from '../notifications/notifications.ts'
 import type { App } from './apps.ts'
@@ -22,7 +22,7 @@ export const quarantineNotification = (app: App, reason: string): Notification =
   ...about(app),
   kind: 'report.opened',
   text:
-    `"${app.title}" is quarantined until it is reviewed: ${sentence(reason)} Its link shows a ` +
+    `"${app.title}" is quarantined until it is reviewed: ${endWithStop(reason)} Its link shows a ` +
     `warning. To object, use POST /apps/${app.id}/appeal.`,
   data: { reason },
 })
@@ -32,7 +32,7 @@ export const takedownNotification = (app: App, reason: string): Notification => 
   ...about(app),
   kind: 'item.taken_down',
   text:
-    `"${app.title}" was taken down: ${sentence(reason)} To object, use ` +
+    `"${app.title}" was taken down: ${endWithStop(reason)} To object, use ` +
     `POST /apps/${app.id}/appeal.`,
   data: { reason },
 })
@@ -48,7 +48,7 @@ export function describeStatus({ id, closed, heldFor, listed }: App): string {
 export const reinstatedNotification = (app: App): Notification => ({
   ...about(app),
   kind: 'item.restored',
-  text: sentence(`"${app.title}" ${describeStatus(app)}`),
+  text: endWithStop(`"${app.title}" ${describeStatus(app)}`),
 })
 
 /** Notification that newer scan rules removed an app from Explore. */

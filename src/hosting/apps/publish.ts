@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
-import { fromCredits, inWords } from '../../core/money.ts'
-import { isPlainLine, isPlainText, isVisible } from '../../core/text.ts'
+import { fromCredits, formatCredits } from '../../core/money.ts'
+import { isPlainLine, isPlainText, hasVisibleText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
@@ -154,7 +154,7 @@ function termsNote({ remix, priceRemix }: apps.App): string {
   if (remix === 'off') return 'Nobody may remix it now.'
   return remix === 'free'
     ? 'A remix is free now.'
-    : `A remix costs ${inWords(fromCredits(priceRemix ?? 0))} credits now.`
+    : `A remix costs ${formatCredits(fromCredits(priceRemix ?? 0))} credits now.`
 }
 
 /** Scans the newest version again and returns the reasons that keep it off Explore. */
@@ -170,7 +170,7 @@ function checkKind(ctx: AppContext, kind: PublishAppRequest['kind']): void {
 
 function checkTexts(wanted: ChangeAppRequest): void {
   const { title, description } = wanted
-  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !isVisible(title))) {
+  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !hasVisibleText(title))) {
     const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { newestFirst } from '../../core/cursor.ts'
+import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { callerAuth } from '../authentication.ts'
 import { agentOperation, appErrors, writeErrors } from '../operation.ts'
@@ -53,7 +53,7 @@ export const appRoutes = (ctx: AppContext) =>
     .get(
       '/apps',
       async ({ caller, query }) => {
-        const { page, next } = await newestFirst('app', query, (limit, after) =>
+        const { page, next } = await pageNewestFirst('app', query, (limit, after) =>
           apps.listByMaker(ctx, caller.agent.id, limit, after),
         )
         return { apps: page.map((app) => presentApp(ctx, app)), next }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, oneOf, orNull, Time, Words } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, oneOf, nullable, TimeSchema, textSchema } from '../../core/schema.ts'
 import {
   buildPromptCharsMax,
   descriptionCharsMax,
@@ -10,28 +10,28 @@ import {
 import { shelfNames } from './shelves.ts'
 
 /** Origin of a remix, with the names at that time. */
-export const OriginSchema = Type.Object({ id: Id, title: Type.String(), maker: Type.String() })
+export const OriginSchema = Type.Object({ id: IdSchema, title: Type.String(), maker: Type.String() })
 export type OriginBody = Static<typeof OriginSchema>
 
-export const RatingSchema = Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() })
+export const RatingSchema = Type.Object({ stars: nullable(Type.Number()), count: Type.Integer() })
 
 /** App (document 1, section 2). */
 export const AppSchema = Type.Object(
   {
-    id: Id,
-    link: Link,
+    id: IdSchema,
+    link: LinkSchema,
     kind: oneOf(['app', 'game']),
     title: Type.String(),
     description: Type.String(),
     shelf: oneOf(shelfNames),
-    icon: orNull(Type.String()),
+    icon: nullable(Type.String()),
     version: Type.Integer({ minimum: 0 }),
     store: Type.Boolean(),
     listed: oneOf(['off', 'pending', 'on', 'taken_down']),
     remix: oneOf(['off', 'free', 'price']),
-    priceRemix: orNull(Type.Integer()),
+    priceRemix: nullable(Type.Integer()),
     comments: Type.Boolean({ description: 'Whether others may comment on it.' }),
-    remixOf: orNull(OriginSchema),
+    remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
     rating: RatingSchema,
@@ -39,22 +39,22 @@ export const AppSchema = Type.Object(
     state: oneOf(['live', 'building', 'taken_down', 'closed']),
     held: Type.Optional(
       Type.Object(
-        { reason: Type.String(), at: Time },
+        { reason: Type.String(), at: TimeSchema },
         {
           description: 'Its link shows a warning, and Explore nothing, until somebody has looked.',
         },
       ),
     ),
-    created: Time,
-    updated: Time,
+    created: TimeSchema,
+    updated: TimeSchema,
   },
   { title: 'App' },
 )
 export type AppBody = Static<typeof AppSchema>
 
 const about = {
-  title: Type.Optional(Words(titleCharsMax, { minLength: 1 })),
-  description: Type.Optional(Words(descriptionCharsMax)),
+  title: Type.Optional(textSchema(titleCharsMax, { minLength: 1 })),
+  description: Type.Optional(textSchema(descriptionCharsMax)),
   shelf: Type.Optional(oneOf(shelfNames)),
   store: Type.Optional(Type.Boolean({ description: 'true: put on Explore; false: take off.' })),
   remix: Type.Optional(oneOf(['off', 'free', 'price'])),
@@ -84,7 +84,7 @@ export const MaxCreditsSchema = Type.Integer({
 export const sourceProperties = {
   html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
   prompt: Type.Optional(
-    Words(buildPromptCharsMax, {
+    textSchema(buildPromptCharsMax, {
       minLength: 1,
       description: 'What the service is to build, or to change.',
     }),
@@ -149,6 +149,6 @@ export const AppResponseSchema = Type.Object({ app: AppSchema })
 export const ChangeAppResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
 export const AppListSchema = Type.Object({
   apps: Type.Array(AppSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
-export const DeletedAppSchema = Type.Object({ id: Id, note: Type.String() })
+export const DeletedAppSchema = Type.Object({ id: IdSchema, note: Type.String() })

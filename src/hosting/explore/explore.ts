@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { makeCursor, takePage, pageSize, parseCursor } from '../../core/cursor.ts'
 import { iso } from '../../core/time.ts'
 import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
@@ -113,7 +113,7 @@ async function listNow<Row extends listed.TileApp, Shown>(
     ...(q?.trim() && { q }),
   }
   const rows = await view.find(ctx, listing, limit + 1, after)
-  const { page, next } = pageOf(rows, limit, (row) =>
+  const { page, next } = takePage(rows, limit, (row) =>
     makeCursor(sort, ...listed.placeOf(sort, row)),
   )
   return { items: await present(ctx, page, view), next }
@@ -128,7 +128,7 @@ const cursors = {
 
 /** Parses the position in a cursor: numbers, and the id last. */
 function readPlace(sort: keyof typeof cursors, cursor: string | undefined): listed.Place {
-  const parts = readCursor(cursor, cursors[sort]) ?? []
+  const parts = parseCursor(cursor, cursors[sort]) ?? []
   return parts.map((part, at) => (at === parts.length - 1 ? part : Number(part)))
 }
 

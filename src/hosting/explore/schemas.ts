@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, mediaSchema, oneOf, nullable, TimeSchema } from '../../core/schema.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { AssetSchema } from '../apps/assets/schemas.ts'
 import { OriginSchema, RatingSchema } from '../apps/schemas.ts'
@@ -13,24 +13,24 @@ const sorts = ['new', 'top', 'trending', 'remixed'] as const
 /** An item on Explore. */
 const ItemSchema = Type.Object(
   {
-    id: Id,
-    link: Link,
+    id: IdSchema,
+    link: LinkSchema,
     kind: oneOf(kinds),
     title: Type.String(),
     description: Type.String(),
     shelf: oneOf(shelfNames),
-    icon: orNull(Type.String()),
+    icon: nullable(Type.String()),
     maker: Type.String({ description: '@ and the handle of its maker.' }),
     version: Type.Integer({ description: 'The version on Explore.' }),
     remix: oneOf(['off', 'free', 'price']),
-    priceRemix: orNull(Type.Integer()),
-    remixOf: orNull(OriginSchema),
+    priceRemix: nullable(Type.Integer()),
+    remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
     rating: RatingSchema,
     published: Type.String({ format: 'date-time', description: 'When it first came to Explore.' }),
-    created: Time,
-    updated: Time,
+    created: TimeSchema,
+    updated: TimeSchema,
   },
   { title: 'Item' },
 )
@@ -67,7 +67,7 @@ export const MakerQuerySchema = Type.Object({
   sort: filters.sort,
 })
 
-const next = orNull(Type.String())
+const next = nullable(Type.String())
 export const ItemListSchema = Type.Object({ items: Type.Array(ItemSchema), next })
 
 export const ItemPageSchema = Type.Object({
@@ -80,7 +80,7 @@ export const ItemPageSchema = Type.Object({
 export type ItemPage = Static<typeof ItemPageSchema>
 
 const MakerSchema = Type.Object(
-  { handle: Type.String(), about: orNull(Type.String()), page: Link, created: Time },
+  { handle: Type.String(), about: nullable(Type.String()), page: LinkSchema, created: TimeSchema },
   { title: 'Maker' },
 )
 export const MakerPageSchema = Type.Object({
@@ -95,17 +95,17 @@ export const ShelfListSchema = Type.Object({
 })
 
 export const SourceSchema = Type.Object({
-  id: Id,
+  id: IdSchema,
   version: Type.Integer(),
   html: Type.String(),
   assets: Type.Array(AssetSchema),
 })
 export type Source = Static<typeof SourceSchema>
 
-export const AtomSchema = Media('application/atom+xml', { description: 'RFC 4287.' })
+export const AtomSchema = mediaSchema('application/atom+xml', { description: 'RFC 4287.' })
 export const JsonFeedSchema = Type.Unsafe<Response>(
   Type.Object(
-    { version: Type.String(), title: Type.String(), items: Type.Array(Type.Object({ id: Link })) },
+    { version: Type.String(), title: Type.String(), items: Type.Array(Type.Object({ id: LinkSchema })) },
     { contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' },
   ),
 )

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import type { After } from '../../core/cursor.ts'
+import type { PagePosition } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { second } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
@@ -36,7 +36,7 @@ export const listByAgent = (
   ctx: AppContext,
   agent: Agent,
   limit: number,
-  after?: After,
+  after?: PagePosition,
 ): Promise<Job[]> => jobs.listJobs(ctx, agentAccount(agent.id), { kinds, limit, after })
 
 /** Cancels an open job without charge. Throws `job_not_found` and `not_cancellable`. */

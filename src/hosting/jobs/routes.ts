@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { newestFirst } from '../../core/cursor.ts'
+import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
 import { callerAuth, isStillAuthorized } from '../authentication.ts'
@@ -23,7 +23,7 @@ export const jobRoutes = (ctx: AppContext) =>
     .get(
       '/jobs',
       async ({ caller, query }) => {
-        const { page, next } = await newestFirst('job', query, (limit, after) =>
+        const { page, next } = await pageNewestFirst('job', query, (limit, after) =>
           jobs.listByAgent(ctx, caller.agent, limit, after),
         )
         return { jobs: page.map((job) => presentJob(ctx, job)), next }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, mediaSchema, oneOf, nullable, TimeSchema } from '../../core/schema.ts'
 
 export const jobKinds = ['build', 'assets'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
@@ -22,20 +22,20 @@ export const JobItemsSchema = Type.Object({ items: Type.Array(JobItemSchema) })
 /** A job of an agent (docs/spec/agent-api-decisions.md, "Jobs"). */
 export const JobSchema = Type.Object(
   {
-    id: Id,
+    id: IdSchema,
     kind: oneOf(jobKinds),
-    app: orNull(Id),
+    app: nullable(IdSchema),
     state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
-    step: orNull(oneOf(jobSteps)),
+    step: nullable(oneOf(jobSteps)),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     price: Type.Number({ description: 'The most it can cost, in credits.' }),
     charged: Type.Number({ description: 'What it cost, in credits.' }),
-    created: Time,
-    started: orNull(Time),
-    ended: orNull(Time),
-    result: orNull(Type.Object({ app: Id, version: Type.Integer(), link: Link })),
+    created: TimeSchema,
+    started: nullable(TimeSchema),
+    ended: nullable(TimeSchema),
+    result: nullable(Type.Object({ app: IdSchema, version: Type.Integer(), link: LinkSchema })),
     items: Type.Optional(Type.Array(JobItemSchema)),
-    error: orNull(Type.Object({ code: Type.String(), error: Type.String() })),
+    error: nullable(Type.Object({ code: Type.String(), error: Type.String() })),
   },
   { title: 'Job' },
 )
@@ -44,10 +44,10 @@ export type JobBody = Static<typeof JobSchema>
 export const JobResponseSchema = Type.Object({ job: JobSchema })
 export const JobListSchema = Type.Object({
   jobs: Type.Array(JobSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
-export const JobEventsSchema = Media('text/event-stream', {
+export const JobEventsSchema = mediaSchema('text/event-stream', {
   description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
 })

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { sentence } from '../../core/text.ts'
+import { endWithStop } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
 import { suspendAgent } from '../agents/suspension.ts'
 import { resolveAppeal } from '../apps/appeal/appeals.ts'
@@ -119,7 +119,7 @@ export const decideAppeal = (
       ((await takedowns.reinstateApp(ctx, db, item)) ??
         (await quarantines.releaseApp(ctx, db, item)))
     if (app) await closeReports(ctx, db, item)
-    const status = app ? `${sentence(`The app ${describeStatus(app)}`)} ` : ''
+    const status = app ? `${endWithStop(`The app ${describeStatus(app)}`)} ` : ''
     await notify(ctx, db, {
       to: appeal.maker,
       kind: 'appeal.decided',

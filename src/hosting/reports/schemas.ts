@@ -1,23 +1,23 @@
 import { Type } from '@sinclair/typebox'
 
-import { Id, oneOf, Time, Words } from '../../core/schema.ts'
+import { IdSchema, oneOf, TimeSchema, textSchema } from '../../core/schema.ts'
 import { reportCharsMax, reportContactCharsMax } from '../../limits.ts'
 import { reasonNames } from './reasons.ts'
 
 /** POST /report. */
 export const ReportSchema = Type.Object(
   {
-    item: Id,
+    item: IdSchema,
     reason: oneOf(reasonNames),
-    text: Type.Optional(Words(reportCharsMax, { description: 'Your observations.' })),
+    text: Type.Optional(textSchema(reportCharsMax, { description: 'Your observations.' })),
     contact: Type.Optional(
-      Words(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
+      textSchema(reportContactCharsMax, { description: 'Contact for questions of the operator.' }),
     ),
   },
   { additionalProperties: false },
 )
 
 export const ReportResponseSchema = Type.Object({
-  report: Type.Object({ id: Id, item: Id, reason: oneOf(reasonNames), at: Time }),
+  report: Type.Object({ id: IdSchema, item: IdSchema, reason: oneOf(reasonNames), at: TimeSchema }),
   note: Type.String(),
 })

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../context.ts'
-import { nano, nanoOf, type NanoUsd, toCredits } from '../../../core/money.ts'
+import { nano, parseCredits, type NanoUsd, toCredits } from '../../../core/money.ts'
 import { recordOf } from '../../../core/schema.ts'
 import { isPlainLine, isPlainText } from '../../../core/text.ts'
 import { minute, second } from '../../../core/time.ts'
@@ -61,7 +61,7 @@ export async function ask(
     prepare: async () => {
       const { items, price } = await itemsOf(ctx, app, wanted.assets)
       const { maxCredits } = wanted
-      const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
+      const max = maxCredits === undefined ? price : parseCredits(maxCredits, 'maxCredits')
       if (price > max) throw new ApiError('price_above_max', { price, max })
       if (items.every(({ embedded }) => embedded)) ms = insideCallMs
       return {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { BehindEnd, Media } from '../../../core/schema.ts'
+import { mediaSchema, RangeNotSatisfiableSchema } from '../../../core/schema.ts'
 import { ApiError } from '../../../errors.ts'
 import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
 import { isSignedPath } from '../../../storage/signed-url.ts'
@@ -22,7 +22,7 @@ import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
 const ofAssets = [...appErrors, 'assets_off'] as const
-const File = Media('*/*')
+const File = mediaSchema('*/*')
 
 /**
  * Returns a file with the media type of its content. The headers keep it from acting as a page,
@@ -203,7 +203,7 @@ const lookRoutes = (ctx: AppContext) =>
       }),
       ...publicOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
-        { 200: File, 206: File, 416: BehindEnd },
+        { 200: File, 206: File, 416: RangeNotSatisfiableSchema },
         ['agents_off', 'assets_off', ...appErrors],
       ),
     },

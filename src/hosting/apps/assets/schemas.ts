@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Link, oneOf, Time, Words } from '../../../core/schema.ts'
+import { LinkSchema, oneOf, TimeSchema, textSchema } from '../../../core/schema.ts'
 import {
   assetAsksMax,
   assetVoiceCharsMax,
@@ -26,8 +26,8 @@ export const AssetSchema = Type.Object(
     what: Type.Optional(Type.String({ description: 'What it was asked to be.' })),
     seed: Type.Optional(Type.Integer()),
     maker: Type.String({ description: '"upload", "embedded", or the model that made it.' }),
-    url: Link,
-    created: Time,
+    url: LinkSchema,
+    created: TimeSchema,
   },
   { title: 'Asset' },
 )
@@ -41,14 +41,14 @@ export const AssetRequestSchema = Type.Object(
   {
     name: Type.String({ pattern: assetName.source }),
     kind: oneOf(askKinds),
-    what: Words(assetWhatCharsMax, {
+    what: textSchema(assetWhatCharsMax, {
       minLength: 1,
       description: 'What it shows or sounds like; for a voice, the words to say.',
     }),
     seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
     width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
     height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
-    voice: Type.Optional(Words(assetVoiceCharsMax)),
+    voice: Type.Optional(textSchema(assetVoiceCharsMax)),
     seed: Type.Optional(
       Type.Integer({
         minimum: 0,

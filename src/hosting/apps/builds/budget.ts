@@ -1,12 +1,13 @@
 import type { AppContext } from '../../../context.ts'
 import { nano, type NanoUsd } from '../../../core/money.ts'
+import { ApiError } from '../../../errors.ts'
 import { assetWhatCharsMax } from '../../../limits.ts'
 import { maxCost } from '../../../models/charge.ts'
 import { maxInputTokens } from '../../../models/tokens.ts'
 import { askKinds } from '../../../scan/asset-asks.ts'
-import { type ServiceModel } from '../../models/model-call.ts'
+import { demoBuilder, findServiceModel, type ServiceModel } from '../../models/model-call.ts'
 import { findQuote } from '../assets/generator.ts'
-import { planning, writing } from './prompts.ts'
+import { pagePrompt, planPrompt } from './prompts.ts'
 
 /** Repairs of a page that failed its checks. */
 export const repairsMax = 2
@@ -15,7 +16,16 @@ export const buildAssetsMax = 8
 const planTokens = 1_500
 const pageTokens = 32_000
 /** Tokens for the errors in a repair prompt. */
-const faultTokens = 4_000
+const errorTokens = 4_000
+
+/** Returns the model that builds apps; games may use another one. Throws `no_builder`. */
+export function getBuilderModel(ctx: AppContext, kind: 'app' | 'game'): ServiceModel {
+  const { builderModel, gameBuilderModel } = ctx.config
+  const id = (kind === 'game' && gameBuilderModel) || builderModel || demoBuilder
+  const by = findServiceModel(ctx, id, 'chat')
+  if (by) return by
+  throw new ApiError('no_builder', {})
+}
 
 /** Token limits of the calls of a build, and its maximum price. */
 export interface Budget {
@@ -33,16 +43,16 @@ export function budgetOf(
   by: ServiceModel,
   texts: { prompt: string; page: string },
 ): Budget {
-  const words = [planning('game'), writing('game'), texts.prompt, texts.page]
-  const asked = maxInputTokens({ messages: words.map((content) => ({ role: 'user', content })) }, 0)
+  const contents = [planPrompt('game'), pagePrompt('game'), texts.prompt, texts.page]
+  const promptTokens = maxInputTokens({ messages: contents.map((content) => ({ role: 'user', content })) }, 0)
   const output = Math.min(by.model.maxOutput || pageTokens, pageTokens)
-  const plan = { input: asked, output: planTokens }
-  const page = { input: asked + planTokens + output + faultTokens, output }
+  const plan = { input: promptTokens, output: planTokens }
+  const page = { input: promptTokens + planTokens + output + errorTokens, output }
   const calls = [plan, ...Array.from({ length: 1 + repairsMax }, () => page)]
   const parts = calls.map((most) =>
     maxCost(by.price, { inputTokensMax: most.input, outputTokensMax: most.output }),
   )
-  const price = [...parts, assetsAtMost(ctx)].reduce((sum, part) => sum + part, 0n)
+  const price = [...parts, maxAssetsCost(ctx)].reduce((sum, part) => sum + part, 0n)
   return { plan, page, price: nano(price) }
 }
 
@@ -52,7 +62,7 @@ const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 
 /**
  * Returns the maximum price of the assets of a build: the most expensive kind, times the number.
  */
-function assetsAtMost(ctx: AppContext): bigint {
+function maxAssetsCost(ctx: AppContext): bigint {
   if (!ctx.config.assetsOn) return 0n
   const prices = asks.map((one) => findQuote(ctx, one)?.price ?? 0n)
   return prices.reduce((most, one) => (one > most ? one : most), 0n) * BigInt(buildAssetsMax)

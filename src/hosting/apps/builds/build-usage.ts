@@ -10,7 +10,7 @@ import type { BuildData } from './job-data.ts'
 type Used = BuildData['used']
 
 /** Adds the usage of one call to that of a build. */
-export const withCall = (used: Used, call: Usage): Used => ({
+export const addUsage = (used: Used, call: Usage): Used => ({
   prompt: used.prompt + call.prompt,
   cached: used.cached + call.cached,
   completion: used.completion + call.completion,
@@ -22,7 +22,7 @@ export const withCall = (used: Used, call: Usage): Used => ({
  * Records a build in its agent's usage history: all its calls, with the charge of its assets
  * (docs/spec/gateway-decisions.md). Runs in the transaction that settles the build.
  */
-export const noteBuild = (
+export const recordBuildUsage = (
   { clock }: AppContext,
   db: Db,
   { by, job, hold, used }: { by: ServiceModel; job: Job; hold: Hold; used: Used },

@@ -17,15 +17,14 @@ import { appUrl } from '../../app-url.ts'
 import { type Caller, capFor } from '../../authentication.ts'
 import { presentJob } from '../../jobs/present.ts'
 import * as apps from '../apps.ts'
-import { insertBuilding } from '../new-app.ts'
+import { insertUnbuilt } from '../new-app.ts'
 import * as pages from '../page-content.ts'
 import { toAppFields } from '../publish.ts'
 import type { PublishAppRequest } from '../schemas.ts'
 import type { PublishVersionRequest } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
-import { budgetOf } from './budget.ts'
-import { theBuilder } from './builder.ts'
-import { takeFree } from './free-credits.ts'
+import { budgetOf, getBuilderModel } from './budget.ts'
+import { reserveFreeBudget } from './free-credits.ts'
 import type { BuildInput } from './job-data.ts'
 
 const kind = 'build'
@@ -40,13 +39,13 @@ const buildMs = 10 * minute
 export async function startBuild(
   ctx: AppContext,
   caller: Caller,
-  wanted: PublishAppRequest,
+  request: PublishAppRequest,
 ): Promise<StoredResponse> {
-  const prompt = promptOf(wanted.prompt)
-  const named = toAppFields(ctx, wanted)
-  const input = { prompt, kind: named.kind, store: wanted.store ?? false }
-  return begin(ctx, caller, { wanted, input, page: '' }, async (db) =>
-    insertBuilding(ctx, db, caller.agent, named),
+  const prompt = checkPrompt(request.prompt)
+  const named = toAppFields(ctx, request)
+  const input = { prompt, kind: named.kind, store: request.store ?? false }
+  return enqueueBuild(ctx, caller, { request, input, page: '' }, async (db) =>
+    insertUnbuilt(ctx, db, caller.agent, named),
   )
 }
 
@@ -58,40 +57,40 @@ export async function startChange(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  wanted: PublishVersionRequest,
+  request: PublishVersionRequest,
 ): Promise<StoredResponse> {
   const app = await apps.getOwnApp(ctx, caller.agent, id)
   apps.checkBuilt(app)
-  const prompt = promptOf(wanted.prompt)
+  const prompt = checkPrompt(request.prompt)
   const old = await pages.readPage(ctx, await apps.getVersion(ctx, id, app.version))
   const page = new TextDecoder().decode(old.identity)
-  const note = checkNote(wanted.note)
+  const note = checkNote(request.note)
   const input = { prompt, kind: app.kind, store: false, version: app.version, note }
-  return begin(ctx, caller, { wanted: { id, ...wanted }, input, page }, async () => app)
+  return enqueueBuild(ctx, caller, { request: { id, ...request }, input, page }, async () => app)
 }
 
-function promptOf(prompt = ''): string {
+function checkPrompt(prompt = ''): string {
   if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
   const problem = `"prompt" is plain text of 1 to ${buildPromptCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'prompt' })
 }
 
-interface Wanted {
-  wanted: { dryRun?: boolean; maxCredits?: number; ref?: string; id?: string }
+interface BuildRequest {
+  request: { dryRun?: boolean; maxCredits?: number; ref?: string; id?: string }
   input: Omit<BuildInput, 'free'>
   /** The page to change; empty for a new app. */
   page: string
 }
 
-async function begin(
+async function enqueueBuild(
   ctx: AppContext,
   caller: Caller,
-  { wanted, input, page }: Wanted,
+  { request, input, page }: BuildRequest,
   open: (db: Db) => Promise<apps.App>,
 ): Promise<StoredResponse> {
-  const { price } = budgetOf(ctx, theBuilder(ctx, input.kind), { prompt: input.prompt, page })
-  const { dryRun, ref, ...same } = wanted
-  const { maxCredits } = wanted
+  const { price } = budgetOf(ctx, getBuilderModel(ctx, input.kind), { prompt: input.prompt, page })
+  const { dryRun, ref, ...same } = request
+  const { maxCredits } = request
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
   const response = await runPaidRequest(ctx, {
     owner: caller.agent.id,
@@ -108,7 +107,7 @@ async function begin(
           await jobs.lockOwner(db, agentAccount(caller.agent.id))
           await checkBuilds(ctx, db, caller)
           const app = await open(db)
-          const job = await start(ctx, db, caller, { app, input, price })
+          const job = await insertJob(ctx, db, caller, { app, input, price })
           const held = toCredits(price)
           const { id } = app
           const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
@@ -141,17 +140,17 @@ export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
   return { used, max: ctx.config.buildsPerHour, retryAfter }
 }
 
-const allSpent = 'Free credits have paid for what they may today (until 00:00 UTC).'
+const freeBudgetSpent = 'The daily budget of free credits is used up until 00:00 UTC.'
 
 /**
  * Enqueues the job and makes its hold. One build of each kind runs at a time; otherwise throws
  * `busy`.
  */
-async function start(
+async function insertJob(
   ctx: AppContext,
   db: Db,
   caller: Caller,
-  { app, input, price }: { app: apps.App; input: Wanted['input']; price: NanoUsd },
+  { app, input, price }: { app: apps.App; input: BuildRequest['input']; price: NanoUsd },
 ): Promise<Job> {
   const { agent } = caller
   const cap = capFor(caller, price)
@@ -162,7 +161,7 @@ async function start(
   // A closing account cancels its jobs and starts none.
   await lockAgent(ctx, db, agent.id)
   await lockAccounts(db, [owner])
-  const free = await takeFree(ctx, db, owner, price)
+  const free = await reserveFreeBudget(ctx, db, owner, price)
   const job = await jobs.enqueue(ctx, db, {
     kind,
     queue: 'builds',
@@ -175,10 +174,10 @@ async function start(
   })
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
-  const wanted = { account: owner, amount: price, funds, ...more } as const
-  await openHold(ctx, db, wanted).catch((error: unknown) => {
+  const request = { account: owner, amount: price, funds, ...more } as const
+  await openHold(ctx, db, request).catch((error: unknown) => {
     const isShort = isApiError(error, 'not_enough_credits') && funds === 'paid'
-    throw isShort ? new ApiError('no_builder', { why: allSpent }) : error
+    throw isShort ? new ApiError('no_builder', { why: freeBudgetSpent }) : error
   })
   return job
 }

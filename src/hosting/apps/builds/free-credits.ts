@@ -12,7 +12,7 @@ import {
   estimateFreePart,
   latestFreeDebit,
 } from '../../../ledger/free.ts'
-import { BuildInput } from './job-data.ts'
+import { BuildInputSchema } from './job-data.ts'
 
 type AccountId = ReturnType<typeof accountOf>
 
@@ -20,7 +20,7 @@ type AccountId = ReturnType<typeof accountOf>
  * Reserves the part of a price that free credits pay, in the daily budget of free credits
  * (docs/spec/money.md, "Kinds of credits"). Returns undefined when the budget is used up.
  */
-export async function takeFree(
+export async function reserveFreeBudget(
   { clock, config }: AppContext,
   db: Db,
   account: AccountId,
@@ -36,12 +36,12 @@ export async function takeFree(
  * Corrects the daily budget by what free credits paid, in the transaction that ends a build, after
  * its charge.
  */
-export async function endFree(db: Db, { input, created }: Job, paid: NanoUsd): Promise<void> {
-  if (Value.Check(BuildInput, input)) {
+export async function recountFreeBudget(db: Db, { input, created }: Job, paid: NanoUsd): Promise<void> {
+  if (Value.Check(BuildInputSchema, input)) {
     await correctFreeSpending(db, utcDay(created), nano(BigInt(input.free)), paid)
   }
 }
 
 /** Returns the part of the last settled charge that free credits paid. */
-export const freeOf = (db: Db, account: AccountId, charged: NanoUsd): Promise<NanoUsd> =>
+export const findFreePart = (db: Db, account: AccountId, charged: NanoUsd): Promise<NanoUsd> =>
   charged > zero ? latestFreeDebit(db, account) : Promise.resolve(zero)

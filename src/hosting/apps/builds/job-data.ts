@@ -4,10 +4,10 @@ import { oneOf } from '../../../core/schema.ts'
 import { shelfNames } from '../shelves.ts'
 
 /** Input of a build job. */
-export const BuildInput = Type.Object({
+export const BuildInputSchema = Type.Object({
   prompt: Type.String(),
   kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
-  /** Whether to list the app on Explore when allowed. */
+  /** Lists the app on Explore when allowed. */
   store: Type.Boolean(),
   /** Version to change; undefined for a new app. */
   version: Type.Optional(Type.Integer()),
@@ -16,10 +16,10 @@ export const BuildInput = Type.Object({
   /** Nano-USD of the price reserved from the free budget on the day of the start. */
   free: Type.String(),
 })
-export type BuildInput = Static<typeof BuildInput>
+export type BuildInput = Static<typeof BuildInputSchema>
 
 /** Progress of a build that a restart resumes from: the page that passed, and its cost. */
-export const BuildData = Type.Object({
+export const BuildDataSchema = Type.Object({
   html: Type.String(),
   /** Nano-USD. */
   spent: Type.String(),
@@ -38,4 +38,4 @@ export const BuildData = Type.Object({
     plan: Type.String(),
   }),
 })
-export type BuildData = Static<typeof BuildData>
+export type BuildData = Static<typeof BuildDataSchema>

@@ -6,10 +6,10 @@ import { agentAccount, agentOf, lockAccounts } from '../../../ledger/accounts.ts
 import { appUrl } from '../../app-url.ts'
 import { notify } from '../../notifications/notifications.ts'
 import type { App } from '../apps.ts'
-import { dropBuilding } from '../new-app.ts'
-import { endFree } from './free-credits.ts'
+import { deleteUnbuilt } from '../new-app.ts'
+import { recountFreeBudget } from './free-credits.ts'
 
-interface Built {
+interface FinishedBuild {
   app: App
   job: Job
   charged: NanoUsd
@@ -18,10 +18,10 @@ interface Built {
 }
 
 /** Notifies the maker of a finished build, in its transaction. */
-export async function tellBuilt(ctx: AppContext, db: Db, { app, job, charged, reasons }: Built) {
+export async function notifyBuilt(ctx: AppContext, db: Db, { app, job, charged, reasons }: FinishedBuild) {
   const credits = toCredits(charged)
-  const shown = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old one'
-  const why = reasons.length === 0 ? '' : ` ${shown}: ${reasons.join(' ')}`
+  const listing = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old version'
+  const why = reasons.length === 0 ? '' : ` ${listing}: ${reasons.join(' ')}`
   await notify(ctx, db, {
     to: app.maker,
     kind: 'build.done',
@@ -34,12 +34,12 @@ export async function tellBuilt(ctx: AppContext, db: Db, { app, job, charged, re
 /**
  * Deletes the rows of an unfinished build and notifies the maker, in the transaction that ends it.
  */
-export async function undone(ctx: AppContext, db: Db, job: Job) {
+export async function discardBuild(ctx: AppContext, db: Db, job: Job) {
   const { id, item, owner, state, error } = job
   const agent = agentOf(owner) ?? ''
   // The holds end after this. The account is locked before the free budget, as elsewhere.
   await lockAccounts(db, [agentAccount(agent)])
-  await endFree(db, job, zero)
+  await recountFreeBudget(db, job, zero)
   if (state === 'failed') {
     await notify(ctx, db, {
       to: agent,
@@ -49,5 +49,5 @@ export async function undone(ctx: AppContext, db: Db, job: Job) {
       data: { job: id, code: error?.code ?? 'internal' },
     })
   }
-  await dropBuilding(db, item ?? '')
+  await deleteUnbuilt(db, item ?? '')
 }

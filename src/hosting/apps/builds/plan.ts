@@ -16,26 +16,26 @@ export interface Plan {
 const planCharsMax = 6_000
 
 /** Parses the plan in a model's response. Invalid fields are filled from the prompt. */
-export function planIn(answer: string, prompt: string): Plan {
-  const said = recordIn(answer)
-  const { title, description, plan } = said
+export function parsePlan(text: string, prompt: string): Plan {
+  const parsed = firstRecord(text)
+  const { title, description, plan } = parsed
   const line = prompt.replaceAll(/\s+/g, ' ').trim()
   return {
-    title: typeof title === 'string' && isPlainLine(title, titleCharsMax) ? title : titleOf(line),
+    title: typeof title === 'string' && isPlainLine(title, titleCharsMax) ? title : toTitle(line),
     description:
       typeof description === 'string' && isPlainText(description, descriptionCharsMax)
         ? description
         : '',
-    shelf: shelfNames.find((name) => name === said['shelf']) ?? defaultText.shelf,
+    shelf: shelfNames.find((name) => name === parsed['shelf']) ?? defaultText.shelf,
     plan: (typeof plan === 'string' ? plan : JSON.stringify(plan ?? line)).slice(0, planCharsMax),
   }
 }
 
-const titleOf = (line: string): string =>
+const toTitle = (line: string): string =>
   line.length <= 60 ? line || defaultText.title : `${line.slice(0, 59).trimEnd()}…`
 
 /** Returns the first JSON object of a text; an empty object when there is none. */
-function recordIn(text: string): Record<string, unknown> {
+function firstRecord(text: string): Record<string, unknown> {
   const [from, end] = [text.indexOf('{'), text.lastIndexOf('}')]
   try {
     return recordOf(JSON.parse(text.slice(from, end + 1)))
@@ -45,7 +45,7 @@ function recordIn(text: string): Record<string, unknown> {
 }
 
 /** Returns the planned texts for fields that the maker has not set. */
-export const unsaid = (app: App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
+export const plannedTexts = (app: App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
   ...(app.title === defaultText.title && { title }),
   ...(app.description === defaultText.description && { description }),
   ...(app.shelf === defaultText.shelf && { shelf }),

@@ -4,13 +4,13 @@ import { ApiError } from '../../../errors.ts'
 import type { App } from '../apps.ts'
 import type { GeneratedAsset } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'
-import { iconFrom } from '../icon/icon-image.ts'
+import { toIcon } from '../icon/icon-image.ts'
 
 /**
  * Previews a page in the local browser with the stored and the new assets of its app. Returns
  * undefined without a browser.
  */
-export async function look(
+export async function previewPage(
   ctx: AppContext,
   { id, version }: App,
   { html, files }: { html: string; files: GeneratedAsset[] },
@@ -24,17 +24,17 @@ export async function look(
       return content ? [{ name, type, sha256, content }] : []
     }),
   )
-  const trial = { html: new TextEncoder().encode(html), files: all.flat() }
-  return ctx.previewBrowser.preview(trial, signal)
+  const page = { html: new TextEncoder().encode(html), files: all.flat() }
+  return ctx.previewBrowser.preview(page, signal)
 }
 
 /**
  * Stores the screenshot of a preview as icon. Returns its hash, or undefined when it is unusable.
  */
-export async function iconSeen(ctx: AppContext, seen: PreviewResult | undefined) {
-  if (!seen?.screenshot) return undefined
+export async function storeScreenshot(ctx: AppContext, preview: PreviewResult | undefined) {
+  if (!preview?.screenshot) return undefined
   try {
-    const { sha256 } = await ctx.storage.put(await iconFrom(ctx, seen.screenshot))
+    const { sha256 } = await ctx.storage.put(await toIcon(ctx, preview.screenshot))
     return sha256
   } catch (error) {
     if (error instanceof ApiError) return undefined

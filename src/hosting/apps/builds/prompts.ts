@@ -18,18 +18,18 @@ const kinds = {
   game: `You build small games that people play twice: a title screen that says how to play, keys AND touch, a goal within seconds, rising difficulty, feedback on every action (motion, particles, sound), score and best score in localStorage, pause with P and when hidden, and a way to play again without reloading.`,
 } as const
 
-export const planning = (kind: App['kind']): string =>
+export const planPrompt = (kind: App['kind']): string =>
   `${kinds[kind]}
 Plan what is asked for. Answer ONE JSON object and nothing else:
 {"title": "at most 60 characters", "description": "one sentence, at most 200 characters", "shelf": "arcade|puzzle|adventure|sim|tools|learn|art|music|data|writing|social|other", "plan": "at most 12 short lines: screens, rules or data, controls, look"}`
 
-export const writing = (kind: App['kind']): string => `${kinds[kind]}\n${sandbox}`
+export const pagePrompt = (kind: App['kind']): string => `${kinds[kind]}\n${sandbox}`
 
-export const changing = (kind: App['kind']): string =>
-  `${writing(kind)}
+export const changePrompt = (kind: App['kind']): string =>
+  `${pagePrompt(kind)}
 You are given a page that exists and what is to change. Change only what was asked for: every other line stays as it is, to the letter. Answer the whole page.`
 
 /** Returns the repair prompt for a page that failed its checks. */
-export const mending = (faults: string[]): string =>
-  `The page was checked and did not pass:\n${faults.map((fault) => `- ${fault}`).join('\n')}\n` +
-  'Mend exactly this and answer the whole page again, in one ```html block.'
+export const repairPrompt = (errors: string[]): string =>
+  `The page was checked and did not pass:\n${errors.map((error) => `- ${error}`).join('\n')}\n` +
+  'Fix exactly these errors and return the whole page again, in one ```html block.'

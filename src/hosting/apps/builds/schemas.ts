@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 
-import { Id, Link } from '../../../core/schema.ts'
+import { IdSchema, LinkSchema } from '../../../core/schema.ts'
 import { JobSchema } from '../../jobs/schemas.ts'
 import { ScanResultSchema } from '../schemas.ts'
 
 /** A started build (document 1, operation 9). */
 export const BuildStartedSchema = Type.Object({
   job: JobSchema,
-  app: Type.Object({ id: Id, link: Link }),
+  app: Type.Object({ id: IdSchema, link: LinkSchema }),
   price: Type.Number({ description: 'The most it can cost, in credits.' }),
   held: Type.Number(),
 })

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../../context.ts'
 import { sha256 } from '../../../core/ids.ts'
-import { isBlank } from '../../../core/picture.ts'
+import { isBlankImage } from '../../../core/image.ts'
 import { errorCodeOf } from '../../../core/text.ts'
 import { ApiError } from '../../../errors.ts'
 import { iconBytesMax } from '../../../limits.ts'
@@ -13,7 +13,7 @@ const side = 512
 const unreadable = (problem: string): ApiError => new ApiError('bad_request', { problem })
 
 /** Decodes a data URL of any image type (RFC 2397). Throws `bad_request` and `too_big`. */
-export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
+export function decodeDataUrl(image: string): Uint8Array<ArrayBuffer> {
   const [head = ''] = /^data:image\/[^,]{1,100};base64,/i.exec(image) ?? []
   if (head === '') {
     throw unreadable('"image" is a data URL of a JPEG, PNG or WebP: data:image/png;base64,...')
@@ -33,7 +33,7 @@ export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
  * Converts an image to an icon: its middle square at 512 pixels, without metadata, checked by
  * SCAN_HOOK_URL. Throws `bad_request`, `bad_picture` and `try_again`.
  */
-export async function iconFrom(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
+export async function toIcon(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
   await checkPicture(bytes)
   const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const
   const made = await ctx.generators.generate(fitted).catch((error: unknown) => {
@@ -41,13 +41,13 @@ export async function iconFrom(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) 
     throw new ApiError('bad_picture', { why: 'it could not be cropped' })
   })
   const { bytes: body } = made
-  if (await isBlank(body)) throw new ApiError('bad_picture', { why: 'it is blank' })
+  if (await isBlankImage(body)) throw new ApiError('bad_picture', { why: 'it is blank' })
   const { verdict } = await askOutside(ctx, { type: 'image/png', sha256: sha256(body), body })
   if (verdict === 'clean') return body
   throw new ApiError('bad_picture', { why: "the operator's own safety check will not show it" })
 }
 
-const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
+const validators: Record<string, (bytes: Uint8Array) => string | undefined> = {
   png: pngProblem,
   jpeg: jpegProblem,
   webp: webpProblem,
@@ -56,7 +56,7 @@ const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
 async function checkPicture(bytes: Uint8Array): Promise<void> {
   try {
     const { format } = await new Bun.Image(bytes, { maxPixels: 30_000_000 }).metadata()
-    if (faults[format]?.(bytes) === undefined && format in faults) return
+    if (validators[format]?.(bytes) === undefined && format in validators) return
   } catch (error) {
     if (/TOO_MANY/.test(errorCodeOf(error))) {
       throw new ApiError('bad_picture', { why: 'it has more than 30 million pixels' })

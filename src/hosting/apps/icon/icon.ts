@@ -15,7 +15,7 @@ import { NoModelResult, type ServiceModel } from '../../models/model-call.ts'
 import * as apps from '../apps.ts'
 import { findQuote } from '../assets/generator.ts'
 import { iconUrl } from '../present.ts'
-import { bytesOf, iconFrom } from './icon-image.ts'
+import { decodeDataUrl, toIcon } from './icon-image.ts'
 import type { IconResponse, PutIconRequest } from './schemas.ts'
 
 const paintMs = 3 * minute
@@ -44,15 +44,15 @@ export async function putIcon(
   }
   if (image === undefined) {
     const same = { icon: id, make, prompt }
-    return ctx.idempotency.run(caller.agent.id, ref, same, (keepAnswer) =>
+    return ctx.idempotency.run(caller.agent.id, ref, same, (storeResponse) =>
       // Serialized per app, so that only the first icon is free.
       ctx.idempotency.runExclusive(`icon of ${id}`, 'Another picture of it', async () => {
         const now = await apps.getOwnApp(ctx, caller.agent, id)
-        return paintFor(ctx, caller, { app: now, prompt, signal, keepAnswer })
+        return generateIcon(ctx, caller, { app: now, prompt, signal, storeResponse })
       }),
     )
   }
-  const icon = await keep(ctx, await iconFrom(ctx, bytesOf(image)))
+  const icon = await keep(ctx, await toIcon(ctx, decodeDataUrl(image)))
   return done({ icon: await show(ctx, app, { icon }) })
 }
 
@@ -71,21 +71,21 @@ async function show(ctx: AppContext, app: apps.App, shown: Shown): Promise<strin
 }
 
 /** A generated image and its charge before a free icon is considered. */
-interface Painted {
+interface GeneratedIcon {
   bytes: Uint8Array<ArrayBuffer>
   charge: NanoUsd
 }
 
-async function paintFor(
+async function generateIcon(
   ctx: AppContext,
   caller: Caller,
-  wanted: { app: apps.App; prompt: string; signal: AbortSignal; keepAnswer: StoreResponse },
+  input: { app: apps.App; prompt: string; signal: AbortSignal; storeResponse: StoreResponse },
 ): Promise<StoredResponse> {
-  const { app, prompt, signal, keepAnswer } = wanted
+  const { app, prompt, signal, storeResponse } = input
   const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
-  const found = findQuote(ctx, { name: 'icon', kind: 'picture', what: words })
-  if (!found) throw new ApiError('no_icon_model')
-  const { by, price } = found
+  const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what: words })
+  if (!quote) throw new ApiError('no_icon_model')
+  const { by, price } = quote
   const free = app.listed === 'on' && !app.iconGiven
   const amount = free ? zero : price
   const account = agentAccount(caller.agent.id)
@@ -101,8 +101,8 @@ async function paintFor(
       ms: 2 * paintMs,
     },
     async () => {
-      const made = await painted(ctx, by, { words, price, signal, seed: newSeed(app) })
-      const icon = await keep(ctx, await iconFrom(ctx, made.bytes).catch(unpainted))
+      const made = await generateContent(ctx, by, { words, price, signal, seed: newSeed(app) })
+      const icon = await keep(ctx, await toIcon(ctx, made.bytes).catch(asNoPicture))
       const given = free || app.iconGiven
       const note = free
         ? 'The first made picture of something on Explore is free.'
@@ -115,7 +115,7 @@ async function paintFor(
         record: async (db, hold) => {
           apps.requireAvailable(await apps.updateApp(ctx, db, app, { icon, iconGiven: given }))
           presented.credits = toCredits(hold.charged)
-          await keepAnswer(db, done(presented))
+          await storeResponse(db, done(presented))
         },
       }
     },
@@ -124,29 +124,29 @@ async function paintFor(
 }
 
 /** Maps an unreadable generated image to `no_picture`: it is not an error of the caller. */
-function unpainted(error: unknown): never {
+function asNoPicture(error: unknown): never {
   throw isApiError(error, 'bad_request') ? new ApiError('no_picture') : error
 }
 
 /** Returns a seed that changes with each update. */
 const newSeed = ({ updated, id }: apps.App): string => `${id}:${updated}`
 
-async function painted(
+async function generateContent(
   ctx: AppContext,
   by: ServiceModel | undefined,
-  wanted: { words: string; price: NanoUsd; signal: AbortSignal; seed: string },
-): Promise<Painted> {
-  const { words, price, seed } = wanted
+  input: { words: string; price: NanoUsd; signal: AbortSignal; seed: string },
+): Promise<GeneratedIcon> {
+  const { words, price, seed } = input
   if (!by) {
     const size = { width: 512, height: 512 }
     const { bytes } = await ctx.generators.generate({ kind: 'picture', what: words, seed, ...size })
     return { bytes, charge: price }
   }
-  const signal = AbortSignal.any([wanted.signal, AbortSignal.timeout(paintMs)])
-  const came = await generateImage(ctx, by, words, signal).catch((error: unknown) => {
+  const signal = AbortSignal.any([input.signal, AbortSignal.timeout(paintMs)])
+  const image = await generateImage(ctx, by, words, signal).catch((error: unknown) => {
     throw error instanceof NoModelResult || signal.aborted ? new ApiError('no_picture') : error
   })
-  return { bytes: came.bytes, charge: chargeOf(by.price, came.usage) }
+  return { bytes: image.bytes, charge: chargeOf(by.price, image.usage) }
 }
 
 /**

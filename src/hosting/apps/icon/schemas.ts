@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Link, Words } from '../../../core/schema.ts'
+import { LinkSchema, textSchema } from '../../../core/schema.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 
 /** PUT /apps/{id}/icon (document 1, operation 13). */
@@ -13,7 +13,7 @@ export const PutIconSchema = Type.Object(
       Type.Boolean({ description: 'true: have it made from the title and the description.' }),
     ),
     prompt: Type.Optional(
-      Words(iconPromptCharsMax, { description: 'Your words for the picture, with make.' }),
+      textSchema(iconPromptCharsMax, { description: 'Your words for the picture, with make.' }),
     ),
   },
   { additionalProperties: false, examples: [{ make: true, prompt: 'a lighthouse at night' }] },
@@ -21,7 +21,7 @@ export const PutIconSchema = Type.Object(
 export type PutIconRequest = Static<typeof PutIconSchema>
 
 export const IconSchema = Type.Object({
-  icon: Link,
+  icon: LinkSchema,
   credits: Type.Optional(Type.Number({ description: 'What it cost; 0 for the free one.' })),
   free: Type.Optional(Type.Boolean()),
   note: Type.Optional(Type.String()),

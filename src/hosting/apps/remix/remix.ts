@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import type { AppContext } from '../../../context.ts'
-import { fromCredits, inWords, type NanoUsd, share, toCredits, zero } from '../../../core/money.ts'
+import { fromCredits, formatCredits, type NanoUsd, percentOf, toCredits, zero } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
@@ -187,7 +187,7 @@ async function copy(
       title,
       maker: `@${maker}`,
       credits: toCredits(price),
-      makerCredits: toCredits(share(price, makerSharePercent)),
+      makerCredits: toCredits(percentOf(price, makerSharePercent)),
       ref: wanted.ref ?? null,
       at: iso(at),
     },
@@ -232,7 +232,7 @@ interface Taken {
 /** Notifies the maker of the remix and its earning. */
 async function tellMaker(ctx: AppContext, db: Db, { agent, original, price, copy }: Taken) {
   const { id: item, maker: to, title } = original
-  const earned = share(price, makerSharePercent)
+  const earned = percentOf(price, makerSharePercent)
   const data = { copy, price: toCredits(price), credits: toCredits(earned) }
   const who = { to, item, actor: agent.handle, data }
   const text = `@${agent.handle} remixed “${title}”`
@@ -240,13 +240,13 @@ async function tellMaker(ctx: AppContext, db: Db, { agent, original, price, copy
     ? notify(ctx, db, {
         ...who,
         kind: 'remix.sold',
-        text: `${text}: ${inWords(earned)} credits are yours.`,
+        text: `${text}: ${formatCredits(earned)} credits are yours.`,
       })
     : notify(ctx, db, { ...who, kind: 'remix.made', text: `${text}.` }))
 }
 
 function noteOf(ctx: AppContext, made: apps.App, maker: string, price: NanoUsd): string {
-  const paid = price > 0n ? `for ${inWords(price)} credits` : 'for free'
+  const paid = price > 0n ? `for ${formatCredits(price)} credits` : 'for free'
   return (
     `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
     `${appUrl(ctx, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`

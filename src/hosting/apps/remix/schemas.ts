@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, orNull, Time } from '../../../core/schema.ts'
+import { IdSchema, nullable, TimeSchema } from '../../../core/schema.ts'
 import { AppSchema, MaxCreditsSchema, RefSchema } from '../schemas.ts'
 
 /** POST /apps/{id}/remix (document 1, operation 12). */
@@ -15,14 +15,14 @@ export type RemixRequest = Static<typeof RemixSchema>
 
 const PurchaseSchema = Type.Object(
   {
-    item: Id,
+    item: IdSchema,
     version: Type.Integer({ description: 'The version that was copied.' }),
     title: Type.String(),
     maker: Type.String(),
     credits: Type.Number({ description: 'What was paid; 0 for a free one.' }),
     makerCredits: Type.Number({ description: 'The part of it that the maker got.' }),
-    ref: orNull(Type.String()),
-    at: Time,
+    ref: nullable(Type.String()),
+    at: TimeSchema,
   },
   { title: 'Purchase' },
 )

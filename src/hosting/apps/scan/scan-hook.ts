@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { AppContext } from '../../../context.ts'
-import { anywhere, fetchGuarded } from '../../../core/fetch.ts'
+import { anyNetwork, fetchGuarded } from '../../../core/fetch.ts'
 import { oneOf } from '../../../core/schema.ts'
 import { second } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
@@ -34,7 +34,7 @@ export async function askOutside(
   if (config.scanHookUrl === '') return { verdict: 'clean' }
   const headers = { 'content-type': type, 'x-content-sha256': sha256 }
   const init = { method: 'POST', headers, body }
-  const said: unknown = await fetchGuarded(config.scanHookUrl, init, bounds, undefined, anywhere)
+  const said: unknown = await fetchGuarded(config.scanHookUrl, init, bounds, undefined, anyNetwork)
     .then((answer) => (answer.ok ? answer.json() : `it answered ${answer.status}`))
     .catch((error: unknown) => String(error))
   if (Value.Check(Verdict, said)) return said

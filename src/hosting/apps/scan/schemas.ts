@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { oneOf, Time } from '../../../core/schema.ts'
+import { oneOf, TimeSchema } from '../../../core/schema.ts'
 import { FindingSchema } from '../schemas.ts'
 
 /** Scan record of the newest version of an app. */
 export const AppScanSchema = Type.Object({
   verdict: oneOf(['clean', 'warn', 'block']),
-  at: Time,
+  at: TimeSchema,
   findings: Type.Array(FindingSchema),
 })
 export type AppScan = Static<typeof AppScanSchema>

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { highestFirst } from '../../../core/cursor.ts'
+import { pageHighestFirst } from '../../../core/cursor.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { callerAuth } from '../../authentication.ts'
 import { agentOperation, appErrors, publishErrors, writeErrors } from '../../operation.ts'
@@ -67,7 +67,12 @@ export const versionRoutes = (ctx: AppContext) =>
         const app = await apps.getOwnApp(ctx, caller.agent, params.id)
         const find = (limit: number, before: number | undefined) =>
           apps.listVersions(ctx, app, limit, before)
-        const { page, next } = await highestFirst('version', query, ({ version }) => version, find)
+        const { page, next } = await pageHighestFirst(
+          'version',
+          query,
+          ({ version }) => version,
+          find,
+        )
         return { versions: page.map(versions.presentVersion), next }
       },
       {

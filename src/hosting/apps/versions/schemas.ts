@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Media, oneOf, orNull, Time, Words } from '../../../core/schema.ts'
+import { mediaSchema, oneOf, nullable, TimeSchema, textSchema } from '../../../core/schema.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
 import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 
@@ -8,7 +8,7 @@ import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 export const VersionSchema = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
-    created: Time,
+    created: TimeSchema,
     bytes: Type.Integer(),
     sha256: Type.String(),
     via: oneOf(['html', 'build', 'remix', 'restore']),
@@ -23,7 +23,7 @@ export const PublishVersionSchema = Type.Object(
   {
     ...sourceProperties,
     note: Type.Optional(
-      Words(versionNoteCharsMax, {
+      textSchema(versionNoteCharsMax, {
         description: 'What is new. Explore shows that of an html version, not of a build.',
       }),
     ),
@@ -42,13 +42,13 @@ export const PublishVersionResponseSchema = Type.Object({
 })
 export const VersionListSchema = Type.Object({
   versions: Type.Array(VersionSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 export const RestoreVersionResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
 export const HtmlSchema = Type.String({
   contentMediaType: 'text/html',
   description: 'The page as it was published.',
 })
-export const ZipSchema = Media('application/zip', {
+export const ZipSchema = mediaSchema('application/zip', {
   description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
 })

@@ -1,0 +1,88 @@
+import type { PreviewResult } from '../../../browser/preview.ts'
+import type { AppContext } from '../../../context.ts'
+import { nano } from '../../../core/money.ts'
+import { ApiError } from '../../../errors.ts'
+import type { JobRun, Outcome } from '../../../jobs/handler.ts'
+import { listOpenHolds } from '../../../ledger/job-holds.ts'
+import { settleHold } from '../../../ledger/ledger.ts'
+import { versionNoteCharsMax } from '../../../limits.ts'
+import type { Inspection } from '../../../scan/inspection.ts'
+import type { ServiceModel } from '../../models/model-call.ts'
+import * as apps from '../apps.ts'
+import { type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
+import { notifyListed } from '../notifications.ts'
+import * as pages from '../page-content.ts'
+import { addVersion } from '../versions/versions.ts'
+import { recordBuildUsage } from './build-usage.ts'
+import { findFreePart, recountFreeBudget } from './free-credits.ts'
+import type { BuildData, BuildInput } from './job-data.ts'
+import { notifyBuilt } from './notifications.ts'
+import { plannedTexts } from './plan.ts'
+import { storeScreenshot } from './preview.ts'
+
+export type BuildRun = JobRun<BuildInput, BuildData>
+
+/** A build that passed all checks. */
+interface FinishedBuild {
+  by: ServiceModel
+  /** Nano-USD. */
+  spent: bigint
+  used: BuildData['used']
+  plan: BuildData['plan']
+  inspection: Inspection
+  files: GeneratedAsset[]
+  preview: PreviewResult | undefined
+}
+
+const outdated: Outcome = {
+  end: 'failed',
+  error: {
+    code: 'try_again',
+    error:
+      'Another version was published during the build. The build was not charged. Start it again.',
+  },
+}
+const isOutdated = (app: apps.App, { version = 0 }: BuildInput) => app.version !== version
+
+/** Publishes a build. Version, assets, texts and charge are one transaction. */
+export async function publishBuild(
+  ctx: AppContext,
+  { input, job: { item } }: BuildRun,
+  { by, spent, used, plan, inspection, files, preview }: FinishedBuild,
+): Promise<Outcome> {
+  const { prompt, store, version, note } = input
+  const page = await pages.storePage(ctx, inspection)
+  const before = apps.requireAvailable(await apps.findApp(ctx, item ?? ''))
+  if (isOutdated(before, input)) return outdated
+  const texts = { ...plan, title: inspection.title ?? plan.title }
+  const icon = before.icon === null ? await storeScreenshot(ctx, preview) : undefined
+  const how = {
+    via: 'build',
+    note: note || prompt.replaceAll(/\s+/g, ' ').slice(0, versionNoteCharsMax),
+  } as const
+  return {
+    end: 'done',
+    record: async (db, job) => {
+      const current = await apps.lockApp(ctx, db, before)
+      if (isOutdated(current, input)) throw new ApiError('try_again', {})
+      const named = await apps.updateApp(ctx, db, current, {
+        ...(version === undefined && plannedTexts(current, texts)),
+        ...(icon !== undefined && current.icon === null && { icon }),
+      })
+      const { app, reasons } = await addVersion(ctx, db, named, { page, inspection, how })
+      const unused = await storeBuildAssets(ctx, db, app, files)
+      const issues = store ? pages.listingIssues(inspection, named) : []
+      const lists = store && issues.length === 0
+      const shown = lists ? await apps.updateApp(ctx, db, app, { listed: 'on' }) : app
+      if (lists) await notifyListed(ctx, db, shown)
+      const [hold] = await listOpenHolds(db, job.id)
+      if (!hold) throw new Error(`the build ${job.id} has no open hold`)
+      const settled = await settleHold(ctx, db, hold, nano(spent - unused))
+      const { account, charged } = settled
+      await recountFreeBudget(db, job, await findFreePart(db, account, charged))
+      await recordBuildUsage(ctx, db, { by, job, hold: settled, used })
+      await notifyBuilt(ctx, db, { app: shown, job, charged, reasons: [...reasons, ...issues] })
+      return { version: shown.version }
+    },
+  }
+}
