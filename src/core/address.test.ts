@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { addressGroup, clientAddress, familyOf } from './address.ts'
+import { addressGroup, clientAddress, ipVersion } from './address.ts'
 
 test('X-Forwarded-For counts only from a trusted proxy', () => {
   expect(clientAddress('203.0.113.9', '10.1.1.1', [])).toBe('203.0.113.9')
@@ -25,7 +25,7 @@ test('an IPv6 address counts as its /64', () => {
 })
 
 test('an address is told from what only looks like one', () => {
-  for (const text of ['192.0.2.1', '0.0.0.0', '255.255.255.255']) expect(familyOf(text)).toBe(4)
+  for (const text of ['192.0.2.1', '0.0.0.0', '255.255.255.255']) expect(ipVersion(text)).toBe(4)
   for (const text of [
     '::',
     '::1',
@@ -34,7 +34,7 @@ test('an address is told from what only looks like one', () => {
     '::ffff:192.0.2.1',
     'fe80::1%eth0',
   ])
-    expect(familyOf(text)).toBe(6)
+    expect(ipVersion(text)).toBe(6)
   const none = ['', 'a', '1.2.3', '1.2.3.4.', '1.2.3.4.5', '256.1.1.1', '01.2.3.4', '0x1.2.3.4']
   const none6 = [
     ':',
@@ -49,5 +49,5 @@ test('an address is told from what only looks like one', () => {
     '::1/64',
     '%',
   ]
-  for (const text of [...none, ...none6]) expect(familyOf(text)).toBe(0)
+  for (const text of [...none, ...none6]) expect(ipVersion(text)).toBe(0)
 })

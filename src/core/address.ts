@@ -1,18 +1,17 @@
 /**
- * The address a request comes from: the socket's, unless that is a trusted proxy; then the
- * right-most address of X-Forwarded-For that is no trusted proxy itself. `trusted` holds plain
- * addresses. What is not an address is never taken.
+ * Returns the address of the client: that of the socket or, behind a trusted proxy, the right-most
+ * address of X-Forwarded-For that is not a trusted proxy. Reading stops at invalid addresses.
  */
 export function clientAddress(
   peer: string,
   forwardedFor: string | null,
   trusted: readonly string[],
 ): string {
-  let address = plain(peer)
+  let address = unmapped(peer)
   if (!forwardedFor || !trusted.includes(address)) return address
   for (const hop of forwardedFor.split(',').slice(-hopsMax).reverse()) {
-    const next = plain(hop.trim())
-    if (familyOf(next) === 0) return address
+    const next = unmapped(hop.trim())
+    if (ipVersion(next) === 0) return address
     address = next
     if (!trusted.includes(next)) return address
   }
@@ -20,29 +19,29 @@ export function clientAddress(
 }
 
 /**
- * 4 or 6 for an IP address in text, 0 for anything else. As isIP of node:net, which takes a start
- * of the house a tenth of its time to load.
+ * Returns 4 or 6 for an IP address and 0 for any other text, as isIP of node:net does. Loading
+ * node:net would take a tenth of the start time.
  */
-export function familyOf(text: string): 0 | 4 | 6 {
+export function ipVersion(text: string): 0 | 4 | 6 {
   if (/^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text)) return 4
   const address = text.replace(/%[\w.:-]+$/, '')
-  const looksSo = /^[\da-f:.]{2,45}$/i.test(address) && !/[^:]:$/.test(address)
-  return looksSo && URL.canParse(`http://[${address}]`) ? 6 : 0
+  const isLikely = /^[\da-f:.]{2,45}$/i.test(address) && !/[^:]:$/.test(address)
+  return isLikely && URL.canParse(`http://[${address}]`) ? 6 : 0
 }
 
-/** Whether a socket is a trusted proxy's. */
-export const isTrusted = (peer: string, trusted: readonly string[]): boolean =>
-  trusted.includes(plain(peer))
+/** Checks whether a socket belongs to a trusted proxy. */
+export const isTrustedProxy = (peer: string, trusted: readonly string[]): boolean =>
+  trusted.includes(unmapped(peer))
 
-/** A chain of proxies longer than this is nobody's. */
+/** The longest chain of proxies that is read. */
 const hopsMax = 10
 
-/** ::ffff:192.0.2.1 is the IPv4 address 192.0.2.1. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+/** Returns the IPv4 address of a mapped one: ::ffff:192.0.2.1 is 192.0.2.1. */
+const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
 
-/** What limits count by: an IPv4 address, or the /64 that an IPv6 address belongs to. */
+/** Returns the key of rate limits: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
-  if (!address.includes(':') || familyOf(address) !== 6) return address
+  if (!address.includes(':') || ipVersion(address) !== 6) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []

@@ -1,45 +1,42 @@
 import { ApiError } from '../errors.ts'
 import { listPageDefault } from '../limits.ts'
 
-/** How many rows a page has, as asked for or by default. */
+/** Returns the length of a page. */
 export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
 
 /**
- * A number of a query, whole and from 1 to `max`. Refuses bad_request, naming the field: the
- * framework's own check of numbers in an address forgets which one it was.
+ * Returns a number of the query that is whole and from 1 to `max`. Throws `bad_request` with the
+ * name of the field, which the framework's own check of query numbers loses.
  */
-export function wholeOf(param: string, value: number, max: number): number {
+export function requireWhole(param: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value
   throw new ApiError('bad_request', {
-    problem: `"${param}" is a whole number from 1 to ${max}.`,
+    problem: `"${param}" must be a whole number from 1 to ${max}.`,
     param,
   })
 }
 
 /**
- * A cursor is where a list stopped; callers are to treat it as opaque. It begins with a word for
- * the list, so that another list does not take it.
+ * Returns a cursor: the opaque position at which a page ended. Its first part names the list, so
+ * that no other list accepts it.
  */
 export const makeCursor = (...parts: (string | number)[]): string =>
   Buffer.from(parts.join(' ')).toString('base64url')
 
-export const notOurCursor =
-  'This cursor is not one of ours: send "next" of the last answer, or none.'
+export const invalidCursor =
+  'This cursor is invalid. Send "next" of the last response, or no cursor.'
 
-/**
- * Reads the parts of a cursor, as the groups of `form`; undefined when none was sent. Refuses
- * bad_request for one that was not made here.
- */
-export function readCursor(cursor: string | undefined, form: RegExp): string[] | undefined {
+/** Returns the groups of `form` in a cursor; undefined without a cursor. Throws `bad_request`. */
+export function parseCursor(cursor: string | undefined, form: RegExp): string[] | undefined {
   if (cursor === undefined) return undefined
   const text = Buffer.from(cursor, 'base64url').toString('utf8')
   const parts = makeCursor(text) === cursor ? form.exec(text) : null
   if (parts) return parts.slice(1)
-  throw new ApiError('bad_request', { problem: notOurCursor })
+  throw new ApiError('bad_request', { problem: invalidCursor })
 }
 
-/** A list of `limit + 1` rows or fewer, cut to a page with the cursor of the next one. */
-export function pageOf<Row>(
+/** Cuts a list of up to `limit + 1` rows to a page, with the cursor of the next page. */
+export function takePage<Row>(
   rows: Row[],
   limit: number,
   cursorOf: (row: Row) => string,
@@ -49,46 +46,46 @@ export function pageOf<Row>(
   return { page, next: rows.length > limit && last ? cursorOf(last) : null }
 }
 
-/** Where a list of the newest first goes on: after what was made at this moment, with this id. */
-export interface After {
+/** The last row of a page in a list from new to old. `created` is milliseconds since 1970. */
+export interface PagePosition {
   created: number
   id: string
 }
 
-/** A page of what `find` lists, the newest first. `word` is that of the list's cursors. */
-export async function newestFirst<Row extends After>(
+/** Returns a page of the rows of `find`, newest first. `word` names the list in its cursors. */
+export async function pageNewestFirst<Row extends PagePosition>(
   word: string,
   query: { limit?: number; cursor?: string },
-  find: (limit: number, after: After | undefined) => Promise<Row[]>,
+  find: (limit: number, after: PagePosition | undefined) => Promise<Row[]>,
 ): Promise<{ page: Row[]; next: string | null }> {
   const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{11,12})$`)
-  const [created, id] = readCursor(query.cursor, form) ?? []
+  const [created, id] = parseCursor(query.cursor, form) ?? []
   const after = id === undefined ? undefined : { created: Number(created), id }
   const limit = pageSize(query.limit)
   const rows = await find(limit + 1, after)
-  return pageOf(rows, limit, (row) => makeCursor(word, row.created, row.id))
+  return takePage(rows, limit, (row) => makeCursor(word, row.created, row.id))
 }
 
-/** The same of rows that are numbered, the highest number first. */
-export async function highestFirst<Row>(
+/** Returns a page of numbered rows, highest number first. */
+export async function pageHighestFirst<Row>(
   word: string,
   query: { limit?: number; cursor?: string },
   numberOf: (row: Row) => number,
   find: (limit: number, before: number | undefined) => Promise<Row[]>,
 ): Promise<{ page: Row[]; next: string | null }> {
-  const [number] = readCursor(query.cursor, new RegExp(`^${word} (\\d{1,15})$`)) ?? []
+  const [number] = parseCursor(query.cursor, new RegExp(`^${word} (\\d{1,15})$`)) ?? []
   const limit = pageSize(query.limit)
   const rows = await find(limit + 1, number === undefined ? undefined : Number(number))
-  return pageOf(rows, limit, (row) => makeCursor(word, numberOf(row)))
+  return takePage(rows, limit, (row) => makeCursor(word, numberOf(row)))
 }
 
-/** What `newestFirst` asks for, of a list that is read whole, since there is never much of it. */
-export const among =
-  <Row extends After>(rows: Row[]) =>
-  async (limit: number, after: After | undefined): Promise<Row[]> => {
+/** Returns the `find` of `pageNewestFirst` for a short list that is in memory. */
+export const findAmong =
+  <Row extends PagePosition>(rows: Row[]) =>
+  async (limit: number, after: PagePosition | undefined): Promise<Row[]> => {
     const older = rows.filter((row) => !after || byNewest(after, row) < 0)
     return older.toSorted(byNewest).slice(0, limit)
   }
 
-const byNewest = (one: After, other: After): number =>
+const byNewest = (one: PagePosition, other: PagePosition): number =>
   other.created - one.created || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1)

@@ -2,7 +2,13 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { caught } from '../testing/caught.ts'
 import { inside } from '../testing/inside.ts'
-import { fetchGuarded, isPublicAddress, type Network, NotFetched, publicUrl } from './fetch.ts'
+import {
+  fetchGuarded,
+  GuardedFetchError,
+  isPublicAddress,
+  type Network,
+  publicUrl,
+} from './fetch.ts'
 
 describe('an address points outside', () => {
   test.each(inside)('never as %s', (host) => {
@@ -95,7 +101,7 @@ describe('a guarded fetch', () => {
     fetchGuarded(url, {}, { ...bounds, ...more }, never, net)
   const why = async (work: Promise<unknown>) => {
     const error = await caught(work)
-    return error instanceof NotFetched ? error.why : String(error)
+    return error instanceof GuardedFetchError ? error.reason : String(error)
   }
 
   test('reads from the address of a name, under its name, without what stood before the @', async () => {

@@ -1,40 +1,39 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 
-/** Why an address that somebody sent was not fetched, or not to its end. */
-export type Unfetched = 'address' | 'inside' | 'redirects' | 'too_long'
+/** The reason for which a fetch failed: the URL, a private address, redirects, or the length. */
+export type FetchFailure = 'address' | 'inside' | 'redirects' | 'too_long'
 
-/** The message names the reason and never the address. */
-export class NotFetched extends Error {
-  constructor(readonly why: Unfetched) {
-    super(`not fetched: ${why}`)
-    this.name = 'NotFetched'
+/** A fetch that was blocked or cut off. The message never contains the URL. */
+export class GuardedFetchError extends Error {
+  constructor(readonly reason: FetchFailure) {
+    super(`not fetched: ${reason}`)
+    this.name = 'GuardedFetchError'
   }
 }
 
-/** What a fetch of somebody's address may take. */
-export interface Bounds {
-  /** Left out, only its head counts, and what follows is not read. */
+/** The limits of a fetch. */
+export interface FetchBounds {
+  /** Bytes of the body. Without it the body is not read. */
   bytesMax?: number
   ms: number
-  /** 3 when left out; each goes through the same checks. */
+  /** 3 by default. Each redirect passes the same checks. */
   redirectsMax?: number
 }
 
-/** What is sent. */
-interface Sent {
+interface FetchInput {
   method?: string
   headers?: Record<string, string>
   body?: string | Uint8Array<ArrayBuffer>
 }
 
-/** How names become addresses, and which of these are not inside: real ones, but for tests. */
+/** Resolves names and tells public addresses from private ones. Tests replace it. */
 export interface Network {
   resolve(name: string): Promise<string[]>
   isPublic(address: string): boolean
 }
 
-/** Networks of the special-purpose registries (RFC 6890 and its successors) that are not global. */
+/** Networks of the special-purpose registries (RFC 6890 and successors) that are not global. */
 const specialNetworks = `
   0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
   192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
@@ -45,32 +44,32 @@ for (const network of specialNetworks.trim().split(/\s+/)) {
   const [start = '', prefix] = network.split('/')
   special.addSubnet(start, Number(prefix), start.includes(':') ? 'ipv6' : 'ipv4')
 }
-/** Of IPv6 only this is global unicast: mapped, translated, local and multicast lie outside. */
+/** The global unicast range of IPv6. Mapped, translated, local and multicast lie outside it. */
 const global6 = new BlockList()
 global6.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an address is one of the open internet. */
+/** Checks whether an IP address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !special.check(address, 'ipv4')
   return family === 6 && global6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
-const insideName = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|private|home\.arpa)$/
+const privateName = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|private|home\.arpa)$/
 
 /**
- * An http(s) address that, as far as its text tells, points to the open internet: every spelling
- * of a number becomes its address (WHATWG URL). Undefined when it is none.
+ * Parses an http(s) URL whose host may be public, judged by its text alone: every spelling of a
+ * number becomes its address (WHATWG URL). Returns undefined for any other text.
  */
 export function publicUrl(text: string): URL | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return undefined
   const host = hostOf(url)
   if (isIP(host) !== 0) return isPublicAddress(host) ? url : undefined
-  return host.includes('.') && !insideName.test(host) ? url : undefined
+  return host.includes('.') && !privateName.test(host) ? url : undefined
 }
 
-/** Without the brackets of IPv6, and the dot that may end a name. */
+/** Returns the host without the brackets of IPv6 and without a dot at its end. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$|\.$/g, '')
 
 const network: Network = {
@@ -78,50 +77,50 @@ const network: Network = {
   isPublic: isPublicAddress,
 }
 
-/** A network that knows no inside, where the operator wants that. */
-export const anywhere: Network = { ...network, isPublic: () => true }
+/** A network without private addresses, for URLs that the operator chose. */
+export const anyNetwork: Network = { ...network, isPublic: () => true }
 
 /**
- * Fetches an address that somebody else chose, and reads the answer: only from the open internet,
- * from the address that was checked (a name is resolved once), bounded in bytes, time and
- * redirects. No key of ours goes along. Throws NotFetched, or what the network throws.
+ * Fetches a URL that a client chose, within bounds of bytes, time and redirects. It connects only to
+ * public addresses, and to the address that it checked, because it resolves a name once. Throws
+ * GuardedFetchError and the errors of the network.
  */
 export async function fetchGuarded(
   text: string,
-  init: Sent,
-  bounds: Bounds,
+  init: FetchInput,
+  bounds: FetchBounds,
   signal: AbortSignal | undefined,
   net = network,
 ): Promise<Response> {
   const limit = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(bounds.ms)])
   let target = text
   for (let hops = bounds.redirectsMax ?? 3; hops >= 0; hops -= 1) {
-    const answer = await ask(target, init, limit, net)
-    const location = answer.headers.get('location')
-    const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== null
-    if (!isRedirect) return bounded(answer, bounds.bytesMax)
-    await answer.body?.cancel()
-    // What was to be changed or sent stays with the address it was meant for.
+    const response = await fetchPublic(target, init, limit, net)
+    const location = response.headers.get('location')
+    const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && location !== null
+    if (!isRedirect) return readBounded(response, bounds.bytesMax)
+    await response.body?.cancel()
+    // A body is sent only to the URL that it was meant for.
     if (init.method !== undefined && init.method !== 'GET') break
     target = URL.parse(location, target)?.href ?? ''
   }
-  throw new NotFetched('redirects')
+  throw new GuardedFetchError('redirects')
 }
 
-async function ask(
+async function fetchPublic(
   target: string,
-  init: Sent,
+  init: FetchInput,
   signal: AbortSignal,
   net: Network,
 ): Promise<Response> {
   const url = URL.parse(target)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new NotFetched('address')
+  if (!url || !/^https?:$/.test(url.protocol)) throw new GuardedFetchError('address')
   const name = hostOf(url)
-  const found = isIP(name) === 0 ? await net.resolve(name) : [name]
-  const address = found[0]
-  // One address inside is enough to refuse a name: the next answer might begin with it.
-  if (address === undefined || !found.every((one) => net.isPublic(one))) {
-    throw new NotFetched('inside')
+  const addresses = isIP(name) === 0 ? await net.resolve(name) : [name]
+  const [address] = addresses
+  // One private address blocks the name, because the next lookup might return it first.
+  if (address === undefined || !addresses.every((one) => net.isPublic(one))) {
+    throw new GuardedFetchError('inside')
   }
   const { host } = url
   url.hostname = isIP(address) === 6 ? `[${address}]` : address
@@ -136,19 +135,19 @@ async function ask(
   })
 }
 
-async function bounded(answer: Response, bytesMax: number | undefined): Promise<Response> {
-  const { status, headers } = answer
+async function readBounded(response: Response, bytesMax: number | undefined): Promise<Response> {
+  const { status, headers } = response
   if (bytesMax === undefined) {
-    await answer.body?.cancel()
+    await response.body?.cancel()
     return new Response(null, { status, headers })
   }
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new NotFetched('too_long')
+    if (bytes > bytesMax) throw new GuardedFetchError('too_long')
     chunks.push(chunk)
   }
-  const isBare = [204, 205, 304].includes(status)
-  return new Response(isBare ? null : Buffer.concat(chunks), { status, headers })
+  const hasNoBody = [204, 205, 304].includes(status)
+  return new Response(hasNoBody ? null : Buffer.concat(chunks), { status, headers })
 }

@@ -1,8 +1,8 @@
-/** The one maker of randomness. Identifiers carry no meaning and cannot be guessed. */
+/** The only source of randomness. */
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Random bytes are fetched many at a time; each is used once and then overwritten. */
+/** Random bytes, fetched in bulk for speed. Each is used once and then overwritten. */
 const pool = new Uint8Array(4_096)
 let drawn = pool.length
 
@@ -17,7 +17,7 @@ function nextByte(): number {
   return byte
 }
 
-/** `length` characters drawn evenly from an alphabet of at most 256 characters. */
+/** Returns evenly distributed characters of an alphabet with at most 256 characters. */
 function draw(alphabet: string, length: number): string {
   const fair = 256 - (256 % alphabet.length)
   let text = ''
@@ -30,14 +30,14 @@ function draw(alphabet: string, length: number): string {
 
 export const idChars = 12
 
-/** An id of document 1 section 2: twelve letters or digits, 71 bits. */
+/** An id of document 1, section 2: twelve letters or digits, 71 bits. */
 export const newId = (): string => draw(letters, idChars)
 
 const inOrder = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const momentChars = 7
 const countMax = inOrder.length ** (idChars - momentChars)
 
-/** A whole number as text of `chars` characters that sorts as the number does. */
+/** Returns a whole number as `chars` characters that sort as the number does. */
 function ordered(number: number, chars: number): string {
   let text = ''
   for (let left = number; text.length < chars; left = Math.floor(left / inOrder.length)) {
@@ -48,17 +48,17 @@ function ordered(number: number, chars: number): string {
 
 let countedAt = 0
 let count = 0
-/** All but the last character of the newest ordered id. */
+/** The newest ordered id without its last character. */
 let stem = ''
 
 /**
- * An id as long as the others for rows that many are written of: those of one time lie on one page
- * of an index. It tells its moment and can be guessed. `at` is milliseconds since 1970; within one
- * of them it counts on from a random number.
+ * Returns an id for rows that are written often: ids of one moment share a page of an index. It
+ * reveals its moment and can be guessed. `at` is milliseconds since 1970. Within a millisecond ids
+ * count up from a random number.
  */
 export function newOrderedId(at: number): string {
   const isSame = at === countedAt
-  count = isSame ? (count + 1) % countMax : pick(countMax)
+  count = isSame ? (count + 1) % countMax : randomBelow(countMax)
   const last = count % inOrder.length
   if (!isSame || last === 0) {
     const before = ordered(Math.floor(count / inOrder.length), idChars - momentChars - 1)
@@ -68,14 +68,14 @@ export function newOrderedId(at: number): string {
   return stem + inOrder[last]
 }
 
-/** The secret part of a key: forty letters or digits, 238 bits. */
+/** Returns the secret part of a key: forty letters or digits, 238 bits. */
 export const newSecret = (): string => draw(letters, 40)
 
-/** A claim code: twelve Crockford characters in three groups, "8K2M-Q0ZT-4RWX". */
+/** Returns a claim code: twelve Crockford characters in three groups, "8K2M-Q0ZT-4RWX". */
 export const newCode = (): string => draw(crockford, 12).replace(/(.{4})(.{4})(.{4})/, '$1-$2-$3')
 
-/** A code as it was made, from how it was typed: the alphabet has no I, L, O and U. */
-export const codeOf = (typed: string): string =>
+/** Returns a code in its original form, however it was typed: the alphabet has no I, L, O, U. */
+export const normalizeCode = (typed: string): string =>
   typed
     .slice(0, codeCharsMax)
     .toUpperCase()
@@ -86,25 +86,25 @@ export const codeOf = (typed: string): string =>
 
 const codeCharsMax = 64
 
-/** A whole number from 0 to `below` - 1. */
-export const pick = (below: number): number =>
+/** Returns a random whole number from 0 to `below` - 1. */
+export const randomBelow = (below: number): number =>
   (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % below
 
 export const idPattern = /^[A-Za-z0-9_-]{12}$/
 
-/** SHA-256 in hex. */
+/** Returns SHA-256 in hex. */
 export const sha256 = (data: string | Uint8Array): string =>
   new Bun.CryptoHasher('sha256').update(data).digest('hex')
 
-/** HMAC-SHA-256 as base64url, for signed links and messages. */
+/** Returns HMAC-SHA-256 as base64url, for signed links and messages. */
 export const sign = (secret: string | Uint8Array, text: string): string =>
   new Bun.CryptoHasher('sha256', secret).update(text).digest('base64url')
 
 /**
- * Runs `work`, which must not wait, with Math's dice thrown by `next`: for libraries that throw
- * them and whose answer must be the same every time.
+ * Runs synchronous work with `next` in place of Math.random, for libraries whose result must be
+ * reproducible.
  */
-export function withDice<T>(next: () => number, work: () => T): T {
+export function withRandom<T>(next: () => number, work: () => T): T {
   const own = Math.random
   Math.random = next
   try {

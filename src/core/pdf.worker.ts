@@ -2,27 +2,26 @@ import { getDocumentProxy } from 'unpdf'
 
 declare const self: Worker
 
-/** What the worker is asked: the file, and how many pages of it are read at most. */
-export interface Asked {
+/** A PDF to read, and the limits of pages and characters. */
+export interface PdfRequest {
   bytes: Uint8Array<ArrayBuffer>
   pagesMax: number
   charsMax: number
 }
 
-/** What is in a PDF: its pages, and its words where they were within the bounds. */
-export type PdfAnswer =
+/** The pages of a PDF, and its text where it is within the limits. */
+export type PdfResult =
   { pages: number | undefined; text: string | undefined } | { unreadable: string }
 
-/** One that asks for a password: nothing is known of what is in it. */
-const encrypted: PdfAnswer = { pages: undefined, text: undefined }
+/** A PDF with a password: neither pages nor text are known. */
+const encrypted: PdfResult = { pages: undefined, text: undefined }
 
-self.onmessage = async ({ data }: MessageEvent<Asked>) => {
-  const answer = await read(data).catch(whyNot)
-  self.postMessage(answer)
+self.onmessage = async ({ data }: MessageEvent<PdfRequest>) => {
+  self.postMessage(await read(data).catch(resultOf))
 }
 
-async function read({ bytes, pagesMax, charsMax }: Asked): Promise<PdfAnswer> {
-  // Only words are wanted: no picture is decoded, no font loaded.
+async function read({ bytes, pagesMax, charsMax }: PdfRequest): Promise<PdfResult> {
+  // Only text is needed: no image is decoded and no font loaded.
   const pdf = await getDocumentProxy(bytes, {
     verbosity: 0,
     disableFontFace: true,
@@ -40,7 +39,7 @@ async function read({ bytes, pagesMax, charsMax }: Asked): Promise<PdfAnswer> {
   return { pages: pdf.numPages, text: text.slice(0, charsMax).trim().toWellFormed() }
 }
 
-function whyNot(error: unknown): PdfAnswer {
+function resultOf(error: unknown): PdfResult {
   const name = error instanceof Error ? error.name : ''
   return name === 'PasswordException' ? encrypted : { unreadable: 'it is damaged' }
 }

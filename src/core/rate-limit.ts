@@ -1,8 +1,7 @@
-import { LRUCache } from 'lru-cache'
-
+import { Cache } from './cache.ts'
 import { type Clock, secondsUntil } from './time.ts'
 
-/** Addresses remembered at once; the one seen longest ago is forgotten first. */
+/** Keys in memory. The one that was used longest ago goes first. */
 const keysMax = 100_000
 
 interface Window {
@@ -12,13 +11,12 @@ interface Window {
 }
 
 /**
- * Counts calls per key over a sliding window: the last full window, weighted by how much of it
- * still lies within the window's length, plus the current one. A key's first call opens its first
- * window, so a burst gets exactly `max` through whenever it begins. `max` 0 turns the limit off.
+ * Counts calls per key over a sliding window: those of the current window, plus those of the window
+ * before, weighted by its remaining share. The first call of a key opens its first window, so
+ * exactly `max` calls of a burst pass. `max` 0 turns the limit off.
  */
 export class RateLimit {
-  /** Made with the first call: it takes its room for all addresses at once. */
-  private windows: LRUCache<string, Window> | undefined
+  private readonly windows = new Cache<Window>(keysMax)
 
   constructor(
     private readonly clock: Clock,
@@ -26,7 +24,7 @@ export class RateLimit {
     private readonly windowMs: number,
   ) {}
 
-  /** Counts one call. Answers undefined when it may pass, else the whole seconds to wait. */
+  /** Counts a call. Returns undefined if it may pass, else the whole seconds to wait. */
   take(key: string): number | undefined {
     if (this.max === 0) return undefined
     const at = this.clock.now()
@@ -39,19 +37,19 @@ export class RateLimit {
     return undefined
   }
 
-  /** When a full window takes a call again: with its end, or sooner as the one before it goes. */
+  /** Returns when a full window accepts a call again: at its end, or as the window before fades. */
   private opensAt({ start, now, before }: Window): number {
-    const room = this.max - now
-    return start + this.windowMs * (room > 0 ? 1 - room / before : 1)
+    const left = this.max - now
+    return start + this.windowMs * (left > 0 ? 1 - left / before : 1)
   }
 
-  /** Takes the newest call of a key back: it is not one to be counted. */
+  /** Removes the newest call of a key from the count. */
   giveBack(key: string): void {
     const window = this.windowAt(key, this.clock.now())
     window.now = Math.max(0, window.now - 1)
   }
 
-  /** Calls a key may still make now, and the whole seconds until it may make all again. */
+  /** Returns the calls that a key has left, and the whole seconds until it has all again. */
   left(key: string): { calls: number; resetAfter: number } {
     const at = this.clock.now()
     const window = this.windowAt(key, at)
@@ -64,7 +62,6 @@ export class RateLimit {
   }
 
   private windowAt(key: string, at: number): Window {
-    this.windows ??= new LRUCache({ max: keysMax })
     const known = this.windows.get(key)
     const passed = known ? Math.floor((at - known.start) / this.windowMs) : undefined
     if (known && passed === 0) return known

@@ -3,61 +3,63 @@ import { ValueErrorType } from '@sinclair/typebox/errors'
 
 import { idPattern } from './ids.ts'
 
-/** A closed list of words. */
+/** Creates an enumeration. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(words.map((word) => Type.Literal(word))))
 
-export const orNull = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
+export const nullable = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
 
 /** An id of document 1, section 2. */
-export const Id = Type.String({ pattern: idPattern.source })
-// The framework's own take a date in many ways, and most of the time that an answer is checked in.
+export const IdSchema = Type.String({ pattern: idPattern.source })
+// The framework's formats accept dates in many forms and dominate the time of a response check.
 const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uri = /^[a-z][a-z\d+.-]*:[^\s]+$/
 FormatRegistry.Set('date-time', (text) => utc.test(text))
 FormatRegistry.Set('uri', (text) => uri.test(text))
-// A number in an address is written in digits: the framework's own takes 0x10 and 1e1, too.
+// A number in a query is in plain digits. The framework's own format accepts 0x10 and 1e1, too.
 FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,20})?$/.test(text))
 
 /** ISO 8601, UTC, to the millisecond. */
-export const Time = Type.String({ format: 'date-time' })
-export const Link = Type.String({ format: 'uri' })
+export const TimeSchema = Type.String({ format: 'date-time' })
+export const LinkSchema = Type.String({ format: 'uri' })
 
-/** An answer that is no JSON. */
-export const Media = (contentMediaType: string, more: { description?: string } = {}) =>
+/** Creates the schema of a response that is not JSON. */
+export const mediaSchema = (contentMediaType: string, more: { description?: string } = {}) =>
   Type.Unsafe<Response>(Type.String({ ...more, contentMediaType }))
 
-/** The 416 of a range behind the end: the runtime itself says it, without an envelope. */
-export const BehindEnd = Type.Void()
+/** The 416 for a range behind the end, which the runtime sends without a body. */
+export const RangeNotSatisfiableSchema = Type.Void()
 
 /** A JSON object of unknown fields. */
 export type Json = Record<string, unknown>
 
-/** Whether a JSON value is an object. */
+/** Checks whether a JSON value is an object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The fields of a JSON value: of what is no object, none. */
+/** Returns the fields of a JSON value; none where it is not an object. */
 export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 
 const none: readonly unknown[] = []
 
-/** The items of a JSON value: of what is no list, none. */
+/** Returns the items of a JSON value; none where it is not a list. */
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : none)
 
-/** An object of any fields, for descriptions: generated clients send only what those allow. */
-export const anything = { type: 'object', additionalProperties: {} } as const
+/** An object with any fields, for the OpenAPI description: generated clients send only those. */
+export const anyObject = { type: 'object', additionalProperties: {} } as const
 
-/** An object whose unknown fields are ignored, as clients of many makers need it. */
-export const Lenient = <T extends TProperties>(properties: T) =>
+/** Creates an object schema that ignores unknown fields, because clients send many. */
+export const lenientObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: true })
 
 /**
- * A text of at most so many characters. JSON Schema counts code points and typebox UTF-16, which is
- * two for a smiley: the verb that keeps the text counts, and the description says `maxLength`.
+ * Creates the schema of a text with at most `charsMax` characters. JSON Schema counts code points,
+ * TypeBox UTF-16 units. So the operation checks the length, and the description has `maxLength`.
  */
-export const Words = (charsMax: number, more: { minLength?: number; description?: string } = {}) =>
-  Type.String({ ...more, charsMax })
+export const textSchema = (
+  charsMax: number,
+  more: { minLength?: number; description?: string } = {},
+) => Type.String({ ...more, charsMax })
 
 /** Completes the error of a field: "must be a string", "is missing: it must be a string". */
 export const mustBe = (type: ValueErrorType, expected: string): string =>

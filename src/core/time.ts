@@ -1,4 +1,4 @@
-/** The one reader of the clock. Everything else is given a Clock, so that tests can turn it. */
+/** A source of the time. Only this file reads the real one, so that tests can replace it. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** Milliseconds of a monotonic clock, for measuring how long something took. */
+/** Returns milliseconds of a monotonic clock, for durations. */
 export const stopwatch = (): number => performance.now()
 
 export const second = 1_000
@@ -14,31 +14,31 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** ISO 8601 in UTC, as both documents want times on the wire. */
+/** Formats a time for the wire: ISO 8601 in UTC. */
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Whole seconds since 1970, as OpenAI's answers and Standard Webhooks have times. */
+/** Returns whole seconds since 1970, for OpenAI's responses and Standard Webhooks. */
 export const unixSeconds = (ms: number): number => Math.floor(ms / second)
 
-/** The UTC day a moment falls on, "2026-11-21": daily caps and counters reset at 00:00 UTC. */
+/** Returns the UTC day, "2026-11-21". Daily caps and counters reset at 00:00 UTC. */
 export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 
-/** The last `count` UTC days, oldest first; the last is today. */
+/** Returns the last `count` UTC days, oldest first. The last one is today. */
 export function lastDays(clock: Clock, count: number): string[] {
   const now = clock.now()
   return Array.from({ length: count }, (_, at) => utcDay(now - (count - 1 - at) * day))
 }
 
-/** The moment the next UTC day begins. */
+/** Returns the start of the next UTC day. */
 export const nextUtcDay = (ms: number): number => ms - (ms % day) + day
 
-/** Whole seconds from now to a moment, for who is to come again then: one at the least. */
+/** Returns whole seconds from now to a moment, at least 1, for `retry-after`. */
 export const secondsUntil = (moment: number, now: number): number =>
   Math.max(1, Math.ceil((moment - now) / 1_000))
 
 /**
- * Whether less than `ms` has gone by since a moment. One that is still to come, as after the clock
- * was set back, counts as long ago.
+ * Checks whether less than `ms` have passed since a moment. A future moment, possible after the
+ * clock was set back, counts as long ago.
  */
 export function isWithin(clock: Clock, since: number, ms: number): boolean {
   const age = clock.now() - since

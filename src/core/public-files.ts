@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 
 import { sha256 } from './ids.ts'
 
-/** One file of public/dist. `br` and `gzip` are the same bytes compressed; `etag` is unquoted. */
+/** A file of public/dist. `br` and `gzip` are compressed versions; `etag` is unquoted. */
 export interface PublicFile {
   name: string
   type: string
@@ -23,15 +23,15 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 }
 
-/** The compiled binary has the tree embedded beside the bundle; a checkout has it built. */
+/** The binary embeds the folder beside its bundle. */
 const publicDir = Bun.isStandaloneExecutable
   ? join(import.meta.dir, 'public/dist')
   : join(import.meta.dir, '../../public/dist')
 
 /**
- * All of public/dist by name: "css/web.css" -> its bytes. The names are read once, at start, and
- * requests are answered from this map alone, so that no path of a request ever reaches the disk.
- * The bytes are read when they are first asked for: the docs alone are some megabytes.
+ * Reads the names of all files of public/dist, such as "css/web.css". Requests look up this map, so
+ * no path of a request reaches the disk. Bytes are read with the first request for a file, because
+ * the docs alone have some megabytes.
  */
 export function readPublic(dir: string = publicDir): Map<string, PublicFile> {
   const all = readdirSync(dir, { recursive: true, encoding: 'utf8' })
@@ -39,19 +39,19 @@ export function readPublic(dir: string = publicDir): Map<string, PublicFile> {
   const files = new Map<string, PublicFile>()
   for (const name of names) {
     const type = types[extname(name)]
-    if (type !== undefined) files.set(name, new FileOfPublic(dir, name, type, names))
+    if (type !== undefined) files.set(name, new LazyPublicFile(dir, name, type, names))
   }
   return files
 }
 
-/** A file of public/dist that is made with every build. */
-export function theFile(files: ReadonlyMap<string, PublicFile>, name: string): PublicFile {
+/** Returns a file that every build creates. Throws an Error where it is missing. */
+export function getPublicFile(files: ReadonlyMap<string, PublicFile>, name: string): PublicFile {
   const file = files.get(name)
-  if (!file) throw new Error(`public/dist has no ${name}: run bun run public`)
+  if (!file) throw new Error(`public/dist has no ${name}. Run: bun run public`)
   return file
 }
 
-class FileOfPublic implements PublicFile {
+class LazyPublicFile implements PublicFile {
   readonly #read = new Map<string, Uint8Array>()
 
   constructor(
@@ -84,5 +84,5 @@ class FileOfPublic implements PublicFile {
   }
 }
 
-/** The bytes of a file that a module imports with `{ type: 'file' }`. */
-export const carried = (path: string): Promise<ArrayBuffer> => Bun.file(path).arrayBuffer()
+/** Reads a file that a module imports with `{ type: 'file' }`. */
+export const readEmbedded = (path: string): Promise<ArrayBuffer> => Bun.file(path).arrayBuffer()

@@ -1,11 +1,11 @@
 import { escapeHtml } from './text.ts'
 
-/** HTML that is safe to send: made by `html` alone, which escapes every text put into it. */
+/** Escaped HTML. Only `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-/** What may stand in a template. Nothing is written for undefined, null and false. */
+/** A value in a template. Undefined, null and false produce nothing. */
 export type Part = string | number | Html | false | null | undefined | readonly Part[]
 
 function textOf(part: Part): string {
@@ -18,7 +18,7 @@ function textOf(part: Part): string {
   return text
 }
 
-/** The texts of each template without the indentation that its source has. */
+/** The texts of each template without the indentation of its source. */
 const trimmed = new WeakMap<TemplateStringsArray, readonly string[]>()
 
 function textsOf(strings: TemplateStringsArray): readonly string[] {
@@ -30,8 +30,8 @@ function textsOf(strings: TemplateStringsArray): readonly string[] {
 }
 
 /**
- * A template of HTML: html`<p>${words}</p>`. Texts are escaped for elements and for attributes in
- * quotes; whoever writes a template quotes every attribute.
+ * Creates HTML from a template: html`<p>${words}</p>`. Texts are escaped for elements and for quoted
+ * attributes, so templates must quote every attribute.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   const texts = textsOf(strings)
