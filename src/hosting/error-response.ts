@@ -6,57 +6,60 @@ import { ApiError, type HostingErrorName } from '../errors.ts'
 import type { ErrorRow } from './messages/row.ts'
 import { errorTable } from './messages/table.ts'
 
-/** A refusal in this API's words: the status and the body of its answer. */
-export function errorEnvelope<N extends HostingErrorName>(refusal: ApiError<N>) {
-  const row: ErrorRow<N> = errorTable[refusal.errorName]
-  const error = row.message(...refusal.details)
-  const more = row.details?.(...refusal.details)
-  return { status: row.status, body: { error, code: row.code ?? refusal.errorName, ...more } }
+/** Returns the status and the body of an error (document 1, section 7). */
+export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
+  const row: ErrorRow<N> = errorTable[error.errorName]
+  const { message } = row
+  const text = typeof message === 'string' ? message : message(...error.details)
+  const fields = row.details?.(...error.details)
+  return { status: row.status, body: { error: text, code: row.code ?? error.errorName, ...fields } }
 }
 
-/** A refusal as this API's answer: status, `{ error, code }`, and how and when to try again. */
-export function apiErrorResponse<N extends HostingErrorName>(refusal: ApiError<N>): Response {
-  const { status, body } = errorEnvelope(refusal)
-  const facts: { retryAfter?: number } = refusal.details[0] ?? {}
+/** Returns the response to an error, with the headers for a retry. */
+export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>): Response {
+  const { status, body } = errorEnvelope(error)
+  const { retryAfter = 60 }: { retryAfter?: number } = error.details[0] ?? {}
   const headers: Record<string, string> = {}
   if (status === 401) headers['www-authenticate'] = 'Bearer'
-  if (status === 429) headers['retry-after'] = String(facts.retryAfter ?? 60)
+  if (status === 429) headers['retry-after'] = String(retryAfter)
   return Response.json(body, { status, headers })
 }
 
 /**
- * Any error as this API's answer: refusals as the table says, a database or disk that cannot take a
- * write as try_again, all else as a fault.
+ * Returns the response to any error. A database or disk that is temporarily unable to write gives
+ * `try_again`. `internalError` responds to errors that are not of this API.
  */
-export function errorResponse(error: unknown, fault: () => Response): Response {
+export function errorResponse(error: unknown, internalError: () => Response): Response {
   if (isHostingError(error)) return apiErrorResponse(error)
-  return isWriteUnavailable(error) ? apiErrorResponse(new ApiError('try_again', {})) : fault()
+  return isWriteUnavailable(error)
+    ? apiErrorResponse(new ApiError('try_again', {}))
+    : internalError()
 }
 
-/** Whether an error is a refusal that this API has words for. */
+/** Returns whether an error is in the table of this API. */
 export const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
   error instanceof ApiError && error.errorName in errorTable
 
-/** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */
+/** Returns the body of an internal error. Its cause is only in the log, under `requestId`. */
 export const internalErrorBody = (requestId: string) => ({
-  error: `Something went wrong here. Nothing was charged. Tell the operator: ${requestId}`,
+  error: `Internal error. Nothing was charged. Send the operator this request id: ${requestId}`,
   code: 'internal',
 })
 
 export const internalErrorResponse = (requestId: string): Response =>
   Response.json(internalErrorBody(requestId), { status: 500 })
 
-/** A path or a method that is no operation. */
+/** Returns the response to an unknown path or method. */
 export function unknownOperationResponse(method: string, path: string, baseUrl: string): Response {
-  const error = `There is no ${method} ${path}. GET ${baseUrl} tells what there is.`
+  const error = `${method} ${path} does not exist. GET ${baseUrl} lists the operations.`
   return Response.json({ error, code: 'not_found' }, { status: 404 })
 }
 
-/** A status has several codes, and these fields come with some of them. */
+/** A status has several codes, and each field comes with some of them. */
 const optional = (fields: TProperties = {}): TProperties =>
   Type.Partial(Type.Object(fields)).properties
 
-/** The typed refusals of an operation, by status, for its description. */
+/** Returns the schemas of an operation's errors, by status. */
 export function errorSchemas(names: readonly HostingErrorName[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => errorTable[name].status)
   return Object.fromEntries(

@@ -38,10 +38,7 @@ export function validateName(name: string | undefined): void {
   throw new ApiError('bad_request', { problem, param: 'name' })
 }
 
-/**
- * Serializes changes to an owner's keys until the transaction ends: a new key gets the current
- * limits, and changing all keys misses none.
- */
+/** Serializes changes to an owner's keys, so that changing all keys misses no new one. */
 export const lockOwner = (db: Db, owner: string): Promise<void> => lock(db, `keys of ${owner}`)
 
 /** Creates a key. `text` is shown once and never stored. */
@@ -91,10 +88,7 @@ export async function setDailyCap(db: Db, owner: string, dailyCap: NanoUsd | nul
   await db.update(keys).set({ dailyCap }).where(isLiveOf(owner))
 }
 
-/**
- * Returns the counter and the maximum of a key's daily spending. All keys of an agent share a
- * counter, so a new key does not raise the cap.
- */
+/** Returns the daily cap and its counter, which all keys of an agent share. */
 export const capOf = ({
   kind,
   owner,

@@ -17,9 +17,7 @@ export type Agent = typeof agents.$inferSelect
 export function validateAbout(about: string | null): string | null {
   if (about === null) return null
   if (isPlainLine(about, aboutCharsMax) && !isForbidden(about)) return about.trim() || null
-  const problem =
-    `"about" must be null or one line of at most ${aboutCharsMax} characters, without slurs or ` +
-    'instructions to agents.'
+  const problem = `"about" must be null or one line of at most ${aboutCharsMax} characters, without slurs or instructions to agents.`
   throw new ApiError('bad_request', { problem })
 }
 
@@ -108,10 +106,7 @@ export async function updateAbout(
   }
 }
 
-/**
- * Closes the account for good and revokes its keys, which then give `account_closed`. Call
- * `ctx.keys.forget()` after the commit.
- */
+/** Closes an account and revokes its keys. Call `ctx.keys.forget()` after the commit. */
 export async function closeAgent(ctx: AppContext, db: Db, agent: string): Promise<void> {
   await keys.lockOwner(db, agent)
   await db

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import { codeOf, newCode, sha256 } from '../../core/ids.ts'
+import { newCode, normalizeCode, sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { claimCodeMs } from '../../limits.ts'
@@ -45,12 +45,9 @@ export async function renewClaim(ctx: AppContext, agent: { id: string }): Promis
 }
 
 const hasCode = (code: string) =>
-  and(eq(agents.claimHash, sha256(codeOf(code))), isNull(agents.closed))
+  and(eq(agents.claimHash, sha256(normalizeCode(code))), isNull(agents.closed))
 
-/**
- * Returns the agent that a claim code is for. Throws `bad_code`, `code_used`, `code_expired` and
- * `already_claimed`.
- */
+/** Returns the agent of a claim code. Throws the errors of GET /claim/{code}. */
 export async function getClaimableAgent(ctx: AppContext, code: string): Promise<Agent> {
   const [agent] = await ctx.db.read.select().from(agents).where(hasCode(code))
   if (!agent) throw new ApiError('bad_code')

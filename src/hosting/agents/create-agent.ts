@@ -1,6 +1,6 @@
 import { and, eq, gte, or } from 'drizzle-orm'
 
-import { type AppContext, firstCap } from '../../context.ts'
+import { type AppContext, initialCap } from '../../context.ts'
 import { newId, sign } from '../../core/ids.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -49,7 +49,7 @@ export async function createAgent(
     const claim = newClaim(ctx)
     const handle = requested ?? (await findFreeHandle(db))
     await checkFree(db, handle)
-    const dailyCap = firstCap(ctx)
+    const dailyCap = initialCap(ctx)
     const [agent] = await db
       .insert(agents)
       .values({

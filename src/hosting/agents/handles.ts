@@ -1,4 +1,4 @@
-import { pick } from '../../core/ids.ts'
+import { randomBelow } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 
@@ -58,6 +58,6 @@ const nouns = `anchor badger beacon beaver birch brook buoy canoe cedar cove cra
 
 /** Generates a handle: adjective-noun-4 digits. */
 export function generateHandle(): string {
-  const digits = String(pick(10_000)).padStart(4, '0')
-  return `${adjectives[pick(adjectives.length)]}-${nouns[pick(nouns.length)]}-${digits}`
+  const digits = String(randomBelow(10_000)).padStart(4, '0')
+  return `${adjectives[randomBelow(adjectives.length)]}-${nouns[randomBelow(nouns.length)]}-${digits}`
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, like, type SQL } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import type { After } from '../../core/cursor.ts'
+import type { PagePosition } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, isAfterCursor } from '../../db/query.ts'
 import { listPageMax } from '../../limits.ts'
@@ -12,7 +12,7 @@ const listNewest = (
   { db }: AppContext,
   matches: SQL | undefined,
   limit: number,
-  after: After | undefined,
+  after: PagePosition | undefined,
 ): Promise<Agent[]> =>
   db.read
     .select()
@@ -25,7 +25,7 @@ const listNewest = (
 export const listAgents = (
   ctx: AppContext,
   limit: number,
-  { q = '', after }: { q?: string | undefined; after?: After | undefined },
+  { q = '', after }: { q?: string | undefined; after?: PagePosition | undefined },
 ): Promise<Agent[]> => {
   const letters = q.toLowerCase().replace(/[^a-z0-9-]/g, '')
   const matches = letters === '' ? undefined : like(agents.handle, `%${letters}%`)
@@ -42,7 +42,7 @@ export const listOwnedAgents = (
   ctx: AppContext,
   person: string,
   limit: number,
-  after?: After,
+  after?: PagePosition,
 ): Promise<Agent[]> => listNewest(ctx, isOpenOf(person), Math.min(limit, listPageMax + 1), after)
 
 /** Lists all open agents that a person owns. */

@@ -43,13 +43,13 @@ export const isPausedByOperator = ({ pausedBy }: Pick<Agent, 'pausedBy'>): boole
 export async function updateLimits(
   db: Db,
   id: string,
-  { pause: pauseAgent, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
+  { pause, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
 ): Promise<Agent | undefined> {
   await keys.lockOwner(db, id)
   const isAgent = eq(agents.id, id)
   const [before] = await db.select().from(agents).where(isAgent)
   if (!before) return undefined
-  const pausedBy = pauseAgent ? applyPause(before.pausedBy, pauseAgent) : before.pausedBy
+  const pausedBy = pause ? applyPause(before.pausedBy, pause) : before.pausedBy
   const [agent] = await db
     .update(agents)
     .set({ ...change, pausedBy })
@@ -59,11 +59,8 @@ export async function updateLimits(
   return agent
 }
 
-/**
- * Pauses or resumes an agent for the operator. Returns false if the agent does not exist or the
- * operator's pause is unchanged.
- */
-export async function pause(ctx: AppContext, handle: string, isPaused: boolean): Promise<boolean> {
+/** Pauses or resumes an agent for the operator. Returns false if nothing changes. */
+export async function pauseAgent(ctx: AppContext, handle: string, isPaused: boolean): Promise<boolean> {
   const changed = await ctx.db.tx(async (db) => {
     const [agent] = await db.select().from(agents).where(eq(agents.handle, handle))
     if (!agent || isPausedByOperator(agent) === isPaused) return undefined

@@ -19,10 +19,7 @@ export async function findSuspensionReason(db: Db, agent: string): Promise<strin
   return row?.reason ?? null
 }
 
-/**
- * Suspends an agent and its keys; a null reason lifts the suspension. Call `ctx.keys.forget()`
- * after the commit. Returns undefined if no agent has the handle or nothing changes.
- */
+/** Suspends an agent and its keys; null resumes. Then call `ctx.keys.forget()` after the commit. */
 export async function suspendAgent(
   { clock }: AppContext,
   db: Db,

@@ -19,8 +19,7 @@ export const keyRoutes = (ctx: AppContext) =>
       const created = await createAgent(ctx, body ?? {}, callerAddress(request))
       const agent = await getAgentRecord(ctx, created.agent, created.key)
       const note =
-        'Store the key: it is shown once. Send it as Authorization: Bearer <key>. ' +
-        'Give the claim link to the person you work for.'
+        'Store the key: it is shown once. Send it as Authorization: Bearer <key>. Give the claim link to the person you work for.'
       return status(201, { agent, key: created.keyText, claim: presentClaim(created.claim), note })
     },
     {
@@ -31,9 +30,7 @@ export const keyRoutes = (ctx: AppContext) =>
           tag: 'Keys',
           mcp: 2,
           summary: 'Create an agent account and its key.',
-          more:
-            'Needs no sign-in. The key is shown once, and the account starts with 400 free ' +
-            'credits. The claim link makes a person its owner.',
+          more: 'Needs no sign-in. The key is shown once, and the account starts with 400 free credits. The claim link makes a person its owner.',
         },
         { 201: schemas.CreateAgentResponseSchema },
         [

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { orNull, Words } from '../../core/schema.ts'
+import { nullable, textSchema } from '../../core/schema.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { handlePattern } from '../agents/handles.ts'
 import { AgentRecordSchema, ClaimSchema } from '../me/schemas.ts'
@@ -11,7 +11,7 @@ export const CreateAgentRequestSchema = Type.Object(
     handle: Type.Optional(
       Type.String({ description: `Matches ${handlePattern}. Default: generated.` }),
     ),
-    about: Type.Optional(orNull(Words(aboutCharsMax))),
+    about: Type.Optional(nullable(textSchema(aboutCharsMax))),
   },
   { additionalProperties: false },
 )

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { among, newestFirst } from '../../core/cursor.ts'
+import { findAmong, pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { makerPageUrl, updateAbout } from '../agents/agents.ts'
 import { renewClaim } from '../agents/claims.ts'
@@ -11,6 +11,8 @@ import { callerAuth } from '../authentication.ts'
 import { agentOperation, writeErrors } from '../operation.ts'
 import * as me from './me.ts'
 import * as schemas from './schemas.ts'
+
+const tag = 'Keys'
 
 /** POST /me/claim (document 1, operation 7). */
 const newClaim = (ctx: AppContext) =>
@@ -25,7 +27,7 @@ const newClaim = (ctx: AppContext) =>
       ...agentOperation(
         {
           id: 'new_claim',
-          tag: 'Keys',
+          tag,
           mcp: 'shown',
           input: 'empty',
           summary: 'Create a new claim link and invalidate earlier ones.',
@@ -45,7 +47,7 @@ export const meRoutes = (ctx: AppContext) =>
       '/me',
       ({ caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
       agentOperation(
-        { id: 'get_me', tag: 'Keys', mcp: 3, summary: 'Show the agent: credits, apps and limits.' },
+        { id: 'get_me', tag, mcp: 3, summary: 'Show the agent: credits, apps and limits.' },
         { 200: schemas.AgentRecordSchema },
       ),
     )
@@ -58,12 +60,7 @@ export const meRoutes = (ctx: AppContext) =>
       {
         body: schemas.AboutRequestSchema,
         ...agentOperation(
-          {
-            id: 'change_me',
-            tag: 'Keys',
-            mcp: 'shown',
-            summary: 'Change your about line.',
-          },
+          { id: 'change_me', tag, mcp: 'shown', summary: 'Change your about line.' },
           { 200: schemas.AboutResponseSchema },
           ['bad_request', 'too_large', 'not_ready'],
         ),
@@ -73,13 +70,13 @@ export const meRoutes = (ctx: AppContext) =>
       '/me/keys',
       async ({ caller: { agent, key }, query }) => {
         const live = await listAgentKeys(ctx, agent)
-        const { page, next } = await newestFirst('key', query, among(live))
+        const { page, next } = await pageNewestFirst('key', query, findAmong(live))
         return { keys: page.map((one) => me.presentKey(one, key)), next }
       },
       {
         query: ListQuery,
         ...agentOperation(
-          { id: 'list_keys', tag: 'Keys', summary: 'List your keys, newest first.' },
+          { id: 'list_keys', tag, summary: 'List your keys, newest first.' },
           { 200: schemas.KeyListSchema },
           ['bad_request'],
         ),
@@ -94,7 +91,7 @@ export const meRoutes = (ctx: AppContext) =>
       {
         body: Type.Optional(schemas.CreateKeyRequestSchema),
         ...agentOperation(
-          { id: 'add_key', tag: 'Keys', summary: 'Create another key, for rotation.' },
+          { id: 'add_key', tag, summary: 'Create another key, for rotation.' },
           { 201: schemas.CreateKeyResponseSchema },
           writeErrors,
         ),
@@ -107,7 +104,7 @@ export const meRoutes = (ctx: AppContext) =>
         return { prefix: params.prefix, revoked: true as const }
       },
       agentOperation(
-        { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
+        { id: 'revoke_key', tag, summary: 'Revoke one of your keys.' },
         { 200: schemas.RevokeKeyResponseSchema },
         [...writeErrors, 'not_found', 'last_key'],
       ),
@@ -119,7 +116,7 @@ export const meRoutes = (ctx: AppContext) =>
         return { closed: true as const, note: 'The account is closed. Its links no longer work.' }
       },
       agentOperation(
-        { id: 'close_me', tag: 'Keys', summary: 'Close your account with all its apps.' },
+        { id: 'close_me', tag, summary: 'Close your account with all its apps.' },
         { 200: schemas.CloseAccountResponseSchema },
         writeErrors,
       ),

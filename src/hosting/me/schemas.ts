@@ -1,20 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, orNull, TimeSchema, Words } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
 import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
 
-const UsageSchema = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
+const UsageSchema = Type.Object({ used: Type.Integer(), max: nullable(Type.Integer()) })
 
 /** The agent record (document 1, operation 5). 1,000 credits are 1 USD. */
 export const AgentRecordSchema = Type.Object(
   {
     handle: Type.String(),
-    about: orNull(Type.String()),
+    about: nullable(Type.String()),
     credits: Type.Number(),
     held: Type.Number(),
     claimed: Type.Boolean(),
     claim: Type.Optional(Type.Object({ expires: TimeSchema })),
-    owner: orNull(Type.String()),
+    owner: nullable(Type.String()),
     page: LinkSchema,
     created: TimeSchema,
     unread: Type.Integer(),
@@ -29,7 +29,7 @@ export const AgentRecordSchema = Type.Object(
       total: Type.Number(),
     }),
     limits: Type.Object({
-      dailyCap: orNull(Type.Number()),
+      dailyCap: nullable(Type.Number()),
       spentToday: Type.Number(),
       buildsHour: UsageSchema,
       publishesHour: UsageSchema,
@@ -45,17 +45,17 @@ export const ClaimSchema = Type.Object(
 )
 
 export const AboutRequestSchema = Type.Object(
-  { about: orNull(Words(aboutCharsMax)) },
+  { about: nullable(textSchema(aboutCharsMax)) },
   { additionalProperties: false },
 )
-export const AboutResponseSchema = Type.Object({ about: orNull(Type.String()), page: LinkSchema })
+export const AboutResponseSchema = Type.Object({ about: nullable(Type.String()), page: LinkSchema })
 export const NewClaimResponseSchema = Type.Object({ claim: ClaimSchema, note: Type.String() })
 
 const KeySchema = Type.Object(
   {
     prefix: Type.String(),
-    name: orNull(Type.String()),
-    dailyCap: orNull(Type.Number()),
+    name: nullable(Type.String()),
+    dailyCap: nullable(Type.Number()),
     created: TimeSchema,
     current: Type.Boolean({ description: 'The key of this request.' }),
   },
@@ -64,10 +64,10 @@ const KeySchema = Type.Object(
 export type KeyBody = Static<typeof KeySchema>
 export const KeyListSchema = Type.Object({
   keys: Type.Array(KeySchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 export const CreateKeyRequestSchema = Type.Object(
-  { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
+  { name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
 export const CreateKeyResponseSchema = Type.Object({ key: Type.String(), prefix: Type.String() })

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { TimeSchema } from '../../core/schema.ts'
-import { sentence } from '../../core/text.ts'
+import { endWithStop } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import { type ErrorRows, formatSize, retryHint } from './row.ts'
 
@@ -11,12 +11,12 @@ const reasons = { reasons: Type.Array(Type.String()) }
 export const apps = {
   games_off: {
     status: 400,
-    message: () => 'Games are not available on this server. Leave out "kind".',
+    message: 'Games are not available on this server. Leave out "kind".',
   },
   prices_off: {
     status: 400,
     code: 'bad_request',
-    message: () => 'Prices are not available on this server. Send "remix" as "free" or "off".',
+    message: 'Prices are not available on this server. Send "remix" as "free" or "off".',
   },
   publishes_limit: {
     status: 429,
@@ -25,41 +25,37 @@ export const apps = {
   },
   blocked_by_scan: {
     status: 422,
-    message: () =>
-      'The safety check blocked this page. Fix the issues in "reasons" and publish again. ' +
-      'Nothing was stored.',
+    message:
+      'The safety check blocked this page. Fix the issues in "reasons" and publish again. Nothing was stored.',
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
   not_listable: {
     status: 422,
-    message: () =>
-      'This app cannot be listed on Explore yet. Fix the issues in "reasons" and try again. ' +
-      'Your other changes were saved.',
+    message:
+      'This app cannot be listed on Explore yet. Fix the issues in "reasons" and try again. Your other changes were saved.',
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
   no_remix: {
     status: 403,
-    message: () =>
-      'The maker does not allow remixes of this item. Nothing was copied or charged. ' +
-      'GET /explore lists other items.',
+    message:
+      'The maker does not allow remixes of this item. Nothing was copied or charged. GET /explore lists other items.',
   },
   taken_down: {
     status: 410,
     message: ({ reason, appeal }) =>
-      `The operator took this item down: ${sentence(reason)} Its maker can appeal: POST ${appeal}.`,
+      `The operator took this item down: ${endWithStop(reason)} Its maker can appeal: POST ${appeal}.`,
     details: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
     fields: { reason: Type.String(), at: TimeSchema, appeal: Type.String() },
   },
   nothing_to_appeal: {
     status: 409,
-    message: () =>
-      'This app is neither taken down nor quarantined. There is no decision to appeal.',
+    message: 'This app is neither taken down nor quarantined. There is no decision to appeal.',
   },
   appealed_already: {
     status: 409,
-    message: () =>
+    message:
       'You have already appealed this decision. The outcome arrives as a note: GET /me/notes.',
   },
   storage_full: {
@@ -80,12 +76,11 @@ export const apps = {
   },
   no_studio: {
     status: 503,
-    message: () => 'The studio could not be opened. Nothing was charged. Try again in a minute.',
+    message: 'The studio could not be opened. Nothing was charged. Try again in a minute.',
   },
   builds_limit: {
     status: 429,
     message: (facts) =>
-      `You have reached the limit of ${facts.max} builds an hour. ${retryHint(facts)} ` +
-      'Or write the page yourself and send it as "html".',
+      `You have reached the limit of ${facts.max} builds an hour. ${retryHint(facts)} Or write the page yourself and send it as "html".`,
   },
 } satisfies ErrorRows

@@ -4,8 +4,7 @@ import { type ErrorRows, formatSize } from './row.ts'
 export const assets = {
   assets_off: {
     status: 404,
-    message: () =>
-      'Assets are not available on this server. Put what the page needs into its html.',
+    message: 'Assets are not available on this server. Put what the page needs into its html.',
   },
   asset_too_large: {
     status: 413,
@@ -15,8 +14,7 @@ export const assets = {
   bad_asset: {
     status: 422,
     message: ({ why }) =>
-      `This file cannot be an asset: ${why} Send the complete file as the request body, or as ` +
-      'JSON: { "data": "data:..." }.',
+      `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`,
   },
   too_many_assets: {
     status: 409,
@@ -29,15 +27,13 @@ export const assets = {
   },
   no_painter: {
     status: 503,
-    message: () =>
-      'No image model is available right now. Upload your own file: ' +
-      'PUT /apps/{id}/assets/{name}.',
+    message:
+      'No image model is available right now. Upload your own file: PUT /apps/{id}/assets/{name}.',
   },
   no_voice: {
     status: 503,
-    message: () =>
-      'No audio model is available right now. Upload your own file: ' +
-      'PUT /apps/{id}/assets/{name}.',
+    message:
+      'No audio model is available right now. Upload your own file: PUT /apps/{id}/assets/{name}.',
   },
   too_big: {
     status: 413,
@@ -50,13 +46,13 @@ export const assets = {
   },
   no_picture: {
     status: 502,
-    message: () =>
+    message:
       'The model returned no image. Nothing was charged. Try again, or send your own as "image".',
   },
   no_icon_model: {
     status: 503,
     code: 'no_picture',
-    message: () =>
+    message:
       'No image model is available right now. Nothing was charged. Send your own as "image".',
   },
 } satisfies ErrorRows

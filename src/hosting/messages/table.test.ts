@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
+import { ApiError, type HostingErrorName } from '../../errors.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { updateLimits } from '../agents/spending.ts'
-import { errorTable } from './table.ts'
+import { errorEnvelope } from '../error-response.ts'
+
+const messageOf = <N extends HostingErrorName>(error: ApiError<N>): string =>
+  errorEnvelope(error).body.error
 
 let ctx: TestHouse
 let ann: Person
@@ -80,16 +84,18 @@ test('the wait is in seconds, minutes or hours by its length', () => {
     [7_141, '2 hours'],
     [86_400, '24 hours'],
   ] as const) {
-    expect(errorTable.sign_in_locked.message({ retryAfter })).toEndWith(` Try again in ${words}.`)
+    expect(messageOf(new ApiError('sign_in_locked', { retryAfter }))).toEndWith(
+      ` Try again in ${words}.`,
+    )
   }
 })
 
 test('credits show every digit, in groups of three', () => {
   const [million, more] = [1_500_000_000_000n, 1_234_500_001n]
-  expect(errorTable.not_enough_credits.message({ needed: million, available: more })).toStartWith(
+  const short = new ApiError('not_enough_credits', { needed: million, available: more })
+  expect(messageOf(short)).toStartWith(
     'This costs 1,500,000 credits and you have 1,234.500001. Nothing was charged. A person',
   )
-  expect(errorTable.price_above_max.message({ price: million, max: 100_000_000_000n })).toContain(
-    'costs 1,500,000 credits and your limit is 100,000.',
-  )
+  const above = new ApiError('price_above_max', { price: million, max: 100_000_000_000n })
+  expect(messageOf(above)).toContain('costs 1,500,000 credits and your limit is 100,000.')
 })

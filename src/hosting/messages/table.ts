@@ -1,5 +1,5 @@
-import { inWords, zero } from '../../core/money.ts'
-import { sentence } from '../../core/text.ts'
+import { formatCredits, zero } from '../../core/money.ts'
+import { endWithStop } from '../../core/text.ts'
 import type { HostingErrorName } from '../../errors.ts'
 import { apps } from './apps.ts'
 import { assets } from './assets.ts'
@@ -11,13 +11,12 @@ import { type ErrorRow, formatSize, retryHint } from './row.ts'
 export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   agents_off: {
     status: 404,
-    message: () => 'The Agent API is disabled on this server. Ask the operator to enable it.',
+    message: 'The Agent API is disabled on this server. Ask the operator to enable it.',
   },
   invite_only: {
     status: 403,
-    message: () =>
-      'New keys require an invitation. Ask the operator for the token and send it as ' +
-      'Authorization: Bearer <token>.',
+    message:
+      'New keys require an invitation. Ask the operator for the token and send it as Authorization: Bearer <token>.',
   },
   bad_handle: {
     status: 400,
@@ -41,13 +40,12 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   no_key: {
     status: 401,
-    message: () =>
-      'Send your API key as Authorization: Bearer <key>, or to a tool as "key". ' +
-      'POST /keys (new_agent) creates one.',
+    message:
+      'Send your API key as Authorization: Bearer <key>, or to a tool as "key". POST /keys (new_agent) creates one.',
   },
   bad_key: {
     status: 401,
-    message: () => 'This API key is invalid or revoked. POST /keys creates a new one.',
+    message: 'This API key is invalid or revoked. POST /keys creates a new one.',
   },
   wrong_key_kind: {
     status: 403,
@@ -58,13 +56,13 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   account_closed: {
     status: 403,
-    message: () => 'This account is closed. POST /keys creates a new one.',
+    message: 'This account is closed. POST /keys creates a new one.',
   },
   account_suspended: {
     status: 403,
     code: 'account_closed',
     message: ({ reason }) =>
-      `The operator suspended this account: ${sentence(reason)} Contact the operator.`,
+      `The operator suspended this account: ${endWithStop(reason)} Contact the operator.`,
   },
   not_found: {
     status: 404,
@@ -73,11 +71,11 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   job_not_found: {
     status: 404,
-    message: () => 'The job was not found. GET /jobs lists your jobs.',
+    message: 'The job was not found. GET /jobs lists your jobs.',
   },
   not_cancellable: {
     status: 409,
-    message: () => 'This job has ended and cannot be canceled. GET /jobs/{id} returns its result.',
+    message: 'This job has ended and cannot be canceled. GET /jobs/{id} returns its result.',
   },
   rate_limited: {
     status: 429,
@@ -87,39 +85,34 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   bad_request: { status: 400, message: ({ problem }) => problem },
   not_an_agent: {
     status: 400,
-    message: () => 'This key belongs to a person. Send an agent key to create its claim link.',
+    message: 'This key belongs to a person. Send an agent key to create its claim link.',
   },
   already_claimed: {
     status: 409,
-    message: () =>
-      'This agent already has an owner, who can send it credits. It needs no claim link.',
+    message: 'This agent already has an owner, who can send it credits. It needs no claim link.',
   },
   last_key: {
     status: 409,
-    message: () => 'This is your only key. Create another with POST /me/keys before you revoke it.',
+    message: 'This is your only key. Create another with POST /me/keys before you revoke it.',
   },
   not_enough_credits: {
     status: 402,
     message: ({ needed, available }) =>
-      `This costs ${inWords(needed)} credits and you have ${inWords(available)}. ` +
-      'Nothing was charged. A person who claims you (POST /me/claim) can send you credits.',
+      `This costs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was charged. A person who claims you (POST /me/claim) can send you credits.`,
   },
   daily_cap: {
     status: 402,
     message: ({ cap, spent }) =>
-      `This key has spent ${inWords(spent)} of the ${inWords(cap)} credits it may spend a day. ` +
-      `Nothing was charged. ${cap === zero ? '' : 'A new day begins at 00:00 UTC. '}` +
-      'Your owner can raise the cap.',
+      `This key has spent ${formatCredits(spent)} of the ${formatCredits(cap)} credits it may spend a day. Nothing was charged. ${cap === zero ? '' : 'A new day begins at 00:00 UTC. '}Your owner can raise the cap.`,
   },
   price_above_max: {
     status: 402,
     message: ({ price, max, how = 'Send it again with a higher "maxCredits", or without it.' }) =>
-      `This costs ${inWords(price)} credits and your limit is ${inWords(max)}. ` +
-      `Nothing was charged. ${how}`,
+      `This costs ${formatCredits(price)} credits and your limit is ${formatCredits(max)}. Nothing was charged. ${how}`,
   },
   paused: {
     status: 403,
-    message: () =>
+    message:
       'Purchases are paused on this account. Nothing was charged. Its owner can resume them.',
   },
   ref_conflict: {
@@ -137,12 +130,11 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   not_ready: {
     status: 503,
-    message: () => 'The "about" line cannot be saved right now. Try again later.',
+    message: 'The "about" line cannot be saved right now. Try again later.',
   },
   try_again: {
     status: 503,
-    message: () =>
-      'The request could not be completed and nothing was stored. Try again in a minute.',
+    message: 'The request could not be completed and nothing was stored. Try again in a minute.',
   },
   ...apps,
   ...assets,

@@ -8,10 +8,7 @@ import { notify } from './notifications.ts'
 
 const low = fromCredits(lowCredits)
 
-/**
- * Notifies an agent when a charge takes its credits below 50. Runs in the transaction of that
- * charge.
- */
+/** Notifies an agent in the transaction of a charge that takes its credits below 50. */
 export async function notifyIfLow(
   ctx: { clock: Clock },
   db: Db,
@@ -21,8 +18,6 @@ export async function notifyIfLow(
   const to = agentOf(account)
   if (to === undefined || left >= low || left + charged < low) return
   const credits = toCredits(left)
-  const text =
-    `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you ` +
-    'credits. Publishing html is always free.'
+  const text = `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you credits. Publishing html is always free.`
   await notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
 }

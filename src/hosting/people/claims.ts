@@ -24,10 +24,7 @@ async function withAttemptLimit<T>(
   }
 }
 
-/**
- * Returns the agent of a claim code without using the code. Throws `bad_code`, `code_used`,
- * `code_expired`, `already_claimed` and `claim_locked`.
- */
+/** Returns the agent of a claim code without using it. Throws the errors of GET /claim/{code}. */
 export const previewClaim = (ctx: AppContext, code: string, address: string): Promise<Agent> =>
   withAttemptLimit(ctx, address, () => getClaimableAgent(ctx, code))
 

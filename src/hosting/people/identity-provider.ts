@@ -1,7 +1,7 @@
 import type { CustomFetch, IDToken, UserInfoResponse } from 'openid-client'
 
 import type { AppContext } from '../../context.ts'
-import { anywhere, fetchGuarded } from '../../core/fetch.ts'
+import { anyNetwork, fetchGuarded } from '../../core/fetch.ts'
 import { sign } from '../../core/ids.ts'
 import { isPlainLine, messageOf } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
@@ -38,7 +38,7 @@ const fetchFor =
   async (url, { method, headers, body, signal = new AbortController().signal }) => {
     const init = { method, headers, ...(body instanceof URLSearchParams && { body: `${body}` }) }
     const bounds = { bytesMax: providerAnswerBytesMax, ms: providerMs, redirectsMax: 0 }
-    const response = await fetchGuarded(url, init, bounds, signal, anywhere).catch(
+    const response = await fetchGuarded(url, init, bounds, signal, anyNetwork).catch(
       (error: unknown) => failUnavailable(ctx, error),
     )
     return response.status < 500

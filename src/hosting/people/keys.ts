@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { nanoOf } from '../../core/money.ts'
+import { parseCredits } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
@@ -16,7 +16,8 @@ const keyOwner = ({ id, wallet }: Person, kind: PersonalKeyKind): string =>
 export const list = (ctx: AppContext, person: Person, kind: PersonalKeyKind): Promise<keys.Key[]> =>
   keys.list(ctx.db.read, keyOwner(person, kind))
 
-const parseCap = (credits: number | null) => (credits === null ? null : nanoOf(credits, 'dailyCap'))
+const parseCap = (credits: number | null) =>
+  credits === null ? null : parseCredits(credits, 'dailyCap')
 
 /** Creates a key and returns its text. `dailyCap` is in credits; null means none. Throws `bad_request`. */
 export async function create(

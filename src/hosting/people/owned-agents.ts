@@ -1,9 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { type AppContext, firstCap } from '../../context.ts'
-import type { After } from '../../core/cursor.ts'
+import { type AppContext, initialCap } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
-import { inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
+import { formatCredits, parseCredits, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError, isApiError } from '../../errors.ts'
@@ -14,7 +13,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
 import { makerPageUrl } from '../agents/agents.ts'
-import { isOwned, listOwnedAgents } from '../agents/listing.ts'
+import { isOwned } from '../agents/listing.ts'
 import { updateLimits } from '../agents/spending.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
@@ -73,14 +72,6 @@ export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<
   }
 }
 
-/** Lists the agents of a person, newest first. */
-export const list = async (
-  ctx: AppContext,
-  person: Person,
-  limit: number,
-  after?: After,
-): Promise<Agent[]> => listOwnedAgents(ctx, person.id, limit, after)
-
 /** Limits that an owner sets for an agent. `dailyCap` is in credits; null means none. */
 export interface Bounds {
   dailyCap?: number | null | undefined
@@ -103,7 +94,8 @@ export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds
       problem: 'There is nothing to change. Send "dailyCap" or "paused".',
     })
   }
-  const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits, 'dailyCap')
+  const dailyCap =
+    credits === undefined || credits === null ? null : parseCredits(credits, 'dailyCap')
   const changed = await ctx.db.tx(async (db) => {
     await lockOwned(db, agent)
     const limited = await updateLimits(db, agent.id, {
@@ -128,7 +120,7 @@ export async function sendCredits(
   agent: Agent,
   { credits, ref }: { credits: number; ref?: string | undefined },
 ): Promise<SendCreditsResponse> {
-  const amount = nanoOf(credits, 'credits')
+  const amount = parseCredits(credits, 'credits')
   const request = { to: agent.id, credits }
   const give = (keep: StoreResponse) =>
     ctx.db.tx(async (db) => {
@@ -136,7 +128,7 @@ export async function sendCredits(
       const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
       await ledger.transfer(ctx, db, gift)
-      const text = `${displayName(person)} sent you ${inWords(amount)} credits.`
+      const text = `${displayName(person)} sent you ${formatCredits(amount)} credits.`
       await notify(ctx, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
       const balanceOf = async (id: typeof from): Promise<number> =>
         toCredits((await findBalance(db, id))?.balance ?? zero)
@@ -199,7 +191,7 @@ export async function releaseWithin(
 ): Promise<void> {
   await updateLimits(db, agent.id, {
     owner: null,
-    dailyCap: firstCap(ctx),
+    dailyCap: initialCap(ctx),
     pause: { by: 'owner', isPaused: false },
   })
   const text = `${displayName(person)} released you. POST /me/claim creates a claim link for another person.`

@@ -9,10 +9,7 @@ export interface OwnedApp {
   agent: agents.Agent
 }
 
-/**
- * Returns an app of the person's agents, in any state. Throws `not_found` for unknown apps and apps
- * of others alike.
- */
+/** Returns an app of the person's agents, in any state. Throws `not_found`. */
 export async function getOwnedApp(ctx: AppContext, person: Person, id: string): Promise<OwnedApp> {
   const app = await apps.findApp(ctx, id)
   const agent = app && (await agents.findAgent(ctx, app.maker))

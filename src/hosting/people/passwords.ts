@@ -19,9 +19,7 @@ export function validatePassword(password: string, name: string): void {
   if (chars >= passwordCharsMin && chars <= passwordCharsMax && password.toLowerCase() !== name) {
     return
   }
-  const problem =
-    `A password must have ${passwordCharsMin} to ${passwordCharsMax} characters ` +
-    'and differ from your name.'
+  const problem = `A password must have ${passwordCharsMin} to ${passwordCharsMax} characters and differ from your name.`
   throw new ApiError('bad_request', { problem })
 }
 

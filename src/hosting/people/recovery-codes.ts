@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 
-import { codeOf, newCode, sha256 } from '../../core/ids.ts'
+import { newCode, normalizeCode, sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { recoveryCodesMade } from '../../limits.ts'
 import { recoveryCodes } from './tables.ts'
@@ -17,7 +17,9 @@ export async function createRecoveryCodes(db: Db, person: string): Promise<strin
 export async function consumeRecoveryCode(db: Db, person: string, typed: string): Promise<boolean> {
   const used = await db
     .delete(recoveryCodes)
-    .where(and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(codeOf(typed)))))
+    .where(
+      and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(normalizeCode(typed)))),
+    )
     .returning({ hash: recoveryCodes.hash })
   return used.length > 0
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { among, newestFirst } from '../../core/cursor.ts'
+import { findAmong, pageNewestFirst } from '../../core/cursor.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { ListQuery } from '../../http/list-query.ts'
@@ -11,7 +11,7 @@ import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { createAgentKey, listAgentKeys } from '../agents/keys.ts'
-import { countOwnedAgents } from '../agents/listing.ts'
+import { countOwnedAgents, listOwnedAgents } from '../agents/listing.ts'
 import * as apps from '../apps/apps.ts'
 import { presentApp as presentApp } from '../apps/present.ts'
 import { callerAuth } from '../authentication.ts'
@@ -21,6 +21,8 @@ import * as owned from './owned-agents.ts'
 import { type Person, walletOf } from './people.ts'
 import * as schemas from './schemas.ts'
 import { personAuth } from './session-user.ts'
+
+const tag = 'People'
 
 const claimErrors = [
   'bad_code',
@@ -53,7 +55,7 @@ const previewRoutes = (ctx: AppContext) =>
     publicOperation(
       {
         id: 'get_claim',
-        tag: 'People',
+        tag,
         summary: 'Show the agent of a claim code and its apps.',
         more: 'Does not use the code. Ten wrong codes within an hour block an address.',
       },
@@ -78,7 +80,7 @@ const claimRoutes = (ctx: AppContext) =>
       ...personOperation(
         {
           id: 'claim_agent',
-          tag: 'People',
+          tag,
           summary: 'Become the owner of an agent with its one-time claim code.',
         },
         { 200: schemas.ClaimResponseSchema },
@@ -104,19 +106,15 @@ const ownedRoutes = (ctx: AppContext) =>
       '/people/me',
       ({ caller }) => recordOf(ctx, caller),
       personOperation(
-        {
-          id: 'get_person',
-          tag: 'People',
-          summary: 'Show the person and the balance of the wallet.',
-        },
+        { id: 'get_person', tag, summary: 'Show the person and the balance of the wallet.' },
         { 200: schemas.PersonSchema },
       ),
     )
     .get(
       '/people/me/agents',
       async ({ caller, query }) => {
-        const { page, next } = await newestFirst('agent', query, (limit, after) =>
-          owned.list(ctx, caller, limit, after),
+        const { page, next } = await pageNewestFirst('agent', query, (limit, after) =>
+          listOwnedAgents(ctx, caller.id, limit, after),
         )
         return {
           agents: await Promise.all(page.map((one) => owned.presentOwnedAgent(ctx, one))),
@@ -126,11 +124,7 @@ const ownedRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...personOperation(
-          {
-            id: 'list_agents',
-            tag: 'People',
-            summary: 'List the agents that you own, newest first.',
-          },
+          { id: 'list_agents', tag, summary: 'List the agents that you own, newest first.' },
           { 200: schemas.OwnedAgentListSchema },
           ['bad_request'],
         ),
@@ -148,7 +142,7 @@ const ownedRoutes = (ctx: AppContext) =>
         ...personOperation(
           {
             id: 'change_agent',
-            tag: 'People',
+            tag,
             summary: 'Set the daily cap of an agent, or pause it.',
             more: 'The cap is in credits, for all its keys together. A paused agent cannot buy.',
           },
@@ -167,7 +161,7 @@ const ownedRoutes = (ctx: AppContext) =>
       {
         body: schemas.SendCreditsRequestSchema,
         ...personOperation(
-          { id: 'send_credits', tag: 'People', summary: 'Send an agent credits from your wallet.' },
+          { id: 'send_credits', tag, summary: 'Send an agent credits from your wallet.' },
           { 200: schemas.SendCreditsResponseSchema },
           [...writeErrors, ...idempotencyErrors, 'wallet_short', 'not_found'],
         ),
@@ -186,7 +180,7 @@ const ownedRoutes = (ctx: AppContext) =>
         ...personOperation(
           {
             id: 'release_agent',
-            tag: 'People',
+            tag,
             onFullDisk: 'allow',
             input: 'empty',
             summary: 'Release an agent.',
@@ -204,17 +198,13 @@ const keyRoutes = (ctx: AppContext) =>
       '/people/me/agents/:handle/keys',
       async ({ caller, params, query }) => {
         const live = await listAgentKeys(ctx, await owned.getOwnedAgent(ctx, caller, params.handle))
-        const { page, next } = await newestFirst('key', query, among(live))
+        const { page, next } = await pageNewestFirst('key', query, findAmong(live))
         return { keys: page.map(owned.presentKey), next }
       },
       {
         query: ListQuery,
         ...personOperation(
-          {
-            id: 'list_agent_keys',
-            tag: 'People',
-            summary: 'List the keys of an agent, newest first.',
-          },
+          { id: 'list_agent_keys', tag, summary: 'List the keys of an agent, newest first.' },
           { 200: schemas.AgentKeyListSchema },
           ['bad_request', 'not_found'],
         ),
@@ -230,7 +220,7 @@ const keyRoutes = (ctx: AppContext) =>
       {
         body: Type.Optional(schemas.CreateAgentKeyRequestSchema),
         ...personOperation(
-          { id: 'add_agent_key', tag: 'People', summary: 'Create another key of an agent.' },
+          { id: 'add_agent_key', tag, summary: 'Create another key of an agent.' },
           { 201: schemas.CreateAgentKeyResponseSchema },
           [...writeErrors, 'not_found'],
         ),
@@ -244,11 +234,7 @@ const keyRoutes = (ctx: AppContext) =>
         return { prefix: params.prefix, revoked: true as const }
       },
       personOperation(
-        {
-          id: 'revoke_agent_key',
-          tag: 'People',
-          summary: 'Revoke a key of an agent, even the last one.',
-        },
+        { id: 'revoke_agent_key', tag, summary: 'Revoke a key of an agent, even the last one.' },
         { 200: schemas.RevokeAgentKeyResponseSchema },
         [...writeErrors, 'not_found'],
       ),

@@ -1,16 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, orNull, TimeSchema, Words } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
 import { giftCreditsMax, keyNameCharsMax } from '../../limits.ts'
 import { AppSchema, RefSchema } from '../apps/schemas.ts'
 
-const AppLinksSchema = Type.Array(Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }))
+const AppLinksSchema = Type.Array(
+  Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }),
+)
 
 /** The agent of a claim code. */
 export const ClaimPreviewSchema = Type.Object({
   agent: Type.Object({
     handle: Type.String(),
-    about: orNull(Type.String()),
+    about: nullable(Type.String()),
     page: LinkSchema,
     created: TimeSchema,
   }),
@@ -27,10 +29,10 @@ export const ClaimRequestSchema = Type.Object(
 const OwnedAgentSchema = Type.Object(
   {
     handle: Type.String(),
-    about: orNull(Type.String()),
+    about: nullable(Type.String()),
     credits: Type.Number(),
     held: Type.Number(),
-    dailyCap: orNull(Type.Number({ description: 'Credits a day for all its keys together.' })),
+    dailyCap: nullable(Type.Number({ description: 'Credits a day for all its keys together.' })),
     spentToday: Type.Number(),
     paused: Type.Boolean({ description: 'Purchases are paused.' }),
     page: LinkSchema,
@@ -48,7 +50,7 @@ export const ClaimResponseSchema = Type.Object({
 export const OwnedAgentResponseSchema = Type.Object({ agent: OwnedAgentSchema })
 export const OwnedAgentListSchema = Type.Object({
   agents: Type.Array(OwnedAgentSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 
 export const PersonSchema = Type.Object(
@@ -69,7 +71,7 @@ export type PersonBody = Static<typeof PersonSchema>
 export const ChangeAgentRequestSchema = Type.Object(
   {
     dailyCap: Type.Optional(
-      orNull(
+      nullable(
         Type.Number({
           minimum: 0,
           maximum: giftCreditsMax,
@@ -96,21 +98,21 @@ export const SendCreditsResponseSchema = Type.Object({
   sent: Type.Number(),
   agent: Type.Object({ handle: Type.String(), credits: Type.Number() }),
   credits: Type.Number({ description: 'The new balance of the wallet.' }),
-  ref: orNull(Type.String()),
+  ref: nullable(Type.String()),
 })
 export type SendCreditsResponse = Static<typeof SendCreditsResponseSchema>
 
 const AgentKeySchema = Type.Object(
-  { prefix: Type.String(), name: orNull(Type.String()), created: TimeSchema },
+  { prefix: Type.String(), name: nullable(Type.String()), created: TimeSchema },
   { title: 'AgentKey' },
 )
 export type AgentKey = Static<typeof AgentKeySchema>
 export const AgentKeyListSchema = Type.Object({
   keys: Type.Array(AgentKeySchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 export const CreateAgentKeyRequestSchema = Type.Object(
-  { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
+  { name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
 export const CreateAgentKeyResponseSchema = Type.Object({

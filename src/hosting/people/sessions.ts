@@ -18,10 +18,7 @@ export interface SignedIn {
   session: Session
 }
 
-/**
- * Creates a session, ends the session `before`, and returns the new cookie's secret (no session
- * fixation). Throws as `lockUnchangedPerson` does.
- */
+/** Starts a session in place of `before` and returns its secret, new against session fixation. */
 export async function createSession(
   ctx: AppContext,
   db: Db,

@@ -15,10 +15,7 @@ const pattern = /^([A-Za-z0-9]{12})\.(\d{1,15})\.([\w-]{43})$/
 const signatureOf = (ctx: AppContext, purpose: string, id: string, expires: string): string =>
   sign(ctx.secret, `ticket ${id} ${expires} ${purpose}`)
 
-/**
- * Creates a signed one-time token that expires in 15 minutes. `purpose` binds it to an action and a
- * browser or session. Only used tickets are stored.
- */
+/** Creates a one-time token for 15 minutes, bound to an action and a browser or session. */
 export function createTicket(ctx: AppContext, purpose: string): string {
   const [id, expires] = [newId(), String(ctx.clock.now() + ticketMs)]
   return `${id}.${expires}.${signatureOf(ctx, purpose, id, expires)}`

@@ -7,7 +7,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { AppContext } from '../../context.ts'
-import { familyOf } from '../../core/address.ts'
+import { ipVersion } from '../../core/address.ts'
 import { ApiError } from '../../errors.ts'
 import type { Person } from './people.ts'
 import { createTicket, isValidTicket, ticketMs } from './tickets.ts'
@@ -54,7 +54,7 @@ export function rejectPasskey(why = 'The response of the passkey is invalid.'): 
 /** Returns the relying party. Browsers allow passkeys only over https and on localhost. */
 function relyingParty({ urls }: AppContext): { id: string; origin: string } | undefined {
   const { protocol, hostname, origin } = new URL(urls.app)
-  const isHostName = familyOf(hostname.replace(/^\[|\]$/g, '')) === 0
+  const isHostName = ipVersion(hostname.replace(/^\[|\]$/g, '')) === 0
   const isSecure = protocol === 'https:' || /(^|\.)localhost$/.test(hostname)
   return isHostName && isSecure ? { id: hostname, origin } : undefined
 }
@@ -62,10 +62,7 @@ function relyingParty({ urls }: AppContext): { id: string; origin: string } | un
 const challengeFor = (ctx: AppContext, action: Action, holder: string): string =>
   toBase64Url(createTicket(ctx, ticketPurpose(action, holder)))
 
-/**
- * Returns the options of a sign-in with any passkey and user verification; undefined where passkeys
- * are not possible.
- */
+/** Returns the options of a sign-in; undefined where passkeys are not possible. */
 export function requestOptions(
   ctx: AppContext,
   holder: string,

@@ -1,13 +1,13 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import type { After } from '../../core/cursor.ts'
+import type { PagePosition } from '../../core/cursor.ts'
 import { prepared } from '../../db/query.ts'
 import type { App } from '../apps/apps.ts'
 import type { comments, reviews } from './tables.ts'
 
 /** The cursor before the newest row. */
-const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }
+const newest: PagePosition = { created: Number.MAX_SAFE_INTEGER, id: '' }
 
 const value = sql.placeholder
 

@@ -8,10 +8,7 @@ import { hideComment as hideComment } from './comments.ts'
 import { hideReview as hideReview } from './reviews.ts'
 import { comments, reviews } from './tables.ts'
 
-/**
- * Hides a review or a comment for the operator and writes the decision to the audit log. Returns
- * false if there is none with this id.
- */
+/** Hides a review or a comment for the operator. Returns false if there is none with this id. */
 export const hideFeedback = (
   ctx: AppContext,
   id: string,

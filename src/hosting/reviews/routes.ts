@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { newestFirst } from '../../core/cursor.ts'
+import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { presentRating } from '../apps/present.ts'
 import { callerAuth } from '../authentication.ts'
@@ -22,7 +22,7 @@ const readingRoutes = (ctx: AppContext) =>
       '/explore/:id/reviews',
       async ({ params, query }) => {
         const item = await getListed(ctx, params.id)
-        const { page, next } = await newestFirst('review', query, (limit, after) =>
+        const { page, next } = await pageNewestFirst('review', query, (limit, after) =>
           reviews.list(ctx, item, limit, after),
         )
         return { reviews: await presentReviews(ctx, page), rating: presentRating(item), next }
@@ -40,7 +40,7 @@ const readingRoutes = (ctx: AppContext) =>
       '/explore/:id/comments',
       async ({ params, query }) => {
         const item = await getListed(ctx, params.id)
-        const { page, next } = await newestFirst('comment', query, (limit, after) =>
+        const { page, next } = await pageNewestFirst('comment', query, (limit, after) =>
           comments.list(ctx, item, limit, after),
         )
         return { comments: await presentComments(ctx, page), next }
@@ -73,9 +73,7 @@ const reviewing = (ctx: AppContext) =>
             tag,
             mcp: 'shown',
             summary: 'Review an item that you used: 1 to 5 stars and an optional text.',
-            more:
-              'You used an item if you remixed or bought it, read it with get_source, or opened ' +
-              'its link with your key. A new review replaces your earlier one.',
+            more: 'You used an item if you remixed or bought it, read it with get_source, or opened its link with your key. A new review replaces your earlier one.',
           },
           { 200: schemas.ReviewResponseSchema, 201: schemas.ReviewResponseSchema },
           [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, orNull, TimeSchema, Words } from '../../core/schema.ts'
+import { IdSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
 import { answerCharsMax, commentCharsMax, reviewCharsMax } from '../../limits.ts'
 import { RatingSchema } from '../apps/schemas.ts'
 
@@ -22,7 +22,7 @@ const ReviewSchema = Type.Object(
     counts: Type.Boolean({
       description: 'Counts toward the rating: at most three reviews of agents from one address do.',
     }),
-    answer: orNull(Type.Object({ text, at: TimeSchema })),
+    answer: nullable(Type.Object({ text, at: TimeSchema })),
     created: TimeSchema,
     updated: TimeSchema,
   },
@@ -33,13 +33,13 @@ export type ReviewBody = Static<typeof ReviewSchema>
 export const ReviewListSchema = Type.Object({
   reviews: Type.Array(ReviewSchema),
   rating: RatingSchema,
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 
 export const ReviewRequestSchema = Type.Object(
   {
     stars: Type.Integer({ minimum: 1, maximum: 5 }),
-    text: Type.Optional(Words(reviewCharsMax)),
+    text: Type.Optional(textSchema(reviewCharsMax)),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
   },
   { additionalProperties: false, examples: [{ stars: 5, text: 'Calm and quick.' }] },
@@ -54,7 +54,7 @@ export const RemoveReviewResponseSchema = Type.Object({
 })
 
 export const ReplyRequestSchema = Type.Object(
-  { text: Words(answerCharsMax, { minLength: 1 }) },
+  { text: textSchema(answerCharsMax, { minLength: 1 }) },
   { additionalProperties: false, examples: [{ text: 'Thank you.' }] },
 )
 export const ReplyResponseSchema = Type.Object({ review: ReviewSchema })
@@ -65,7 +65,7 @@ const CommentSchema = Type.Object(
     item: IdSchema,
     author,
     text,
-    replyTo: orNull(
+    replyTo: nullable(
       Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
     ),
     created: TimeSchema,
@@ -76,10 +76,10 @@ export type CommentBody = Static<typeof CommentSchema>
 
 export const CommentListSchema = Type.Object({
   comments: Type.Array(CommentSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 export const CommentRequestSchema = Type.Object(
-  { text: Words(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },
+  { text: textSchema(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },
   { additionalProperties: false, examples: [{ text: 'How far does it go?' }] },
 )
 export type CommentRequest = Static<typeof CommentRequestSchema>

@@ -1,4 +1,4 @@
-import { isPlainText, isVisible } from '../../core/text.ts'
+import { hasVisibleText, isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 
@@ -7,7 +7,7 @@ import { isForbidden } from '../../scan/rules/text-policy.ts'
  * most `max` characters, and `text_blocked` if the content rules forbid it.
  */
 export function validateText(text: string, max: number): string {
-  if (!isPlainText(text, max) || !isVisible(text)) {
+  if (!isPlainText(text, max) || !hasVisibleText(text)) {
     const problem = `"text" must be plain text of 1 to ${max} characters.`
     throw new ApiError('bad_request', { problem, param: 'text' })
   }

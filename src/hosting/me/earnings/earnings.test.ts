@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { csv } from '../../../core/csv.ts'
+import { formatCsv } from '../../../core/csv.ts'
 import { fromCredits } from '../../../core/money.ts'
 import { grantTo } from '../../../ledger/ledger.ts'
 import { refused } from '../../../testing/refused.ts'
@@ -133,5 +133,5 @@ test('both as CSV, which no spreadsheet takes for formulas', async () => {
   expect(ledger[1]).toMatch(
     new RegExp(`^5,2026-05-05T12:00:00.000Z,remix,-33,294,remix:.{12},${boat}$`),
   )
-  expect(csv(['a'], [{ a: '@x' }, { a: null }, { a: -1 }])).toBe("a\r\n'@x\r\n\r\n-1\r\n")
+  expect(formatCsv(['a'], [{ a: '@x' }, { a: null }, { a: -1 }])).toBe("a\r\n'@x\r\n\r\n-1\r\n")
 })

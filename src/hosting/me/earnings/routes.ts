@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { csv, csvFile } from '../../../core/csv.ts'
-import { makeCursor, pageOf, pageSize, readCursor } from '../../../core/cursor.ts'
+import { csvResponse, formatCsv } from '../../../core/csv.ts'
+import { makeCursor, pageSize, parseCursor, takePage } from '../../../core/cursor.ts'
 import { csvRowsMax } from '../../../limits.ts'
 import { callerAuth } from '../../authentication.ts'
 import { agentOperation } from '../../operation.ts'
@@ -10,9 +10,11 @@ import { CsvSchema } from '../ledger/schemas.ts'
 import { type After, getEarningsTotals, listItemEarnings, parsePeriod } from './earnings.ts'
 import * as schemas from './schemas.ts'
 
+const tag = 'Your things'
+
 /** Reads a cursor: the net earnings, in NanoUsd, and the id of the last item. */
 function parseAfter(cursor: string | undefined): After | undefined {
-  const [net = '0', item = ''] = readCursor(cursor, /^net (\d{1,18}) ([A-Za-z0-9_-]{12})$/) ?? []
+  const [net = '0', item = ''] = parseCursor(cursor, /^net (\d{1,18}) ([A-Za-z0-9_-]{12})$/) ?? []
   return item ? { net: BigInt(net), item } : undefined
 }
 
@@ -27,7 +29,7 @@ export const earningsRoutes = (ctx: AppContext) =>
         const limit = pageSize(query.limit)
         const after = parseAfter(query.cursor)
         const rows = await listItemEarnings(ctx, agent, period, { limit: limit + 1, after })
-        const { page, next } = pageOf(rows, limit, ({ netNano, item }) =>
+        const { page, next } = takePage(rows, limit, ({ netNano, item }) =>
           makeCursor('net', String(netNano), item),
         )
         const byItem = page.map(({ netNano: _, ...body }) => body)
@@ -38,7 +40,7 @@ export const earningsRoutes = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'get_earnings',
-            tag: 'Your things',
+            tag,
             summary: 'Show what your sales earned, in total and by item.',
             more: 'In credits: "gross" is what buyers paid, "net" is what you received.',
           },
@@ -52,16 +54,12 @@ export const earningsRoutes = (ctx: AppContext) =>
       async ({ caller: { agent }, query }) => {
         const columns = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
         const rows = await listItemEarnings(ctx, agent, parsePeriod(query), { limit: csvRowsMax })
-        return csvFile('earnings', csv(columns, rows))
+        return csvResponse('earnings', formatCsv(columns, rows))
       },
       {
         query: schemas.EarningsPeriodQuerySchema,
         ...agentOperation(
-          {
-            id: 'get_earnings_csv',
-            tag: 'Your things',
-            summary: 'Download your earnings by item as CSV.',
-          },
+          { id: 'get_earnings_csv', tag, summary: 'Download your earnings by item as CSV.' },
           { 200: CsvSchema },
           ['bad_request'],
         ),

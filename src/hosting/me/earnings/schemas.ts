@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, orNull } from '../../../core/schema.ts'
+import { IdSchema, nullable } from '../../../core/schema.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 
 const period = {
@@ -26,12 +26,16 @@ const earned = {
 const EarnedSchema = Type.Object(earned)
 export type EarningsBody = Static<typeof EarnedSchema>
 
-const ItemEarningsSchema = Type.Object({ item: IdSchema, title: orNull(Type.String()), ...earned })
+const ItemEarningsSchema = Type.Object({
+  item: IdSchema,
+  title: nullable(Type.String()),
+  ...earned,
+})
 export type ItemEarningsBody = Static<typeof ItemEarningsSchema>
 
 /** The response of GET /me/earnings. */
 export const EarningsSchema = Type.Object({
   totals: EarnedSchema,
   byItem: Type.Array(ItemEarningsSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })

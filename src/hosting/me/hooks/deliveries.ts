@@ -1,7 +1,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
-import type { After } from '../../../core/cursor.ts'
+import type { PagePosition } from '../../../core/cursor.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
 import { day, hour, iso } from '../../../core/time.ts'
@@ -84,7 +84,7 @@ export const list = (
   { db }: AppContext,
   hook: string,
   limit: number,
-  after?: After,
+  after?: PagePosition,
 ): Promise<Delivery[]> =>
   db.read
     .select()
@@ -93,10 +93,7 @@ export const list = (
     .orderBy(desc(deliveries.created), desc(deliveries.id))
     .limit(limit)
 
-/**
- * Sends a delivery again with the same id and all its attempts. Throws `not_found`, and `busy`
- * while the delivery is waiting.
- */
+/** Restarts the attempts of a delivery. Throws `not_found`, and `busy` while it is waiting. */
 export async function redeliver(ctx: AppContext, hook: Hook, id: string): Promise<Delivery> {
   const isOwn = and(eq(deliveries.id, id), eq(deliveries.hook, hook.id))
   const restart = { state: 'waiting', tries: 0, next: ctx.clock.now(), ended: null } as const

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { AppContext } from '../../../context.ts'
-import { anywhere, fetchGuarded, type Network, NotFetched } from '../../../core/fetch.ts'
+import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../../core/fetch.ts'
 import { hour, minute, second } from '../../../core/time.ts'
 import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
 import { type Delivery, findDelivery, recordAttempt, recordFailure } from './deliveries.ts'
@@ -26,7 +26,7 @@ export const hookHandler = (ctx: AppContext, net?: Network): Handler<typeof Inpu
   input: Input,
   data: Type.Null(),
   restarts: Infinity,
-  run: (job) => run(ctx, job, net ?? (ctx.config.hooksToPrivate ? anywhere : undefined)),
+  run: (job) => run(ctx, job, net ?? (ctx.config.hooksToPrivate ? anyNetwork : undefined)),
   compensate: async (db, { input, error }) => {
     if (!Value.Check(Input, input)) return
     await recordFailure(ctx, db, input.delivery, error?.code ?? 'cancelled')
@@ -79,7 +79,7 @@ async function post(
     return { status }
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof NotFetched) return { problem: error.why }
+    if (error instanceof GuardedFetchError) return { problem: error.reason }
     const isTimeout = error instanceof Error && error.name === 'TimeoutError'
     return { problem: isTimeout ? 'timed_out' : 'unreachable' }
   }

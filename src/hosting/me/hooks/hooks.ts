@@ -53,9 +53,7 @@ function parseUrl({ config }: AppContext, text: string): string {
   const url = config.hooksToPrivate ? URL.parse(text) : publicUrl(text)
   const isAllowed = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
   if (isAllowed && url.href.length <= hookUrlCharsMax) return url.href
-  const problem =
-    '"url" must be a public http or https address without a user name or password, of at most ' +
-    `${hookUrlCharsMax} characters.`
+  const problem = `"url" must be a public http or https address without a user name or password, of at most ${hookUrlCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'url' })
 }
 

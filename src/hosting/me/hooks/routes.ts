@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { among, newestFirst } from '../../../core/cursor.ts'
+import { findAmong, pageNewestFirst } from '../../../core/cursor.ts'
 import { iso } from '../../../core/time.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { callerAuth } from '../../authentication.ts'
@@ -10,6 +10,8 @@ import * as deliveries from './deliveries.ts'
 import * as hooks from './hooks.ts'
 import * as schemas from './schemas.ts'
 import { signingSecret } from './signing.ts'
+
+const tag = 'Your things'
 
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
@@ -39,8 +41,7 @@ const manageHooks = (ctx: AppContext) =>
       async ({ caller, body, status }) => {
         const hook = await hooks.add(ctx, caller.key, body)
         const note =
-          'Store the secret: it is shown once. New notes are posted as { type, timestamp, data } ' +
-          'and signed (standardwebhooks.com). Respond with 2xx within 10 s.'
+          'Store the secret: it is shown once. New notes are posted as { type, timestamp, data } and signed (standardwebhooks.com). Respond with 2xx within 10 s.'
         return status(201, { hook: presentHook(hook), secret: signingSecret(ctx, hook.id), note })
       },
       {
@@ -48,12 +49,9 @@ const manageHooks = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'add_hook',
-            tag: 'Your things',
+            tag,
             summary: 'Create a webhook that receives your notes.',
-            more:
-              'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without ' +
-              'a 2xx response a delivery is sent up to eight times within a day. 410 ends the ' +
-              'hook. Redirects are not followed.',
+            more: 'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
           },
           { 201: schemas.CreateHookResponseSchema },
           writeErrors,
@@ -64,13 +62,13 @@ const manageHooks = (ctx: AppContext) =>
       '/me/hooks',
       async ({ caller, query }) => {
         const all = await hooks.list(ctx, caller.agent.id)
-        const { page, next } = await newestFirst('hook', query, among(all))
+        const { page, next } = await pageNewestFirst('hook', query, findAmong(all))
         return { hooks: page.map(presentHook), next }
       },
       {
         query: ListQuery,
         ...agentOperation(
-          { id: 'list_hooks', tag: 'Your things', summary: 'List your webhooks, newest first.' },
+          { id: 'list_hooks', tag, summary: 'List your webhooks, newest first.' },
           { 200: schemas.HookListSchema },
           ['bad_request'],
         ),
@@ -83,7 +81,7 @@ const manageHooks = (ctx: AppContext) =>
         return { id: params.id, note: 'The webhook is deleted. Nothing more is sent to it.' }
       },
       agentOperation(
-        { id: 'delete_hook', tag: 'Your things', summary: 'Delete a webhook.' },
+        { id: 'delete_hook', tag, summary: 'Delete a webhook.' },
         { 200: schemas.DeleteHookResponseSchema },
         [...writeErrors, 'not_found'],
       ),
@@ -96,7 +94,7 @@ const hookDeliveries = (ctx: AppContext) =>
       '/me/hooks/:id/deliveries',
       async ({ caller, params, query }) => {
         const hook = await hooks.getHook(ctx, caller.agent.id, params.id)
-        const { page, next } = await newestFirst('delivery', query, (limit, after) =>
+        const { page, next } = await pageNewestFirst('delivery', query, (limit, after) =>
           deliveries.list(ctx, hook.id, limit, after),
         )
         return { deliveries: page.map(presentDelivery), next }
@@ -106,7 +104,7 @@ const hookDeliveries = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'list_deliveries',
-            tag: 'Your things',
+            tag,
             summary: 'List the deliveries of a webhook, newest first.',
             more: 'Deliveries are kept for 30 days.',
           },
@@ -126,7 +124,7 @@ const hookDeliveries = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'redeliver',
-            tag: 'Your things',
+            tag,
             input: 'empty',
             summary: 'Send a delivery again with the same webhook-id.',
           },

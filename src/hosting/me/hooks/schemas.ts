@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, oneOf, orNull, TimeSchema } from '../../../core/schema.ts'
+import { IdSchema, LinkSchema, nullable, oneOf, TimeSchema } from '../../../core/schema.ts'
 import { hookUrlCharsMax } from '../../../limits.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 
@@ -29,7 +29,7 @@ const HookSchema = Type.Object(
   {
     id: IdSchema,
     url: LinkSchema,
-    kinds: orNull(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
+    kinds: nullable(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
     state: oneOf(['on', 'gone']),
     created: TimeSchema,
   },
@@ -45,7 +45,7 @@ export const CreateHookResponseSchema = Type.Object({
 
 export const HookListSchema = Type.Object({
   hooks: Type.Array(HookSchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 export const DeleteHookResponseSchema = Type.Object({ id: IdSchema, note: Type.String() })
 
@@ -56,11 +56,11 @@ const DeliverySchema = Type.Object(
     kind: oneOf(noteKinds),
     state: oneOf(['waiting', 'delivered', 'failed']),
     tries: Type.Integer(),
-    status: orNull(Type.Integer({ description: 'The status of the last response.' })),
-    problem: orNull(Type.String({ description: 'Why there was no response.' })),
+    status: nullable(Type.Integer({ description: 'The status of the last response.' })),
+    problem: nullable(Type.String({ description: 'Why there was no response.' })),
     created: TimeSchema,
-    next: orNull(TimeSchema),
-    ended: orNull(TimeSchema),
+    next: nullable(TimeSchema),
+    ended: nullable(TimeSchema),
   },
   { title: 'Delivery' },
 )
@@ -69,5 +69,5 @@ export type DeliveryBody = Static<typeof DeliverySchema>
 export const RedeliverResponseSchema = Type.Object({ delivery: DeliverySchema })
 export const DeliveryListSchema = Type.Object({
   deliveries: Type.Array(DeliverySchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })

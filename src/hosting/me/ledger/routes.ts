@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { csv, csvFile } from '../../../core/csv.ts'
-import { highestFirst } from '../../../core/cursor.ts'
+import { csvResponse, formatCsv } from '../../../core/csv.ts'
+import { pageHighestFirst } from '../../../core/cursor.ts'
 import { toCredits } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import { ListQuery } from '../../../http/list-query.ts'
@@ -13,6 +13,8 @@ import type { Agent } from '../../agents/agents.ts'
 import { callerAuth } from '../../authentication.ts'
 import { agentOperation } from '../../operation.ts'
 import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
+
+const tag = 'Your things'
 
 /** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
 async function listLedger(
@@ -41,13 +43,13 @@ export const ledgerRoutes = (ctx: AppContext) =>
       async ({ caller, query }) => {
         const find = (limit: number, before: number | undefined) =>
           listLedger(ctx, caller.agent, { limit, before })
-        const { page, next } = await highestFirst('entry', query, ({ id }) => id, find)
+        const { page, next } = await pageHighestFirst('entry', query, ({ id }) => id, find)
         return { entries: page, next }
       },
       {
         query: ListQuery,
         ...agentOperation(
-          { id: 'get_ledger', tag: 'Your things', summary: 'List what you received and paid.' },
+          { id: 'get_ledger', tag, summary: 'List what you received and paid.' },
           { 200: LedgerListSchema },
           ['bad_request'],
         ),
@@ -58,14 +60,10 @@ export const ledgerRoutes = (ctx: AppContext) =>
       async ({ caller }) => {
         const columns = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
         const rows = await listLedger(ctx, caller.agent, { limit: csvRowsMax })
-        return csvFile('ledger', csv(columns, rows))
+        return csvResponse('ledger', formatCsv(columns, rows))
       },
       agentOperation(
-        {
-          id: 'get_ledger_csv',
-          tag: 'Your things',
-          summary: 'Download the newest 10,000 ledger entries as CSV.',
-        },
+        { id: 'get_ledger_csv', tag, summary: 'Download the newest 10,000 ledger entries as CSV.' },
         { 200: CsvSchema },
       ),
     )

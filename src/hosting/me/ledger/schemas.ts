@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Media, orNull, TimeSchema } from '../../../core/schema.ts'
+import { mediaSchema, nullable, TimeSchema } from '../../../core/schema.ts'
 
 const LedgerEntrySchema = Type.Object({
   id: Type.Integer(),
@@ -9,13 +9,13 @@ const LedgerEntrySchema = Type.Object({
   credits: Type.Number({ description: 'Negative amounts are payments.' }),
   balance: Type.Number({ description: 'The balance after this entry.' }),
   ref: Type.String(),
-  item: orNull(Type.String()),
+  item: nullable(Type.String()),
 })
 export type LedgerEntryBody = Static<typeof LedgerEntrySchema>
 
 export const LedgerListSchema = Type.Object({
   entries: Type.Array(LedgerEntrySchema),
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 
-export const CsvSchema = Media('text/csv', { description: 'RFC 4180, with a header row.' })
+export const CsvSchema = mediaSchema('text/csv', { description: 'RFC 4180, with a header row.' })

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { highestFirst } from '../../../core/cursor.ts'
+import { pageHighestFirst } from '../../../core/cursor.ts'
 import { ApiError } from '../../../errors.ts'
 import { type Caller, callerAuth, isStillAuthorized } from '../../authentication.ts'
 import { countUnread, listNotes, markRead } from '../../notifications/notifications.ts'
@@ -9,6 +9,8 @@ import { agentOperation, writeErrors } from '../../operation.ts'
 import { presentNote } from './present.ts'
 import * as schemas from './schemas.ts'
 import { watchNotes } from './watch.ts'
+
+const tag = 'Your things'
 
 function idsOf({ ids, all }: schemas.ReadNotesRequest): string[] | 'all' {
   if (ids && !all) return ids
@@ -32,7 +34,7 @@ export const noteRoutes = (ctx: AppContext) =>
         const unread = query.unread !== undefined && !['false', '0'].includes(query.unread)
         const find = (limit: number, before: number | undefined) =>
           listNotes(ctx, agent.id, { unread, kind, before, limit })
-        const { page, next } = await highestFirst('note', query, ({ number }) => number, find)
+        const { page, next } = await pageHighestFirst('note', query, ({ number }) => number, find)
         return { notes: page.map(presentNote), unread: await countUnread(ctx, agent.id), next }
       },
       {
@@ -40,7 +42,7 @@ export const noteRoutes = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'list_notes',
-            tag: 'Your things',
+            tag,
             summary: 'List what happened to your things, newest first.',
             more: '"unread" returns unread notes only. The newest 1,000 notes are kept for 90 days.',
           },
@@ -60,7 +62,7 @@ export const noteRoutes = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'read_notes',
-            tag: 'Your things',
+            tag,
             onFullDisk: 'allow',
             summary: 'Mark some or all notes as read.',
           },
@@ -75,7 +77,7 @@ export const noteRoutes = (ctx: AppContext) =>
       agentOperation(
         {
           id: 'watch_notes',
-          tag: 'Your things',
+          tag,
           summary: 'Stream your notes as they happen.',
           more: 'Resumes after Last-Event-ID. Without it, the stream starts at your oldest unread note.',
         },

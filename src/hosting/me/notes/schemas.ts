@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, Media, oneOf, orNull, TimeSchema } from '../../../core/schema.ts'
+import { IdSchema, mediaSchema, nullable, oneOf, TimeSchema } from '../../../core/schema.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { noteIdsMax } from '../../../limits.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
@@ -38,7 +38,7 @@ const unread = Type.Integer({ description: 'The number of your unread notes.' })
 export const NoteListSchema = Type.Object({
   notes: Type.Array(NoteSchema),
   unread,
-  next: orNull(Type.String()),
+  next: nullable(Type.String()),
 })
 
 export const ReadNotesRequestSchema = Type.Object(
@@ -56,6 +56,6 @@ export const ReadNotesResponseSchema = Type.Object({
 })
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
-export const NoteEventsSchema = Media('text/event-stream', {
+export const NoteEventsSchema = mediaSchema('text/event-stream', {
   description: 'Each event is a Note. Send its id as Last-Event-ID to resume.',
 })
