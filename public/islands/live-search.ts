@@ -31,7 +31,7 @@ class LiveSearch extends HTMLElement {
       const answer = await fetch(url, { signal, headers: { accept: 'text/html' } })
       if (!answer.ok) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      for (const id of ['said', 'found']) {
+      for (const id of ['search-status', 'search-results']) {
         const now = page.getElementById(id)
         if (now) document.getElementById(id)?.replaceChildren(...now.childNodes)
       }

@@ -1,27 +1,27 @@
 import { modelTypes } from '../config/providers.ts'
 import type { AppContext } from '../context.ts'
-import { type Html, html, type Part } from '../core/markup.ts'
+import { type Html, html, type Part } from '../core/html.ts'
 import * as catalogue from '../gateway/catalogue/catalogue.ts'
 import type { ModelResponse, PriceResponse } from '../gateway/catalogue/schemas.ts'
-import { copyLine, formatCompact, keysOf, searchTerm, withQuery } from './components.ts'
+import { copyLine, keysOf, searchTerm, withQuery } from './components.ts'
 import { type Column, dataTable } from './data-table.ts'
-import { formatUsd } from './format.ts'
+import { formatCompact, formatUsd } from './format.ts'
 import { hiddenField } from './forms.ts'
 import type { Page } from './layout.ts'
-import { chip, numberPager, paginate } from './lists.ts'
+import { chip, emptyState, numberPager, paginate, searchField } from './lists.ts'
 
 const rowsMax = 100
 const searchCharsMax = 100
 
 const typeNames = {
   chat: 'Chat',
-  image: 'Pictures',
-  video: 'Films',
-  audio: 'Sound',
+  image: 'Image',
+  video: 'Video',
+  audio: 'Audio',
   embedding: 'Embeddings',
 } as const
 
-/** Models by type and by words of their ids and names. */
+/** Renders the models, filtered by type and by words of their IDs and names. */
 export function cataloguePage(ctx: AppContext, query: URLSearchParams): Page {
   const type = modelTypes.find((known) => known === query.get('type'))
   const q = searchTerm(query, searchCharsMax)
@@ -32,77 +32,66 @@ export function cataloguePage(ctx: AppContext, query: URLSearchParams): Page {
   })
   const shown = paginate(query, all, rowsMax)
   const count = `${all.length} model${all.length === 1 ? '' : 's'}`
-  const main = html`<h1>Catalogue</h1>
-    <p class="lead">Every model here answers any OpenAI client, with one key and one balance.</p>
-    ${copyLine(`OPENAI_BASE_URL=${ctx.urls.gateway}/v1`, 'The address for OpenAI clients')}
+  const main = html`<h1>Models</h1>
+    <p class="lead">Use every model with any OpenAI client, one API key and one balance.</p>
+    ${copyLine(`OPENAI_BASE_URL=${ctx.urls.gateway}/v1`, 'Base URL for OpenAI clients')}
     <section>
-      <h2 class="unseen">Models</h2>
+      <h2 class="visually-hidden">All models</h2>
       <live-search
         ><form class="search" role="search" action="/catalogue">
           ${type && hiddenField('type', type)}
-          <label class="words"
-            ><span class="unseen">Search models</span
-            ><input
-              type="search"
-              name="q"
-              value="${q}"
-              maxlength="${searchCharsMax}"
-              placeholder="Search models"
-              autocomplete="off" /></label
-          ><button class="button">Search</button>
+          ${searchField({ label: 'Search models', value: q, maxLength: searchCharsMax })}
         </form></live-search
       >
-      <p class="unseen" role="status" id="said">${count}</p>
-      <div id="found">
+      <p class="visually-hidden" role="status" id="search-status">${count}</p>
+      <div id="search-results">
         ${typeChips(type, q)}
         ${all.length === 0 ? noResults(q) : html`<div class="models">${dataTable('Models', columns, shown.rows.map(row))}</div>`}${numberPager('/catalogue', shown, { q, type })}
       </div>
     </section>`
   return {
-    title: 'Catalogue',
+    title: 'Models',
     section: '/catalogue',
     ...(query.size === 0 && { path: '/catalogue' }),
-    description: 'The models that are served here, and their prices.',
+    description: 'Models and their prices.',
     main,
     scripts: ['copy-line.js', 'live-search.js'],
   }
 }
 
 function typeChips(type: string | undefined, q: string | undefined): Html {
-  const way = (value: string | undefined, name: string): Html =>
+  const typeChip = (value: string | undefined, name: string): Html =>
     chip(withQuery('/catalogue', { q, type: value }), name, type === value)
   return html`<nav aria-label="Types">
     <ul class="chips">
-      ${way(undefined, 'All')}${modelTypes.map((one) => way(one, typeNames[one]))}
+      ${typeChip(undefined, 'All')}${modelTypes.map((one) => typeChip(one, typeNames[one]))}
     </ul>
   </nav>`
 }
 
 const noResults = (q: string | undefined): Html =>
-  html`<div class="empty">
-    <h3>
-      ${q === undefined ? 'No such model is served here' : html`Nothing matches “<bdi>${q}</bdi>”`}
-    </h3>
-    <p>Models come from the operator’s keys and settings.</p>
-    <a class="button quiet" href="/catalogue">Show all</a>
-  </div>`
+  emptyState(
+    q === undefined ? 'No models of this type' : html`No results for “<bdi>${q}</bdi>”`,
+    'The operator adds models with provider keys and settings.',
+    html`<a class="button quiet" href="/catalogue">Show all</a>`,
+  )
 
 const columns: Column[] = [
   { long: 'Model' },
-  { long: 'Takes' },
-  { number: 'Window' },
-  { number: 'In' },
-  { number: 'Out' },
+  { long: 'Input types' },
+  { number: 'Context' },
+  { number: 'Input' },
+  { number: 'Output' },
 ]
 
 function row(model: ModelResponse): Part[] {
   const { id, name, type, inputs, supportsTools, context_length: window, price } = model
-  const isTried = type === 'chat' && price.prompt !== undefined
+  const canTry = type === 'chat' && price.prompt !== undefined
   const takes = [...inputs, ...(supportsTools ? ['tools'] : [])].join(', ')
   return [
     html`<strong>${name}</strong
       ><code>${id}</code
-      >${isTried && html`<a class="small" href="${withQuery('/wallet/playground', { model: id })}">Try it<span class="unseen"> with ${id}</span></a>`}`,
+      >${canTry && html`<a class="small" href="${withQuery('/wallet/playground', { model: id })}">Try it<span class="visually-hidden"> with ${id}</span></a>`}`,
     takes,
     window > 0 ? `${formatCompact(window)} tokens` : '–',
     ...costs(price),
@@ -111,7 +100,8 @@ function row(model: ModelResponse): Part[] {
 
 const each = (amount: number, unit: string): Html =>
   html`${formatUsd(amount)} <span class="unit">${unit}</span>`
-/** The price of a token as USD for a million of them; "–" where it has none. */
+
+/** Formats a price per token as USD per million tokens. */
 export const perMillion = (amount: string | undefined): string =>
   amount === undefined ? '–' : formatUsd(Number(amount) * 1e6)
 const tokens = (amount: string | undefined): Part => [
@@ -120,13 +110,12 @@ const tokens = (amount: string | undefined): Part => [
 ]
 
 const units = {
-  per_image: 'a picture',
-  per_second: 'a second',
-  per_minute: 'a minute',
-  per_character: 'a character',
+  per_image: 'per image',
+  per_second: 'per second',
+  per_minute: 'per minute',
+  per_character: 'per character',
 } as const
 
-/** What goes in and what comes out, each with its price. */
 function costs(price: PriceResponse): [into: Part, out: Part] {
   const [unit] = keysOf(units).flatMap((name) => {
     const amount = price[name]

@@ -1,10 +1,10 @@
+import { type Html, html } from '../core/html.ts'
 import { lazy } from '../core/lazy.ts'
-import { type Html, html } from '../core/markup.ts'
 import { toCredits } from '../core/money.ts'
 import type { DailyAmount } from '../ledger/spending.ts'
-import { formatAmount, formatCredits } from './format.ts'
+import { formatAmount, shortCredits } from './format.ts'
 
-/** The width of a day and the height of the highest, in a square that is stretched to fit. */
+/** Sizes in the units of the view box, which is stretched to fit. */
 const [barWidth, chartHeight] = [24, 100]
 const days = lazy(
   () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
@@ -12,29 +12,25 @@ const days = lazy(
 
 const formatDay = (day: string): string => days().format(Date.parse(day))
 
-/** What there was of something on one UTC day. */
+/** The value of a UTC day. */
 interface DailyValue {
   day: string
   value: number
 }
 
-/** Spending by day as bars. */
 export const spendingChart = (spent: DailyAmount[]): Html =>
   barChart(
     spent.map(({ day, amount }) => ({ day, value: toCredits(amount) })),
     'credit',
   )
 
-/**
- * What there was by day as bars; each says what it is, and the whole says what there was in all, in
- * words and as a table.
- */
+/** Renders values by day as a bar chart, with a summary and a table for screen readers. */
 export function barChart(daily: DailyValue[], noun: string): Html {
-  const most = Math.max(...daily.map(({ value }) => value), 0)
+  const peak = Math.max(...daily.map(({ value }) => value), 0)
   const total = daily.reduce((sum, { value }) => sum + value, 0)
-  if (total === 0) return html`<p class="small">Nothing in the last ${daily.length} days.</p>`
+  if (total === 0) return html`<p class="small">No activity in the last ${daily.length} days.</p>`
   const rects = daily.map(({ day, value }, at) => {
-    const height = Math.max(1, (value / most) * chartHeight)
+    const height = Math.max(1, (value / peak) * chartHeight)
     return html`<rect
       x="${at * barWidth + 2}"
       y="${(chartHeight - height).toFixed(1)}"
@@ -45,36 +41,36 @@ export function barChart(daily: DailyValue[], noun: string): Html {
     >`
   })
   const [first, last] = [daily[0]?.day ?? '', daily.at(-1)?.day ?? '']
-  const words = `${formatAmount(total, noun)} in ${daily.length} days, at most ${formatCredits(most)} in one`
+  const summary = `${formatAmount(total, noun)} in ${daily.length} days, peak ${shortCredits(peak)} a day`
   return html`<figure class="chart">
     <svg
       viewBox="0 0 ${daily.length * barWidth} ${chartHeight}"
       preserveAspectRatio="none"
       role="img"
-      aria-label="${words}"
+      aria-label="${summary}"
     >
       ${rects}
     </svg>
     <p class="small"><span>${formatDay(first)}</span><span>${formatDay(last)}</span></p>
-    <figcaption class="small">${words}.</figcaption>
+    <figcaption class="small">${summary}.</figcaption>
     ${valueTable(daily, noun)}
   </figure>`
 }
 
-/** The same in numbers; days without any are left out. */
+/** A table without the days that have no value. */
 function valueTable(daily: DailyValue[], noun: string): Html {
   const row = ({ day, value }: DailyValue): Html =>
     html`<tr>
       <td>${formatDay(day)}</td>
-      <td class="number">${formatCredits(value)}</td>
+      <td class="number">${shortCredits(value)}</td>
     </tr>`
   return html`<details>
-    <summary>As a table</summary>
+    <summary>Show as table</summary>
     <table>
       <thead>
         <tr>
           <th scope="col">Day</th>
-          <th scope="col" class="number kind">${noun}s</th>
+          <th scope="col" class="number capitalized">${noun}s</th>
         </tr>
       </thead>
       <tbody>

@@ -22,7 +22,8 @@ test('what cannot be undone is asked before it is sent, without scripts too', as
   const forms = whole.flatMap((page) => page.match(form) ?? []).filter((one) => ends.test(one))
   expect(forms).toHaveLength(7)
   for (const one of forms) {
-    const [, outside = '', asked = ''] = /^([^]*?)(<div class="ask"[^]*)$/.exec(one) ?? []
+    const [, outside = '', asked = ''] =
+      /^([^]*?)(<div class="confirm-dialog"[^]*)$/.exec(one) ?? []
     const [, opens] = /type="button"[^>]*popovertarget="([^"]+)"/.exec(outside) ?? []
     expect([outside.match(/<button/g)?.length, asked]).toEqual([
       1,

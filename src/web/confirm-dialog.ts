@@ -1,51 +1,50 @@
+import { type Html, html, type Part } from '../core/html.ts'
 import { newId } from '../core/ids.ts'
-import { type Html, html, type Part } from '../core/markup.ts'
 import { hiddenField } from './forms.ts'
 
 interface ConfirmDialog {
-  /** What is done, as both its buttons say it. */
+  /** The label of both buttons, such as "Delete". */
   label: string
-  /** To what, where several such buttons stand in one list. */
+  /** Names the target where a list has several of these buttons. */
   target?: string
   question: Part
-  /** What it ends. */
   consequence: Part
-  /** What else its form needs. */
+  /** Further fields of the form. */
   fields?: Part
-  /** What the form then sends, where more than one thing may be done with it. */
+  /** The name and value of the confirming button, where the form has several actions. */
   submit?: { name: string; value: string }
 }
 
 /**
- * The button of what cannot be undone, within its form: it opens the question, and that has the
- * button which sends. A popover needs no script; a browser without them shows the question as is.
- * A press on its words keeps the focus in it, so that no live part draws it away.
+ * A button within a form that asks for confirmation in a popover, which needs no script. Browsers
+ * without popovers show the question in the page. `tabindex` keeps the focus inside the dialog, so
+ * that an `<auto-refresh>` does not replace it.
  */
-export function confirmDialog({
-  label: word,
-  target: of,
-  question,
-  consequence: ends,
-  fields,
-  submit: sends,
-}: ConfirmDialog): Html {
-  const id = `ask-${newId()}`
-  const named = of !== undefined && html` aria-label="${word} ${of}"`
-  const chosen = sends && html` name="${sends.name}" value="${sends.value}"`
+export function confirmDialog(dialog: ConfirmDialog): Html {
+  const { label, target, question, consequence, fields, submit } = dialog
+  const id = `confirm-${newId()}`
   return html`<button
       type="button"
-      class="button quiet${of !== undefined && ' slim'}"
+      class="button quiet${target !== undefined && ' slim'}"
       popovertarget="${id}"
-      ${named}
+      ${target !== undefined && html` aria-label="${label} ${target}"`}
     >
-      ${word}
+      ${label}
     </button>
-    <div class="ask" id="${id}" popover role="dialog" tabindex="-1" aria-labelledby="${id}-words">
-      <p id="${id}-words"><strong>${question}</strong></p>
-      <p>${ends}</p>
+    <div
+      class="confirm-dialog"
+      id="${id}"
+      popover
+      role="dialog"
+      tabindex="-1"
+      aria-labelledby="${id}-question"
+    >
+      <p id="${id}-question"><strong>${question}</strong></p>
+      <p>${consequence}</p>
       ${fields}
-      <div class="acts">
-        <button class="button" ${chosen}>${word}</button
+      <div class="actions">
+        <button class="button" ${submit && html` name="${submit.name}" value="${submit.value}"`}>
+          ${label}</button
         ><button
           type="button"
           class="button quiet"
@@ -59,11 +58,10 @@ export function confirmDialog({
     </div>`
 }
 
-/** That of revoking a key. */
 export const revokeDialog = (prefix: string): Html =>
   html`${hiddenField('revoke', prefix)}${confirmDialog({
     label: 'Revoke',
     target: prefix,
     question: html`Revoke <code>${prefix}…</code>?`,
-    consequence: 'Whatever uses it stops at once.',
+    consequence: 'Apps and scripts that use this key stop working immediately.',
   })}`

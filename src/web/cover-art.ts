@@ -1,7 +1,7 @@
-import { Html, html } from '../core/markup.ts'
+import { Html, html } from '../core/html.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
 
-/** The shelves' glyphs as lines, on a square of 24: the same on every device and in both themes. */
+/** Line icons of the shelves, on a square of 24. */
 const glyphs: Record<Shelf, string> = {
   arcade:
     'M12 14V7M12 7a2 2 0 1 1 .01 0M4.5 20v-3a3 3 0 0 1 3-3h9a3 3 0 0 1 3 3v3zM15.5 17h1M8.5 17h1',
@@ -22,7 +22,6 @@ const glyphs: Record<Shelf, string> = {
   other: 'm12 3 8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
 }
 
-/** A shelf's glyph beside its name. */
 export const shelfIcon = (shelf: Shelf): Html =>
   html`<svg class="glyph" viewBox="0 0 24 24" aria-hidden="true">
     <path d="${glyphs[shelf]}" />
@@ -30,7 +29,7 @@ export const shelfIcon = (shelf: Shelf): Html =>
 
 const wave = 'q13-14 26 0t26 0 26 0 26 0 26 0'
 
-/** What is drawn behind a glyph, on a square of 96; `n` turns or moves it. */
+/** Background patterns on a square of 96; `n` rotates or shifts them. */
 const patterns: ((n: number) => string)[] = [
   // Rings around a corner.
   (n) => {
@@ -51,10 +50,10 @@ const patterns: ((n: number) => string)[] = [
 ]
 
 const offsetsMax = 23
-/** Every cover that was wanted so far: there are 92 for each shelf. */
+/** Rendered covers: at most 92 for each shelf. */
 const cache = new Map<string, Html>()
 
-/** The cover of an item without a picture: its shelf's glyph and colour on a ground of its own. */
+/** Returns the cover of an item without an icon, which depends only on its ID and shelf. */
 export function coverArt(id: string, shelf: Shelf): Html {
   let n = 0
   for (let at = 0; at < id.length; at += 1) n = (n * 31 + id.charCodeAt(at)) % 9_973

@@ -1,46 +1,47 @@
-import { type Html, html, type Part } from '../core/markup.ts'
+import { type Html, html, type Part } from '../core/html.ts'
 
 /**
- * What stands above a column and tells how its cells are set: words as they come, numbers to the
- * right, texts that may take several lines, a kind of the wire as a word, or what one does, whose
- * name is for those alone who cannot see it.
+ * A column's label, with the style of its cells: `number` aligns right, `long` wraps, `capitalized`
+ * capitalizes a wire value. The label of `unseen` is for screen readers only.
  */
 export type Column =
-  string | { number: string } | { long: string } | { kind: string } | { unseen: string }
+  string | { number: string } | { long: string } | { capitalized: string } | { unseen: string }
 
-const nameAndStyle = (head: Column): [name: string, look: string] => {
-  if (typeof head === 'string') return [head, '']
-  const [[look = '', name = ''] = []] = Object.entries(head)
-  return [name, look]
+const labelAndStyle = (column: Column): [label: string, style: string] => {
+  if (typeof column === 'string') return [column, '']
+  const [[style = '', label = ''] = []] = Object.entries(column)
+  return [label, style]
 }
 
-const headCell = (head: Column): Html => {
-  const [name, look] = nameAndStyle(head)
-  return look === 'unseen'
-    ? html`<th><span class="unseen">${name}</span></th>`
-    : html`<th scope="col" ${look !== '' && html`class="${look}"`}>${name}</th>`
-}
+const styleClass = (style: string): Part => style !== '' && html`class="${style}"`
 
+/** Tables with more columns than this become cards on a phone. */
 const plainColumnsMax = 4
 
 /**
- * Rows of cells as a table. Where it is too wide it scrolls by itself; on a phone the rows of one
- * that has much to say stand as cards, each cell below its name.
+ * A table that scrolls by itself where it is too wide. On a phone, the rows of a table with many
+ * columns, long text or actions become cards, with each label above its cell.
  */
-export function dataTable(label: string, heads: Column[], rows: Part[][]): Html {
-  const columns = heads.map(nameAndStyle)
-  const isMuch = columns.some(([, look]) => look === 'long' || look === 'unseen')
+export function dataTable(label: string, columns: Column[], rows: Part[][]): Html {
+  const heads = columns.map(labelAndStyle)
+  const hasCards =
+    columns.length > plainColumnsMax ||
+    heads.some(([, style]) => style === 'long' || style === 'unseen')
+  const head = ([text, style]: [string, string]): Html =>
+    style === 'unseen'
+      ? html`<th><span class="visually-hidden">${text}</span></th>`
+      : html`<th scope="col" ${styleClass(style)}>${text}</th>`
   const cell = (part: Part, at: number): Html => {
-    const [name = '', look = ''] = columns[at] ?? []
-    return look === 'unseen'
+    const [text = '', style = ''] = heads[at] ?? []
+    return style === 'unseen'
       ? html`<td class="end">${part}</td>`
-      : html`<td data-label="${name}" ${look !== '' && html`class="${look}"`}>${part}</td>`
+      : html`<td data-label="${text}" ${styleClass(style)}>${part}</td>`
   }
-  return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
-    <table class="${(isMuch || heads.length > plainColumnsMax) && 'stacked'}">
+  return html`<div class="table-scroll" role="region" aria-label="${label}" tabindex="0">
+    <table class="${hasCards && 'stacked'}">
       <thead>
         <tr>
-          ${heads.map(headCell)}
+          ${heads.map(head)}
         </tr>
       </thead>
       <tbody>

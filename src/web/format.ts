@@ -1,37 +1,82 @@
+import { type Html, html } from '../core/html.ts'
 import { lazy } from '../core/lazy.ts'
-import { inDigits, nanoPerCredit, toCredits } from '../core/money.ts'
+import { formatDecimal, nanoPerCredit, toCredits } from '../core/money.ts'
+import { iso } from '../core/time.ts'
 
-/** Cut off, so that nobody is told of more than there is. */
+/** Truncates: a balance is never shown higher than it is. */
 const numbers = lazy(
   () => new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' }),
 )
 const smallNumbers = lazy(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
+const compactNumbers = lazy(() => new Intl.NumberFormat('en', { notation: 'compact' }))
+const oneDecimal = lazy(() => new Intl.NumberFormat('en', { maximumFractionDigits: 1 }))
+const dollars = lazy(() => {
+  const currency = { style: 'currency', currency: 'USD' } as const
+  return new Intl.NumberFormat('en', { ...currency, maximumFractionDigits: 9 })
+})
+const day = { dateStyle: 'medium', timeZone: 'UTC' } as const
+const dates = lazy(() => new Intl.DateTimeFormat('en-GB', day))
+const dateTimes = lazy(() => new Intl.DateTimeFormat('en-GB', { ...day, timeStyle: 'short' }))
 
-/** A number of credits in few signs; a small one is never told as nothing. */
-export const formatCredits = (credits: number): string =>
+/** Credits with at most two decimals. Amounts below 1 keep two significant digits. */
+export const shortCredits = (credits: number): string =>
   (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
 
-/** Amounts of one column, none of them rounded and all to the same decimal: they add up. */
+/** Exact amounts with the same number of decimals, so that a column adds up. */
 export function formatColumn(
   amounts: bigint[],
   signDisplay: 'auto' | 'exceptZero' = 'auto',
 ): string[] {
-  // A large number of credits has digits that only a float has: what is after the point is exact.
-  const parts = amounts.map((one) => inDigits(toCredits(one % nanoPerCredit)))
+  // Only the fraction is exact for large amounts: a float adds digits of its own.
+  const parts = amounts.map((one) => formatDecimal(toCredits(one % nanoPerCredit)))
   const decimals = Math.max(0, ...parts.map((one) => one.split('.')[1]?.length ?? 0))
   const fraction = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const { format } = new Intl.NumberFormat('en', { ...fraction, signDisplay })
   return amounts.map((one) => format(toCredits(one)))
 }
 
-const dollars = lazy(() => {
-  const currency = { style: 'currency', currency: 'USD' } as const
-  return new Intl.NumberFormat('en', { ...currency, maximumFractionDigits: 9 })
-})
-
-/** USD with every digit to the ninth decimal, and those of the cents in any case. */
+/** USD with two to nine decimals. */
 export const formatUsd = (usd: number): string => dollars().format(usd)
 
-/** "1 credit", "99,999 credits": as exact as it is. */
+const plural = (count: number, noun: string): string => `${noun}${count === 1 ? '' : 's'}`
+
+/** "1 credit", "99,999 credits". */
 export const formatAmount = (value: number, noun: string): string =>
-  `${formatCredits(value)} ${noun}${value === 1 ? '' : 's'}`
+  `${shortCredits(value)} ${plural(value, noun)}`
+
+/** 1.2K. The formatter is skipped below 1,000, where it changes nothing and costs time. */
+export const formatCompact = (count: number): string =>
+  count < 1_000 ? String(count) : compactNumbers().format(count)
+
+/** "1 open", "1.2K opens". */
+export const formatCount = (count: number, noun: string): string =>
+  `${formatCompact(count)} ${plural(count, noun)}`
+
+const kb = 1_024
+
+/** 12 KB, 1.4 MB, 3 GB. */
+export function formatBytes(bytes: number): string {
+  if (bytes < kb ** 2) return `${Math.ceil(bytes / kb)} KB`
+  const [many, unit] = bytes < kb ** 3 ? [bytes / kb ** 2, 'MB'] : [bytes / kb ** 3, 'GB']
+  return `${oneDecimal().format(many)} ${unit}`
+}
+
+/** 12 ms, 1.4 s. */
+export const formatDuration = (ms: number): string =>
+  ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+
+/** An ISO 8601 time, or milliseconds since the epoch. */
+type Time = string | number
+
+const millisecondsOf = (time: Time): number => (typeof time === 'string' ? Date.parse(time) : time)
+
+const timeElement = (time: Time, text: string): Html =>
+  html`<time datetime="${typeof time === 'number' ? iso(time) : time}">${text}</time>`
+
+/** 4 May 2026. */
+export const renderDate = (time: Time): Html =>
+  timeElement(time, dates().format(millisecondsOf(time)))
+
+/** 4 May 2026, 12:00 UTC. */
+export const renderDateTime = (time: Time): Html =>
+  timeElement(time, `${dateTimes().format(millisecondsOf(time))} UTC`)

@@ -1,31 +1,36 @@
-import { type Html, html, type Part } from '../core/markup.ts'
+import { type Html, html, type Part } from '../core/html.ts'
 import { ApiError } from '../errors.ts'
 import { readBodyBytes } from '../http/body.ts'
 import { formFieldsMax } from '../limits.ts'
 
-/** What a form sent: a field that is not there is an empty text. */
+/** The fields of a submitted form. */
 export interface SubmittedForm {
+  /** Returns "" for a missing field. */
   text(name: string): string
-  /** Whether a box was ticked. */
+  /** Is true for a checked box. */
   has(name: string): boolean
-  /** A file that was chosen. */
   file(name: string): Blob | undefined
 }
 
 /**
- * Reads a form's body: application/x-www-form-urlencoded, or multipart/form-data where it brings a
- * file, at most `bytesMax` and 20 fields, each of them once. Refuses bad_request, too_large.
+ * Reads a URL-encoded or multipart form of at most `bytesMax` bytes and 20 distinct fields. Throws
+ * `bad_request`, `too_large`.
  */
 export async function readForm(request: Request, bytesMax: number): Promise<SubmittedForm> {
   const type = request.headers.get('content-type') ?? ''
-  if (!encodings.test(type)) rejectForm('This form is not encoded so.')
+  if (!encodings.test(type))
+    rejectForm('Send this form as application/x-www-form-urlencoded or multipart/form-data.')
   const body = new Response(await readBodyBytes(request, bytesMax), {
     headers: { 'content-type': type },
   })
-  const fields = [...(await body.formData().catch(() => rejectForm('This form cannot be read.')))]
+  const fields = [
+    ...(await body
+      .formData()
+      .catch(() => rejectForm('The form could not be read. Reload the page and try again.'))),
+  ]
   if (fields.length > formFieldsMax) rejectForm('This form has too many fields.')
   const values = new Map(fields)
-  if (values.size < fields.length) rejectForm('This form has a field twice.')
+  if (values.size < fields.length) rejectForm('This form has the same field more than once.')
   return {
     text(name) {
       const value = values.get(name)
@@ -41,26 +46,25 @@ export async function readForm(request: Request, bytesMax: number): Promise<Subm
 
 const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
-/** What was sent does not do: its page again, with the sentence. */
+/** Throws `bad_request`: the form is shown again with this problem above it. */
 export function rejectForm(problem: string): never {
   throw new ApiError('bad_request', { problem })
 }
 
-/** A number as it was typed; undefined for an empty field. Refuses bad_request. */
-export function parseCredits(form: SubmittedForm, name: string): number | undefined {
+/** Parses an amount; undefined for an empty field. Throws `bad_request`. */
+export function readCredits(form: SubmittedForm, name: string): number | undefined {
   const text = form.text(name).trim()
   if (text === '') return undefined
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
   rejectForm(
-    'Credits are a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
+    'Enter credits as a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
   )
 }
 
-/** What a form sends that nobody types. */
 export const hiddenField = (name: string, value: string | number): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`
 
-/** A form of ours: what it sends goes to `action`, with the token that proves it is ours. */
+/** A POST form with the token that protects it against cross-site requests. */
 export const form = (
   token: string,
   action: string,
@@ -85,12 +89,10 @@ interface FieldOptions {
   hint?: string | undefined
   autocomplete?: string
   max?: number
-  /** May be left empty. */
   isOptional?: boolean
 }
 
-/** One field with its label. */
-export function inputField(given: FieldOptions): Html {
+export function inputField(options: FieldOptions): Html {
   const {
     label,
     name,
@@ -100,7 +102,7 @@ export function inputField(given: FieldOptions): Html {
     autocomplete = 'off',
     max = 200,
     isOptional: free,
-  } = given
+  } = options
   const plain = type === 'text' && html` autocapitalize="none" spellcheck="false" dir="auto"`
   const number = type === 'number' && html` min="0" step="any" inputmode="decimal"`
   const length = type !== 'number' && html` maxlength="${max}"`
@@ -123,7 +125,6 @@ interface TextAreaOptions {
   required?: boolean
 }
 
-/** A field of several lines. */
 export const textArea = ({
   label,
   name,
@@ -148,11 +149,9 @@ interface SelectOptions {
   name: string
   value: string
   options: readonly (readonly [value: string, label: string])[]
-  /** That of the empty value is none. */
   required?: boolean
 }
 
-/** A field that takes one of several values. */
 export const selectField = ({
   label,
   name,
@@ -164,16 +163,16 @@ export const selectField = ({
     ><span>${label}</span
     ><select name="${name}" ${required && html` required`}>
       ${options.map(
-        ([one, words]) =>
-          html`<option value="${one}" ${one === value && html` selected`}>${words}</option>`,
+        ([option, text]) =>
+          html`<option value="${option}" ${option === value && html` selected`}>${text}</option>`,
       )}
     </select>
   </label>`
 
-/** What went wrong with the form above which it stands. */
+/** The error of the form below it. */
 export const alert = (message: string | undefined): Part =>
   message !== undefined && html`<p class="alert" role="alert">${message}</p>`
 
-/** What a form has done, or what is being done. */
-export const notice = (words: Part): Part =>
-  words !== undefined && html`<p class="note" role="status">${words}</p>`
+/** A status message, such as the result of a form. */
+export const notice = (text: Part): Part =>
+  text !== undefined && html`<p class="notice" role="status">${text}</p>`

@@ -1,10 +1,10 @@
 import type { Urls } from '../config/urls.ts'
+import { Html, html, type Part } from '../core/html.ts'
 import { sha256 } from '../core/ids.ts'
-import { Html, html, type Part } from '../core/markup.ts'
-import { type PublicFile, theFile } from '../core/public.ts'
+import { getPublicFile, type PublicFile } from '../core/public-files.ts'
 import { compressText, createEntity, createImmutableEntity, type Entity } from '../http/entity.ts'
 
-/** What pages load, by its name under /static, and where that lies in public/dist. */
+/** Files under /static by name, with their paths in public/dist. */
 const staticFiles = {
   'web.css': 'css/web.css',
   'copy-line.js': 'islands/copy-line.js',
@@ -17,33 +17,33 @@ const staticFiles = {
 
 type StaticName = keyof typeof staticFiles
 
-/** A file under /static: what it answers, and its address, which changes with its content. */
 interface StaticFile {
-  whole: Entity
+  entity: Entity
+  /** The URL with the hash of the content: browsers may cache it forever. */
   address: string
 }
 
-/** What every page for people is dressed with. */
+/** Everything that is common to all pages. */
 export interface Layout {
   urls: Urls
   files: ReadonlyMap<string, StaticFile>
-  /** Runs before a page is drawn, so that no other theme is seen first. */
+  /** The inline script that applies the saved theme before the first paint. */
   theme: Html
   headers: Record<string, string>
   icon: Entity
 }
 
-/** Reads what pages load, once; of scripts inside a page the CSP lets only the theme's run. */
+/** Creates the layout. The CSP allows one inline script: the theme's. */
 export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
-  const script = new TextDecoder().decode(theFile(files, 'islands/theme-switch.js').identity)
-  const icon = theFile(files, 'icons/berth.svg')
+  const script = new TextDecoder().decode(getPublicFile(files, 'islands/theme-switch.js').identity)
+  const icon = getPublicFile(files, 'icons/berth.svg')
   const hash = Buffer.from(sha256(script), 'hex').toString('base64')
-  // Where the API has a host of its own, looks at assets come from there.
+  // Asset previews load from the API, which may have a host of its own.
   const api = new URL(urls.base).origin
-  const seen = api === new URL(urls.app).origin ? "'self'" : `'self' ${api}`
+  const sources = api === new URL(urls.app).origin ? "'self'" : `'self' ${api}`
   const csp =
     `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; ` +
-    `img-src ${seen}; media-src ${seen}; ` +
+    `img-src ${sources}; media-src ${sources}; ` +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   return {
     urls,
@@ -51,7 +51,7 @@ export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout
     files: new Map(
       Object.entries(staticFiles).map(([name, path]) => [
         name,
-        createStaticFile(name, theFile(files, path)),
+        createStaticFile(name, getPublicFile(files, path)),
       ]),
     ),
     headers: {
@@ -68,27 +68,26 @@ export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout
 }
 
 const createStaticFile = (name: string, file: PublicFile): StaticFile => ({
-  whole: createImmutableEntity(file),
+  entity: createImmutableEntity(file),
   address: `/static/${name}?h=${file.etag}`,
 })
 
 const navLinks = [
   ['/explore', 'Explore'],
-  ['/catalogue', 'Catalogue'],
+  ['/catalogue', 'Models'],
   ['/docs', 'Docs'],
   ['/account', 'Account'],
 ] as const
 
-/** What a page is; its address and its texts are for who links to it. */
 export interface Page {
   title: string
   main: Html
-  /** Where it lies, "/explore/@ann"; left out, it is for no index. */
+  /** Its canonical path, such as "/explore/@ann". Pages without one are not indexed. */
   path?: string
-  /** The part of the site it belongs to, marked in the navigation. */
+  /** The navigation link to mark as current. */
   section?: (typeof navLinks)[number][0]
   description?: string | undefined
-  /** A picture of it, a path of ours. */
+  /** The path of its preview image. */
   image?: string | undefined
   /** The query of its Atom feed. */
   feed?: string
@@ -123,10 +122,9 @@ const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <circle cx="16" cy="7" r="2" />
 </svg>`
 
-/** A page as text. */
 function renderDocument(layout: Layout, page: Page): string {
   const { urls } = layout
-  const place = ([path, name]: readonly [string, string]): Html =>
+  const navLink = ([path, name]: readonly [string, string]): Html =>
     html`<a href="${path}" ${page.section === path && html` aria-current="page"`}>${name}</a>`
   return html`<!doctype html>
     <html lang="en">
@@ -134,16 +132,16 @@ function renderDocument(layout: Layout, page: Page): string {
         ${renderHead(layout, page)}
       </head>
       <body>
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="skip" href="#main">Skip to content</a>
         <header class="top">
           <a class="brand" href="/">${logo}Berth</a>
-          <nav aria-label="Site">${navLinks.map(place)}</nav>
+          <nav aria-label="Site">${navLinks.map(navLink)}</nav>
           <theme-switch></theme-switch>
         </header>
         <main id="main" tabindex="-1">${page.main}</main>
         <footer class="foot">
-          <p>Apps and games made by agents, each in a sandbox that reaches no network.</p>
-          <nav aria-label="For agents and programs">
+          <p>Apps and games made by agents. Each runs in a sandbox without network access.</p>
+          <nav aria-label="Developers">
             <a href="/skill.md">For agents</a><a href="${urls.base}/docs">API</a
             ><a href="${urls.base}/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a
             ><a href="${urls.base}/explore/feed.atom">Feed</a>
@@ -153,14 +151,13 @@ function renderDocument(layout: Layout, page: Page): string {
     </html> `.text
 }
 
-/** A page as it is sent. */
 export interface RenderedPage {
   text: string
   status: number
   headers: Record<string, string>
 }
 
-/** Draws a page that may be answered more than once. */
+/** Renders a page that can be sent more than once. */
 export const renderPage = (layout: Layout, page: Page): RenderedPage => ({
   text: renderDocument(layout, page),
   status: page.status ?? 200,
@@ -170,10 +167,9 @@ export const renderPage = (layout: Layout, page: Page): RenderedPage => ({
 export const renderedResponse = ({ text, ...init }: RenderedPage): Response =>
   new Response(text, init)
 
-/** A page as an answer of its own. */
 export const pageResponse = (layout: Layout, page: Page): Response =>
   renderedResponse(renderPage(layout, page))
 
-/** A page that many are shown: compressed, which costs more than drawing it. */
+/** Renders and compresses a popular page. Compression costs more than rendering. */
 export const pageEntity = (layout: Layout, page: Page): Entity =>
   createEntity(compressText(renderDocument(layout, page)), { ...layout.headers, ...page.headers })

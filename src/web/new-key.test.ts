@@ -11,7 +11,7 @@ beforeAll(async () => {
   await claimedBy(bea, await h.person('ann'))
 })
 afterAll(async () => {
-  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
   await h.close()
 })
 

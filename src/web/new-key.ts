@@ -1,48 +1,47 @@
+import { type Html, html } from '../core/html.ts'
 import { newId } from '../core/ids.ts'
-import { type Html, html } from '../core/markup.ts'
 import { copyLine } from './components.ts'
 import { hiddenField, rejectForm, type SubmittedForm } from './forms.ts'
 import type { Page } from './layout.ts'
-import { privatePage, type SignedInRequest } from './session.ts'
+import { privatePage, type UserRequest } from './session.ts'
 
-/** A key that a form asks for: what it is good for, and where one goes on. */
 interface KeyRequest {
-  make(): Promise<string>
-  what: string
+  create(): Promise<string>
+  /** A sentence about what the key allows. */
+  purpose: string
+  /** The path of the page to return to. */
   back: string
 }
 
-/** Names the key that a form would make: sent twice, it makes one. */
+/** An idempotency key: a form that is submitted twice creates one API key. */
 export const keyRefField = (): Html => hiddenField('ref', newId())
 
-/**
- * Makes a key and shows it. A page that is loaded again sends its form again, and would make a
- * second key in the place of the one that was copied. Refuses bad_request.
- */
+/** Creates a key and shows it once. A reload submits the form again: that throws `bad_request`. */
 export async function createAndShowKey(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   submitted: SubmittedForm,
-  { make, ...told }: KeyRequest,
+  { create, ...page }: KeyRequest,
 ): Promise<Response> {
-  const { ctx, visitor } = signedIn
+  const { ctx, visitor } = req
   const ref = submitted.text('ref') || undefined
   const { body: key } = await ctx.idempotency.run(visitor.person.id, ref, {}, async (keep) => {
-    const made = await make()
-    // What is kept is that there was one, and never its text.
+    const text = await create()
+    // The stored result never has the text of the key.
     await ctx.db.tx((db) => keep(db, { status: 200, body: null }))
-    return { status: 200, body: made }
+    return { status: 200, body: text }
   })
-  if (typeof key === 'string') return privatePage(signedIn, keyPage(key, told))
-  rejectForm('This key was made before and shown only then. If you lost it, make another.')
+  if (typeof key === 'string') return privatePage(req, keyPage(key, page))
+  rejectForm(
+    'This key was already created and is shown only once. If you lost it, create a new one.',
+  )
 }
 
-/** A key, shown once. */
-function keyPage(key: string, { what, back }: Omit<KeyRequest, 'make'>): Page {
+function keyPage(key: string, { purpose, back }: Omit<KeyRequest, 'create'>): Page {
   const main = html`<div class="narrow">
-    <h1>Keep this key</h1>
-    <p class="lead">${what} It is shown only now.</p>
-    ${copyLine(key, 'The key')}
-    <p class="acts"><a class="button" href="${back}">I have kept it</a></p>
+    <h1>Save your API key</h1>
+    <p class="lead">${purpose} You cannot see this key again.</p>
+    ${copyLine(key, 'API key')}
+    <p class="actions"><a class="button" href="${back}">Done</a></p>
   </div>`
-  return { title: 'A new key', main, scripts: ['copy-line.js'] }
+  return { title: 'New API key', main, scripts: ['copy-line.js'] }
 }

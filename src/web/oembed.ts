@@ -3,28 +3,29 @@ import { idPattern } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { makerPageUrl } from '../hosting/agents/agents.ts'
+import { appUrl } from '../hosting/app-url.ts'
 import * as apps from '../hosting/apps/apps.ts'
-import { appUrl, iconUrl } from '../hosting/apps/present.ts'
+import { iconUrl } from '../hosting/apps/present.ts'
 
 const cacheSeconds = 3_600
 const iconSize = 512
 
 /**
- * What a link to an app is (https://oembed.com, 2.3), for who shows links with a title and a
- * picture. It is of the type "link": an app itself shows on its own page alone. Refuses not_found,
- * taken_down; another format than JSON is 501, as the format wants it.
+ * Returns the oEmbed description of an app's link (https://oembed.com, section 2.3). Its type is
+ * "link" because apps run only on their own page. Formats other than JSON are 501. Throws
+ * `not_found`, `taken_down`.
  */
 export async function oembedResponse(ctx: AppContext, query: URLSearchParams): Promise<Response> {
   if ((query.get('format') ?? 'json') !== 'json') {
-    return Response.json({ error: 'Only format=json is made here.' }, { status: 501 })
+    return Response.json({ error: 'Only format=json is supported.' }, { status: 501 })
   }
   const app = apps.requireAvailable(await findLinkedApp(ctx, query.get('url') ?? ''))
   const maker = (await agents.findAgent(ctx, app.maker))?.handle ?? ''
   const icon = iconUrl(ctx, app)
-  const most = (name: string): number => Number(query.get(name) ?? iconSize)
-  const fits = most('maxwidth') >= iconSize && most('maxheight') >= iconSize
-  const picture = icon !== null &&
-    fits && {
+  const limitOf = (name: string): number => Number(query.get(name) ?? iconSize)
+  const hasSpace = limitOf('maxwidth') >= iconSize && limitOf('maxheight') >= iconSize
+  const thumbnail = icon !== null &&
+    hasSpace && {
       thumbnail_url: icon,
       thumbnail_width: iconSize,
       thumbnail_height: iconSize,
@@ -38,16 +39,15 @@ export async function oembedResponse(ctx: AppContext, query: URLSearchParams): P
     provider_name: 'Berth',
     provider_url: ctx.urls.app,
     cache_age: cacheSeconds,
-    ...picture,
+    ...thumbnail,
   })
 }
 
-/** The app that a link of ours opens. */
 async function findLinkedApp(ctx: AppContext, url: string): Promise<apps.App> {
   const id = url.slice(appUrl(ctx, '').length)
   const isOurs = url.startsWith(appUrl(ctx, '')) && idPattern.test(id)
   const app = isOurs ? await apps.findApp(ctx, id) : undefined
-  // The link of what is held back tells nothing of it either.
+  // Quarantined apps are not described.
   if (app && app.version > 0 && app.heldAt === null) return app
-  throw new ApiError('not_found', { what: 'app', see: 'Send the link of an app as url.' })
+  throw new ApiError('not_found', { what: 'app', see: 'Set url to the link of an app.' })
 }

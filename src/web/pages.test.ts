@@ -18,7 +18,7 @@ beforeAll(async () => {
   id = await ann.publish({ ...about, shelf: 'arcade', store: true })
 })
 afterAll(async () => {
-  expect(t.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
   await t.close()
 })
 

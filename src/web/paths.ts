@@ -1,2 +1,2 @@
-/** The playground's address. Its models may take their time, which the door gives them. */
+/** The path of the playground. */
 export const playgroundPath = '/wallet/playground'

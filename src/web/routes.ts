@@ -8,14 +8,19 @@ import * as icons from '../hosting/apps/icon/icon.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import { checkSite } from '../hosting/people/session-user.ts'
 import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
-import { linksOf } from '../hosting/start/found.ts'
-import { guideOf, markdownOf } from '../hosting/start/guide.ts'
+import { discoveryLinks } from '../hosting/start/discovery.ts'
+import { getGuide, guideMarkdown } from '../hosting/start/guide.ts'
 import { prefers } from '../http/accept.ts'
 import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
-import { callerAddress } from '../http/request-context.ts'
+import { checkPath } from '../http/path.ts'
+import { clientAddressGroup } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
+import { accountRoutes } from './account/routes.ts'
+import { agentHistoryRoutes } from './agents/history.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { cataloguePage } from './catalogue.ts'
 import { queryOf } from './components.ts'
+import { consoleRoutes } from './console/routes.ts'
 import { docsPage } from './docs/docs.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
@@ -33,97 +38,112 @@ import {
 } from './layout.ts'
 import { oembedResponse } from './oembed.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
-import { getPageRequest, withErrorPage } from './session.ts'
+import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
+import { providerRoutes } from './sign-in/provider.ts'
+import { signInRoutes } from './sign-in/routes.ts'
+import { studioRoutes } from './studio/routes.ts'
+import { walletRoutes } from './wallet/routes.ts'
 
-/** Pages for people: what was shared, its makers, the models. */
+/** Pages that anyone can open, and their files. */
 export const publicRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .use(browseRoutes(ctx, layout))
     .use(reportRoutes(ctx, layout))
     .use(fileRoutes(ctx, layout))
 
+/** Sign-in, and pages for people who are signed in. */
+export const privateRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia()
+    .onTransform(({ params }) => checkPath(params))
+    .use(signInRoutes(ctx, layout))
+    .use(providerRoutes(ctx, layout))
+    .use(agentRoutes(ctx, layout))
+    .use(agentHistoryRoutes(ctx, layout))
+    .use(accountRoutes(ctx, layout))
+    .use(walletRoutes(ctx, layout))
+    .use(studioRoutes(ctx, layout))
+    .use(consoleRoutes(ctx, layout))
+
 const cachedPagesMax = 200
 const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
 const otherPages = cacheUntilCommit<RenderedPage>(cachedPagesMax)
 
-/** Where one looks around. An agent that asks for `/` gets the guide. */
+/** Home, Explore, docs and models. Agents that request `/` receive the guide. */
 function browseRoutes(ctx: AppContext, layout: Layout) {
-  /** A page is drawn once for all who are shown it; where they are many, it is compressed too. */
-  const shownToMany = async (request: Request, name: string, page: () => Page | Promise<Page>) =>
+  // Pages are rendered once for all visitors; popular ones are also compressed once.
+  const sendPopular = async (request: Request, name: string, page: () => Page | Promise<Page>) =>
     entityResponse(
       request,
       await popularPages(ctx.db, name, async () => pageEntity(layout, await page())),
     )
-  const shown = async (name: string, page: () => Promise<Page>) =>
+  const send = async (name: string, page: () => Promise<Page>) =>
     renderedResponse(await otherPages(ctx.db, name, async () => renderPage(layout, await page())))
   return new Elysia()
     .get('/', ({ request }) => {
       const isBrowser = prefers(request, 'text/html', 'text/markdown')
       if (isBrowser || !ctx.config.agentsOn) {
-        return shownToMany(request, '/', () => homePage(ctx))
+        return sendPopular(request, '/', () => homePage(ctx))
       }
-      const guide = guideOf(ctx)
-      const headers = { vary: 'accept', link: linksOf(ctx) }
+      const guide = getGuide(ctx)
+      const headers = { vary: 'accept', link: discoveryLinks(ctx) }
       if (prefers(request, 'application/json', 'text/markdown')) {
         return Response.json(guide, { headers })
       }
       const type = { 'content-type': 'text/markdown; charset=utf-8' }
-      return new Response(markdownOf(guide), { headers: { ...headers, ...type } })
+      return new Response(guideMarkdown(guide), { headers: { ...headers, ...type } })
     })
     .get('/explore', ({ request }) => {
       const query = queryOf(request)
       const [name, page] = [cacheKey(query), () => explorePage(ctx, query)]
-      return isPopular(query) ? shownToMany(request, name, page) : shown(name, page)
+      return isPopular(query) ? sendPopular(request, name, page) : send(name, page)
     })
     .get('/explore/:name', ({ params, request }) => {
-      // The router has null for what cannot be decoded.
+      // The router passes null for a name that cannot be decoded.
       const name = String(params.name)
       const query = queryOf(request)
       if (!name.startsWith('@')) {
-        const at = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
-        return shown(at, () => itemPage(ctx, name, query))
+        const key = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
+        return send(key, () => itemPage(ctx, name, query))
       }
-      return shown(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(ctx, name, query))
+      return send(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(ctx, name, query))
     })
-    .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(ctx)))
+    .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
     .get('/catalogue', ({ request }) => pageResponse(layout, cataloguePage(ctx, queryOf(request))))
 }
 
-/** Where one is asked for something. */
 const reportRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
+  pageRoutes(ctx, layout)
     .get('/report/:id', async ({ params }) =>
       pageResponse(layout, reportPage(await getReportedApp(ctx, params.id), emptyReport)),
     )
-    .post(
-      '/report/:id',
-      async ({ params, request }) => {
-        const app = await getReportedApp(ctx, params.id)
-        const pageRequest = await getPageRequest({ ctx, layout, request })
-        let words = emptyReport
-        const work = async (): Promise<Response> => {
-          // Nobody is signed in by it, so there is no token; no other site may send it either.
-          checkSite(ctx, request)
-          const form = await readForm(request, formBytesMax)
-          words = reportFields(form)
-          await createReport(ctx, app.id, words, callerAddress(request))
-          return pageResponse(layout, reportSentPage)
-        }
-        return withErrorPage(pageRequest, work, (message) => reportPage(app, words, message))
-      },
-      { parse: 'none' },
-    )
+    .post('/report/:id', async ({ params, input }) => {
+      const { request } = input
+      const app = await getReportedApp(ctx, params.id)
+      let fields = emptyReport
+      const work = async (): Promise<Response> => {
+        // Reporters have no session, so there is no token: the origin check has to be enough.
+        checkSite(ctx, request)
+        fields = reportFields(await readForm(request, formBytesMax))
+        await createReport(ctx, app.id, fields, clientAddressGroup(request))
+        return pageResponse(layout, reportSentPage)
+      }
+      const page = (message: string): Page => reportPage(app, fields, message)
+      return withErrorPage(await getPageRequest(input), work, page)
+    })
 
-/** What pages load, and what programs look for. */
+/** Static files, icons and documents for crawlers. */
 const fileRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/static/:name', ({ params, request }) => {
       const file = layout.files.get(params.name)
-      if (file) return entityResponse(request, file.whole)
-      throw new ApiError('not_found', { what: 'file', see: 'Pages name those there are.' })
+      if (file) return entityResponse(request, file.entity)
+      throw new ApiError('not_found', {
+        what: 'file',
+        see: 'Reload the page to get its current files.',
+      })
     })
     .get('/icons/:file', async ({ params, request }) => {
-      // The picture's name begins with the id of its app.
+      // A file name starts with the ID of its app.
       const { bytes, etag } = await icons.readIcon(ctx, params.file.slice(0, idChars))
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
       return entityResponse(request, createEntity({ etag, identity: bytes }, headers))

@@ -165,7 +165,7 @@ test('a program with a wrong base URL is told the right ones, and no page', asyn
   const { visit, close } = await openTestHouse()
   const path = '/openai/v1/chat/completions'
   const message =
-    `There is no POST ${path}. The base URL of models is http://localhost:3000/v1, ` +
+    `POST ${path} does not exist. The base URL of models is http://localhost:3000/v1, ` +
     'that of the Agent API http://localhost:3000/api.'
   for (const accept of ['application/json', '*/*']) {
     const { status, body } = await visit('POST', path, { headers: { accept }, body: {} })

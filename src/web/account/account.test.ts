@@ -249,7 +249,10 @@ describe('claiming by a page', () => {
     const cy = await signedUp(h, 'cyrus')
     expect((await cy.open(`/agents/${ann.handle}`)).status).toBe(404)
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })
-    expect([taken.status, said(taken)]).toEqual([409, 'This claim code has already been used. A code works once.'])
+    expect([taken.status, said(taken)]).toEqual([
+      409,
+      'This claim code has already been used. A code works once.',
+    ])
     expect(String(taken.body)).toContain(`value="${link.slice('/claim/'.length)}"`)
   })
 

@@ -1,35 +1,31 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import type { Person } from '../../hosting/people/people.ts'
 import type { Session } from '../../hosting/people/sessions.ts'
 import type { Key } from '../../keys/keys.ts'
-import { renderDate } from '../components.ts'
 import { confirmDialog, revokeDialog } from '../confirm-dialog.ts'
 import { dataTable } from '../data-table.ts'
-import { formatCredits } from '../format.ts'
+import { renderDate, shortCredits } from '../format.ts'
 import { alert, form, hiddenField, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { keyRefField } from '../new-key.ts'
 
-/** What the account page is drawn from. */
 export interface AccountView {
   token: string
   person: Person
-  /** Sessions, newest first; none where a proxy signs people in. */
+  /** Newest first; empty where a proxy signs people in. */
   sessions: Session[]
-  /** The id of the session that asks. */
+  /** The ID of this session. */
   current: string | undefined
   keys: Key[]
-  /** How they sign in beside a password. */
-  ways: Part
-  /** What is in their wallet, in credits. */
+  signInMethods: Part
+  /** Balance in credits. */
   wallet: number
   message?: string | undefined
-  /** What a form has done. */
+  /** The form that was submitted successfully. */
   done?: string | null
 }
 
-/** What browsers call themselves, those first that name another one as well. */
+/** Patterns of user agents. Browsers that also claim to be another one come first. */
 const browsers = [
   ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
   ['Opera', /OPR\/(\d+)/],
@@ -39,9 +35,9 @@ const browsers = [
 ] as const
 
 const browserName = (browser: string): string => {
-  const [name] = browsers.flatMap(([signedIn, pattern]) => {
+  const [name] = browsers.flatMap(([req, pattern]) => {
     const version = pattern.exec(browser)?.[1]
-    return version === undefined ? [] : [`${signedIn} ${version}`]
+    return version === undefined ? [] : [`${req} ${version}`]
   })
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(browser)?.[0]
   return [name, system].filter(Boolean).join(', ')
@@ -58,31 +54,29 @@ const sessionRow = (token: string, current: string | undefined, session: Session
           html`${hiddenField('id', id)}<button class="button quiet slim">Sign out</button>`,
           'act',
         )
-  return [browserName(browser) || 'A program', renderDate(iso(created)), renderDate(iso(seen)), act]
+  return [browserName(browser) || 'Unknown device', renderDate(created), renderDate(seen), act]
 }
 
-/** Keys as a table, each with a way to revoke it. */
 export function keyTable(
   token: string,
   action: string,
   keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
 ): Part {
   const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => [
-    name ? html`<bdi>${name}</bdi>` : html`<span class="small">no name</span>`,
+    name ? html`<bdi>${name}</bdi>` : html`<span class="small">Unnamed</span>`,
     html`<code>${prefix}…</code>`,
-    renderDate(iso(created)),
+    renderDate(created),
     form(token, action, revokeDialog(prefix), 'act'),
   ]
   return (
     keys.length > 0 &&
-    dataTable('Keys', [{ long: 'Name' }, 'Key', 'Made', { unseen: 'Revoke' }], keys.map(row))
+    dataTable('API keys', [{ long: 'Name' }, 'Key', 'Created', { unseen: 'Revoke' }], keys.map(row))
   )
 }
 
-/** The form that makes a key. */
 export const keyForm = (token: string, action: string, value?: string): Html => {
   const name = inputField({
-    label: 'Name of a new key',
+    label: 'Key name',
     name: 'name',
     max: 80,
     isOptional: true,
@@ -91,7 +85,7 @@ export const keyForm = (token: string, action: string, value?: string): Html => 
   return form(
     token,
     action,
-    html`${keyRefField()}${name}<button class="button quiet">Make a key</button>`,
+    html`${keyRefField()}${name}<button class="button quiet">Create API key</button>`,
     'form line',
   )
 }
@@ -99,39 +93,43 @@ export const keyForm = (token: string, action: string, value?: string): Html => 
 const passwordField = (label: string, name: string, autocomplete: string): Html =>
   inputField({ label, name, type: 'password', autocomplete })
 
-/** The sections of who is signed in here, and not by a proxy. */
+/** Sections for people who sign in here, not through a proxy. */
 function securitySections(account: AccountView): Part {
-  const { token, person, sessions, current, ways } = account
-  const isKnown = person.password !== null
-  const now = (label: string): Part =>
-    isKnown && passwordField(label, 'password', 'current-password')
-  const change = html`${now('Password now')}${passwordField('New password', 'wanted', 'new-password')}<button
+  const { token, person, sessions, current, signInMethods } = account
+  const hasPassword = person.password !== null
+  const currentPassword = (label: string): Part =>
+    hasPassword && passwordField(label, 'password', 'current-password')
+  const change = html`${currentPassword('Current password')}${passwordField('New password', 'wanted', 'new-password')}<button
       class="button quiet"
     >
-      ${isKnown ? 'Change it' : 'Set it'}
+      ${hasPassword ? 'Change password' : 'Set password'}
     </button>`
-  const codes = html`${now('Password')}<button class="button quiet">Make new codes</button>`
+  const codes = html`${currentPassword('Password')}<button class="button quiet">
+      Generate new codes
+    </button>`
   return html`<section>
-      <h2>Signed in at</h2>
+      <h2>Sessions</h2>
       ${dataTable(
         'Sessions',
-        ['Browser', 'Since', 'Last seen', { unseen: 'Sign out' }],
+        ['Browser', 'Signed in', 'Last active', { unseen: 'Sign out' }],
         sessions.map((session) => sessionRow(token, current, session)),
       )}
     </section>
-    ${ways}
+    ${signInMethods}
     <div class="columns">
       <section>
         <h2>Password</h2>
         <p class="small">
-          ${isKnown ? '' : 'You have none. '}A new one signs you out everywhere else.
+          ${hasPassword ? '' : 'You have no password yet. '}A new password signs you out on all
+          other devices.
         </p>
         ${form(token, '/account/password', change)}
       </section>
       <section>
         <h2>Recovery codes</h2>
         <p class="small">
-          This place sends no e-mail: a code is the way back. New ones end the old.
+          This server sends no email: recovery codes reset a forgotten password. New codes replace
+          the old ones.
         </p>
         ${form(token, '/account/codes', codes)}
       </section>
@@ -141,26 +139,25 @@ function securitySections(account: AccountView): Part {
 
 function deleteSection({ token, person, wallet }: AccountView): Html {
   const fields = confirmDialog({
-    label: 'Delete',
-    question: html`Delete the account <bdi>${person.name}</bdi>?`,
-    consequence: 'It cannot be brought back.',
+    label: 'Delete account',
+    question: html`Delete account <bdi>${person.name}</bdi>?`,
+    consequence: 'This cannot be undone.',
     fields: person.password !== null && passwordField('Password', 'password', 'current-password'),
   })
   return html`<section>
-    <h2>Delete the account</h2>
+    <h2>Delete account</h2>
     <p>
-      Your sign-ins, keys and codes end at once. Your agents are let go: they keep their credits and
-      apps.
-      ${wallet > 0 && html`Your wallet has <strong>${formatCredits(wallet)} credits</strong>, which nobody can spend then: send them to an agent first.`}
+      Your sessions, API keys and recovery codes stop working immediately. Your agents are released
+      and keep their credits and apps.
+      ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
     </p>
     ${form(token, '/account/leave', fields)}
   </section>`
 }
 
-/** What a form has done. */
 const doneMessages = new Map([
-  ['password', 'The password is set.'],
-  ['codes', 'Recovery codes are shown once. If you did not keep them, make new ones.'],
+  ['password', 'Password updated.'],
+  ['codes', 'Recovery codes are shown only once. If you did not save them, generate new codes.'],
 ])
 
 export function accountPage(account: AccountView): Page {
@@ -171,15 +168,15 @@ export function accountPage(account: AccountView): Page {
       ${current !== undefined && out}
     </div>
     <p class="lead">
-      ${person.operator ? html`You are the operator of this place: <a href="/console">console</a>.` : 'Your account.'}
+      ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : 'Your account.'}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
     ${alert(message)} ${notice(doneMessages.get(done ?? ''))}
     <section>
-      <h2>Personal keys</h2>
+      <h2>Personal API keys</h2>
       <p class="small">
-        For scripts: with one they do what you do here, under <code>/people/me</code> of the API. It
-        is no agent’s key and pays for nothing.
+        Scripts act on your behalf with these keys, under <code>/people/me</code> of the API. They
+        cannot act as an agent or spend credits.
       </p>
       ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}
     </section>

@@ -44,10 +44,7 @@ test('what it was told, by kind, read and unread', async () => {
   expect(all).toMatch(/remix\.made · <time/)
   expect(all).toMatch(/The agent has not read \d notes\./)
   const one = await open('/notes?kind=claim.done')
-  expect([one.includes('olga claimed you'), one.includes('app.listed ·')]).toEqual([
-    true,
-    false,
-  ])
+  expect([one.includes('olga claimed you'), one.includes('app.listed ·')]).toEqual([true, false])
   await ann.call('POST', '/me/notes/read', { all: true })
   const read = await open('/notes?unread=yes')
   expect(read).toContain('None of these.')

@@ -1,132 +1,128 @@
-import { Elysia } from 'elysia'
-
 import type { AppContext } from '../../context.ts'
-import { makeCursor, pageOf } from '../../core/cursor.ts'
-import { codeOf, newId } from '../../core/ids.ts'
+import { makeCursor, takePage } from '../../core/cursor.ts'
+import { newId, normalizeCode } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
 import { createAgentKey, listAgentKeys } from '../../hosting/agents/keys.ts'
+import { listOwnedAgents } from '../../hosting/agents/listing.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import * as notes from '../../hosting/notifications/notifications.ts'
 import { claimAgent, previewClaim } from '../../hosting/people/claims.ts'
 import * as owned from '../../hosting/people/owned-agents.ts'
 import { displayName, walletOf } from '../../hosting/people/people.ts'
-import { callerAddress } from '../../http/request-context.ts'
+import { clientAddressGroup } from '../../http/request-context.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listDailySpending } from '../../ledger/spending.ts'
 import { queryOf } from '../components.ts'
-import { parseCredits, rejectForm, type SubmittedForm } from '../forms.ts'
+import { readCredits, rejectForm, type SubmittedForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager } from '../lists.ts'
 import { createAndShowKey } from '../new-key.ts'
 import {
   getPageRequest,
   type PageRequest,
+  pageRoutes,
   privatePage,
   redirectTo,
-  signedInForm,
-  signedInPage,
-  type SignedInRequest,
+  userForm,
+  userPage,
+  type UserRequest,
 } from '../session.ts'
-import { agentPage, agentsPage } from './agents.ts'
-import { claimPage } from './claim.ts'
+import { agentPage } from './agent.ts'
+import { agentsPage, claimPage } from './agents.ts'
 
 const agentsShown = 30
 const entriesShown = 20
 const notesShown = 8
 const daysShown = 30
 
-/** Claims, and the agents of a person. */
+/** Claims and the agents of a person. */
 export const agentRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .use(claimRoutes(ctx, layout))
-    .use(agentPageRoutes(ctx, layout))
-    .use(agentActionRoutes(ctx, layout))
+  pageRoutes(ctx, layout)
+    .get('/claim/:code', async ({ input, params: { code } }) => {
+      const req = await getPageRequest(input)
+      return privatePage(req, await getClaimPage(req, code))
+    })
+    .post('/claim/:code', ({ input, params: { code } }) =>
+      userForm(
+        input,
+        async ({ visitor, request }) => {
+          const agent = await claimAgent(ctx, visitor.person, code, clientAddressGroup(request))
+          return redirectTo(`/agents/${agent.handle}`)
+        },
+        (req, message) => getClaimPage(req, code, message),
+      ),
+    )
+    .post('/claim', ({ input }) =>
+      userForm(
+        input,
+        async ({ request }, form) => {
+          const code = normalizeCode(form.text('code'))
+          await previewClaim(ctx, code, clientAddressGroup(request))
+          return redirectTo(`/claim/${code}`)
+        },
+        (req, message, form) => getAgentsPage(req, { message, code: form.text('code') }),
+      ),
+    )
+    .get('/agents', ({ input }) => userPage(input, getAgentsPage))
+    .get('/agents/:handle', ({ input, params: { handle } }) =>
+      userPage(input, (req) =>
+        getAgentPage(req, handle, { done: queryOf(req.request).get('done') }),
+      ),
+    )
+    .post('/agents/:handle/:act', ({ input, params: { handle, act } }) =>
+      userForm(
+        input,
+        async (req, form) => {
+          const agent = await owned.getOwnedAgent(ctx, req.visitor.person, handle)
+          const run = Object.hasOwn(actions, act) ? actions[act] : undefined
+          if (!run) throw new ApiError('not_found', { what: 'page' })
+          return (await run(req, agent, form)) ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
+        },
+        (req, message, submitted) => getAgentPage(req, handle, { message, submitted }),
+      ),
+    )
 
-async function getClaimPage(
-  pageRequest: PageRequest,
-  code: string,
-  message?: string,
-): Promise<Page> {
-  const agent = await previewClaim(pageRequest.ctx, code, callerAddress(pageRequest.request))
-  const name = pageRequest.visitor && displayName(pageRequest.visitor.person)
-  const more = { code: codeOf(code), token: pageRequest.token, name, message }
-  const [shape, made] = await Promise.all([
-    owned.presentOwnedAgent(pageRequest.ctx, agent),
-    apps.listByMaker(pageRequest.ctx, agent.id, agentsShown),
+async function getClaimPage(req: PageRequest, code: string, message?: string): Promise<Page> {
+  const agent = await previewClaim(req.ctx, code, clientAddressGroup(req.request))
+  const name = req.visitor && displayName(req.visitor.person)
+  const more = { code: normalizeCode(code), token: req.token, name, message }
+  const [agentView, made] = await Promise.all([
+    owned.presentOwnedAgent(req.ctx, agent),
+    apps.listByMaker(req.ctx, agent.id, agentsShown),
   ])
-  return claimPage(pageRequest.ctx, { agent, shape, apps: made }, more)
+  return claimPage(req.ctx, { agent, owned: agentView, apps: made }, more)
 }
 
-const claimRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/claim/:code', async ({ request, params: { code } }) => {
-      const pageRequest = await getPageRequest({ ctx, layout, request })
-      return privatePage(pageRequest, await getClaimPage(pageRequest, code))
-    })
-    .post(
-      '/claim/:code',
-      ({ request, params: { code } }) =>
-        signedInForm(
-          { ctx, layout, request },
-          async (signedIn) => {
-            const agent = await claimAgent(
-              ctx,
-              signedIn.visitor.person,
-              code,
-              callerAddress(signedIn.request),
-            )
-            return redirectTo(`/agents/${agent.handle}`)
-          },
-          (signedIn, message) => getClaimPage(signedIn, code, message),
-        ),
-      { parse: 'none' },
-    )
-    .post(
-      '/claim',
-      ({ request }) =>
-        signedInForm(
-          { ctx, layout, request },
-          async (signedIn, form) => {
-            const code = codeOf(form.text('code'))
-            await previewClaim(ctx, code, callerAddress(signedIn.request))
-            return redirectTo(`/claim/${code}`)
-          },
-          (signedIn, message, form) =>
-            getAgentsPage(signedIn, { message, code: form.text('code') }),
-        ),
-      { parse: 'none' },
-    )
-
 async function getAgentsPage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   again: { message?: string; code?: string } = {},
 ): Promise<Page> {
-  const { ctx, visitor, token } = signedIn
-  const query = queryOf(signedIn.request)
-  const rows = await owned.list(ctx, visitor.person, agentsShown + 1, createdCursor(query))
-  const { page, next } = pageOf(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
+  const { ctx, visitor, token } = req
+  const query = queryOf(req.request)
+  const rows = await listOwnedAgents(ctx, visitor.person.id, agentsShown + 1, createdCursor(query))
+  const { page, next } = takePage(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
   const agents = await Promise.all(
     page.map(async (agent) => ({
       ...(await owned.presentOwnedAgent(ctx, agent)),
       isSuspended: agent.suspendedFor !== null,
-      made: await apps.countByMaker(ctx, agent.id),
+      appCount: await apps.countByMaker(ctx, agent.id),
     })),
   )
-  return agentsPage(token, agents, { ways: cursorPager(query, '/agents', next), ...again })
+  return agentsPage(token, agents, { pager: cursorPager(query, '/agents', next), ...again })
 }
 
-/** `after` a form: why it was refused and what it sent, a gift that stays one, or what it did. */
+/** Reads an agent; `form` is the result of the last form. Throws `not_found`. */
 async function getAgentPage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   handle: string,
-  after: { message?: string; submitted?: SubmittedForm; done?: string | null },
+  form: { message?: string; submitted?: SubmittedForm; done?: string | null },
 ): Promise<Page> {
-  const { ctx, visitor, token } = signedIn
+  const { ctx, visitor, token } = req
   const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
-  const [shape, wallet, spent, entries, keys, told] = await Promise.all([
+  const [agentView, wallet, spent, entries, keys, latestNotes] = await Promise.all([
     owned.presentOwnedAgent(ctx, agent),
     ledger.balanceOf(ctx, walletOf(visitor.person)),
     listDailySpending(ctx, [agent.id], daysShown),
@@ -134,55 +130,42 @@ async function getAgentPage(
     listAgentKeys(ctx, agent),
     notes.listNotes(ctx, agent.id, { unread: false, limit: notesShown }),
   ])
-  const ref = (after.submitted?.has('credits') && after.submitted.text('ref')) || newId()
-  const form = { token, ...after, ref, standing: agent }
-  const data = { agent: shape, spent, entries, keys, notes: told }
-  return agentPage({ ...form, ...data, wallet: toCredits(wallet.available) })
+  const ref = (form.submitted?.has('credits') && form.submitted.text('ref')) || newId()
+  const state = { token, ...form, ref, standing: agent }
+  const data = { agent: agentView, spent, entries, keys, notes: latestNotes }
+  return agentPage({ ...state, ...data, wallet: toCredits(wallet.available) })
 }
 
-const agentPageRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/agents', ({ request }) => signedInPage({ ctx, layout, request }, getAgentsPage))
-    .get('/agents/:handle', ({ request, params: { handle } }) =>
-      signedInPage({ ctx, layout, request }, (signedIn) =>
-        getAgentPage(signedIn, handle, { done: queryOf(request).get('done') }),
-      ),
-    )
-
 type Agent = Awaited<ReturnType<typeof owned.getOwnedAgent>>
-type Action = (
-  signedIn: SignedInRequest,
-  agent: Agent,
-  form: SubmittedForm,
-) => Promise<Response | undefined>
+type Action = (req: UserRequest, agent: Agent, form: SubmittedForm) => Promise<Response | undefined>
 
 const actions: Record<string, Action> = {
   async credits({ ctx, visitor }, agent, form) {
-    const credits = parseCredits(form, 'credits') ?? 0
-    if (credits <= 0) rejectForm('Send more than 0 credits.')
-    // Another amount is another gift.
+    const credits = readCredits(form, 'credits') ?? 0
+    if (credits <= 0) rejectForm('Enter more than 0 credits.')
+    // A different amount is a different transfer.
     const ref = form.text('ref') ? `${form.text('ref')}:${credits}` : undefined
     await owned.sendCredits(ctx, visitor.person, agent, { credits, ref })
     return undefined
   },
   async cap({ ctx }, agent, form) {
-    await owned.updateBounds(ctx, agent, { dailyCap: parseCredits(form, 'dailyCap') ?? null })
+    await owned.updateBounds(ctx, agent, { dailyCap: readCredits(form, 'dailyCap') ?? null })
     return undefined
   },
   async pause({ ctx }, agent, form) {
     await owned.updateBounds(ctx, agent, { paused: form.text('paused') === 'yes' })
     return undefined
   },
-  async keys(signedIn, agent, form) {
+  async keys(req, agent, form) {
     const prefix = form.text('revoke')
     if (prefix) {
-      await owned.revokeKey(signedIn.ctx, agent, prefix)
+      await owned.revokeKey(req.ctx, agent, prefix)
       return undefined
     }
     const name = form.text('name').trim() || undefined
-    return createAndShowKey(signedIn, form, {
-      make: async () => (await createAgentKey(signedIn.ctx, agent, name)).text,
-      what: `It is a key of @${agent.handle}: whoever holds it is that agent.`,
+    return createAndShowKey(req, form, {
+      create: async () => (await createAgentKey(req.ctx, agent, name)).text,
+      purpose: `Anyone with this key can act as @${agent.handle}.`,
       back: `/agents/${agent.handle}`,
     })
   },
@@ -191,22 +174,3 @@ const actions: Record<string, Action> = {
     return redirectTo('/agents')
   },
 }
-
-const agentActionRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia().post(
-    '/agents/:handle/:act',
-    ({ request, params: { handle, act } }) =>
-      signedInForm(
-        { ctx, layout, request },
-        async (signedIn, form) => {
-          const agent = await owned.getOwnedAgent(ctx, signedIn.visitor.person, handle)
-          const done = Object.hasOwn(actions, act) ? actions[act] : undefined
-          if (!done) throw new ApiError('not_found', { what: 'address' })
-          return (
-            (await done(signedIn, agent, form)) ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
-          )
-        },
-        (signedIn, message, submitted) => getAgentPage(signedIn, handle, { message, submitted }),
-      ),
-    { parse: 'none' },
-  )

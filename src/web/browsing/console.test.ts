@@ -126,7 +126,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       expect(download.suggestedFilename()).toMatch(/^berth-[\dTZ-]+\.tar$/)
       expect(Bun.file(await download.path()).size).toBeGreaterThan(10_000)
       await button(page, 'Check it').click()
-      await page.getByText('It can be restored').waitFor()
+      await page.getByText('The backup is valid').waitFor()
       await context.close()
     },
     ms,

@@ -9,59 +9,56 @@ import {
   handleForm,
   type PageInput,
   privatePage,
-  requireSignIn,
-  type SignedInRequest,
+  requireUser,
+  type UserRequest,
 } from '../session.ts'
 
-/** An answer for the operator alone: for anyone else the address leads nowhere. */
+/** Runs `work` for the operator; everyone else gets the 404 page. */
 export const requireOperator = (
   input: PageInput,
-  work: (signedIn: SignedInRequest) => Promise<Response>,
+  work: (req: UserRequest) => Promise<Response>,
 ): Promise<Response> =>
-  requireSignIn(input, async (signedIn) =>
-    signedIn.visitor.person.operator ? work(signedIn) : notFoundPage(signedIn.layout),
+  requireUser(input, async (req) =>
+    req.visitor.person.operator ? work(req) : notFoundPage(req.layout),
   )
 
-/** A page of the console. */
 export const operatorPage = (
   input: PageInput,
-  view: (signedIn: SignedInRequest) => Page | Promise<Page>,
-): Promise<Response> =>
-  requireOperator(input, async (signedIn) => privatePage(signedIn, await view(signedIn)))
+  page: (req: UserRequest) => Page | Promise<Page>,
+): Promise<Response> => requireOperator(input, async (req) => privatePage(req, await page(req)))
 
-/** A form of the console, and its page again when it is refused. */
 export const operatorForm = (
   input: PageInput,
-  work: (signedIn: SignedInRequest, form: SubmittedForm) => Promise<Response>,
-  again: (signedIn: SignedInRequest, message: string, form: SubmittedForm) => Page | Promise<Page>,
-): Promise<Response> => requireOperator(input, (signedIn) => handleForm(signedIn, work, again))
+  work: (req: UserRequest, form: SubmittedForm) => Promise<Response>,
+  page: (req: UserRequest, message: string, form: SubmittedForm) => Page | Promise<Page>,
+): Promise<Response> => requireOperator(input, (req) => handleForm(req, work, page))
 
-/** Who decides, as the audit log has it. */
-export const operatorName = ({ visitor }: SignedInRequest): string => visitor.person.name
+/** The name in the audit log. */
+export const operatorName = ({ visitor }: UserRequest): string => visitor.person.name
 
-/** A decision by one of these names. Refuses not_found for another name, bad_request. */
+/** Applies one of the allowed decisions. Throws `not_found` for others, `bad_request`. */
 export async function applyDecision(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   allowed: readonly Decision[],
   { name, item, why }: { name: string; item: string; why: string },
 ): Promise<void> {
   if (!isDecision(name) || !allowed.includes(name)) {
     throw new ApiError('not_found', { what: 'decision' })
   }
-  const outcome = await decided(signedIn.ctx, name, {
+  const outcome = await decided(req.ctx, name, {
     item,
     why: why.trim(),
-    by: operatorName(signedIn),
+    by: operatorName(req),
   })
   if (outcome?.ok) return
-  rejectForm(outcome ? overtaken : reasonMessage(why))
+  rejectForm(outcome ? alreadyDecided : reasonMessage(why))
 }
 
-/** Its page was opened before, or in another tab. */
-const overtaken = 'Nothing was done: it is so already, or something else was decided meanwhile.'
+const alreadyDecided =
+  'Nothing changed: this was already decided, here or in another tab. Reload the page.'
 
 function reasonMessage(why: string): string {
   return isPlainText(why, whyCharsMax)
-    ? 'Say why: who is concerned is told.'
-    : `A reason is plain text of at most ${whyCharsMax.toLocaleString('en')} characters.`
+    ? 'Enter a reason. The person or agent concerned receives it.'
+    : `Enter a reason in plain text of at most ${whyCharsMax.toLocaleString('en')} characters.`
 }

@@ -1,41 +1,34 @@
-import { makeCursor, pageOf } from '../../core/cursor.ts'
-import { html, type Part } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
+import { makeCursor, takePage } from '../../core/cursor.ts'
+import { html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import { listAgents } from '../../hosting/agents/listing.ts'
 import { isPausedByOperator } from '../../hosting/agents/spending.ts'
 import { namesOf } from '../../hosting/people/listing.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
-import { agentCaseOf } from '../../operator/cases.ts'
-import type { Decision } from '../../operator/decisions.ts'
-import {
-  formatBytes,
-  queryOf,
-  renderDate,
-  renderDateTime,
-  searchTerm,
-  statList,
-  withQuery,
-} from '../components.ts'
+import { findAgentCase } from '../../operator/cases.ts'
+import { queryOf, searchTerm } from '../components.ts'
 import { dataTable } from '../data-table.ts'
+import { formatBytes, renderDate } from '../format.ts'
 import type { SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
-import type { SignedInRequest } from '../session.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { applyDecision } from './access.ts'
 import {
+  accountSummary,
   appTable,
+  badge,
+  consolePage,
   decisionForm,
   decisionHistory,
   type DecisionOption,
   getCredits,
+  searchCharsMax,
+  searchForm,
 } from './components.ts'
-import { badge, consolePage, searchCharsMax, searchForm } from './layout.ts'
 
 const rowsShown = 30
-
-/** What may be decided about an agent. */
-export const agentDecisions: Decision[] = ['suspend', 'unsuspend', 'pause', 'resume']
 
 const pauseLabel = (by: NonNullable<Agent['pausedBy']>): string =>
   by === 'both' ? 'paused by its owner and the operator' : `paused by the ${by}`
@@ -47,13 +40,13 @@ const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
   closed === null && suspended === null && pausedBy === null && badge('active', 'good'),
 ]
 
-/** Every agent, the newest first, or those whose handle has the words of the query in it. */
-export async function agentsPage(signedIn: SignedInRequest): Promise<Page> {
-  const { ctx, request } = signedIn
+/** Renders agents, newest first, filtered by handle. Throws `bad_request`. */
+export async function agentsPage(req: UserRequest): Promise<Page> {
+  const { ctx, request } = req
   const query = queryOf(request)
   const q = searchTerm(query, searchCharsMax)
   const found = await listAgents(ctx, rowsShown + 1, { q, after: createdCursor(query) })
-  const { page, next } = pageOf(found, rowsShown, (one) => makeCursor(one.created, one.id))
+  const { page, next } = takePage(found, rowsShown, (one) => makeCursor(one.created, one.id))
   const owners = await namesOf(
     ctx,
     page.flatMap(({ owner }) => owner ?? []),
@@ -65,66 +58,67 @@ export async function agentsPage(signedIn: SignedInRequest): Promise<Page> {
     html`<bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi>`,
     credits[at],
     formatBytes(agent.storedBytes),
-    renderDate(iso(agent.created)),
+    renderDate(agent.created),
   ]
-  const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Keeps' }, 'Made']
+  const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Storage' }, 'Created']
   const none =
     q === undefined
-      ? emptyState('No agent yet', 'An agent makes itself, with the line on the front page.')
-      : emptyState('No such agent', html`No handle has “<bdi>${q}</bdi>” in it.`)
+      ? emptyState('No agents yet', 'Agents register with the prompt on the home page.')
+      : emptyState('No agents found', html`No handle contains “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/agents', 'Search by handle', q)}
   ${page.length > 0 ? dataTable('Agents', heads, page.map(row)) : none}
   ${cursorPager(query, '/console/agents', next, { q })}`
   return consolePage({ place: '/console/agents', title: 'Agents', main })
 }
 
-/** An agent, what it made and what was decided about it. Refuses not_found. */
+/** Renders an agent with its decisions. Throws `not_found`. */
 export async function agentPage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   handle: string,
   message?: string,
   submitted?: SubmittedForm,
 ): Promise<Page> {
-  const known = await agentCaseOf(signedIn.ctx, handle)
+  const known = await findAgentCase(req.ctx, handle)
   if (!known) throw new ApiError('not_found', { what: 'agent' })
-  const { agent, made, decided } = known
-  const owner = agent.owner && (await namesOf(signedIn.ctx, [agent.owner])).get(agent.owner)
-  const offers: DecisionOption[] = [
-    agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let it go on'],
-    isPausedByOperator(agent) ? ['resume', 'Let it buy'] : ['pause', 'Pause'],
+  const { agent, apps: agentApps, decisions } = known
+  const owner = agent.owner && (await namesOf(req.ctx, [agent.owner])).get(agent.owner)
+  const options: DecisionOption[] = [
+    agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend'],
+    isPausedByOperator(agent) ? ['resume', 'Resume spending'] : ['pause', 'Pause spending'],
   ]
-  const asked = {
+  const decision = {
     action: `/console/agents/${agent.handle}`,
-    hint: 'A suspension needs one: the agent is told. Paused, it can buy nothing.',
+    hint: 'Required for a suspension. The agent receives it. A paused agent cannot spend credits.',
     why: submitted?.text('why'),
   }
+  const stats: [string, Part][] = [
+    ['Credits', await getCredits(req.ctx, agentOwner(agent.id))],
+    ['Storage', formatBytes(agent.storedBytes)],
+  ]
   const main = html`<p class="lead">
-      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Claimed by nobody'} ·
-      since ${renderDate(iso(agent.created))}
+      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Unclaimed'} · Created
+      ${renderDate(agent.created)}
     </p>
-    ${
-      agent.suspended !== null &&
-      html`<p>
-        Suspended since ${renderDateTime(iso(agent.suspended))}: <bdi>${agent.suspendedFor}</bdi>
-      </p>`
-    }
-    ${statList([
-      ['Credits', await getCredits(signedIn.ctx, agentOwner(agent.id))],
-      ['Keeps', formatBytes(agent.storedBytes)],
-    ])}
-    <p class="acts">
-      <a class="button quiet" href="${withQuery('/console/grants', { to: `@${agent.handle}` })}"
-        >Give credits</a
-      >
-    </p>
+    ${accountSummary(agent, stats, `@${agent.handle}`)}
     <section>
       <h2>Decide</h2>
-      ${agent.closed === null ? decisionForm(signedIn.token, asked, offers) : html`<p class="small">The account is closed for good.</p>`}
+      ${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}
     </section>
     <section>
-      <h2>Newest apps</h2>
-      ${made.length > 0 ? appTable(made) : html`<p class="small">It has made nothing yet.</p>`}
+      <h2>Latest apps</h2>
+      ${agentApps.length > 0 ? appTable(agentApps) : html`<p class="small">No apps yet.</p>`}
     </section>
-    ${decisionHistory(decided)}`
+    ${decisionHistory(decisions)}`
   return consolePage({ place: '/console/agents', title: `@${agent.handle}`, message, main })
+}
+
+/** Throws `not_found` for an unknown decision, `bad_request`. */
+export async function decideAgent(
+  req: UserRequest,
+  handle: string,
+  form: SubmittedForm,
+): Promise<Response> {
+  const decision = { name: form.text('decision'), item: `@${handle}`, why: form.text('why') }
+  await applyDecision(req, ['suspend', 'unsuspend', 'pause', 'resume'], decision)
+  return redirectTo(`/console/agents/${handle}`)
 }

@@ -1,17 +1,15 @@
-import { type Html, html } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
-import { listBackups } from '../../operator/backups.ts'
-import type { Outcome } from '../../operator/outcome.ts'
+import { type Html, html } from '../../core/html.ts'
+import type { CommandResult } from '../../operator/command-result.ts'
+import { listBackups } from '../../operator/console-backups.ts'
 import type { BackupInfo } from '../../storage/backups.ts'
-import { formatBytes, formatCount, renderDateTime } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
+import { formatBytes, formatCount, renderDateTime } from '../format.ts'
 import { form, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, itemList } from '../lists.ts'
-import type { SignedInRequest } from '../session.ts'
-import { badge, consolePage } from './layout.ts'
+import type { UserRequest } from '../session.ts'
+import { badge, consolePage } from './components.ts'
 
-/** What may be done with a backup: downloaded, proved, removed. */
 function backupActions(token: string, { name, manifest }: BackupInfo): Html {
   const button = (act: string, word: string): Html =>
     html`<button class="button quiet slim" name="act" value="${act}" aria-label="${word} ${name}">
@@ -19,28 +17,28 @@ function backupActions(token: string, { name, manifest }: BackupInfo): Html {
     </button>`
   const path = `/console/backups/${name}`
   const remove = confirmDialog({
-    label: 'Remove',
+    label: 'Delete',
     target: name,
-    question: `Remove the backup ${name}?`,
-    consequence: 'Nothing can be restored from it any more.',
+    question: `Delete backup ${name}?`,
+    consequence: 'You can no longer restore from it.',
     submit: { name: 'act', value: 'remove' },
   })
   const download = html`<a class="button slim" href="${path}" aria-label="Download ${name}" download
     >Download</a
   >`
-  const acts = html`${manifest && download}${manifest && button('check', 'Check it')}${remove}`
-  return form(token, path, html`<div class="acts">${acts}</div>`, 'act')
+  const acts = html`${manifest && download}${manifest && button('check', 'Verify')}${remove}`
+  return form(token, path, html`<div class="actions">${acts}</div>`, 'act')
 }
 
-const renderOutcome = ({ ok, text }: Outcome): Html =>
+const renderOutcome = ({ ok, text }: CommandResult): Html =>
   html`<p class="small">${ok ? text : html`<strong>${text}</strong>`}</p>`
 
-function item(token: string, backup: BackupInfo, outcome: Outcome | undefined): Html {
+function item(token: string, backup: BackupInfo, outcome: CommandResult | undefined): Html {
   const { name, manifest, databaseBytes } = backup
   const size = `database ${formatBytes(databaseBytes)}`
   return html`<li>
     <strong>${manifest ? renderDateTime(manifest.created) : name}</strong>
-    ${manifest ? badge(`Berth ${manifest.berth}`) : badge('not finished', 'bad')}
+    ${manifest ? badge(`Berth ${manifest.berth}`) : badge('incomplete', 'bad')}
     <p class="small">
       ${manifest ? `${size}, ${formatCount(manifest.files, 'file')} of ${formatBytes(manifest.bytes)}` : size}
     </p>
@@ -48,28 +46,22 @@ function item(token: string, backup: BackupInfo, outcome: Outcome | undefined): 
   </li>`
 }
 
-/** The backups in the data folder: make one, download it, prove that it can be restored. */
-export async function backupsPage(
-  { ctx, token }: SignedInRequest,
-  message?: string,
-): Promise<Page> {
+export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const { backups, running, results } = await listBackups(ctx)
-  const make = form(token, '/console/backups', html`<button class="button">Make a backup</button>`)
+  const make = form(token, '/console/backups', html`<button class="button">Create backup</button>`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =
-    !running &&
-    emptyState('No backup yet', 'One is made beside the running house: nobody waits for it.')
+    !running && emptyState('No backups yet', 'Berth keeps running while a backup is created.')
   const works =
-    running &&
-    notice(html`A backup is being ${running.what} since ${renderDateTime(iso(running.since))}.`)
+    running && notice(html`Backup is being ${running.what} since ${renderDateTime(running.since)}.`)
   const whole = html`${works} ${itemList(items, none)}`
-  const main = html`${ctx.db.file ? make : html`<p>On PostgreSQL, keep a pg_dump of the database and a copy of the data folder.</p>`}
+  const main = html`${ctx.db.file ? make : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>`}
     ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
     <p class="small below">
-      They lie in <code>backups</code> of the data folder, on the same disk: download one, unpack
-      it, and <code>berth restore</code> takes its folder. A check proves all of it and replaces
-      nothing.
+      Backups are stored in <code>backups</code> in the data folder, on the same disk. To restore
+      one, download and unpack it and run <code>berth restore</code> with its folder. Verifying a
+      backup changes nothing.
     </p>`
   const place = '/console/backups'
   return consolePage({ place, title: 'Backups', message, main, scripts: ['auto-refresh.js'] })

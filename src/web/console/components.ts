@@ -1,63 +1,132 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import type { App } from '../../hosting/apps/apps.ts'
 import { stateOf } from '../../hosting/apps/present.ts'
 import type { AuditEntry } from '../../hosting/audit/audit.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import { whyCharsMax } from '../../limits.ts'
-import { hasNow } from '../../operator/grants.ts'
-import { renderDate, renderDateTime } from '../components.ts'
+import { creditsOf } from '../../operator/grants.ts'
+import { statList, withQuery } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { dataTable } from '../data-table.ts'
-import { formatCredits } from '../format.ts'
-import { form, textArea } from '../forms.ts'
-import { badge } from './layout.ts'
+import { renderDate, renderDateTime, shortCredits } from '../format.ts'
+import { alert, form, textArea } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { searchField, tabNav } from '../lists.ts'
 
-/** How an app stands, in one word that stands out where somebody decided it. */
-export function stateBadge(app: App): Html {
-  const state = app.heldAt !== null ? 'held' : stateOf(app)
-  const word = state === 'taken_down' ? 'taken down' : state
-  return badge(word, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
+const consoleLinks = [
+  ['/console', 'Overview'],
+  ['/console/queue', 'Moderation'],
+  ['/console/agents', 'Agents'],
+  ['/console/people', 'People'],
+  ['/console/grants', 'Grants'],
+  ['/console/upstreams', 'Upstreams'],
+  ['/console/models', 'Models'],
+  ['/console/backups', 'Backups'],
+  ['/console/audit', 'Audit log'],
+  ['/console/settings', 'Settings'],
+] as const
+
+export type ConsolePath = (typeof consoleLinks)[number][0]
+
+interface ConsolePage {
+  place: ConsolePath
+  title: string
+  lead?: Part
+  /** The error of the submitted form. */
+  message?: string | undefined
+  main: Html
+  scripts?: Page['scripts']
 }
 
-/** What is on an owner's account, in credits. */
+/** Renders a page of the console with its navigation. */
+export const consolePage = (page: ConsolePage): Page => ({
+  title: `${page.title} · Console`,
+  main: html`${tabNav('Console', consoleLinks, page.place, 'console-nav')}
+    <h1><bdi>${page.title}</bdi></h1>
+    ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
+    ${page.main}`,
+  scripts: page.scripts ?? [],
+})
+
+/** Classes that badges share with the verdicts of the safety check. */
+const badgeClasses = { good: '', plain: 'warn', bad: 'block' }
+
+export const badge = (text: string, style: keyof typeof badgeClasses = 'plain'): Html =>
+  html`<span class="badge ${badgeClasses[style]}">${text}</span>`
+
+export const searchCharsMax = 100
+
+export const searchForm = (action: string, label: string, value: string | undefined): Html =>
+  html`<form class="search" role="search" action="${action}">
+    ${searchField({ label, value, maxLength: searchCharsMax })}
+  </form>`
+
+interface Suspendable {
+  suspended: number | null
+  suspendedFor: string | null
+}
+
+/** The suspension and the statistics of an agent or a person, with a link to grant credits. */
+export const accountSummary = (
+  { suspended, suspendedFor }: Suspendable,
+  stats: [name: string, value: Part][],
+  grantTo: string,
+): Html =>
+  html`${
+      suspended !== null &&
+      html`<p>Suspended since ${renderDateTime(suspended)}: <bdi>${suspendedFor}</bdi></p>`
+    }
+    ${statList(stats)}
+    <p class="actions">
+      <a class="button quiet" href="${withQuery('/console/grants', { to: grantTo })}"
+        >Grant credits</a
+      >
+    </p>`
+
+export function stateBadge(app: App): Html {
+  const state = app.heldAt !== null ? 'quarantined' : stateOf(app)
+  const label = state === 'taken_down' ? 'taken down' : state
+  return badge(label, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
+}
+
+/** Formats the balance of an owner in credits. */
 export const getCredits = async (ctx: AppContext, owner: Owner): Promise<string> =>
-  formatCredits(await hasNow(ctx, { owner }))
+  shortCredits(await creditsOf(ctx, { owner }))
 
-/** A decision that a form offers: its name, the word on its button, and what cannot be undone. */
-export type DecisionOption = [name: string, word: string, ends?: string]
+/** A button of a decision form. Options with a consequence ask for confirmation. */
+export type DecisionOption = [name: string, label: string, consequence?: string]
 
-/** Where a decision goes, what is said of its reason, and the reason that was refused. */
 interface DecisionForm {
   action: string
   hint: string
+  /** The reason that was typed before an error. */
   why?: string | undefined
 }
 
-/** A reason, and a button for each decision that may be taken now. */
+/** A reason field with a button for each decision. */
 export function decisionForm(
   token: string,
   { action, hint, why }: DecisionForm,
   offers: DecisionOption[],
 ): Part {
-  const button = ([name, word, ends]: DecisionOption, at: number): Html =>
-    ends === undefined
+  const button = ([name, label, consequence]: DecisionOption, at: number): Html =>
+    consequence === undefined
       ? html`<button class="button${at > 0 && ' quiet'}" name="decision" value="${name}">
-          ${word}
+          ${label}
         </button>`
       : confirmDialog({
-          label: word,
-          question: `${word}?`,
-          consequence: ends,
+          label,
+          question: `${label}?`,
+          consequence,
           submit: { name: 'decision', value: name },
         })
   const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, max: whyCharsMax })}
-    <div class="acts">${offers.map(button)}</div>`
+    <div class="actions">${offers.map(button)}</div>`
   return offers.length > 0 && form(token, action, fields)
 }
 
-/** An item of the audit log as a link to where it is looked at. */
+/** Links an item of the audit log to its page. */
 const itemLink = (item: string): Html => {
   if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
   if (/^[\w-]{12}$/.test(item))
@@ -65,13 +134,12 @@ const itemLink = (item: string): Html => {
   return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
 }
 
-/** What was decided, newest first. */
 export const auditTable = (entries: AuditEntry[]): Html =>
   dataTable(
     'Decisions',
-    ['When', 'Who', 'What', 'About', { long: 'Why' }],
+    ['Time', 'By', 'Action', 'Item', { long: 'Reason' }],
     entries.map(({ at, by, did, item, why }) => [
-      renderDateTime(iso(at)),
+      renderDateTime(at),
       html`<bdi>${by}</bdi>`,
       did,
       itemLink(item),
@@ -79,23 +147,21 @@ export const auditTable = (entries: AuditEntry[]): Html =>
     ]),
   )
 
-/** What was decided of one thing, where anything was. */
 export const decisionHistory = (entries: AuditEntry[]): Part =>
   entries.length > 0 &&
   html`<section>
-    <h2>What was decided</h2>
+    <h2>Decision history</h2>
     ${auditTable(entries)}
   </section>`
 
-/** Apps with how they stand. */
 export const appTable = (apps: App[]): Html =>
   dataTable(
     'Apps',
-    [{ long: 'App' }, 'State', 'Explore', 'Made'],
+    [{ long: 'App' }, 'State', 'Explore', 'Created'],
     apps.map((app) => [
       html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
       stateBadge(app),
       app.listed,
-      renderDate(iso(app.created)),
+      renderDate(app.created),
     ]),
   )

@@ -1,125 +1,120 @@
+import { type Html, html } from '../../core/html.ts'
 import { idPattern, newId } from '../../core/ids.ts'
-import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
-import { iso } from '../../core/time.ts'
 import { grantUsdMax } from '../../limits.ts'
-import { amountOf, grant, granteeOf, hasNow } from '../../operator/grants.ts'
-import { queryOf, renderDate, statList, withQuery } from '../components.ts'
-import { formatCredits } from '../format.ts'
+import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from '../../operator/grants.ts'
+import { queryOf, statList, withQuery } from '../components.ts'
+import { renderDate, shortCredits } from '../format.ts'
 import { form, hiddenField, inputField, notice, rejectForm, type SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { privatePage, redirectTo, type SignedInRequest, withErrorPage } from '../session.ts'
+import { privatePage, redirectTo, type UserRequest, withErrorPage } from '../session.ts'
 import { operatorName } from './access.ts'
-import { consolePage } from './layout.ts'
+import { consolePage } from './components.ts'
 
 const kinds = { agent: 'Agent', person: 'Person', account: 'Gateway account' } as const
 const charsMax = 120
 
-/** What was asked for: to whom, and how much USD. */
 interface GrantInput {
   to: string
   usd: string
 }
 
-/** Who is meant, and how much. Refuses bad_request. */
-async function parseGrant({ ctx }: SignedInRequest, { to, usd }: GrantInput) {
-  const grantee = await granteeOf(ctx, to.slice(0, charsMax).trim())
-  if (!grantee) rejectForm('Nobody here is called so.')
-  const amount = amountOf(usd)
+/** Finds the recipient and parses the amount. Throws `bad_request`. */
+async function parseGrant({ ctx }: UserRequest, { to, usd }: GrantInput) {
+  const grantee = await findGrantee(ctx, to.slice(0, charsMax).trim())
+  if (!grantee) rejectForm('No agent, person or gateway account has this name.')
+  const amount = parseGrantUsd(usd)
   if (amount !== undefined) return { grantee, amount }
-  rejectForm(`Give USD as a number such as 5 or 0.25, of at most ${formatCredits(grantUsdMax)}.`)
+  rejectForm(`Enter USD as a number such as 5 or 0.25, up to ${shortCredits(grantUsdMax)}.`)
 }
 
 const grantForm = ({ to, usd }: GrantInput): Html =>
   html`<form class="form" action="/console/grants">
-    ${inputField({ label: 'To', name: 'to', max: charsMax, value: to, hint: 'An agent’s @handle, a person’s name, or the id of a gateway account.' })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: '1 USD is 1,000 credits.' })}<button
+    ${inputField({ label: 'Recipient', name: 'to', max: charsMax, value: to, hint: 'An agent’s @handle, a person’s name or a gateway account ID.' })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: '1 USD is 1,000 credits.' })}<button
       class="button"
     >
-      Look who that is
+      Continue
     </button>
   </form>`
 
-const grantInputOf = ({ request }: SignedInRequest): GrantInput => {
+const grantInputOf = ({ request }: UserRequest): GrantInput => {
   const query = queryOf(request)
   return { to: query.get('to') ?? '', usd: query.get('usd') ?? '' }
 }
 
 const place = '/console/grants'
-const title = 'Give credits'
-const credits = (amount: number): string => `${formatCredits(amount)} credits`
-/** Asks to whom and how much; after a grant it says what they have now. */
+const title = 'Grant credits'
+const credits = (amount: number): string => `${shortCredits(amount)} credits`
+
+/** Renders the form, with the new balance after a grant. */
 async function grantFormPage(
-  signedIn: SignedInRequest,
-  asked: GrantInput,
+  req: UserRequest,
+  grantInput: GrantInput,
   message?: string,
 ): Promise<Page> {
-  const done = queryOf(signedIn.request).get('done')?.slice(0, charsMax)
-  const grantee = done === undefined ? undefined : await granteeOf(signedIn.ctx, done)
+  const done = queryOf(req.request).get('done')?.slice(0, charsMax)
+  const grantee = done === undefined ? undefined : await findGrantee(req.ctx, done)
   const given =
     grantee &&
     notice(
-      html`Done: <bdi>${grantee.name}</bdi> has ${credits(await hasNow(signedIn.ctx, grantee))} now.`,
+      html`Credits granted. New balance of <bdi>${grantee.name}</bdi>:
+        ${credits(await creditsOf(req.ctx, grantee))}.`,
     )
-  const lead = 'Credits out of nothing, for an agent, a person or a gateway account.'
-  return consolePage({ place, title, lead, message, main: html`${given} ${grantForm(asked)}` })
+  const lead = 'Create credits for an agent, a person or a gateway account.'
+  return consolePage({ place, title, lead, message, main: html`${given} ${grantForm(grantInput)}` })
 }
 
-/** Shows who would get it; sent twice it is one grant. Refuses bad_request. */
-async function confirmPage(signedIn: SignedInRequest, asked: GrantInput): Promise<Page> {
-  const { grantee, amount } = await parseGrant(signedIn, asked)
-  const [more, has] = [toCredits(amount), await hasNow(signedIn.ctx, grantee)]
+/** Renders the recipient for confirmation. Throws `bad_request`. */
+async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Page> {
+  const { grantee, amount } = await parseGrant(req, grantInput)
+  const [more, has] = [toCredits(amount), await creditsOf(req.ctx, grantee)]
   const inputs = [
     hiddenField('to', grantee.name),
-    hiddenField('usd', asked.usd.trim()),
+    hiddenField('usd', grantInput.usd.trim()),
     hiddenField('ref', newId()),
   ]
-  const buttons = html`<div class="acts">
-    <button class="button">Give ${credits(more)}</button
-    ><a class="button quiet" href="${withQuery(place, { to: asked.to })}">Change it</a>
+  const buttons = html`<div class="actions">
+    <button class="button">Grant ${credits(more)}</button
+    ><a class="button quiet" href="${withQuery(place, { to: grantInput.to })}">Edit</a>
   </div>`
   const main = html`${statList([
     [kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`],
-    ['Since', renderDate(iso(grantee.created))],
-    ['Has now', credits(has)],
-    ['Will have', credits(has + more)],
+    ['Created', renderDate(grantee.created)],
+    ['Current balance', credits(has)],
+    ['New balance', credits(has + more)],
   ])}
-  ${form(signedIn.token, place, html`${inputs}${buttons}`)}`
-  return consolePage({ place, title, lead: 'Is this who you mean?', main })
+  ${form(req.token, place, html`${inputs}${buttons}`)}`
+  return consolePage({ place, title, lead: 'Check the recipient before you confirm.', main })
 }
 
-/** Asks to whom and how much, and then shows who that is. */
-export function grantsPage(signedIn: SignedInRequest): Promise<Response> {
-  const asked = grantInputOf(signedIn)
+export function grantsPage(req: UserRequest): Promise<Response> {
+  const grantInput = grantInputOf(req)
   return withErrorPage(
-    signedIn,
+    req,
     async () =>
       privatePage(
-        signedIn,
-        await (asked.usd === '' ? grantFormPage : confirmPage)(signedIn, asked),
+        req,
+        await (grantInput.usd === '' ? grantFormPage : confirmPage)(req, grantInput),
       ),
-    (message) => grantFormPage(signedIn, asked, message),
+    (message) => grantFormPage(req, grantInput, message),
   )
 }
 
-/** The question again, where a grant was refused. */
 export const retryGrant = (
-  signedIn: SignedInRequest,
+  req: UserRequest,
   message: string,
   submitted: SubmittedForm,
 ): Promise<Page> =>
-  grantFormPage(signedIn, { to: submitted.text('to'), usd: submitted.text('usd') }, message)
+  grantFormPage(req, { to: submitted.text('to'), usd: submitted.text('usd') }, message)
 
-/** Gives what was confirmed. Refuses bad_request, ref_conflict. */
-export async function giveCredits(
-  signedIn: SignedInRequest,
-  submitted: SubmittedForm,
-): Promise<Response> {
-  const { grantee, amount } = await parseGrant(signedIn, {
+/** Grants credits after the confirmation. Throws `bad_request`, `ref_conflict`. */
+export async function giveCredits(req: UserRequest, submitted: SubmittedForm): Promise<Response> {
+  const { grantee, amount } = await parseGrant(req, {
     to: submitted.text('to'),
     usd: submitted.text('usd'),
   })
   const ref = submitted.text('ref')
-  if (!idPattern.test(ref)) rejectForm('Look who that is first, then confirm it.')
-  await grant(signedIn.ctx, grantee, { amount, ref, by: operatorName(signedIn) })
+  if (!idPattern.test(ref)) rejectForm('Confirm the recipient first.')
+  await grantCredits(req.ctx, grantee, { amount, ref, by: operatorName(req) })
   return redirectTo(withQuery('/console/grants', { done: grantee.name }))
 }

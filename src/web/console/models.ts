@@ -1,4 +1,4 @@
-import { html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/html.ts'
 import type { Model, Offer } from '../../models/catalogue.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
 import { queryOf, searchTerm } from '../components.ts'
@@ -6,25 +6,25 @@ import { dataTable } from '../data-table.ts'
 import { formatUsd } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, numberPager, paginate } from '../lists.ts'
-import type { SignedInRequest } from '../session.ts'
-import { badge, consolePage, searchCharsMax, searchForm } from './layout.ts'
+import type { UserRequest } from '../session.ts'
+import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
 const rowsShown = 100
 
-/** The parts of a price that are shown: what one pays for, and how many of it. */
+/** The shown parts of a price, with their units and the number of units. */
 const units = [
-  ['prompt', '1M tokens in', 1e6],
-  ['completion', '1M tokens out', 1e6],
-  ['perImage', 'picture', 1],
+  ['prompt', '1M input tokens', 1e6],
+  ['completion', '1M output tokens', 1e6],
+  ['perImage', 'image', 1],
   ['perSecond', 'second', 1],
   ['perMinute', 'minute', 1],
   ['perCharacter', '1M characters', 1e6],
 ] as const
 
-/** A price in lines: "$0.15 / 1M tokens in". */
+/** One line a unit: "$0.15 / 1M input tokens". */
 const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part =>
   price === undefined
-    ? badge('no price: refused', 'bad')
+    ? badge('no price: disabled', 'bad')
     : units.flatMap(([part, unit, many]) => {
         const rate = price[part]
         if (rate === undefined) return []
@@ -32,8 +32,8 @@ const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint):
         return html`<div>${formatUsd(usd)} <span class="small">/ ${unit}</span></div>`
       })
 
-/** Every model at every upstream: what it costs there, what is asked here, and what stays. */
-export function modelsPage({ ctx, request }: SignedInRequest): Page {
+/** Renders every offer of every model: the upstream's price, our price and the margin. */
+export function modelsPage({ ctx, request }: UserRequest): Page {
   const { marginPercent } = ctx.config
   const query = queryOf(request)
   const q = searchTerm(query, searchCharsMax)
@@ -48,16 +48,15 @@ export function modelsPage({ ctx, request }: SignedInRequest): Page {
     priceLines(offer.price, (rate) => rate),
     `${marginPercent} %`,
   ]
-  const heads = ['Model', 'Upstream', 'Upstream price', 'Price here', { number: 'Margin' }]
+  const heads = ['Model', 'Upstream', 'Upstream price', 'Our price', { number: 'Margin' }]
   const shown = paginate(query, all, rowsShown)
   const none = emptyState(
-    'No such model',
-    'Models come from keys, from Ollama and from berth.toml.',
+    'No models found',
+    'Models come from provider keys, Ollama and berth.toml.',
   )
   const main = html`${searchForm('/console/models', 'Search models', q)}
   ${all.length > 0 ? dataTable('Models', heads, shown.rows.map(row)) : none}
   ${numberPager('/console/models', shown, { q })}`
-  const lead = html`What the upstream asks, and what is asked here: MARGIN_PERCENT is
-  ${marginPercent}.`
+  const lead = html`Upstream prices and our prices. MARGIN_PERCENT is ${marginPercent}.`
   return consolePage({ place: '/console/models', title: 'Models', lead, main })
 }

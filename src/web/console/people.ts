@@ -1,25 +1,33 @@
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
-import { html, type Part } from '../../core/markup.ts'
+import { makeCursor, parseCursor, takePage } from '../../core/cursor.ts'
+import { html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
 import { countOwnedAgents } from '../../hosting/agents/listing.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
-import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
+import { findPersonCase, type PersonCase } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { queryOf, searchTerm, statList, withQuery } from '../components.ts'
+import { queryOf, searchTerm, withQuery } from '../components.ts'
 import { dataTable } from '../data-table.ts'
-import { renderDate, renderDateTime } from '../format.ts'
+import { renderDate } from '../format.ts'
 import type { SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
-import { decisionForm, decisionHistory, type DecisionOption, getCredits } from './components.ts'
-import { badge, consolePage, searchCharsMax, searchForm } from './layout.ts'
+import {
+  accountSummary,
+  badge,
+  consolePage,
+  decisionForm,
+  decisionHistory,
+  type DecisionOption,
+  getCredits,
+  searchCharsMax,
+  searchForm,
+} from './components.ts'
 
 const rowsShown = 30
 
-/** What may be decided about a person. */
 const personDecisions: Decision[] = ['suspend', 'unsuspend']
 
 const personPath = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
@@ -30,13 +38,13 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
   password === null && badge('no password'),
 ]
 
-/** Everybody with an account, by name, or those whose name has the words of the query in it. */
+/** Renders people by name, filtered by name. Throws `bad_request`. */
 export async function peoplePage({ ctx, request }: UserRequest): Promise<Page> {
   const query = queryOf(request)
   const q = searchTerm(query, searchCharsMax)
-  const [after] = readCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
+  const [after] = parseCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
   const found = await listPeople(ctx, rowsShown + 1, { q, after })
-  const { page, next } = pageOf(found, rowsShown, ({ name }) => makeCursor(name))
+  const { page, next } = takePage(found, rowsShown, ({ name }) => makeCursor(name))
   const owned = await Promise.all(
     page.map(async (person) => ({
       wallet: await getCredits(ctx, walletOf(person)),
@@ -51,86 +59,76 @@ export async function peoplePage({ ctx, request }: UserRequest): Promise<Page> {
     renderDate(person.created),
     html`<a
       href="${withQuery('/console/grants', { to: person.name })}"
-      aria-label="Give credits to ${person.name}"
-      >Give credits</a
+      aria-label="Grant credits to ${person.name}"
+      >Grant credits</a
     >`,
   ]
   const heads = [
     { long: 'Name' },
     'State',
     { number: 'Agents' },
-    { number: 'Wallet, credits' },
-    'Since',
-    { unseen: 'Credits' },
+    { number: 'Wallet (credits)' },
+    'Joined',
+    { unseen: 'Grant' },
   ]
-  const none = emptyState('Nobody', html`No name has “<bdi>${q}</bdi>” in it.`)
+  const none = emptyState('No people found', html`No name contains “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/people', 'Search by name', q)}
   ${page.length > 0 ? dataTable('People', heads, page.map(row)) : none}
   ${cursorPager(query, '/console/people', next, { q })}`
   return consolePage({ place: '/console/people', title: 'People', main })
 }
 
-/** A person and what was decided about them. Refuses not_found. */
+/** Renders a person with their decisions. Throws `not_found`. */
 export async function personPage(
   req: UserRequest,
   name: string,
   message?: string,
   submitted?: SubmittedForm,
 ): Promise<Page> {
-  const { person, decided } = await getPersonCase(req, name)
+  const { person, decisions } = await getPersonCase(req, name)
   const { ctx } = req
   const [wallet, agents] = await Promise.all([
     getCredits(ctx, walletOf(person)),
     countOwnedAgents(ctx, person.id),
   ])
-  const offer: DecisionOption =
-    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
-  const asked = {
+  const option: DecisionOption =
+    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Unsuspend']
+  const decision = {
     action: personPath(person),
-    hint: 'A suspension needs one: the person is told. Their agents go on.',
+    hint: 'Required for a suspension. The person receives it. Their agents keep running.',
     why: submitted?.text('why'),
   }
-  const main = html`<p class="lead">${stateBadges(person)} Since ${renderDate(person.created)}</p>
-    ${
-      person.suspended !== null &&
-      html`<p>
-        Suspended since ${renderDateTime(person.suspended)}: <bdi>${person.suspendedFor}</bdi>
-      </p>`
-    }
-    ${statList([
-      ['Wallet, credits', wallet],
-      ['Agents', agents],
-    ])}
-    <p class="actions">
-      <a class="button quiet" href="${withQuery('/console/grants', { to: person.name })}"
-        >Give credits</a
-      >
-    </p>
+  const stats: [string, Part][] = [
+    ['Wallet (credits)', wallet],
+    ['Agents', agents],
+  ]
+  const main = html`<p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
+    ${accountSummary(person, stats, person.name)}
     ${
       !person.operator &&
       html`<section>
         <h2>Decide</h2>
-        ${decisionForm(req.token, asked, [offer])}
+        ${decisionForm(req.token, decision, [option])}
       </section>`
     }
-    ${decisionHistory(decided)}`
+    ${decisionHistory(decisions)}`
   return consolePage({ place: '/console/people', title: person.name, message, main })
 }
 
 async function getPersonCase({ ctx }: UserRequest, name: string): Promise<PersonCase> {
-  const known = await personCaseOf(ctx, name)
+  const known = await findPersonCase(ctx, name)
   if (!known) throw new ApiError('not_found', { what: 'person' })
   return known
 }
 
-/** Decides about a person. Refuses not_found, bad_request. */
+/** Throws `not_found`, `bad_request`. */
 export async function decidePerson(
   req: UserRequest,
   name: string,
   form: SubmittedForm,
 ): Promise<Response> {
   const { person } = await getPersonCase(req, name)
-  const message = { name: form.text('decision'), item: person.name, why: form.text('why') }
-  await applyDecision(req, personDecisions, message)
+  const decision = { name: form.text('decision'), item: person.name, why: form.text('why') }
+  await applyDecision(req, personDecisions, decision)
   return redirectTo(personPath(person))
 }

@@ -1,8 +1,8 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { findHandles } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { type BlockedPage, listBlockedPages } from '../../hosting/apps/blocked-pages.ts'
-import { waiting } from '../../operator/cases.ts'
+import { listOpenCases } from '../../operator/cases.ts'
 import { queryOf } from '../components.ts'
 import { dataTable } from '../data-table.ts'
 import { formatCount, renderDateTime } from '../format.ts'
@@ -10,35 +10,34 @@ import { form, hiddenField, inputField, type SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
-import { stateBadge } from './components.ts'
-import { badge, consolePage } from './layout.ts'
+import { badge, consolePage, stateBadge } from './components.ts'
 
 const blockedShown = 20
 
-/** What waits about one app. */
+/** Open reports and appeals of an app. */
 interface PendingItems {
   since: number
   reports: number
   appeals: number
 }
 
-/** Every app about which something waits, the longest first. */
+/** Returns the apps that need a decision, the longest waiting first. */
 async function getCases({ ctx }: UserRequest) {
-  const { held, asked, reports } = await waiting(ctx)
+  const { quarantined: held, appeals: asked, reports } = await listOpenCases(ctx)
   const all = new Map<string, PendingItems>()
   const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
-    const waits = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
-    waits.since = Math.min(waits.since, at)
-    if (what) waits[what] += 1
-    all.set(id, waits)
+    const pending = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
+    pending.since = Math.min(pending.since, at)
+    if (what) pending[what] += 1
+    all.set(id, pending)
   }
   for (const { id, heldAt } of held) add(id, heldAt ?? 0)
   for (const { app, at } of asked) add(app, at, 'appeals')
   for (const { app, at } of reports) add(app, at, 'reports')
   const found = await Promise.all(
-    [...all].map(async ([id, waits]) => ({ ...waits, app: await apps.findApp(ctx, id) })),
+    [...all].map(async ([id, pending]) => ({ ...pending, app: await apps.findApp(ctx, id) })),
   )
-  const cases = found.flatMap(({ app, ...waits }) => (app ? [{ ...waits, app }] : []))
+  const cases = found.flatMap(({ app, ...pending }) => (app ? [{ ...pending, app }] : []))
   const handles = await findHandles(
     ctx,
     cases.map(({ app }) => app.maker),
@@ -72,7 +71,7 @@ const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Pa
       </button>`,
     'act',
   )
-  const of = html`<a href="/console/apps/${app}">Restore its app</a>`
+  const of = html`<a href="/console/apps/${app}">Restore app</a>`
   return [
     html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
     html`<bdi>${reason}</bdi>`,
@@ -86,23 +85,23 @@ function blocklist(
   blocked: BlockedPage[],
   { sha256, why }: { sha256: string; why?: string | undefined },
 ): Html {
-  const fields = html`${inputField({ label: 'SHA-256 of a page', name: 'sha256', max: 64, value: sha256 })}${inputField({ label: 'Reason', name: 'why', max: 200, value: why })}<button
+  const fields = html`${inputField({ label: 'SHA-256 hash of a page', name: 'sha256', max: 64, value: sha256 })}${inputField({ label: 'Reason', name: 'why', max: 200, value: why })}<button
       class="button quiet"
       name="decision"
       value="block"
     >
-      Block it
+      Block page
     </button>`
   return html`<section id="blocklist">
     <h2>Blocked pages</h2>
     <p class="small">
-      A page whose bytes have this hash cannot be published, and where it stands it is held back.
+      A page with a blocked hash cannot be published. Existing apps with the page are quarantined.
     </p>
     ${
       blocked.length > 0 &&
       dataTable(
         'Blocked pages',
-        ['Page', { long: 'Why' }, 'Since', { unseen: 'Unblock' }],
+        ['Page', { long: 'Reason' }, 'Since', { unseen: 'Unblock' }],
         blocked.map((page) => blockedRow(token, page)),
       )
     }
@@ -110,7 +109,7 @@ function blocklist(
   </section>`
 }
 
-/** What waits for a decision, and what may not come back. */
+/** Renders the moderation queue and the blocklist. */
 export async function queuePage(
   req: UserRequest,
   message?: string,
@@ -118,26 +117,28 @@ export async function queuePage(
 ): Promise<Page> {
   const { ctx, token, request } = req
   const [cases, blocked] = await Promise.all([getCases(req), listBlockedPages(ctx, blockedShown)])
-  const typed = submitted?.text('decision') === 'block' ? submitted : undefined
-  const sha256 = typed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
+  const failed = submitted?.text('decision') === 'block' ? submitted : undefined
+  const sha256 = failed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
   const again = form(
     token,
     '/console/rescan',
-    html`<button class="button quiet">Rescan every app</button>`,
+    html`<button class="button quiet">Rescan all apps</button>`,
     'act',
   )
   const list: Part =
     cases.length > 0
-      ? dataTable('What waits', [{ long: 'App' }, 'Maker', 'Why', 'Waits since'], cases.map(row))
-      : emptyState('Nothing waits', 'Reports, appeals and apps that are held back are listed here.')
+      ? dataTable(
+          'Needs review',
+          [{ long: 'App' }, 'Maker', 'Reason', 'Waiting since'],
+          cases.map(row),
+        )
+      : emptyState('All caught up', 'Reports, appeals and quarantined apps appear here.')
   const main = html`${list}
     <section>
       <h2>Safety check</h2>
-      <p class="small">
-        Reads every app again by the rules of now. It goes on beside everything else.
-      </p>
+      <p class="small">Checks all apps with the current rules, in the background.</p>
       ${again}
     </section>
-    ${blocklist(token, blocked, { sha256, why: typed?.text('why') })}`
+    ${blocklist(token, blocked, { sha256, why: failed?.text('why') })}`
   return consolePage({ place: '/console/queue', title: 'Moderation', message, main })
 }

@@ -2,11 +2,15 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { checkBackup, downloadBackup, makeBackup, removeBackup } from '../../operator/backups.ts'
-import type { Decision } from '../../operator/decisions.ts'
+import {
+  downloadBackup,
+  removeBackup,
+  startBackup,
+  startBackupCheck,
+} from '../../operator/console-backups.ts'
 import { rejectForm, type SubmittedForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { redirectTo, type SignedInRequest } from '../session.ts'
+import { pageRoutes, redirectTo, type UserRequest } from '../session.ts'
 import {
   applyDecision,
   operatorForm,
@@ -14,7 +18,7 @@ import {
   operatorPage,
   requireOperator,
 } from './access.ts'
-import { agentDecisions, agentPage, agentsPage } from './agents.ts'
+import { agentPage, agentsPage, decideAgent } from './agents.ts'
 import { appDecisions, appPage, verdicts } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
@@ -26,14 +30,14 @@ import { queuePage } from './queue.ts'
 import { settingsPage } from './settings.ts'
 import { upstreamsPage } from './upstreams.ts'
 
-/** The operator's console. */
+/** The pages of the operator's console and the forms on them. */
 export const consoleRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
-    .use(pageRoutes(ctx, layout))
+    .use(viewRoutes(ctx, layout))
     .use(decisionRoutes(ctx, layout))
     .use(backupRoutes(ctx, layout))
 
-const pages: Record<string, (signedIn: SignedInRequest) => Page | Promise<Page>> = {
+const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '': ({ ctx }) => overviewPage(ctx),
   '/queue': queuePage,
   '/agents': agentsPage,
@@ -45,122 +49,77 @@ const pages: Record<string, (signedIn: SignedInRequest) => Page | Promise<Page>>
   '/backups': backupsPage,
 }
 
-function pageRoutes(ctx: AppContext, layout: Layout) {
-  const router = new Elysia()
-    .get('/console/grants', ({ request }) => requireOperator({ ctx, layout, request }, grantsPage))
-    .get('/console/apps/:id', ({ request, params }) =>
-      operatorPage({ ctx, layout, request }, (signedIn) => appPage(signedIn, params.id)),
+function viewRoutes(ctx: AppContext, layout: Layout) {
+  const router = pageRoutes(ctx, layout)
+    .get('/console/grants', ({ input }) => requireOperator(input, grantsPage))
+    .get('/console/apps/:id', ({ input, params }) =>
+      operatorPage(input, (req) => appPage(req, params.id)),
     )
-    .get('/console/agents/:handle', ({ request, params }) =>
-      operatorPage({ ctx, layout, request }, (signedIn) => agentPage(signedIn, params.handle)),
+    .get('/console/agents/:handle', ({ input, params }) =>
+      operatorPage(input, (req) => agentPage(req, params.handle)),
     )
-    .get('/console/people/:name', ({ request, params }) =>
-      operatorPage({ ctx, layout, request }, (signedIn) => personPage(signedIn, params.name)),
+    .get('/console/people/:name', ({ input, params }) =>
+      operatorPage(input, (req) => personPage(req, params.name)),
     )
-  for (const [path, view] of Object.entries(pages)) {
-    router.get(`/console${path}`, ({ request }) => operatorPage({ ctx, layout, request }, view))
+  for (const [path, page] of Object.entries(pages)) {
+    router.get(`/console${path}`, ({ input }) => operatorPage(input, page))
   }
   return router
 }
 
-/** Decides about an app; the verdict on an appeal stands before its answer. */
-async function decideApp(
-  signedIn: SignedInRequest,
-  id: string,
-  form: SubmittedForm,
-): Promise<Response> {
+/** Runs a decision; the reason of an appeal's decision starts with the verdict. */
+async function decideApp(req: UserRequest, id: string, form: SubmittedForm): Promise<Response> {
   const [name, why] = [form.text('decision'), form.text('why').trim()]
-  const message = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
-  await applyDecision(signedIn, appDecisions, { ...message, item: id })
+  const decision = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
+  await applyDecision(req, appDecisions, { ...decision, item: id })
   return redirectTo(`/console/apps/${id}`)
 }
 
-const blocking: Decision[] = ['block', 'unblock']
-
-/** Blocks a page, or lifts that. Refuses bad_request. */
-async function decideBlock(signedIn: SignedInRequest, form: SubmittedForm): Promise<void> {
-  const [name, why] = [form.text('decision'), form.text('why')]
+/** Blocks or unblocks a page by its hash. Throws `bad_request`. */
+async function decideHash(req: UserRequest, form: SubmittedForm): Promise<Response> {
   const item = form.text('sha256').trim().toLowerCase()
-  if (!/^[0-9a-f]{64}$/.test(item)) rejectForm('A SHA-256 is 64 digits of 0-9 and a-f.')
-  await applyDecision(signedIn, blocking, { name, item, why })
+  if (!/^[0-9a-f]{64}$/.test(item)) rejectForm('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
+  const decision = { name: form.text('decision'), item, why: form.text('why') }
+  await applyDecision(req, ['block', 'unblock'], decision)
+  return redirectTo('/console/queue')
 }
 
-/** A form of the console at an address: what it does, and its page again when it is refused. */
-function decisionRoutes(ctx: AppContext, layout: Layout) {
-  const none = { parse: 'none' } as const
-  return new Elysia()
-    .post(
-      '/console/apps/:id',
-      ({ request, params: { id } }) =>
-        operatorForm(
-          { ctx, layout, request },
-          (signedIn, form) => decideApp(signedIn, id, form),
-          (signedIn, message, submitted) => appPage(signedIn, id, message, submitted),
-        ),
-      none,
+const decisionRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .post('/console/apps/:id', ({ input, params: { id } }) =>
+      operatorForm(
+        input,
+        (req, form) => decideApp(req, id, form),
+        (req, message, submitted) => appPage(req, id, message, submitted),
+      ),
     )
-    .post(
-      '/console/agents/:handle',
-      ({ request, params: { handle } }) =>
-        operatorForm(
-          { ctx, layout, request },
-          async (signedIn, form) => {
-            const [name, why] = [form.text('decision'), form.text('why')]
-            await applyDecision(signedIn, agentDecisions, { name, item: `@${handle}`, why })
-            return redirectTo(`/console/agents/${handle}`)
-          },
-          (signedIn, message, submitted) => agentPage(signedIn, handle, message, submitted),
-        ),
-      none,
+    .post('/console/agents/:handle', ({ input, params: { handle } }) =>
+      operatorForm(
+        input,
+        (req, form) => decideAgent(req, handle, form),
+        (req, message, submitted) => agentPage(req, handle, message, submitted),
+      ),
     )
-    .post(
-      '/console/people/:name',
-      ({ request, params: { name } }) =>
-        operatorForm(
-          { ctx, layout, request },
-          (signedIn, form) => decidePerson(signedIn, name, form),
-          (signedIn, message, submitted) => personPage(signedIn, name, message, submitted),
-        ),
-      none,
+    .post('/console/people/:name', ({ input, params: { name } }) =>
+      operatorForm(
+        input,
+        (req, form) => decidePerson(req, name, form),
+        (req, message, submitted) => personPage(req, name, message, submitted),
+      ),
     )
-    .post(
-      '/console/blocklist',
-      ({ request }) =>
-        operatorForm(
-          { ctx, layout, request },
-          async (signedIn, form) => {
-            await decideBlock(signedIn, form)
-            return redirectTo('/console/queue')
-          },
-          queuePage,
-        ),
-      none,
-    )
-    .post(
-      '/console/rescan',
-      ({ request }) =>
-        operatorForm(
-          { ctx, layout, request },
-          async (signedIn) => {
-            await applyDecision(signedIn, ['rescan'], { name: 'rescan', item: 'all', why: '' })
-            return redirectTo('/console/queue')
-          },
-          queuePage,
-        ),
-      none,
-    )
-    .post(
-      '/console/grants',
-      ({ request }) => operatorForm({ ctx, layout, request }, giveCredits, retryGrant),
-      none,
-    )
+    .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
+    .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
+    .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))
+
+async function rescanAll(req: UserRequest): Promise<Response> {
+  await applyDecision(req, ['rescan'], { name: 'rescan', item: 'all', why: '' })
+  return redirectTo('/console/queue')
 }
 
-/** Backups. */
 const backupRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/console/backups/:name', ({ request, params: { name } }) =>
-      requireOperator({ ctx, layout, request }, async () => {
+  pageRoutes(ctx, layout)
+    .get('/console/backups/:name', ({ input, params: { name } }) =>
+      requireOperator(input, async () => {
         const headers = {
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="berth-${name}.tar"`,
@@ -169,32 +128,26 @@ const backupRoutes = (ctx: AppContext, layout: Layout) =>
         return new Response(await downloadBackup(ctx, name), { headers })
       }),
     )
-    .post(
-      '/console/backups',
-      ({ request }) =>
-        operatorForm(
-          { ctx, layout, request },
-          async (signedIn) => {
-            await makeBackup(ctx, operatorName(signedIn))
-            return redirectTo('/console/backups')
-          },
-          backupsPage,
-        ),
-      { parse: 'none' },
+    .post('/console/backups', ({ input }) =>
+      operatorForm(
+        input,
+        async (req) => {
+          await startBackup(ctx, operatorName(req))
+          return redirectTo('/console/backups')
+        },
+        backupsPage,
+      ),
     )
-    .post(
-      '/console/backups/:name',
-      ({ request, params: { name } }) =>
-        operatorForm(
-          { ctx, layout, request },
-          async (signedIn, form) => {
-            const act = form.text('act')
-            if (act === 'check') checkBackup(ctx, name)
-            else if (act === 'remove') await removeBackup(ctx, name, operatorName(signedIn))
-            else throw new ApiError('not_found', { what: 'address' })
-            return redirectTo('/console/backups')
-          },
-          backupsPage,
-        ),
-      { parse: 'none' },
+    .post('/console/backups/:name', ({ input, params: { name } }) =>
+      operatorForm(
+        input,
+        async (req, form) => {
+          const action = form.text('act')
+          if (action === 'check') startBackupCheck(ctx, name)
+          else if (action === 'remove') await removeBackup(ctx, name, operatorName(req))
+          else throw new ApiError('not_found', { what: 'page' })
+          return redirectTo('/console/backups')
+        },
+        backupsPage,
+      ),
     )

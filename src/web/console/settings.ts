@@ -1,9 +1,9 @@
 import type { ConfigRow } from '../../config/settings.ts'
 import type { AppContext } from '../../context.ts'
-import { html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/html.ts'
 import { dataTable } from '../data-table.ts'
 import type { Page } from '../layout.ts'
-import { badge, consolePage } from './layout.ts'
+import { badge, consolePage } from './components.ts'
 
 const row = ({ name, value, source, description }: ConfigRow): Part[] => [
   html`<code>${name}</code>`,
@@ -12,26 +12,26 @@ const row = ({ name, value, source, description }: ConfigRow): Part[] => [
   description,
 ]
 
-/** Every setting with its value and where that came from. Secrets are only set, or not. */
+/** Renders all settings with their sources. Secrets only show whether they are set. */
 export function settingsPage({ config }: AppContext): Page {
   const { rows, upstreams, models } = config
   const set = rows.filter(({ source }) => source !== 'default')
   const rest = rows.filter(({ source }) => source === 'default')
-  const [name, value, help] = ['Setting', { long: 'Value' }, { long: 'What it is' }] as const
+  const [name, value, help] = ['Setting', { long: 'Value' }, { long: 'Description' }] as const
   const main = html`${
       set.length > 0 &&
       html`<section>
-        <h2>Set here</h2>
-        ${dataTable('Settings that are set', [name, value, 'From', help], set.map(row))}
+        <h2>Changed</h2>
+        ${dataTable('Changed settings', [name, value, 'Source', help], set.map(row))}
       </section>`
     }
     <section>
       <h2>Defaults</h2>
-      ${dataTable('Settings at their defaults', [name, value, help], rest.map(row))}
+      ${dataTable('Default settings', [name, value, help], rest.map(row))}
     </section>
     <p class="small below">
-      berth.toml has ${upstreams.length} upstreams and ${models.length} models of its own. Settings
-      are read at the start: change one in the environment or the file, and start again.
+      berth.toml defines ${upstreams.length} upstreams and ${models.length} models. To change a
+      setting, edit the environment or the file and restart Berth.
     </p>`
   return consolePage({ place: '/console/settings', title: 'Settings', main })
 }

@@ -1,26 +1,26 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../errors.ts'
-import * as gateway from '../../gateway/envelope.ts'
-import { examples as gatewayExamples } from '../../gateway/examples.ts'
-import * as hosting from '../../hosting/envelope.ts'
-import { examples as hostingExamples } from '../../hosting/start/examples.ts'
+import * as gateway from '../../gateway/error-response.ts'
+import { errorExamples as gatewayExamples } from '../../gateway/error-examples.ts'
+import * as hosting from '../../hosting/error-response.ts'
+import { errorExamples as hostingExamples } from '../../hosting/start/error-examples.ts'
 import { keysOf } from '../components.ts'
 import { type Column, dataTable } from '../data-table.ts'
 import type { Page } from '../layout.ts'
 import { renderGuides } from './guides.ts'
 
-/** How to use both APIs: guides, where the references are, and all that either can refuse. */
+/** Renders the guides, the API references and the errors of both APIs. */
 export function docsPage(ctx: AppContext): Page {
   return {
     title: 'Docs',
     path: '/docs',
     section: '/docs',
-    description: 'Guides to publishing, models, MCP, remixes and webhooks, and every error.',
+    description: 'Guides to publishing, models, MCP, remixes and webhooks, and all errors.',
     scripts: ['copy-line.js'],
     main: html`<div class="docs">
       <h1>Docs</h1>
-      <p class="lead">Two APIs, one key: one makes and hosts apps, the other speaks to models.</p>
+      <p class="lead">Two APIs, one key: one creates and hosts apps, the other calls models.</p>
       ${references(ctx)}${renderGuides(ctx)}${errors}
     </div>`,
   }
@@ -29,16 +29,16 @@ export function docsPage(ctx: AppContext): Page {
 function references({ urls }: AppContext): Html {
   const { base, gateway: models, mcp } = urls
   return html`<section>
-    <h2>References</h2>
+    <h2>API reference</h2>
     <ul class="three">
       <li>
         <h3><a href="${base}/docs#operations">Agent API</a></h3>
-        <p>Publish, build, share, remix and be told, at <code>${base}</code></p>
+        <p>Publish, build, share and remix apps at <code>${base}</code></p>
         <p class="small"><a href="${base}/openapi.json">OpenAPI document</a></p>
       </li>
       <li>
         <h3><a href="${base}/docs#models">Model gateway</a></h3>
-        <p>OpenAI’s HTTP in front of many models, at <code>${models}/v1</code></p>
+        <p>The OpenAI API in front of many models at <code>${models}/v1</code></p>
         <p class="small">
           <a href="${models}/v1/openapi.json">OpenAPI document</a> ·
           <a href="/catalogue">Models and prices</a>
@@ -46,7 +46,7 @@ function references({ urls }: AppContext): Html {
       </li>
       <li>
         <h3><a href="#mcp">MCP</a></h3>
-        <p>The operations as tools for an agent, at <code>${mcp}</code></p>
+        <p>API operations as tools for an agent at <code>${mcp}</code></p>
         <p class="small"><a href="/skill.md">Agent skill</a> · <a href="/llms.txt">llms.txt</a></p>
       </li>
     </ul>
@@ -67,7 +67,7 @@ const errorList = (name: string, heads: Column[], rows: Part[][]): Html =>
     ${dataTable(name, heads, rows)}
   </details>`
 
-const messageColumn = { long: 'What it says' }
+const messageColumn = { long: 'Message' }
 
 const hostingRows = (): Part[][] =>
   keysOf(hostingExamples)
@@ -87,15 +87,17 @@ const gatewayRows = (): Part[][] =>
 
 const errors = html`<section>
   <h2 id="errors">Errors</h2>
-  <p>Each says what to do next. Sentences are examples: branch on the codes.</p>
+  <p>Every message says what to do next. Messages are examples: branch on the code.</p>
   <h3>Agent API</h3>
-  <p>Every error is <code>{ "error", "code" }</code>; 429 carries <code>Retry-After</code>.</p>
+  <p>
+    Every error is <code>{ "error", "code" }</code>. Status 429 has a
+    <code>Retry-After</code> header.
+  </p>
   ${errorList('errors of the Agent API', ['Code', 'Status', messageColumn], hostingRows())}
   <h3>Model gateway</h3>
   <p>
-    Every error is OpenAI’s: <code>{ "error": { "message", "type", "param", "code" } }</code>.
-    <code>x-should-retry: false</code> stands where the same request would be refused, or charged,
-    again.
+    Errors have OpenAI’s format: <code>{ "error": { "message", "type", "param", "code" } }</code>.
+    <code>x-should-retry: false</code> means that the same request would fail, or be charged, again.
   </p>
   ${errorList('errors of the model gateway', ['Type', 'Status', 'Param', 'Code', messageColumn], gatewayRows())}
 </section>`

@@ -1,10 +1,9 @@
 import type { Urls } from '../../config/urls.ts'
 import { acceptsStartCredits, type AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/markup.ts'
-import { guideOf } from '../../hosting/start/guide.ts'
+import { type Html, html } from '../../core/html.ts'
+import { getGuide } from '../../hosting/start/guide.ts'
 import { copyLine } from '../components.ts'
 
-/** Something to do, step by step; each step is a line to copy. */
 interface Guide {
   id: string
   name: string
@@ -15,11 +14,11 @@ interface Guide {
 const authorized = `-H "authorization: Bearer $KEY"`
 const json = `-H 'content-type: application/json'`
 
-/** A chat model that is served: that of the demo, or else the first with a price. */
+/** Returns the demo chat model, or else the first one with a price. */
 function exampleChatModel({ catalogue }: AppContext): string {
-  const served = catalogue.list(['chat']).filter(({ price }) => price)
-  const demo = served.find(({ id }) => id === 'demo/chat')
-  return (demo ?? served[0])?.id ?? '<model>'
+  const priced = catalogue.list(['chat']).filter(({ price }) => price)
+  const demo = priced.find(({ id }) => id === 'demo/chat')
+  return (demo ?? priced[0])?.id ?? '<model>'
 }
 
 function openAiGuide(ctx: AppContext): Guide {
@@ -28,33 +27,33 @@ function openAiGuide(ctx: AppContext): Guide {
   return {
     id: 'openai',
     name: 'Call models with an OpenAI client',
-    what: `Any OpenAI client works once its base URL points here. The key of an agent is a key here too; its start credits ${acceptsStartCredits(ctx) ? 'pay' : 'do not pay'} here.`,
+    what: `Any OpenAI client works with this base URL. An agent’s API key also works here; its starting credits ${acceptsStartCredits(ctx) ? 'count' : 'do not count'} here.`,
     steps: [
       {
-        step: 'In Python, with the package openai.',
+        step: 'Python, with the openai package.',
         line: `import os
 from openai import OpenAI
 
 client = OpenAI(base_url="${gateway}/v1", api_key=os.environ["KEY"])
-answer = client.chat.completions.create(
+response = client.chat.completions.create(
     model="${model}",
     messages=[{"role": "user", "content": "Name a small boat."}],
 )
-print(answer.choices[0].message.content)`,
+print(response.choices[0].message.content)`,
       },
       {
-        step: 'In JavaScript, with the package openai.',
+        step: 'JavaScript, with the openai package.',
         line: `import OpenAI from 'openai'
 
 const client = new OpenAI({ baseURL: '${gateway}/v1', apiKey: process.env.KEY })
-const answer = await client.chat.completions.create({
+const response = await client.chat.completions.create({
   model: '${model}',
   messages: [{ role: 'user', content: 'Name a small boat.' }],
 })
-console.log(answer.choices[0].message.content)`,
+console.log(response.choices[0].message.content)`,
       },
       {
-        step: 'In JavaScript, with the AI SDK.',
+        step: 'JavaScript, with the AI SDK.',
         line: `import { createOpenAI } from '@ai-sdk/openai'
 import { generateText } from 'ai'
 
@@ -63,7 +62,7 @@ const { text } = await generateText({ model: openai('${model}'), prompt: 'Name a
 console.log(text)`,
       },
       {
-        step: 'Without a client.',
+        step: 'curl.',
         line: `curl -s ${gateway}/v1/chat/completions ${authorized} ${json} -d '{"model":"${model}","messages":[{"role":"user","content":"Name a small boat."}]}'`,
       },
     ],
@@ -72,15 +71,15 @@ console.log(text)`,
 
 const mcpGuide = ({ mcp }: Urls): Guide => ({
   id: 'mcp',
-  name: 'Give an agent the tools (MCP)',
-  what: 'Every operation of an agent is a tool, over streamable HTTP, but for those that answer with a stream or a file. Without a key the agent calls new_agent first and makes its own.',
+  name: 'Connect an agent with MCP',
+  what: 'Every agent operation is a tool over streamable HTTP, except those that return a stream or a file. Without a key, the agent calls new_agent first to create one.',
   steps: [
     {
-      step: 'In Claude Code.',
+      step: 'Claude Code.',
       line: `claude mcp add --transport http berth ${mcp} --header "Authorization: Bearer $KEY"`,
     },
     {
-      step: 'In a client that is set up by a file.',
+      step: 'Clients with a configuration file.',
       line: JSON.stringify(
         {
           mcpServers: {
@@ -96,19 +95,19 @@ const mcpGuide = ({ mcp }: Urls): Guide => ({
 
 const buildGuide = ({ base }: Urls): Guide => ({
   id: 'build',
-  name: 'Have a game made from a prompt',
-  what: 'A build is priced before it begins, and charged only if it lands.',
+  name: 'Build a game from a prompt',
+  what: 'A build is priced before it starts and charged only if it succeeds.',
   steps: [
     {
-      step: 'Ask what it would cost. Nothing is kept.',
+      step: 'Get the price. Nothing is stored.',
       line: `curl -sX POST ${base}/apps ${authorized} ${json} -d '{"prompt":"A calm game about a ferry","kind":"game","dryRun":true}'`,
     },
     {
-      step: 'Begin. Keep "job.id" and "app.link" of the answer.',
+      step: 'Start the build. Save "job.id" and "app.link" of the response.',
       line: `curl -sX POST ${base}/apps ${authorized} ${json} -d '{"prompt":"A calm game about a ferry","kind":"game","ref":"my-ferry-1"}'`,
     },
     {
-      step: 'Follow it, then open the link.',
+      step: 'Follow the progress, then open the link.',
       line: `curl -sN ${base}/jobs/$JOB/events ${authorized}`,
     },
   ],
@@ -116,19 +115,19 @@ const buildGuide = ({ base }: Urls): Guide => ({
 
 const remixGuide = ({ base }: Urls): Guide => ({
   id: 'remix',
-  name: 'Remix what others shared',
-  what: 'A remix copies the page and its files into your studio and credits the maker. The answer has the html, to be changed.',
+  name: 'Remix an app',
+  what: 'A remix copies the page and its files into your studio and credits the maker. The response has the HTML to change.',
   steps: [
     {
-      step: 'Find something.',
+      step: 'Find an app.',
       line: `curl -s '${base}/explore?q=ferry&kind=game'`,
     },
     {
-      step: 'Copy it, paying at most what you say. The same ref again buys nothing more.',
+      step: 'Copy it for at most "maxCredits". The same "ref" is charged once.',
       line: `curl -sX POST ${base}/apps/$ID/remix ${authorized} ${json} -d '{"maxCredits":50,"ref":"my-remix-1"}'`,
     },
     {
-      step: 'Publish what you changed, under the link of the copy.',
+      step: 'Publish your changes under the link of the copy.',
       line: `jq -n --rawfile html page.html '{html: $html}' | curl -sX POST ${base}/apps/$COPY/versions ${authorized} ${json} -d @-`,
     },
   ],
@@ -136,15 +135,15 @@ const remixGuide = ({ base }: Urls): Guide => ({
 
 const webhookGuide = ({ base }: Urls): Guide => ({
   id: 'webhooks',
-  name: 'Hear of it by webhook',
-  what: 'Each note about your things is posted to your address, signed as Standard Webhooks has it, and tried again when it fails.',
+  name: 'Receive webhooks',
+  what: 'Every note is sent to your URL, signed as Standard Webhooks specifies, and retried when it fails.',
   steps: [
     {
-      step: 'Make a hook. Keep "secret" of the answer: it is shown once.',
+      step: 'Create a webhook. Save "secret" of the response: it is shown once.',
       line: `curl -sX POST ${base}/me/hooks ${authorized} ${json} -d '{"url":"https://example.com/berth","kinds":["remix.sold","review.new"]}'`,
     },
     {
-      step: 'Check each message with the package standardwebhooks before you trust it.',
+      step: 'Verify each message with the standardwebhooks package.',
       line: `import { Webhook } from 'standardwebhooks'
 
 export async function POST(request) {
@@ -158,19 +157,18 @@ export async function POST(request) {
 }`,
     },
     {
-      step: 'See what was sent, and send it again.',
+      step: 'List deliveries and retry them.',
       line: `curl -s ${base}/me/hooks/$HOOK/deliveries ${authorized}`,
     },
   ],
 })
 
-/** The guides, from a first page to webhooks. */
 function getGuides(ctx: AppContext): Guide[] {
-  const { quickstart } = guideOf(ctx)
+  const { quickstart } = getGuide(ctx)
   const publishing: Guide = {
     id: 'publish',
     name: 'Publish with curl',
-    what: 'From nothing to a page on Explore. Each line runs as it stands, with $KEY and $ID set.',
+    what: 'From a new key to an app on Explore. Each command runs as is once $KEY and $ID are set.',
     steps: quickstart.map(({ step, curl }) => ({ step, line: curl })),
   }
   const others = [mcpGuide, buildGuide, remixGuide, webhookGuide].map((renderGuide) =>
@@ -190,7 +188,6 @@ const guide = ({ id, name, what, steps }: Guide): Html =>
     )}
   </article>`
 
-/** All guides, and links to each. */
 export function renderGuides(ctx: AppContext): Html {
   const all = getGuides(ctx)
   return html`<section>

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html } from '../../core/html.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ExploreQuery } from '../../hosting/explore/schemas.ts'
@@ -9,9 +9,9 @@ import { shelfIcon } from '../cover-art.ts'
 import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
-import { chip, cursorPager } from '../lists.ts'
+import { chip, cursorPager, emptyState, searchField } from '../lists.ts'
 
-/** Fills rows of two, three, four and six. */
+/** A multiple of 2, 3, 4 and 6, so that every row is full. */
 const tilesMax = 24
 const searchCharsMax = 200
 
@@ -22,17 +22,16 @@ const sorts = {
   trending: 'Trending',
   remixed: 'Most remixed',
 } as const
-const prices = { free: 'Free to remix', paid: 'With a price' } as const
+const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
 
 type Filters = Pick<ExploreQuery, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'cursor'>
 
-/** A word of a closed list, or nothing: a form sends empty fields, and links may be old. */
-const oneOf = <Word extends string>(words: readonly Word[], word: string | null) =>
-  words.find((known) => known === word)
+/** Ignores unknown values: forms send empty fields, and links may be old. */
+const oneOf = <Word extends string>(allowed: readonly Word[], value: string | null) =>
+  allowed.find((known) => known === value)
 
-/** What an address of Explore asks for. */
 function readFilters(query: URLSearchParams): Filters {
-  const wanted = {
+  const filters = {
     q: searchTerm(query, searchCharsMax),
     kind: oneOf(keysOf(kinds), query.get('kind')),
     shelf: oneOf(shelfNames, query.get('shelf')),
@@ -40,102 +39,83 @@ function readFilters(query: URLSearchParams): Filters {
     price: oneOf(keysOf(prices), query.get('price')),
     cursor: query.get('cursor') || undefined,
   }
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
-const options = (words: Record<string, string>, chosen: string | undefined): Html[] =>
-  Object.entries(words).map(
+const options = (labels: Record<string, string>, selected: string | undefined): Html[] =>
+  Object.entries(labels).map(
     ([value, name]) =>
-      html`<option value="${value}" ${value === chosen && html` selected`}>${name}</option>`,
+      html`<option value="${value}" ${value === selected && html` selected`}>${name}</option>`,
   )
 
 const { new: newest, ...otherSorts } = sorts
 
+const select = (label: string, name: string, first: string, rest: Html[]): Html =>
+  html`<label
+    ><span class="visually-hidden">${label}</span
+    ><select name="${name}">
+      <option value="">${first}</option>
+      ${rest}
+    </select></label
+  >`
+
 function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
-  const kept = Object.entries({ kind, shelf }).map(
-    ([name, value]) => value && hiddenField(name, value),
-  )
+  const search = { label: 'Search apps and games', value: q, maxLength: searchCharsMax }
   return html`<live-search
     ><form class="search" role="search" action="/explore">
-      ${kept}
-      <label class="words"
-        ><span class="unseen">Search apps and games</span
-        ><input
-          type="search"
-          name="q"
-          value="${q}"
-          maxlength="${searchCharsMax}"
-          placeholder="Search apps and games"
-          dir="auto"
-          autocomplete="off"
-      /></label>
-      <button class="button">Search</button>
-      <label
-        ><span class="unseen">Order</span
-        ><select name="sort">
-          <option value="">${newest}</option>
-          ${options(otherSorts, sort)}
-        </select></label
-      >
-      <label
-        ><span class="unseen">Price of a remix</span
-        ><select name="price">
-          <option value="">Any price</option>
-          ${options(prices, price)}
-        </select></label
-      >
+      ${kind && hiddenField('kind', kind)}${shelf && hiddenField('shelf', shelf)}
+      ${searchField(search)} ${select('Sort by', 'sort', newest, options(otherSorts, sort))}
+      ${select('Remix price', 'price', 'Any price', options(prices, price))}
     </form></live-search
   >`
 }
 
 const shelfLabels = shelfNames.map((shelf) => [shelf, html`${shelfIcon(shelf)}${shelf}`] as const)
 
-/** An address with one more word in its query. */
-const withFilter = (address: string, name: string, word: string): string =>
-  `${address}${address.includes('?') ? '&' : '?'}${name}=${word}`
+const withFilter = (address: string, name: string, value: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}${name}=${value}`
 
-/** Links that choose one of a filter's words, or none. */
-function filterChips({ cursor: _, ...wanted }: Filters): Html {
-  const allKinds = withQuery('/explore', { ...wanted, kind: undefined })
-  const allShelves = withQuery('/explore', { ...wanted, shelf: undefined })
+function filterChips({ cursor: _, ...filters }: Filters): Html {
+  const allKinds = withQuery('/explore', { ...filters, kind: undefined })
+  const allShelves = withQuery('/explore', { ...filters, shelf: undefined })
   return html`<nav aria-label="Kinds">
       <ul class="chips">
-        ${chip(allKinds, 'All', !wanted.kind)}${keysOf(kinds).map((kind) => chip(withFilter(allKinds, 'kind', kind), kinds[kind], kind === wanted.kind))}
+        ${chip(allKinds, 'All', !filters.kind)}${keysOf(kinds).map((kind) => chip(withFilter(allKinds, 'kind', kind), kinds[kind], kind === filters.kind))}
       </ul>
     </nav>
     <nav aria-label="Shelves">
       <ul class="chips shelves">
-        ${shelfLabels.map(([shelf, label]) => (shelf === wanted.shelf ? chip(allShelves, label, true) : chip(withFilter(allShelves, 'shelf', shelf), label, false)))}
+        ${shelfLabels.map(([shelf, label]) => (shelf === filters.shelf ? chip(allShelves, label, true) : chip(withFilter(allShelves, 'shelf', shelf), label, false)))}
       </ul>
     </nav>`
 }
 
-/** Explore: shelves, search and tiles. Refuses bad_request for a cursor of another list. */
+/** Renders Explore. Throws `bad_request` for a cursor of another list. */
 export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
-  const wanted = readFilters(query)
-  const { cursor, ...rest } = wanted
-  const { items, next } = await explore.listTiles(ctx, { ...wanted, limit: tilesMax })
+  const filters = readFilters(query)
+  const { cursor, ...rest } = filters
+  const { items, next } = await explore.listTiles(ctx, { ...filters, limit: tilesMax })
   const isOne = next === null && cursor === undefined
-  const isCut = wanted.q !== undefined && (wanted.sort ?? 'new') !== 'new' && !isOne
+  const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
   const main = html`<h1>Explore</h1>
-    ${filterForm(wanted)}
-    <p class="unseen" role="status" id="said">
-      ${items.length === 0 ? 'Nothing was found.' : `${items.length} shown${next === null ? '' : ', and there are more'}.`}
+    ${filterForm(filters)}
+    <p class="visually-hidden" role="status" id="search-status">
+      ${items.length === 0 ? 'No results.' : `${items.length} shown${next === null ? '' : ', more available'}.`}
     </p>
-    <div id="found">
-      ${filterChips(wanted)}
-      <section class="found">
-        <h2 class="unseen">What was found</h2>
-        ${items.length === 0 ? noResults(ctx, wanted) : tileGrid(ctx, items)}
-        ${isCut && html`<p class="small below">In this order a search looks at the ${matchesMax} that came to Explore last.</p>`}
+    <div id="search-results">
+      ${filterChips(filters)}
+      <section class="results">
+        <h2 class="visually-hidden">Results</h2>
+        ${items.length === 0 ? noResults(ctx, filters) : tileGrid(ctx, items)}
+        ${isCut && html`<p class="small below">This order covers the ${matchesMax} newest matches.</p>`}
         ${cursorPager(query, '/explore', next, rest)}
       </section>
     </div>`
   return {
-    title: wanted.q === undefined ? 'Explore' : `${wanted.q} on Explore`,
+    title: filters.q === undefined ? 'Explore' : `${filters.q} · Explore`,
     section: '/explore',
-    ...(Object.keys(wanted).length === 0 && { path: '/explore' }),
-    description: 'Apps and games that agents made and chose to share.',
+    ...(Object.keys(filters).length === 0 && { path: '/explore' }),
+    description: 'Apps and games made and shared by agents.',
     main,
     feed: '',
     scripts: ['live-search.js', 'copy-line.js'],
@@ -144,23 +124,19 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
 
 function noResults(ctx: AppContext, { q, ...filters }: Filters): Html {
   if (q === undefined && Object.keys(filters).length === 0) {
-    return html`<div class="empty">
-      <h3>Nothing is on Explore yet</h3>
-      <p>What agents make here and share will stand on these shelves. Give yours this line:</p>
-      ${copyLine(agentPrompt(ctx), 'The line for your agent')}
-    </div>`
+    const text = 'Apps and games that agents share appear here. Give your agent this prompt:'
+    return emptyState('No apps yet', text, copyLine(agentPrompt(ctx), 'Prompt for your agent'))
   }
-  const what = q === undefined ? 'Nothing stands here yet' : html`Nothing matches “<bdi>${q}</bdi>”`
-  return html`<div class="empty">
-    <h3>${what}</h3>
-    <p>Search looks at titles and descriptions. Try fewer words, another shelf, or all there is.</p>
-    <a class="button quiet" href="/explore">Show all</a>
-  </div>`
+  return emptyState(
+    q === undefined ? 'No apps match these filters' : html`No results for “<bdi>${q}</bdi>”`,
+    'Search covers titles and descriptions. Try fewer words or remove a filter.',
+    html`<a class="button quiet" href="/explore">Clear filters</a>`,
+  )
 }
 
-/** Whether a page of Explore is one that many ask for: its first, without words. */
+/** Is true for first pages without a search term, which many people open. */
 export const isPopular = (query: URLSearchParams): boolean =>
   !query.get('q') && !query.get('cursor')
 
-/** The name of such a page: what it asks for, and nothing else of its address. */
+/** The key of a cached page: its filters without unknown parameters. */
 export const cacheKey = (query: URLSearchParams): string => JSON.stringify(readFilters(query))

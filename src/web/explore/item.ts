@@ -1,16 +1,13 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { Item, ItemPage } from '../../hosting/explore/schemas.ts'
 import {
   copyLine,
-  formatBytes,
-  formatCompact,
   iconPath,
   itemCover,
   openLabel,
   playIcon,
-  renderDate,
   requestDetails,
   starRating,
   statList,
@@ -19,14 +16,14 @@ import {
 } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
 import { dataTable } from '../data-table.ts'
-import { formatAmount } from '../format.ts'
+import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { renderFeedback } from './reviews.ts'
 
 const versionsMax = 10
 const ancestorsMax = 20
 
-/** One item of Explore, all that is told of it. Refuses not_found, taken_down. */
+/** Renders the page of an item. Throws `not_found`, `taken_down`. */
 export async function itemPage(ctx: AppContext, id: string, query: URLSearchParams): Promise<Page> {
   const found = await explore.getItem(ctx, id)
   const { item } = found
@@ -35,7 +32,7 @@ export async function itemPage(ctx: AppContext, id: string, query: URLSearchPara
     title: `${title} by ${maker}`,
     path: `/explore/${id}`,
     section: '/explore',
-    description: description || `Made by ${maker}, and open to anyone.`,
+    description: description || `An app by ${maker}.`,
     image: icon === null ? undefined : iconPath(ctx, icon),
     scripts: ['copy-line.js'],
     main: html`${itemHeader(ctx, item)}${stats(item)}${remixSection(ctx, item)}${await renderFeedback(ctx, item, query)}${lineage(found)}${remixes(ctx, found)}${versionTable(found)}`,
@@ -46,7 +43,7 @@ function itemHeader(ctx: AppContext, item: Item): Html {
   const { id, title, description, maker, kind, shelf, remixOf } = item
   const origin =
     remixOf &&
-    html`, a remix of <bdi>${remixOf.title}</bdi> by
+    html` · remix of <bdi>${remixOf.title}</bdi> by
       <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
   return html`<article class="item">
     <div>${itemCover(ctx, item)}</div>
@@ -54,11 +51,11 @@ function itemHeader(ctx: AppContext, item: Item): Html {
       <h1><bdi>${title}</bdi></h1>
       <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
-      <ul class="chips kind">
+      <ul class="chips capitalized">
         <li><a href="/explore?kind=${kind}">${kind}</a></li>
         <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
       </ul>
-      <p class="acts">
+      <p class="actions">
         <a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a
         ><a class="button quiet" href="/report/${id}" rel="nofollow">Report</a>
       </p>
@@ -68,44 +65,44 @@ function itemHeader(ctx: AppContext, item: Item): Html {
 
 const stats = ({ opens, remixes, rating, published, updated, version }: Item): Html =>
   statList([
-    ['Rating', html`${starRating(rating) || 'None yet'}`],
+    ['Rating', html`${starRating(rating) || 'No ratings'}`],
     ['Opens', formatCompact(opens)],
     ['Remixes', formatCompact(remixes)],
     ['Version', version],
-    ['On Explore since', renderDate(published)],
-    ['Changed', renderDate(updated)],
+    ['Published', renderDate(published)],
+    ['Updated', renderDate(updated)],
   ])
 
 function remixSection({ urls }: AppContext, { id, title, remix, priceRemix }: Item): Html {
   if (remix === 'off') {
     return html`<section>
       <h2>Remix</h2>
-      <p>Its maker allows no remixing.</p>
+      <p>The maker turned off remixes.</p>
     </section>`
   }
   const price = remix === 'price' ? (priceRemix ?? 0) : 0
-  const words =
+  const text =
     price === 0
-      ? 'A remix is free: an agent gets a copy with its code and files, and the maker is credited.'
-      : `A remix costs ${formatAmount(price, 'credit')}, 80% of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
+      ? 'Free. An agent gets a copy with the code and files, and the maker is credited.'
+      : `${formatAmount(price, 'credit')}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.`
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
-  it as I tell you.`
+  it as I describe.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
   return html`<section>
     <h2>Remix</h2>
-    <p>${words}</p>
-    ${copyLine(line, 'The line for your agent')}${requestDetails('The request that remixes it', curl)}
+    <p>${text}</p>
+    ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}
   </section>`
 }
 
 function lineage({ item, lineage: all }: ItemPage): Html {
   if (all.length === 0) return html``
   const shown = all.slice(0, ancestorsMax).toReversed()
-  const far = all.length - shown.length
+  const hidden = all.length - shown.length
   return html`<section>
     <h2>Lineage</h2>
     <ol class="lineage">
-      ${far > 0 && html`<li class="small">${formatCompact(far)} before these</li>`}${shown.map(
+      ${hidden > 0 && html`<li class="small">${formatCompact(hidden)} earlier</li>`}${shown.map(
         ({ id, title, maker }) =>
           html`<li>
             <a href="/explore/${id}"><bdi>${title}</bdi></a> by
@@ -123,7 +120,7 @@ const remixes = (ctx: AppContext, found: ItemPage): Html =>
   found.remixes.length === 0
     ? html``
     : html`<section>
-        <h2>Remixes of it</h2>
+        <h2>Remixes</h2>
         ${tileGrid(ctx, found.remixes)}
       </section>`
 
@@ -137,7 +134,7 @@ function versionTable({ versions: all }: ItemPage): Html {
       formatBytes(bytes),
     ])
   return html`<section>
-    <h2>Versions</h2>
-    ${dataTable('Versions', ['Version', 'Day', { long: 'How' }, { number: 'Size' }], rows)}
+    <h2>Version history</h2>
+    ${dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows)}
   </section>`
 }

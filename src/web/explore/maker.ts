@@ -1,36 +1,37 @@
 import type { AppContext } from '../../context.ts'
-import { html } from '../../core/markup.ts'
+import { html } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import { renderDate, tileGrid } from '../components.ts'
+import { tileGrid } from '../components.ts'
+import { renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager } from '../lists.ts'
 
 const tilesMax = 24
 
-/** A maker's page (document 1, section 2). Refuses not_found until something is on Explore. */
+/** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
 export async function makerPage(
   ctx: AppContext,
   name: string,
   query: URLSearchParams,
 ): Promise<Page> {
   const cursor = query.get('cursor') ?? undefined
-  const wanted = { limit: tilesMax, ...(cursor && { cursor }) }
-  const { maker, items, next } = await explore.getMakerTiles(ctx, name, wanted)
+  const params = { limit: tilesMax, ...(cursor && { cursor }) }
+  const { maker, items, next } = await explore.getMakerTiles(ctx, name, params)
   const { handle, about, created } = maker
   const path = `/explore/@${handle}`
   const feed = `?maker=${handle}`
   const main = html`<h1>@${handle}</h1>
     ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
     <p class="small">
-      Here since ${renderDate(created)} ·
+      Joined ${renderDate(created)} ·
       <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom feed</a>
       ·
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON feed</a>
     </p>
     <section>
-      <h2>Made by @${handle}</h2>
+      <h2>Apps by @${handle}</h2>
       ${tileGrid(ctx, items)} ${cursorPager(query, path, next)}
     </section>`
-  const description = about ?? `What @${handle} made and shared.`
+  const description = about ?? `Apps and games by @${handle}.`
   return { title: `@${handle}`, path, section: '/explore', description, main, feed }
 }

@@ -1,24 +1,24 @@
 import type { AppContext } from '../../context.ts'
-import { type After, makeCursor, pageOf } from '../../core/cursor.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { makeCursor, type PagePosition, takePage } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { Item } from '../../hosting/explore/schemas.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
 import { presentComments, presentReviews } from '../../hosting/reviews/present.ts'
 import * as reviews from '../../hosting/reviews/reviews.ts'
 import type { CommentBody, ReviewBody } from '../../hosting/reviews/schemas.ts'
-import { formatCount, renderDate, requestDetails, starRating, withQuery } from '../components.ts'
+import { requestDetails, starRating, withQuery } from '../components.ts'
+import { formatCount, renderDate } from '../format.ts'
 import { createdCursor, pager } from '../lists.ts'
 
 const rowsMax = 20
 
-/** What is shown of a list, and the way to the rest of it. */
 interface Listing<Shape> {
   all: Shape[]
   ways: Part
 }
 
-/** What agents say of an item: its reviews and comments, from the newest or from a cursor. */
+/** Renders the reviews and comments of an item, newest first. Throws `bad_request`. */
 export async function renderFeedback(
   ctx: AppContext,
   item: Item,
@@ -37,29 +37,28 @@ export async function renderFeedback(
   return html`${reviewSection(ctx, item, rated)}${hasComments && commentSection(ctx, item, commented)}`
 }
 
-/** One of the two lists, where the query's cursor of its name has it go on. */
+/** Reads a page of one list; the query has a cursor for each list. */
 async function readListing<Shape extends { id: string; created: string }>(
   { id: item }: Item,
   query: URLSearchParams,
   name: 'reviews' | 'comments',
-  list: (after?: After) => Promise<Shape[]>,
+  list: (after?: PagePosition) => Promise<Shape[]>,
 ): Promise<Listing<Shape>> {
   const after = createdCursor(query, name)
   const message = await list(after)
-  const { page, next } = pageOf(message, rowsMax, (one) =>
+  const { page, next } = takePage(message, rowsMax, (one) =>
     makeCursor(Date.parse(one.created), one.id),
   )
   const [reviews, comments] = [query.get('reviews'), query.get('comments')].map(
     (one) => one ?? undefined,
   )
-  // Who goes on in one list stays where they are in the other.
-  const at = (wanted?: string) =>
-    `${withQuery(`/explore/${item}`, { reviews, comments, [name]: wanted })}#${name}`
-  const more = next === null ? undefined : at(next)
-  return { all: page, ways: pager(at(), more, after === undefined, `Pages of ${name}`) }
+  // The links of one list keep the position in the other.
+  const pathAt = (cursor?: string) =>
+    `${withQuery(`/explore/${item}`, { reviews, comments, [name]: cursor })}#${name}`
+  const more = next === null ? undefined : pathAt(next)
+  return { all: page, ways: pager(pathAt(), more, after === undefined, `Pages of ${name}`) }
 }
 
-/** The request that says something, as a line for a shell. */
 function curlRequest({ urls }: AppContext, method: string, path: string, body: object): string {
   const headers = `-H "authorization: Bearer $KEY" -H 'content-type: application/json'`
   return `curl -sX ${method} ${urls.base}/explore/${path} ${headers} -d '${JSON.stringify(body)}'`
@@ -71,18 +70,17 @@ function reviewSection(
   { all, ways }: Listing<ReviewBody>,
 ): Html {
   const line = curlRequest(ctx, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
-  const words =
-    all.length === 0 ? 'Nobody has reviewed this yet.' : formatCount(rating.count, 'rating')
+  const summary = all.length === 0 ? 'No reviews yet.' : formatCount(rating.count, 'rating')
   return html`<section id="reviews">
     <h2>Reviews</h2>
-    <p>${starRating(rating)} ${words}</p>
+    <p>${starRating(rating)} ${summary}</p>
     ${
       all.length > 0 &&
-      html`<ul class="said">
+      html`<ul class="feedback">
         ${all.map(renderReview)}
       </ul>`
     }
-    ${ways} ${requestDetails('How an agent that has used it reviews it', line)}
+    ${ways} ${requestDetails('Review with curl', line)}
   </section>`
 }
 
@@ -95,7 +93,7 @@ function renderReview({ author, stars: given, text, created, answer }: ReviewBod
     ${
       answer &&
       html`<blockquote>
-        <p class="small">The maker, ${renderDate(answer.at)}</p>
+        <p class="small">Reply from the maker, ${renderDate(answer.at)}</p>
         <p class="text"><bdi>${answer.text}</bdi></p>
       </blockquote>`
     }
@@ -118,11 +116,11 @@ function commentSection(ctx: AppContext, { id }: Item, { all, ways }: Listing<Co
     <h2>Comments</h2>
     ${
       all.length === 0
-        ? html`<p>Nobody has said anything yet.</p>`
-        : html`<ul class="said">
+        ? html`<p>No comments yet.</p>`
+        : html`<ul class="feedback">
             ${all.map(comment)}
           </ul>`
     }
-    ${ways} ${requestDetails('How an agent comments on it', line)}
+    ${ways} ${requestDetails('Comment with curl', line)}
   </section>`
 }

@@ -1,27 +1,25 @@
-import { html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/html.ts'
 import { passwordCharsMin } from '../../limits.ts'
 import { alert, form, hiddenField, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { withNext } from '../session.ts'
 
-/** What the pages of sign-in are drawn from. */
+/** The values of a sign-in, sign-up or recovery form. */
 export interface SignInForm {
   token: string
   next: string
   name?: string
-  /** A recovery code. */
   code?: string
-  /** Ways in beside a password. */
+  /** Ways to sign in without a password. */
   otherMethods?: Part
   message?: string | undefined
 }
 
 const nameField = ({ name: value }: SignInForm, hint?: string): Part =>
-  inputField({ label: 'Name or e-mail', name: 'name', value, autocomplete: 'username', hint })
+  inputField({ label: 'Username or email', name: 'name', value, autocomplete: 'username', hint })
 
-/** Says which names can be had before one is refused. */
 const newNameField = (entry: SignInForm): Part =>
-  nameField(entry, '3 to 40 letters a-z, digits and . _ -, or an e-mail address.')
+  nameField(entry, 'An email address, or 3 to 40 characters: a-z, 0-9, . _ -')
 
 const newPasswordField = (label: string): Part =>
   inputField({
@@ -29,7 +27,7 @@ const newPasswordField = (label: string): Part =>
     name: 'password',
     type: 'password',
     autocomplete: 'new-password',
-    hint: `At least ${passwordCharsMin} characters. A few words are easy to keep.`,
+    hint: `At least ${passwordCharsMin} characters.`,
   })
 
 export function signInPage(entry: SignInForm): Page {
@@ -46,30 +44,32 @@ export function signInPage(entry: SignInForm): Page {
     ${form(token, '/sign-in', html`${hiddenField('next', next)}${nameField(entry)}${password}<button class="button">Sign in</button>`)}
     ${entry.otherMethods}
     <p class="small below">
-      New here? <a href="${withNext('/sign-up', next)}">Make an account</a>. Password lost?
-      <a href="${withNext('/recover', next)}">Use a recovery code</a>.
+      New to Berth? <a href="${withNext('/sign-up', next)}">Create an account</a> ·
+      <a href="${withNext('/recover', next)}">Forgot password?</a>
     </p>
   </div>`
   return { title: 'Sign in', main, scripts: ['passkeys.js'] }
 }
 
-/** Where people sign in at the proxy in front of this place. */
+/** Shown where a proxy signs people in and sent no identity. */
 export const proxyPage: Page = {
   title: 'Sign in',
   main: html`<div class="message">
     <h1>Sign in</h1>
     <p class="lead">
-      People are signed in here by the proxy in front of this place. It has not said who you are.
+      The proxy in front of this server signs people in, and it did not identify you. Contact the
+      operator.
     </p>
   </div>`,
 }
 
-/** What a person sees last of an account. */
 export const accountDeletedPage: Page = {
   title: 'Account deleted',
   main: html`<div class="message">
-    <h1>Your account is deleted</h1>
-    <p class="lead">Its sign-ins, keys and codes work no more, and your agents are let go.</p>
+    <h1>Account deleted</h1>
+    <p class="lead">
+      Your sessions, API keys and recovery codes no longer work. Your agents are released.
+    </p>
     <a class="button" href="/explore">Go to Explore</a>
   </div>`,
 }
@@ -79,41 +79,39 @@ export function signUpPage(entry: SignInForm): Page {
   const fields = html`${hiddenField('next', next)}${newNameField(entry)}${newPasswordField('Password')}<button
       class="button"
     >
-      Make the account
+      Create account
     </button>`
   const main = html`<div class="narrow">
-    <h1>Make an account</h1>
-    <p class="lead">
-      For people. With one you claim agents, send them credits and bound what they spend.
-    </p>
+    <h1>Create an account</h1>
+    <p class="lead">Claim agents, send them credits and set spending limits.</p>
     ${alert(message)} ${form(token, '/sign-up', fields)} ${entry.otherMethods}
     <p class="small below">
-      You have one? <a href="${withNext('/sign-in', next)}">Sign in</a>. Agents need no account:
-      <a href="/skill.md">they make a key</a>.
+      Already have an account? <a href="${withNext('/sign-in', next)}">Sign in</a>. Agents do not
+      need one: <a href="/skill.md">they create an API key</a>.
     </p>
   </div>`
-  return { title: 'Make an account', main }
+  return { title: 'Create an account', main }
 }
 
-/** The one-time link of a new place: who opens it becomes its operator. */
+/** Opened with the one-time link of a new server. Its account becomes the operator. */
 export function firstRunPage(entry: SignInForm, code: string, person: string | undefined): Page {
   const { token, message } = entry
   const fields =
     person === undefined
       ? html`${newNameField(entry)}${newPasswordField('Password')}<button class="button">
-            Make the account
+            Create account
           </button>`
-      : html`<button class="button">Become the operator</button>`
+      : html`<button class="button">Become operator</button>`
   const main = html`<div class="narrow">
-    <h1>Welcome to your Berth</h1>
+    <h1>Set up Berth</h1>
     <p class="lead">
-      ${person === undefined ? 'The account that you make here' : `${person}, your account`} will be
-      the operator’s. This link works once.
+      ${person === undefined ? 'The account that you create here becomes' : `Your account ${person} becomes`}
+      the operator of this server. This link works once.
     </p>
     ${alert(message)} ${form(token, `/welcome/${code}`, fields)}
     ${person === undefined && entry.otherMethods}
   </div>`
-  return { title: 'Welcome', main }
+  return { title: 'Set up Berth', main }
 }
 
 export function recoverPage(entry: SignInForm): Page {
@@ -122,35 +120,34 @@ export function recoverPage(entry: SignInForm): Page {
   const fields = html`${hiddenField('next', next)}${nameField(entry)}${code}${newPasswordField('New password')}<button
       class="button"
     >
-      Set the password
+      Reset password
     </button>`
   const main = html`<div class="narrow">
-    <h1>Use a recovery code</h1>
+    <h1>Reset password</h1>
     <p class="lead">
-      You were shown codes when you made the account. Each sets a new password once, and signs you
-      out everywhere else.
+      Enter one of the recovery codes that you saved when you created the account. Each code works
+      once and signs you out on all other devices.
     </p>
     ${alert(message)} ${form(token, '/recover', fields)}
-    <p class="small below"><a href="${withNext('/sign-in', next)}">Back to sign-in</a></p>
+    <p class="small below"><a href="${withNext('/sign-in', next)}">Back to sign in</a></p>
   </div>`
-  return { title: 'Use a recovery code', main }
+  return { title: 'Reset password', main }
 }
 
-/** Where the form leads that codes were shown for, when it is sent once more. */
+/** The destination of a form that is submitted again after its codes were shown. */
 export const codesShownPath = '/account?done=codes'
 
-/** Recovery codes, shown once. */
 export function recoveryCodesPage(codes: string[], next: string): Page {
   const main = html`<div class="narrow">
-    <h1>Keep these codes</h1>
+    <h1>Save your recovery codes</h1>
     <p class="lead">
-      This place sends no e-mail. If you lose the password, each of these sets a new one, once. They
-      are shown only now.
+      This server sends no email. If you forget your password, each code resets it once. You cannot
+      see these codes again.
     </p>
     <ul class="codes">
       ${codes.map((code) => html`<li><code>${code}</code></li>`)}
     </ul>
-    <p class="acts"><a class="button" href="${next}">I have kept them</a></p>
+    <p class="actions"><a class="button" href="${next}">I saved my codes</a></p>
   </div>`
   return { title: 'Recovery codes', main }
 }

@@ -1,5 +1,3 @@
-import { Elysia } from 'elysia'
-
 import type { AppContext } from '../../context.ts'
 import { newSecret } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
@@ -20,6 +18,7 @@ import {
   getPageRequest,
   type PageInput,
   type PageRequest,
+  pageRoutes,
   privatePage,
   redirectTo,
   safeNextPath,
@@ -30,13 +29,13 @@ import {
 import { linkPurpose, signInMethods } from './methods.ts'
 import { recoveryCodesPage, signInPage } from './pages.ts'
 
-/** Signing in at a provider, and linking that to an account: there, and back. */
+/** Redirects to the identity provider and handles the callback, to sign in or to link an identity. */
 export const providerRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/sign-in/oidc', ({ request }) => runStep({ ctx, layout, request }, startSignIn))
-    .get(callbackPath, ({ request }) => runStep({ ctx, layout, request }, finishSignIn))
+  pageRoutes(ctx, layout)
+    .get('/sign-in/oidc', ({ input }) => runStep(input, startSignIn))
+    .get(callbackPath, ({ input }) => runStep(input, finishSignIn))
 
-/** What a browser keeps while it is away: a secret, what it went for, and where it goes then. */
+/** The state that the browser keeps in a cookie during the redirect. */
 interface ProviderSignIn {
   secret: string
   why: 'in' | 'link'
@@ -45,25 +44,25 @@ interface ProviderSignIn {
 
 const statePattern = `${secretPattern}\\.(?:in|link)\\.[\\w-]{0,900}`
 
-/** Lax, since the provider's site is where the browser comes back from. */
+/** SameSite=Lax because the callback comes from the provider's site. */
 const stateCookie = (ctx: AppContext, { secret, why, next }: ProviderSignIn): string =>
   `${cookieName(ctx, 'berth_trip')}=${secret}.${why}.${Buffer.from(next).toString('base64url')}; ` +
   `Path=/; HttpOnly; SameSite=Lax; Max-Age=${ticketMs / 1_000}${secureAttribute(ctx)}`
 
 function readState(ctx: AppContext, request: Request): ProviderSignIn {
-  const trip = readCookie(ctx, request, 'berth_trip', statePattern)
-  const [secret, why, next = ''] = trip?.split('.') ?? []
+  const cookie = readCookie(ctx, request, 'berth_trip', statePattern)
+  const [secret, why, next = ''] = cookie?.split('.') ?? []
   if (secret === undefined) throw new ApiError('sign_in_stale')
   const back = safeNextPath(Buffer.from(next, 'base64url').toString())
   return { secret, why: why === 'link' ? 'link' : 'in', next: back }
 }
 
-/** Whose trip it is: a browser's, and to link something that of one session in it. */
+/** Binds the flow to the browser, and a link also to its session. */
 const stateHolder = ({ visitor }: PageRequest, { secret, why, next }: ProviderSignIn): string =>
   [secret, why, next, ...(why === 'link' ? [visitor?.session?.hash] : [])].join(' ')
 
-async function startSignIn(pageRequest: PageRequest): Promise<Response> {
-  const { ctx, request, token, visitor } = pageRequest
+async function startSignIn(req: PageRequest): Promise<Response> {
+  const { ctx, request, token, visitor } = req
   const query = queryOf(request)
   const ticket = query.get('link')
   if (ticket !== null) {
@@ -71,44 +70,41 @@ async function startSignIn(pageRequest: PageRequest): Promise<Response> {
     checkFresh(ctx, visitor?.session)
   }
   const why = ticket === null ? 'in' : 'link'
-  const trip: ProviderSignIn = { secret: newSecret(), why, next: safeNextPath(query.get('next')) }
-  return redirectTo(
-    await authorizationUrl(ctx, stateHolder(pageRequest, trip)),
-    stateCookie(ctx, trip),
-  )
+  const state: ProviderSignIn = { secret: newSecret(), why, next: safeNextPath(query.get('next')) }
+  return redirectTo(await authorizationUrl(ctx, stateHolder(req, state)), stateCookie(ctx, state))
 }
 
-async function finishSignIn(pageRequest: PageRequest): Promise<Response> {
-  const { ctx, request, visitor } = pageRequest
-  const trip = readState(ctx, request)
+async function finishSignIn(req: PageRequest): Promise<Response> {
+  const { ctx, request, visitor } = req
+  const state = readState(ctx, request)
   const query = queryOf(request)
-  const back = { holder: stateHolder(pageRequest, trip), query, from: clientOf(pageRequest) }
-  if (trip.why === 'link') {
+  const back = { holder: stateHolder(req, state), query, from: clientOf(req) }
+  if (state.why === 'link') {
     if (!visitor) throw new ApiError('sign_in_stale')
     await linkIdentity(ctx, visitor.person, back)
     return redirectTo('/account')
   }
   const { secret, codes } = await signInWithProvider(ctx, back)
-  const cookie = sessionCookie(pageRequest, secret)
+  const cookie = sessionCookie(req, secret)
   return codes.length > 0
-    ? privatePage(pageRequest, recoveryCodesPage(codes, trip.next), cookie)
-    : redirectTo(trip.next, cookie)
+    ? privatePage(req, recoveryCodesPage(codes, state.next), cookie)
+    : redirectTo(state.next, cookie)
 }
 
-/** A step of such a trip; refused, the page that it began on says why. */
+/** Runs a step. An error is shown on the page where the flow started. */
 async function runStep(
   input: PageInput,
-  step: (pageRequest: PageRequest) => Promise<Response>,
+  step: (req: PageRequest) => Promise<Response>,
 ): Promise<Response> {
   if (providerName(input.ctx) === undefined) {
-    throw new ApiError('not_found', { what: 'address' })
+    throw new ApiError('not_found', { what: 'page' })
   }
-  const pageRequest = await getPageRequest(input)
+  const req = await getPageRequest(input)
   const next = safeNextPath(queryOf(input.request).get('next'))
-  const { token, visitor } = pageRequest
-  const again = (message: string): Page | Promise<Page> =>
+  const { token, visitor } = req
+  const page = (message: string): Page | Promise<Page> =>
     visitor
-      ? getAccountPage({ ...pageRequest, visitor }, message)
-      : signInPage({ token, next, message, otherMethods: signInMethods(pageRequest, next) })
-  return withErrorPage(pageRequest, () => step(pageRequest), again)
+      ? getAccountPage({ ...req, visitor }, message)
+      : signInPage({ token, next, message, otherMethods: signInMethods(req, next) })
+  return withErrorPage(req, () => step(req), page)
 }

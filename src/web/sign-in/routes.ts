@@ -1,5 +1,3 @@
-import { Elysia } from 'elysia'
-
 import type { AppContext } from '../../context.ts'
 import { signInWithPasskey } from '../../hosting/people/passkeys.ts'
 import {
@@ -18,6 +16,7 @@ import {
   handleForm,
   type PageInput,
   type PageRequest,
+  pageRoutes,
   privatePage,
   redirectTo,
   safeNextPath,
@@ -35,182 +34,140 @@ import {
   signUpPage,
 } from './pages.ts'
 
-/** Where people come in, and go out. */
 export const signInRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/sign-in', ({ request }) => showForm({ ctx, layout, request }, renderSignIn))
-    .get('/sign-up', ({ request }) => showForm({ ctx, layout, request }, renderSignUp))
-    .get('/recover', ({ request }) => showForm({ ctx, layout, request }, renderRecover))
-    .post(
-      '/sign-in',
-      ({ request }) =>
-        submitForm({ ctx, layout, request }, renderSignIn, async (pageRequest, form) => {
-          const message = { name: form.text('name'), password: form.text('password') }
-          const { secret } = await signIn(ctx, message, clientOf(pageRequest))
-          return redirectTo(safeNextPath(form.text('next')), sessionCookie(pageRequest, secret))
-        }),
-      { parse: 'none' },
+  pageRoutes(ctx, layout)
+    .get('/sign-in', ({ input }) => showForm(input, renderSignIn))
+    .get('/sign-up', ({ input }) => showForm(input, renderSignUp))
+    .get('/recover', ({ input }) => showForm(input, renderRecover))
+    .post('/sign-in', ({ input }) =>
+      submitForm(input, renderSignIn, async (req, form) => {
+        const credentials = { name: form.text('name'), password: form.text('password') }
+        return startSession(req, form, await signIn(ctx, credentials, clientOf(req)))
+      }),
     )
-    .post(
-      '/sign-in/passkey',
-      ({ request }) =>
-        submitForm({ ctx, layout, request }, renderSignIn, async (pageRequest, form) => {
-          const by = { holder: pageRequest.token, from: clientOf(pageRequest) }
-          const { secret } = await signInWithPasskey(ctx, form.text('answer'), by)
-          return redirectTo(safeNextPath(form.text('next')), sessionCookie(pageRequest, secret))
-        }),
-      { parse: 'none' },
+    .post('/sign-in/passkey', ({ input }) =>
+      submitForm(input, renderSignIn, async (req, form) => {
+        const by = { holder: req.token, from: clientOf(req) }
+        return startSession(req, form, await signInWithPasskey(ctx, form.text('answer'), by))
+      }),
     )
-    .post(
-      '/sign-up',
-      ({ request }) =>
-        submitForm({ ctx, layout, request }, renderSignUp, (pageRequest, form) =>
-          createAccount(pageRequest, form, undefined, safeNextPath(form.text('next'))),
-        ),
-      { parse: 'none' },
+    .post('/sign-up', ({ input }) =>
+      submitForm(input, renderSignUp, (req, form) =>
+        createAccount(req, form, undefined, safeNextPath(form.text('next'))),
+      ),
     )
-    .post(
-      '/recover',
-      ({ request }) =>
-        submitForm({ ctx, layout, request }, renderRecover, async (pageRequest, form) => {
-          const [name, code] = [form.text('name'), form.text('code')]
-          const message = { name, code, password: form.text('password') }
-          const { secret } = await recoverAccount(ctx, message, clientOf(pageRequest))
-          return redirectTo(safeNextPath(form.text('next')), sessionCookie(pageRequest, secret))
-        }),
-      { parse: 'none' },
+    .post('/recover', ({ input }) =>
+      submitForm(input, renderRecover, async (req, form) => {
+        const [name, code] = [form.text('name'), form.text('code')]
+        const recovery = { name, code, password: form.text('password') }
+        return startSession(req, form, await recoverAccount(ctx, recovery, clientOf(req)))
+      }),
     )
-    .use(firstRunRoutes(ctx, layout))
-
-/** The one-time link that is printed when a new place starts. */
-const firstRunRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/welcome/:code', async ({ request, params: { code } }) => {
-      const pageRequest = await getPageRequest({ ctx, layout, request })
+    .get('/welcome/:code', async ({ input, params: { code } }) => {
+      const req = await getPageRequest(input)
       await checkOperatorCode(ctx, ctx.db.read, code)
-      return privatePage(pageRequest, renderFirstRun(signInFormOf(pageRequest), pageRequest, code))
+      return privatePage(req, renderFirstRun(signInFormOf(req), req, code))
     })
-    .post(
-      '/welcome/:code',
-      async ({ request, params: { code } }) => {
-        const pageRequest = await getPageRequest({ ctx, layout, request })
-        if (pageRequest.visitor?.person.operator) return redirectTo(codesShownPath)
-        await checkOperatorCode(ctx, ctx.db.read, code)
-        if (isProxyUnknown(pageRequest))
-          return privatePage(pageRequest, { ...proxyPage, status: 403 })
-        return handleForm(
-          pageRequest,
-          (_, form) => becomeFirstOperator(pageRequest, form, code),
-          (_, message, form) =>
-            renderFirstRun(
-              { ...signInFormOf(pageRequest), message, name: form.text('name') },
-              pageRequest,
-              code,
-            ),
-        )
-      },
-      { parse: 'none' },
-    )
+    .post('/welcome/:code', ({ input, params: { code } }) => submitFirstRun(input, code))
 
-/** An operator made here would be one whom the proxy may never name, and the link used up. */
+const startSession = (
+  req: PageRequest,
+  form: SubmittedForm,
+  { secret }: { secret: string },
+): Response => redirectTo(safeNextPath(form.text('next')), sessionCookie(req, secret))
+
+/** Handles the one-time link that a new server prints. Throws `not_found` for a used link. */
+async function submitFirstRun(input: PageInput, code: string): Promise<Response> {
+  const req = await getPageRequest(input)
+  const { ctx, visitor } = req
+  if (visitor?.person.operator) return redirectTo(codesShownPath)
+  await checkOperatorCode(ctx, ctx.db.read, code)
+  if (isProxyUnknown(req)) return privatePage(req, { ...proxyPage, status: 403 })
+  const work = async (_: PageRequest, form: SubmittedForm): Promise<Response> => {
+    if (!visitor) return createAccount(req, form, code, '/account')
+    await becomeOperator(ctx, visitor.person, code)
+    return redirectTo('/account')
+  }
+  return handleForm(req, work, (_, message, form) =>
+    renderFirstRun({ ...signInFormOf(req), message, name: form.text('name') }, req, code),
+  )
+}
+
+/** Is true where a proxy signs people in and named no one: it might never name a new account. */
 const isProxyUnknown = ({ ctx, visitor }: PageRequest): boolean =>
   ctx.config.personHeader !== '' && visitor === undefined
 
-/** Who comes by the provider comes back here, and is asked then. */
-const renderFirstRun = (entry: SignInForm, pageRequest: PageRequest, code: string): Page =>
-  isProxyUnknown(pageRequest)
+/** Sign-in with a provider returns to this page, which then asks for confirmation. */
+const renderFirstRun = (form: SignInForm, req: PageRequest, code: string): Page =>
+  isProxyUnknown(req)
     ? proxyPage
     : firstRunPage(
-        { ...entry, otherMethods: signUpMethods(pageRequest, `/welcome/${code}`) },
+        { ...form, otherMethods: signUpMethods(req, `/welcome/${code}`) },
         code,
-        personName(pageRequest),
+        req.visitor && displayName(req.visitor.person),
       )
-
-async function becomeFirstOperator(
-  pageRequest: PageRequest,
-  form: SubmittedForm,
-  code: string,
-): Promise<Response> {
-  if (!pageRequest.visitor) return createAccount(pageRequest, form, code, '/account')
-  await becomeOperator(pageRequest.ctx, pageRequest.visitor.person, code)
-  return redirectTo('/account')
-}
-
-const personName = ({ visitor }: PageRequest): string | undefined =>
-  visitor && displayName(visitor.person)
 
 const signInFormOf = ({ request, token }: PageRequest): SignInForm => ({
   token,
   next: safeNextPath(queryOf(request).get('next')),
 })
 
-type RenderForm = (entry: SignInForm, pageRequest: PageRequest) => Page
+type RenderForm = (form: SignInForm, req: PageRequest) => Page
 
-const renderSignIn: RenderForm = (entry, pageRequest) =>
-  signInPage({ ...entry, otherMethods: signInMethods(pageRequest, entry.next) })
-const renderSignUp: RenderForm = (entry, pageRequest) =>
-  signUpPage({ ...entry, otherMethods: signUpMethods(pageRequest, entry.next) })
-const renderRecover: RenderForm = (entry) => recoverPage(entry)
+const renderSignIn: RenderForm = (form, req) =>
+  signInPage({ ...form, otherMethods: signInMethods(req, form.next) })
+const renderSignUp: RenderForm = (form, req) =>
+  signUpPage({ ...form, otherMethods: signUpMethods(req, form.next) })
+const renderRecover: RenderForm = (form) => recoverPage(form)
 
-/** A page of sign-in; who is signed in already goes on, but to sign in again. */
-async function showForm(input: PageInput, draw: RenderForm): Promise<Response> {
-  const pageRequest = await getPageRequest(input)
-  const entry = signInFormOf(pageRequest)
-  const isAgain = queryOf(pageRequest.request).has('again')
-  if (pageRequest.visitor && !isAgain) return redirectTo(entry.next)
-  return privatePage(
-    pageRequest,
-    pageRequest.ctx.config.personHeader ? proxyPage : draw(entry, pageRequest),
-  )
+/** Shows a form, or redirects people who are signed in unless they confirm their identity. */
+async function showForm(input: PageInput, render: RenderForm): Promise<Response> {
+  const req = await getPageRequest(input)
+  const form = signInFormOf(req)
+  const isAgain = queryOf(req.request).has('again')
+  if (req.visitor && !isAgain) return redirectTo(form.next)
+  return privatePage(req, req.ctx.config.personHeader ? proxyPage : render(form, req))
 }
 
-/** What such a page sent; refused, it is shown again, with all that is no password. */
+/** Handles a form. After an error it keeps every value except the password. */
 async function submitForm(
   input: PageInput,
-  draw: RenderForm,
-  work: (pageRequest: PageRequest, form: SubmittedForm) => Promise<Response>,
+  render: RenderForm,
+  work: (req: PageRequest, form: SubmittedForm) => Promise<Response>,
 ): Promise<Response> {
-  const pageRequest = await getPageRequest(input)
-  if (pageRequest.ctx.config.personHeader)
-    return privatePage(pageRequest, { ...proxyPage, status: 403 })
-  const again = (_: PageRequest, message: string, form: SubmittedForm): Page => {
-    const [next, name, code] = [
-      safeNextPath(form.text('next')),
-      form.text('name'),
-      form.text('code'),
-    ]
-    return draw({ token: pageRequest.token, next, name, code, message }, pageRequest)
+  const req = await getPageRequest(input)
+  if (req.ctx.config.personHeader) return privatePage(req, { ...proxyPage, status: 403 })
+  const page = (_: PageRequest, message: string, form: SubmittedForm): Page => {
+    const [name, code] = [form.text('name'), form.text('code')]
+    const next = safeNextPath(form.text('next'))
+    return render({ token: req.token, next, name, code, message }, req)
   }
-  const instead = (form: SubmittedForm): string | undefined =>
-    signedInDestination(pageRequest, draw, form)
-  return handleForm(pageRequest, work, again, { instead })
+  return handleForm(req, work, page, {
+    staleRedirect: (form) => signedInDestination(req, render, form),
+  })
 }
 
-/** Where who has signed in meanwhile goes on who sends a form once more, or in a second tab. */
+/** Returns the destination of a form that was already submitted, here or in another tab. */
 function signedInDestination(
   { visitor }: PageRequest,
-  draw: RenderForm,
+  render: RenderForm,
   form: SubmittedForm,
 ): string | undefined {
   if (!visitor) return undefined
-  if (draw === renderSignUp) return codesShownPath
+  if (render === renderSignUp) return codesShownPath
   const isSame = normalizeName(form.text('name')) === visitor.person.name
-  return isSame && draw === renderSignIn ? safeNextPath(form.text('next')) : undefined
+  return isSame && render === renderSignIn ? safeNextPath(form.text('next')) : undefined
 }
 
-/** A new account, and its recovery codes before anything else. */
+/** Creates an account and shows its recovery codes. */
 async function createAccount(
-  pageRequest: PageRequest,
+  req: PageRequest,
   form: SubmittedForm,
   code: string | undefined,
   next: string,
 ): Promise<Response> {
-  pageRequest.ctx.storage.requireFreeSpace(0)
-  const joining = { name: form.text('name'), password: form.text('password'), code }
-  const { secret, codes } = await signUp(pageRequest.ctx, joining, clientOf(pageRequest))
-  return privatePage(
-    pageRequest,
-    recoveryCodesPage(codes, next),
-    sessionCookie(pageRequest, secret),
-  )
+  req.ctx.storage.requireFreeSpace(0)
+  const account = { name: form.text('name'), password: form.text('password'), code }
+  const { secret, codes } = await signUp(req.ctx, account, clientOf(req))
+  return privatePage(req, recoveryCodesPage(codes, next), sessionCookie(req, secret))
 }

@@ -1,32 +1,57 @@
-import { html, type Part } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
+import { html, type Part } from '../../core/html.ts'
+import { endWithStop } from '../../core/text.ts'
 import { findAppeal } from '../../hosting/apps/appeal/appeals.ts'
 import { appealCharsMax } from '../../limits.ts'
-import { renderDate } from '../components.ts'
-import { form, textArea } from '../forms.ts'
+import { agentBreadcrumb } from '../agents/agent.ts'
+import { renderDate } from '../format.ts'
+import { alert, form, notice, textArea } from '../forms.ts'
+import type { Page } from '../layout.ts'
 import { type Studio, studioPath } from './studio.ts'
 
-/**
- * Asks the operator for another look at what was taken down or is held back; who has asked reads
- * what came of it.
- */
+/** Renders the appeal form of a removed or quarantined app, or the appeal and its result. */
 export async function appealForm(studio: Studio): Promise<Part> {
-  const { app, signedIn, submitted } = studio
-  const made = await findAppeal(signedIn.ctx, app)
-  if (made) {
-    return html`<p>You appealed on ${renderDate(iso(made.at))}:</p>
-      <blockquote><bdi>${made.text}</bdi></blockquote>
+  const { app, req, submitted } = studio
+  const known = await findAppeal(req.ctx, app)
+  if (known) {
+    return html`<p>Appeal submitted on ${renderDate(known.at)}:</p>
+      <blockquote><bdi>${known.text}</bdi></blockquote>
       <p>
-        ${made.answer === null ? 'The operator looks at every appeal. The notes of the agent tell when it is decided.' : html`It was ${made.state}: <bdi>${made.answer}</bdi>`}
+        ${known.answer === null ? 'The operator reviews every appeal. The agent receives a note with the result.' : html`The appeal was ${known.state}: <bdi>${known.answer}</bdi>`}
       </p>`
   }
   return form(
-    signedIn.token,
+    req.token,
     studioPath(studio, 'appeal'),
-    html`${textArea({ label: 'Why it is fine', name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}<button
+    html`${textArea({ label: 'Reason for the appeal', name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}<button
         class="button"
       >
-        Appeal
+        Submit appeal
       </button>`,
   )
+}
+
+/** Renders an app that was deleted or taken down, with the way to restore it or to appeal. */
+export async function removedAppPage(studio: Studio): Promise<Page> {
+  const { app, agent, req, message, note } = studio
+  const restore = html`<button class="button">Restore</button>`
+  const status =
+    app.takenDown === null
+      ? html`<p class="lead">
+            This app was deleted on ${renderDate(app.closed ?? 0)}. You can restore it for 30 days.
+            Its link does not work until then.
+          </p>
+          ${alert(message)} ${form(req.token, studioPath(studio, 'undelete'), restore)}`
+      : html`<p class="lead">
+            This app was taken down on ${renderDate(app.takenDown)}:
+            <bdi>${endWithStop(app.takenDownFor ?? '')}</bdi> Its link no longer works, and the page
+            cannot be published again.
+          </p>
+          ${alert(message)}${notice(note)} ${app.closed === null && (await appealForm(studio))}`
+  return {
+    title: app.title,
+    status: 410,
+    main: html`${agentBreadcrumb(agent)}
+      <h1><bdi>${app.title}</bdi></h1>
+      ${status}`,
+  }
 }

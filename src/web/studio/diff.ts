@@ -1,15 +1,15 @@
 import { structuredPatch } from 'diff'
 
-import { commonPrefixLength, cutLine } from './lines.ts'
+import { commonPrefixLength, cutLine } from './excerpts.ts'
 
-/** What differs between two pages is shown in at most so many lines. */
+/** The maximum number of displayed lines. */
 const diffLinesMax = 1_000
-/** The work grows with these, and with the square of edits: pages beyond are not compared. */
+/** Larger comparisons are rejected: the work grows with the lines and the square of the edits. */
 const editsMax = 1_500
 const pageLinesMax = 100_000
 const contextLines = 3
 
-/** A line of a difference, with its number in the page before and in the page after. */
+/** A line of a diff, with its line numbers in the old and the new page. */
 export interface DiffLine {
   sign: '+' | '-' | ' '
   before: number | undefined
@@ -17,18 +17,17 @@ export interface DiffLine {
   text: string
 }
 
-/** What differs between two pages: places with some lines around them, and how much in all. */
 export interface Diff {
   hunks: DiffLine[][]
   added: number
   removed: number
-  /** Lines of places that are not shown. */
+  /** Lines beyond the display limit. */
   left: number
 }
 
 /**
- * Compares two pages line by line (Myers' algorithm); long lines are cut around what differs.
- * Undefined where they have too little in common, or too many lines.
+ * Compares two pages line by line with Myers' algorithm and cuts long lines around the change.
+ * Returns undefined for pages that are too large or too different.
  */
 export function createDiff(before: string, after: string): Diff | undefined {
   if ([before, after].some(isTooLong)) return undefined
@@ -38,15 +37,15 @@ export function createDiff(before: string, after: string): Diff | undefined {
   const all = patch.hunks.map(({ lines, oldStart, newStart }) =>
     numberLines(lines, oldStart, newStart),
   )
-  const count = (wanted: DiffLine['sign']): number =>
-    all.reduce((sum, place) => sum + place.filter(({ sign }) => sign === wanted).length, 0)
-  let room = diffLinesMax
+  const count = (counted: DiffLine['sign']): number =>
+    all.reduce((sum, hunk) => sum + hunk.filter(({ sign }) => sign === counted).length, 0)
+  let budget = diffLinesMax
   const places: DiffLine[][] = []
-  for (const place of all) {
-    if (room > 0) places.push(cutLines(place.slice(0, room)))
-    room -= place.length
+  for (const hunk of all) {
+    if (budget > 0) places.push(cutLines(hunk.slice(0, budget)))
+    budget -= hunk.length
   }
-  return { hunks: places, added: count('+'), removed: count('-'), left: Math.max(0, -room) }
+  return { hunks: places, added: count('+'), removed: count('-'), left: Math.max(0, -budget) }
 }
 
 function isTooLong(page: string): boolean {
@@ -67,23 +66,23 @@ function numberLines(lines: string[], oldStart: number, newStart: number): DiffL
     const text = line.slice(1)
     if (line.startsWith('+')) return [{ sign: '+', before: undefined, after: after++, text }]
     if (line.startsWith('-')) return [{ sign: '-', before: before++, after: undefined, text }]
-    // What begins with a backslash tells of a page without a last line break.
+    // A line with a backslash marks a missing final line break.
     return line.startsWith(' ') ? [{ sign: ' ', before: before++, after: after++, text }] : []
   })
 }
 
-/** Cuts long lines: one that took the place of another, where the two begin to differ. */
-function cutLines(place: DiffLine[]): DiffLine[] {
-  const twins = new Map<DiffLine, string>()
-  let gone: DiffLine[] = []
-  for (const line of place) {
-    if (line.sign === '-') gone.push(line)
-    const twin = line.sign === '+' ? gone.shift() : undefined
-    if (twin) twins.set(line, twin.text).set(twin, line.text)
-    if (line.sign === ' ') gone = []
+/** Cuts long lines; a replaced line is cut where it differs from its replacement. */
+function cutLines(hunk: DiffLine[]): DiffLine[] {
+  const pairs = new Map<DiffLine, string>()
+  let removedLines: DiffLine[] = []
+  for (const line of hunk) {
+    if (line.sign === '-') removedLines.push(line)
+    const pair = line.sign === '+' ? removedLines.shift() : undefined
+    if (pair) pairs.set(line, pair.text).set(pair, line.text)
+    if (line.sign === ' ') removedLines = []
   }
-  return place.map((line) => ({
+  return hunk.map((line) => ({
     ...line,
-    text: cutLine(line.text, commonPrefixLength(line.text, twins.get(line) ?? '')),
+    text: cutLine(line.text, commonPrefixLength(line.text, pairs.get(line) ?? '')),
   }))
 }

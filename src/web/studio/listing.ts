@@ -1,4 +1,4 @@
-import { html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/html.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
@@ -6,11 +6,11 @@ import { form, inputField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
-/** How an app is told of, where it is listed, what a remix costs, and how it ends. */
+/** Renders the forms for details, Explore, remixes and deletion. */
 export function listingPage(studio: Studio): Page {
   const main = html`<div class="columns">
       <section>
-        <h2>What it is</h2>
+        <h2>Details</h2>
         ${detailsForm(studio)}
       </section>
       <div>
@@ -25,10 +25,10 @@ export function listingPage(studio: Studio): Page {
       </div>
     </div>
     <section>
-      <h2>Delete</h2>
+      <h2>Delete app</h2>
       <p class="small">
-        Its link is gone at once.
-        ${studio.app.version === 0 ? 'Its first build ends, and nothing is kept.' : 'It is kept for 30 days and can be brought back.'}
+        The link stops working immediately.
+        ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore the app for 30 days.'}
       </p>
       ${deleteForm(studio)}
     </section>`
@@ -46,10 +46,10 @@ function detailsForm(studio: Studio): Part {
       { label: 'Description', name: 'description', value: description, max: descriptionCharsMax },
     )}${selectField({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}<label
       class="tick"
-      ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Agents may
-      comment on it</label
+      ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
+      comments</label
     ><button class="button">Save</button>`
-  return form(studio.signedIn.token, studioPath(studio, 'details'), fields)
+  return form(studio.req.token, studioPath(studio, 'details'), fields)
 }
 
 const button = (value: string, label: string, quiet: boolean): Part =>
@@ -57,58 +57,58 @@ const button = (value: string, label: string, quiet: boolean): Part =>
 
 function exploreForm(studio: Studio): Part {
   const { listed, listedVersion, version } = studio.app
-  const token = studio.signedIn.token
+  const token = studio.req.token
   const path = studioPath(studio, 'explore')
   if (listed === 'off') {
     return html`<p class="small">
-        It is not on Explore. Its page is read by the safety check before it goes there.
+        This app is not listed on Explore. Listing it runs the safety check first.
       </p>
-      ${form(token, path, button('yes', 'Put it on Explore', false))}`
+      ${form(token, path, button('yes', 'List on Explore', false))}`
   }
   const isBehind = listedVersion !== version
-  const words =
+  const status =
     listed === 'pending'
-      ? 'It goes on Explore again once somebody has looked into what was reported of it.'
-      : `It is on Explore with version ${listedVersion}.`
-  return html`<p class="small">${words}</p>
-    ${form(token, path, html`${isBehind && button('yes', `Show version ${version} there`, false)}${button('no', 'Take it off Explore', true)}`)}`
+      ? 'It returns to Explore when the operator has reviewed the reports.'
+      : `Version ${listedVersion} is listed on Explore.`
+  return html`<p class="small">${status}</p>
+    ${form(token, path, html`${isBehind && button('yes', `List version ${version}`, false)}${button('no', 'Remove from Explore', true)}`)}`
 }
 
 const remixes = [
-  ['off', 'Nobody may remix it'],
-  ['free', 'A remix is free'],
-  ['price', 'A remix costs credits'],
+  ['off', 'Remixes off'],
+  ['free', 'Free remixes'],
+  ['price', 'Paid remixes'],
 ] as const
 
 function remixForm(studio: Studio): Part {
   const { submitted, app } = studio
   const remix = submitted?.text('remix') || app.remix
   const priceRemix = submitted?.text('priceRemix') || (app.priceRemix ?? '')
-  // A price from before prices were closed stays until it is changed.
-  const isPriced = studio.signedIn.ctx.config.pricesOn || app.remix === 'price'
+  // An earlier price stays after prices are turned off.
+  const isPriced = studio.req.ctx.config.pricesOn || app.remix === 'price'
   const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
   const price = inputField({
     label: 'Price in credits',
     name: 'priceRemix',
     type: 'number',
     value: priceRemix,
-    hint: 'With “A remix costs credits”.',
+    hint: 'Applies to paid remixes.',
     isOptional: true,
   })
-  const terms = selectField({ label: 'Terms', name: 'remix', value: remix, options })
+  const terms = selectField({ label: 'Who can remix', name: 'remix', value: remix, options })
   const fields = html`${terms}${isPriced && price}<button class="button quiet">
-      Set the terms
+      Save remix settings
     </button>`
-  return form(studio.signedIn.token, studioPath(studio, 'remix'), fields)
+  return form(studio.req.token, studioPath(studio, 'remix'), fields)
 }
 
 const deleteForm = (studio: Studio): Part =>
   form(
-    studio.signedIn.token,
+    studio.req.token,
     studioPath(studio, 'delete'),
     confirmDialog({
-      label: 'Delete',
+      label: 'Delete app',
       question: html`Delete <bdi>${studio.app.title}</bdi>?`,
-      consequence: 'Whoever has its link finds nothing there any more.',
+      consequence: 'Its link stops working immediately.',
     }),
   )

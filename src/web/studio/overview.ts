@@ -1,16 +1,16 @@
-import { html } from '../../core/markup.ts'
+import { html } from '../../core/html.ts'
 import { listOpensByDay } from '../../hosting/apps/opens.ts'
 import { presentApp } from '../../hosting/apps/present.ts'
 import { getEarningsTotals } from '../../hosting/me/earnings/earnings.ts'
 import { barChart } from '../chart.ts'
 import { starRating, statList } from '../components.ts'
-import { formatAmount, formatBytes, formatCompact, formatCount, formatCredits } from '../format.ts'
+import { formatAmount, formatBytes, formatCompact, formatCount, shortCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPage } from './studio.ts'
 
 const daysShown = 30
 
-/** What became of an app: how often it was opened, what is said of it, what it earned. */
+/** Renders an app's opens, ratings and earnings. */
 export async function overviewPage(studio: Studio): Promise<Page> {
   const { app, agent, req } = studio
   const { ctx } = req
@@ -21,7 +21,7 @@ export async function overviewPage(studio: Studio): Promise<Page> {
   const { rating, remixes, bytes, opens: all } = presentApp(ctx, app)
   const main = html`${statList([
       ['Opens', formatCompact(all)],
-      ['Rating', html`${starRating(rating) || 'None yet'}`],
+      ['Rating', html`${starRating(rating) || 'No ratings'}`],
       ['Reviews', formatCompact(rating.count)],
       ['Remixes', formatCompact(remixes)],
       ['Earned', formatAmount(earned.net, 'credit')],
@@ -30,19 +30,16 @@ export async function overviewPage(studio: Studio): Promise<Page> {
     <section>
       <h2>Opens</h2>
       ${barChart(opens, 'open')}
-      <p class="small">
-        One counts for each visitor and day. What agents say of it is on its page on Explore.
-      </p>
+      <p class="small">Each visitor counts once a day. Reviews are on the app’s page on Explore.</p>
     </section>
     <section>
       <h2>Earnings</h2>
       ${
         earned.sales === 0
-          ? html`<p class="small">Nobody has paid for a remix yet.</p>`
+          ? html`<p class="small">No paid remixes yet.</p>`
           : html`<p>
-              ${formatCount(earned.sales, 'sale')} for ${formatCredits(earned.gross)} credits.
-              ${formatCredits(earned.fee)} of them went to this place, ${formatCredits(earned.net)}
-              to @${agent.handle}.
+              ${formatCount(earned.sales, 'sale')} for ${shortCredits(earned.gross)} credits.
+              Platform fee: ${shortCredits(earned.fee)}. @${agent.handle} received ${shortCredits(earned.net)}.
             </p>`
       }
     </section>`

@@ -1,10 +1,9 @@
-import { type Html, html } from '../../core/markup.ts'
-import { sentence } from '../../core/text.ts'
-import { iso } from '../../core/time.ts'
-import { presentFinding } from '../../hosting/apps/publish.ts'
+import { type Html, html } from '../../core/html.ts'
+import { endWithStop } from '../../core/text.ts'
+import { presentFinding } from '../../hosting/apps/present.ts'
 import { getScan } from '../../hosting/apps/scan/scans.ts'
 import { getHtml } from '../../hosting/apps/versions/versions.ts'
-import { renderDateTime } from '../components.ts'
+import { renderDateTime } from '../format.ts'
 import { form } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { appealForm } from './appeal.ts'
@@ -13,43 +12,43 @@ import { readExcerpts } from './source.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 const verdicts = {
-  clean: 'Nothing found.',
-  warn: 'It may be hosted; see what was found.',
-  block: 'It may not be shown until this is mended.',
+  clean: 'No issues found.',
+  warn: 'Hosting is allowed. Review the warnings below.',
+  block: 'Fix these issues and publish again. The page is not shown until then.',
 }
 
-const severities = { block: 'Blocks', unlist: 'Keeps it off Explore', warn: 'Warning' }
+const severities = { block: 'Blocked', unlist: 'Not listable', warn: 'Warning' }
 
-/** What the safety check says of the newest page, each finding with its place in the source. */
+/** Renders the safety check of the latest version, with the source around each finding. */
 export async function safetyPage(studio: Studio): Promise<Page> {
-  const { app, agent, signedIn } = studio
+  const { app, agent, req } = studio
   if (app.version === 0) {
-    return studioPage(studio, 'safety', html`<p>There is no page to read yet.</p>`)
+    return studioPage(studio, 'safety', html`<p>No version to check yet.</p>`)
   }
-  const { verdict, scanned, findings } = await getScan(signedIn.ctx, agent, app.id)
-  const places =
+  const { verdict, scanned, findings } = await getScan(req.ctx, agent, app.id)
+  const excerpts =
     findings.length === 0
       ? []
-      : await readExcerpts(await getHtml(signedIn.ctx, agent, app.id, app.version), findings)
-  const again = html`<button class="button quiet">Check it again</button>`
+      : await readExcerpts(await getHtml(req.ctx, agent, app.id, app.version), findings)
+  const again = html`<button class="button quiet">Run again</button>`
   const main = html`<section>
       <h2>Safety check</h2>
       <p>
         ${verdicts[verdict]}
-        <span class="small">Version ${app.version}, ${renderDateTime(iso(scanned))}</span>
+        <span class="small">Version ${app.version}, ${renderDateTime(scanned)}</span>
       </p>
       <ul class="findings">
-        ${findings.map((one, at) => renderFinding(presentFinding(one), places[at] ?? []))}
+        ${findings.map((one, at) => renderFinding(presentFinding(one), excerpts[at] ?? []))}
       </ul>
-      ${form(signedIn.token, studioPath(studio, 'rescan'), again)}
+      ${form(req.token, studioPath(studio, 'rescan'), again)}
     </section>
     ${
       app.heldAt !== null &&
       html`<section>
         <h2>Appeal</h2>
         <p>
-          It is held back since ${renderDateTime(iso(app.heldAt))}:
-          <bdi>${sentence(app.heldFor ?? '')}</bdi>
+          Quarantined since ${renderDateTime(app.heldAt)}:
+          <bdi>${endWithStop(app.heldFor ?? '')}</bdi>
         </p>
         ${await appealForm(studio)}
       </section>`

@@ -7,9 +7,9 @@ declare const self: Worker
 
 const decoder = new TextDecoder()
 
-function runTask(asked: SourceTask): SourceResult {
-  if ('page' in asked) return { excerpts: createExcerpts(decoder.decode(asked.page), asked.places) }
-  const { before, after } = asked
+function runTask(task: SourceTask): SourceResult {
+  if ('page' in task) return { excerpts: createExcerpts(decoder.decode(task.page), task.places) }
+  const { before, after } = task
   return { difference: createDiff(decoder.decode(before), decoder.decode(after)) }
 }
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { decideAppeal } from '../../hosting/apps/appeal/appeals.ts'
-import { quarantine, takeDown } from '../../hosting/moderation/moderation.ts'
+import { decideAppeal, quarantine, takeDown } from '../../hosting/moderation/moderation.ts'
 import { type Browser, claimedBy, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
@@ -22,7 +21,7 @@ beforeEach(async () => {
   await claimedBy(olga, ann)
 })
 afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
   await h.close()
 })
 

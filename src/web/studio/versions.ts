@@ -1,9 +1,10 @@
-import { makeCursor, pageOf } from '../../core/cursor.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { makeCursor, takePage } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { VersionBody } from '../../hosting/apps/versions/schemas.ts'
 import { presentVersion } from '../../hosting/apps/versions/versions.ts'
-import { formatBytes, renderDateTime, versionOrigins } from '../components.ts'
+import { versionOrigins } from '../components.ts'
+import { formatBytes, renderDateTime } from '../format.ts'
 import { form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
@@ -11,14 +12,13 @@ import { type Studio, studioPage, studioPath } from './studio.ts'
 
 const shownMax = 30
 
-/** The versions of an app, newest first, with what can be done with each. */
 export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
-  const { app, signedIn } = studio
-  const rows = await apps.listVersions(signedIn.ctx, app, shownMax + 1, numberCursor(query))
-  const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
+  const { app, req } = studio
+  const rows = await apps.listVersions(req.ctx, app, shownMax + 1, numberCursor(query))
+  const { page, next } = takePage(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0
-      ? emptyState('No version yet', 'The first one comes when its build has landed.')
+      ? emptyState('No versions yet', 'The first version appears when the build succeeds.')
       : html`${compareForm(studio)}
           <ol class="versions-list">
             ${page.map((row) => versionItem(studio, presentVersion(row)))}
@@ -28,7 +28,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
 }
 
 function versionItem(studio: Studio, { version, created, via, note, bytes }: VersionBody): Html {
-  const { app, signedIn } = studio
+  const { app, req } = studio
   const restore = html`${hiddenField('version', version)}<button
       class="button quiet slim"
       aria-label="Restore version ${version}"
@@ -39,28 +39,26 @@ function versionItem(studio: Studio, { version, created, via, note, bytes }: Ver
     <div>
       <h2>
         Version
-        ${version}${version === apps.visibleVersion(app) && html` <span class="badge">Shown</span>`}
+        ${version}${version === apps.visibleVersion(app) && html` <span class="badge">Live</span>`}
       </h2>
       <p class="small">
         ${renderDateTime(created)} · ${formatBytes(bytes)} · ${versionOrigins[via]}
       </p>
       ${note !== '' && html`<p><bdi>${note}</bdi></p>`}
     </div>
-    <div class="acts">
+    <div class="actions">
       <a
         class="button quiet slim"
         href="/a/${app.id}/versions/${version}"
         aria-label="Preview version ${version}"
         >Preview</a
-      >${version > 1 && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Changes of version ${version}">Changes</a>`}${
-        version !== app.version &&
-        form(signedIn.token, studioPath(studio, 'restore'), restore, 'act')
+      >${version > 1 && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Changes of version ${version}">Compare</a>`}${
+        version !== app.version && form(req.token, studioPath(studio, 'restore'), restore, 'act')
       }
     </div>
   </li>`
 }
 
-/** Asks for two versions to be compared. */
 export function compareForm(studio: Studio, from?: number, to?: number): Part {
   const { app } = studio
   if (app.version < 2) return undefined

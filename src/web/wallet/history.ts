@@ -1,36 +1,36 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html } from '../../core/html.ts'
 import { fromUsd, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { listHistory } from '../../gateway/usage/history.ts'
 import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
-import { renderDateTime, withQuery } from '../components.ts'
-import { formatAmount, formatColumn } from '../format.ts'
+import { withQuery } from '../components.ts'
+import { formatAmount, formatColumn, formatDuration, renderDateTime } from '../format.ts'
 import { selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, numberPager } from '../lists.ts'
-import { formatDuration, walletTabs } from './parts.ts'
+import { walletTabs } from './parts.ts'
 
 const rowsShown = 50
 
 type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>
 
-/** Which part of a history a query asks for; an empty field asks for nothing. */
+/** Reads the filters; forms send empty fields. */
 export const readFilters = (query: URLSearchParams): HistoryFilters => {
   const [model, from, to] = ['model', 'from', 'to'].map((name) => query.get(name))
   return { ...(model && { model }), ...(from && { from }), ...(to && { to }) }
 }
 
-/** The newest rows of a history, as many as one CSV holds. Refuses bad_request. */
+/** Reads the newest rows, up to the limit of a CSV file. Throws `bad_request`. */
 export async function readRows(
   ctx: AppContext,
   account: string,
-  wanted: HistoryFilters,
+  filters: HistoryFilters,
 ): Promise<UsageRow[]> {
   const rows: UsageRow[] = []
-  // What comes meanwhile would move every page.
-  const whole = { to: iso(ctx.clock.now()), ...wanted, page_count: historyPageMax }
+  // Without an end, requests that arrive meanwhile would shift the pages.
+  const whole = { to: iso(ctx.clock.now()), ...filters, page_count: historyPageMax }
   for (let page = 1; page <= csvRowsMax / historyPageMax; page += 1) {
     const { data } = await listHistory(ctx, account, { ...whole, page })
     rows.push(...data)
@@ -39,36 +39,36 @@ export async function readRows(
   return rows
 }
 
-const sources = { api: 'Key', web: 'Playground', build: 'Build' }
+const sources = { api: 'API key', web: 'Playground', build: 'Build' }
 
 const row = (use: UsageRow, credits: string | undefined): Html =>
   html`<tr>
     <td>${renderDateTime(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
     <td>${sources[use.source]}</td>
-    <td class="number" data-label="In">${use.input_count.toLocaleString('en')}</td>
-    <td class="number" data-label="Out">
-      ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Counted here, because the upstream did not say.">≈</abbr>`}
+    <td class="number" data-label="Input">${use.input_count.toLocaleString('en')}</td>
+    <td class="number" data-label="Output">
+      ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}
     </td>
-    <td class="kind">${use.status}</td>
+    <td class="capitalized">${use.status}</td>
     <td class="number">${formatDuration(use.ms)}</td>
     <td class="number">${credits}</td>
   </tr>`
 
 function requestTable(uses: UsageRow[]): Html {
-  // As the ledger has them.
+  // The exact amounts of the ledger.
   const credits = formatColumn(uses.map((use) => fromUsd(use.price_in_usd.toFixed(9)) ?? zero))
-  return html`<div class="wide" role="region" aria-label="Requests" tabindex="0">
-    <table class="uses">
+  return html`<div class="table-scroll" role="region" aria-label="Requests" tabindex="0">
+    <table class="requests">
       <thead>
         <tr>
           <th scope="col">Time</th>
           <th scope="col">Model</th>
-          <th scope="col">By</th>
-          <th scope="col" class="number">In</th>
-          <th scope="col" class="number">Out</th>
+          <th scope="col">Source</th>
+          <th scope="col" class="number">Input</th>
+          <th scope="col" class="number">Output</th>
           <th scope="col">Status</th>
-          <th scope="col" class="number">Took</th>
+          <th scope="col" class="number">Duration</th>
           <th scope="col" class="number">Credits</th>
         </tr>
       </thead>
@@ -84,7 +84,7 @@ const dateField = (name: string, label: string, value: string | undefined): Html
     ><span>${label}</span><input type="date" name="${name}" value="${value?.slice(0, 10)}"
   /></label>`
 
-function filters({ model, from, to }: HistoryFilters, models: string[]): Html {
+function filterForm({ model, from, to }: HistoryFilters, models: string[]): Html {
   const all = model === undefined || models.includes(model) ? models : [model, ...models]
   const options = [['', 'All models'], ...all.map((id) => [id, id] as const)] as const
   return html`<form class="filters" action="/wallet/history">
@@ -98,32 +98,32 @@ function filters({ model, from, to }: HistoryFilters, models: string[]): Html {
 const noRequests = (isFiltered: boolean): Html =>
   isFiltered
     ? emptyState(
-        'No such request',
-        'No request fits what is chosen above.',
-        html`<a class="button quiet" href="/wallet/history">Show all</a>`,
+        'No matching requests',
+        'Change or clear the filters.',
+        html`<a class="button quiet" href="/wallet/history">Clear filters</a>`,
       )
     : emptyState(
-        'Nothing used yet',
-        'Each request to a model is listed here, with its tokens and what it cost.',
+        'No usage yet',
+        'Requests to models appear here with their tokens and costs.',
         html`<a class="button quiet" href="/wallet/playground">Try the playground</a>`,
       )
 
-/** What a history page is asked for, and the models that can be chosen. */
 interface HistoryView {
   account: string
+  /** The models of the filter. */
   models: string[]
   query: URLSearchParams
 }
 
-/** What a wallet used, request by request, newest first. Refuses bad_request. */
+/** Renders the model requests of a wallet, newest first. Throws `bad_request`. */
 export async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
-  const wanted = readFilters(view.query)
+  const filters = readFilters(view.query)
   const page = Number(view.query.get('page') ?? 1)
-  const asked = { ...wanted, page, page_count: rowsShown }
-  const { data, total } = await listHistory(ctx, view.account, asked)
+  const params = { ...filters, page, page_count: rowsShown }
+  const { data, total } = await listHistory(ctx, view.account, params)
   const isLast = page * rowsShown >= total
-  const isFiltered = Object.keys(wanted).length > 0
-  const csv = withQuery('/wallet/history.csv', wanted)
+  const isFiltered = Object.keys(filters).length > 0
+  const csv = withQuery('/wallet/history.csv', filters)
   const count = html`<div class="head">
     <p>${formatAmount(total, 'request')}${page > 1 && `, page ${page}`}</p>
     <a href="${csv}" download
@@ -131,11 +131,10 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
     >
   </div>`
   const main = html`<h1>Usage</h1>
-    <p class="lead">
-      What was asked of models from this wallet. Neither questions nor answers are kept.
-    </p>
-    ${walletTabs('/wallet/history')} ${(isFiltered || total > 0) && filters(wanted, view.models)}
+    <p class="lead">Model requests paid from this wallet. Prompts and responses are not stored.</p>
+    ${walletTabs('/wallet/history')}
+    ${(isFiltered || total > 0) && filterForm(filters, view.models)}
     ${total > 0 ? html`${count}${data.length > 0 && requestTable(data)}` : noRequests(isFiltered)}
-    ${numberPager('/wallet/history', { page, isLast }, wanted)}`
+    ${numberPager('/wallet/history', { page, isLast }, filters)}`
   return { title: 'Usage', main }
 }

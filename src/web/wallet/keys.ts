@@ -1,38 +1,29 @@
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html } from '../../core/html.ts'
 import { toCredits } from '../../core/money.ts'
-import { iso } from '../../core/time.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import type { Key } from '../../keys/keys.ts'
 import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
-import { copyLine, renderDate } from '../components.ts'
+import { copyLine } from '../components.ts'
 import { revokeDialog } from '../confirm-dialog.ts'
-import { formatCredits } from '../format.ts'
-import {
-  form,
-  hiddenField,
-  inputField,
-  notice,
-  parseCredits,
-  type SubmittedForm,
-} from '../forms.ts'
+import { renderDate, shortCredits } from '../format.ts'
+import { form, hiddenField, inputField, notice, readCredits, type SubmittedForm } from '../forms.ts'
 import { createAndShowKey, keyRefField } from '../new-key.ts'
-import { redirectTo, type SignedInRequest } from '../session.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
 
 const action = '/wallet/keys'
 
-/** What the keys of a wallet are drawn from. */
 export interface KeysView {
   token: string
-  /** The gateway's address. */
+  /** The gateway's URL. */
   gateway: string
   keys: Key[]
   last: Map<string, LatestSpending>
-  /** What a new key may spend in a day unless one says otherwise; null is no cap. */
+  /** The default daily limit of a new key in credits; null is no limit. */
   cap: number | null
-  /** What was typed into the form that was refused. */
+  /** The form that failed, with the typed values. */
   submitted?: SubmittedForm | undefined
-  /** What a form has done. */
+  /** The form that was submitted successfully. */
   done?: string | null | undefined
 }
 
@@ -44,11 +35,10 @@ function keyRow(
   const cap = typed || (dailyCap === null ? undefined : toCredits(dailyCap))
   const used = last.get(prefix)
   const spent = used
-    ? html`last spent with ${renderDate(used.day)} · ${formatCredits(toCredits(used.today))} credits
-      today`
-    : 'never spent with'
-  const capping = html`${hiddenField('cap', prefix)}<label class="field"
-      ><span>Credits a day</span
+    ? html`last used ${renderDate(used.day)} · ${shortCredits(toCredits(used.today))} credits today`
+    : 'never used'
+  const limitForm = html`${hiddenField('cap', prefix)}<label class="field"
+      ><span>Credits per day</span
       ><input
         type="number"
         name="dailyCap"
@@ -57,59 +47,55 @@ function keyRow(
         step="any"
         inputmode="decimal"
         autocomplete="off"
-        placeholder="No cap" /></label
-    ><button class="button quiet slim" aria-label="Set the cap of ${prefix}">Set</button>`
+        placeholder="No limit" /></label
+    ><button class="button quiet slim" aria-label="Save the daily limit of ${prefix}">Save</button>`
   return html`<li>
     <div>
       <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
-      <p class="small">Made ${renderDate(iso(created))} · ${spent}</p>
+      <p class="small">Created ${renderDate(created)} · ${spent}</p>
     </div>
-    ${form(token, action, capping, 'cap')}${form(token, action, revokeDialog(prefix), 'act')}
+    ${form(token, action, limitForm, 'cap')}${form(token, action, revokeDialog(prefix), 'act')}
   </li>`
 }
 
-/** The gateway keys of a wallet: what each spent, its cap, and a form for another. */
 export function walletKeySection(view: KeysView): Html {
   const { token, gateway, keys, cap, submitted, done } = view
   const typed = submitted?.has('name') ? submitted : undefined
-  const words = new Map([
-    ['cap', 'The cap is set.'],
-    ['revoke', 'The key is revoked.'],
+  const doneMessage = new Map([
+    ['cap', 'Daily limit updated.'],
+    ['revoke', 'API key revoked.'],
   ]).get(done ?? '')
-  const made = html`${keyRefField()}${inputField({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
+  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Credits per day (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
       class="button quiet"
     >
-      Make a key
+      Create API key
     </button>`
   return html`<section id="keys">
-    <h2>Gateway keys</h2>
-    ${notice(words)}
-    <p class="small">Any OpenAI client can spend from this wallet with one of these.</p>
-    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'The address for OpenAI clients')}
+    <h2>Gateway API keys</h2>
+    ${notice(doneMessage)}
+    <p class="small">Use these keys with any OpenAI client. Requests are paid from this wallet.</p>
+    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'Base URL for OpenAI clients')}
     ${
       keys.length > 0 &&
       html`<ul class="rows keys">
         ${keys.map((key) => keyRow(view, key))}
       </ul>`
     }
-    ${form(token, action, made, 'form trio')}
+    ${form(token, action, createForm, 'form three-fields')}
   </section>`
 }
 
-/** Makes a key of the wallet, changes the cap of one, or revokes one. */
-export async function changeKeys(
-  signedIn: SignedInRequest,
-  submitted: SubmittedForm,
-): Promise<Response> {
-  const { ctx, visitor } = signedIn
-  const [person, cap] = [visitor.person, parseCredits(submitted, 'dailyCap') ?? null]
+/** Creates or revokes a key, or sets its daily limit. Throws `bad_request`, `not_found`. */
+export async function changeKeys(req: UserRequest, submitted: SubmittedForm): Promise<Response> {
+  const { ctx, visitor } = req
+  const [person, cap] = [visitor.person, readCredits(submitted, 'dailyCap') ?? null]
   const [revoked, capped] = [submitted.text('revoke'), submitted.text('cap')]
   if (revoked) await ownKeys.revoke(ctx, person, 'gateway', revoked)
   else if (capped) await ownKeys.setDailyCap(ctx, person, capped, cap)
   if (revoked || capped) return redirectTo(`/wallet?done=${revoked ? 'revoke' : 'cap'}#keys`)
-  return createAndShowKey(signedIn, submitted, {
-    make: () => ownKeys.create(ctx, person, 'gateway', submitted.text('name'), cap),
-    what: 'Whoever holds it can spend from your wallet at the gateway.',
+  return createAndShowKey(req, submitted, {
+    create: () => ownKeys.create(ctx, person, 'gateway', submitted.text('name'), cap),
+    purpose: 'Anyone with this key can spend from your wallet.',
     back: '/wallet',
   })
 }

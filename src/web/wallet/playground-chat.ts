@@ -2,24 +2,23 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import type { AppContext } from '../../context.ts'
-import { fromUsd, inWords, toCredits, toUsd, zero } from '../../core/money.ts'
+import { formatCredits, fromUsd, toCredits, toUsd, zero } from '../../core/money.ts'
 import { oneOf } from '../../core/schema.ts'
 import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import { spenderOf } from '../../gateway/authentication.ts'
-import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/envelope.ts'
+import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/error-response.ts'
 import { listHistory } from '../../gateway/usage/history.ts'
 import { walletOf } from '../../hosting/people/people.ts'
-import { callerAddress, getRequestContext } from '../../http/request-context.ts'
+import { clientAddressGroup, getRequestContext } from '../../http/request-context.ts'
 import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
-import { formatCredits, formatUsd } from '../format.ts'
+import { formatDuration, formatUsd, shortCredits } from '../format.ts'
 import { rejectForm, type SubmittedForm } from '../forms.ts'
 import { findMessage, type Messages } from '../messages.ts'
-import type { SignedInRequest } from '../session.ts'
-import { formatDuration } from './parts.ts'
+import type { UserRequest } from '../session.ts'
 
-/** What was said in a playground: by the person, or by a model, with what that came to. */
+/** A message of a conversation. `told` summarizes the tokens and cost of a reply. */
 const Turn = Type.Object(
   {
     role: oneOf(['user', 'assistant']),
@@ -31,7 +30,7 @@ const Turn = Type.Object(
 export type Turn = Static<typeof Turn>
 const TurnsSchema = Type.Array(Turn, { maxItems: playTurnsMax })
 
-/** A playground's form as it was sent; a conversation that is not ours is undefined. */
+/** The submitted form. `turns` is undefined when it is malformed. */
 export interface ChatDraft {
   model: string
   system: string
@@ -57,66 +56,68 @@ function parseTurns(text: string): Turn[] | undefined {
   }
 }
 
-/** A draft as a chat request (document 2, POST /chat/completions). Refuses bad_request. */
+/** Creates a chat request (document 2, POST /chat/completions). Throws `bad_request`. */
 function chatRequest({ model, system, max_tokens, turns, text }: ChatDraft, stream: boolean) {
   if (!turns || turns.length > playTurnsMax - 2) {
-    rejectForm(`A conversation here has at most ${playTurnsMax} messages. Begin a new one.`)
+    rejectForm(
+      `A conversation can have at most ${playTurnsMax} messages. Start a new conversation.`,
+    )
   }
-  const most = Number(max_tokens)
-  if (max_tokens !== '' && !(Number.isSafeInteger(most) && most > 0)) {
-    rejectForm('“At most” is a whole number of tokens, 1 or more.')
+  const limit = Number(max_tokens)
+  if (max_tokens !== '' && !(Number.isSafeInteger(limit) && limit > 0)) {
+    rejectForm('Enter a whole number of max tokens, 1 or more.')
   }
-  const message = turns.map(({ role, content }) => ({ role, content }))
+  const history = turns.map(({ role, content }) => ({ role, content }))
   return {
     model,
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-      ...message,
+      ...history,
       { role: 'user', content: text },
     ],
-    ...(max_tokens !== '' && { max_tokens: most }),
+    ...(max_tokens !== '' && { max_tokens: limit }),
     ...(stream && { stream }),
   }
 }
 
-/** What a person is told where the gateway's sentence speaks of its fields, and in USD. */
+/** Messages in credits and form labels; the API's are in USD and field names. */
 const chatMessages: Messages<GatewayErrorName> = {
   not_enough_credits: ({ needed, available }) =>
-    `This can cost ${inWords(needed)} credits and your wallet has ${inWords(available)}. Nothing ` +
-    'was charged. Lower “At most”, or add credits: your wallet’s page says how.',
-  no_model: ({ model }) => `The model ${model.slice(0, 100)} is not served here. Choose another.`,
+    `This request can cost up to ${formatCredits(needed)} credits and your wallet has ` +
+    `${formatCredits(available)}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.`,
+  no_model: ({ model }) =>
+    `The model ${model.slice(0, 100)} is not available. Choose another model.`,
 }
 
-/** A refusal as the gateway answers it, in a person's words. */
-function chatErrorResponse(refusal: ApiError<GatewayErrorName>): Response {
-  const { status, headers, body } = errorEnvelope(refusal)
-  const message = findMessage(chatMessages, refusal) ?? body.error.message
+function chatErrorResponse(error: ApiError<GatewayErrorName>): Response {
+  const { status, headers, body } = errorEnvelope(error)
+  const message = findMessage(chatMessages, error) ?? body.error.message
   return Response.json({ error: { ...body.error, message } }, { status, headers })
 }
 
-/** No page sends files, so there are no sounds to be heard. */
+/** The playground sends no audio, so it needs no transcription. */
 const noAudio = () => undefined
 
 /**
- * What the gateway answers to a draft, or why not, in words of the page: the chat of document 2,
- * within the address's rate, held and settled on the wallet of who is signed in.
+ * Runs a chat completion (document 2) that the person's wallet pays for, within the rate limit of
+ * the client's address. Returns errors as gateway responses with messages for people.
  */
 export async function runChat(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   draft: ChatDraft,
   stream: boolean,
 ): Promise<Response> {
-  const { ctx, request, visitor } = signedIn
+  const { ctx, request, visitor } = req
   const { id: requestId } = getRequestContext(request)
   try {
     const { gatewayRequests: rate } = ctx.state
-    const retryAfter = rate.take(callerAddress(request))
+    const retryAfter = rate.take(clientAddressGroup(request))
     if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
-    const asked = chatRequest(draft, stream)
-    // A start of the house does not wait for the gateway.
-    const { complete } = await import('../../gateway/chat/chat.ts')
+    const body = chatRequest(draft, stream)
+    // Imported with the first request, to keep the start fast.
+    const { createChatCompletion } = await import('../../gateway/chat/chat.ts')
     const call = { requestId, ref: undefined, signal: request.signal }
-    return await complete(ctx, spenderOf(walletOf(visitor.person)), asked, call, noAudio)
+    return await createChatCompletion(ctx, spenderOf(walletOf(visitor.person)), body, call, noAudio)
   } catch (error) {
     if (isGatewayError(error)) return chatErrorResponse(error)
     return errorResponse(error, () => {
@@ -125,16 +126,16 @@ export async function runChat(
   }
 }
 
-/** Among so many of the newest requests of a wallet is the one that was just answered. */
+/** The number of requests to search for the one that just ended. */
 const recentRequestsMax = 100
 
-/** What a request came to, in words, and what it left. */
+/** The summary of a request and the balance after it. */
 export interface RequestSummary {
   told: string
   left: string
 }
 
-/** What a request of a wallet came to, once it is settled. */
+/** Summarizes a request of a wallet once it is settled. */
 export async function findRequestSummary(
   ctx: AppContext,
   owner: Owner,
@@ -146,15 +147,14 @@ export async function findRequestSummary(
   const amount = fromUsd(use.price_in_usd.toFixed(9)) ?? zero
   const words = [
     use.model,
-    `tokens: ${use.input_count} in, ${use.output_count} out${use.estimated ? ' (our count)' : ''}`,
-    `${formatCredits(toCredits(amount))} credits, ${formatUsd(toUsd(amount))}`,
+    `tokens: ${use.input_count} in, ${use.output_count} out${use.estimated ? ' (estimated)' : ''}`,
+    `${shortCredits(toCredits(amount))} credits, ${formatUsd(toUsd(amount))}`,
     formatDuration(use.ms),
-    ...(use.status === 'interrupted' ? ['stopped early'] : []),
+    ...(use.status === 'interrupted' ? ['stopped'] : []),
     ...(use.status === 'failed' ? ['failed'] : []),
   ]
   return { told: words.join(' · '), left: formatBalance(await ledger.balanceOf(ctx, owner)) }
 }
 
-/** What a wallet has to spend, in words. */
 export const formatBalance = ({ available }: { available: bigint }): string =>
-  `${formatCredits(toCredits(available))} credits`
+  `${shortCredits(toCredits(available))} credits`

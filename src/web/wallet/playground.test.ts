@@ -46,7 +46,7 @@ test('without scripts a model answers in the page, in several turns, and the wal
   expect(first.status).toBe(200)
   const page = String(first.body)
   expect(
-    page.match(/<p class="words">Ahoy &lt;script&gt;alert\(1\)&lt;\/script&gt;<\/p>/g),
+    page.match(/<p class="turn-text">Ahoy &lt;script&gt;alert\(1\)&lt;\/script&gt;<\/p>/g),
   ).toHaveLength(2)
   expect(page).not.toContain('<script>alert')
   expect(page).toMatch(

@@ -1,7 +1,5 @@
-import { Elysia } from 'elysia'
-
 import type { AppContext } from '../../context.ts'
-import { csvFile } from '../../core/csv.ts'
+import { csvResponse } from '../../core/csv.ts'
 import { isRecord } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { formatCsv } from '../../gateway/usage/history.ts'
@@ -19,11 +17,12 @@ import type { SubmittedForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playgroundPath } from '../paths.ts'
 import {
+  pageRoutes,
   privatePage,
-  requireSignIn,
-  signedInForm,
-  signedInPage,
-  type SignedInRequest,
+  requireUser,
+  userForm,
+  userPage,
+  type UserRequest,
 } from '../session.ts'
 import { historyPage, readFilters, readRows } from './history.ts'
 import { changeKeys } from './keys.ts'
@@ -40,29 +39,22 @@ import { emptyDraft, playgroundPage } from './playground.ts'
 import { daysIn } from './spending.ts'
 
 const entriesShown = 10
-const modelsDrawn = 12
-/** Models that a history can be narrowed to. */
-const modelsListed = 300
+const chartModelsMax = 12
+/** The number of models in the filter of the usage page. */
+const filterModelsMax = 300
 
-/** The wallet of a person: what is in it, its keys, what it was used for, and a playground. */
-export const walletRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .use(overviewRoutes(ctx, layout))
-    .use(historyRoutes(ctx, layout))
-    .use(playgroundRoutes(ctx, layout))
-
-const ownerOf = ({ visitor }: SignedInRequest) => walletOf(visitor.person)
+const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
 
 async function getWalletPage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   message?: string,
   submitted?: SubmittedForm,
 ): Promise<Page> {
-  const { ctx, token, request, visitor } = signedIn
+  const { ctx, token, request, visitor } = req
   const { wallet, name } = visitor.person
-  const owner = ownerOf(signedIn)
+  const owner = ownerOf(req)
   const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
-  const drawn = { days: daysIn(queryOf(request)), models: modelsDrawn }
+  const drawn = { days: daysIn(queryOf(request)), models: chartModelsMax }
   const [account, last, spending, entries] = await Promise.all([
     ledger.balanceOf(ctx, owner),
     findLatestSpending(
@@ -78,112 +70,93 @@ async function getWalletPage(
   return walletPage({ ...form, wallet, gateway, name, account, keys, last, cap, spending, entries })
 }
 
-const overviewRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/wallet', ({ request }) => signedInPage({ ctx, layout, request }, getWalletPage))
-    .post(
-      '/wallet/keys',
-      ({ request }) => signedInForm({ ctx, layout, request }, changeKeys, getWalletPage),
-      { parse: 'none' },
-    )
-
-const historyRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/wallet/history', ({ request }) =>
-      signedInPage({ ctx, layout, request }, async (signedIn) => {
-        const account = accountOf(ownerOf(signedIn))
-        const models = await listUsedModels(ctx.db.read, account, modelsListed)
-        return historyPage(ctx, { account, models, query: queryOf(request) })
-      }),
-    )
-    .get('/wallet/history.csv', ({ request }) =>
-      requireSignIn({ ctx, layout, request }, async (signedIn) => {
-        const rows = await readRows(
-          ctx,
-          accountOf(ownerOf(signedIn)),
-          readFilters(queryOf(request)),
-        )
-        return csvFile('history', formatCsv(rows))
-      }),
-    )
-    .get('/wallet/ledger', ({ request }) =>
-      signedInPage({ ctx, layout, request }, (signedIn) =>
-        ledgerPage(ctx, ownerOf(signedIn), queryOf(request)),
-      ),
-    )
-
 async function getPlaygroundPage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   draft: ChatDraft,
   message?: string,
 ): Promise<Page> {
-  const left = formatBalance(await ledger.balanceOf(signedIn.ctx, ownerOf(signedIn)))
-  return playgroundPage(signedIn.ctx, { token: signedIn.token, draft, left, message })
+  const left = formatBalance(await ledger.balanceOf(req.ctx, ownerOf(req)))
+  return playgroundPage(req.ctx, { token: req.token, draft, left, message })
 }
 
-/** A draft as its answer leaves it: with two turns more, or with the gateway's sentence. */
-async function completeTurn(signedIn: SignedInRequest, draft: ChatDraft): Promise<Page> {
-  const answer = await runChat(signedIn, draft, false)
-  const body: unknown = await answer.json()
-  if (!answer.ok) {
+/** Runs a chat turn without JavaScript and renders the page with its result or error. */
+async function completeTurn(req: UserRequest, draft: ChatDraft): Promise<Page> {
+  const response = await runChat(req, draft, false)
+  const body: unknown = await response.json()
+  if (!response.ok) {
     const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined
-    const wait = answer.headers.get('retry-after')
-    const headers = wait === null ? {} : { 'retry-after': wait }
-    return {
-      ...(await getPlaygroundPage(signedIn, draft, String(error))),
-      status: answer.status,
-      headers,
-    }
+    const wait = response.headers.get('retry-after')
+    const page = await getPlaygroundPage(req, draft, String(error))
+    return { ...page, status: response.status, headers: wait ? { 'retry-after': wait } : {} }
   }
-  const { told } =
-    (await findRequestSummary(
-      signedIn.ctx,
-      ownerOf(signedIn),
-      getRequestContext(signedIn.request).id,
-    )) ?? {}
-  const message = { role: 'user', content: draft.text } as const
-  const answered = { role: 'assistant', content: messageText(body), ...(told && { told }) } as const
-  return getPlaygroundPage(signedIn, {
-    ...draft,
-    text: '',
-    turns: [...(draft.turns ?? []), message, answered],
-  })
+  const requestId = getRequestContext(req.request).id
+  const { told } = (await findRequestSummary(req.ctx, ownerOf(req), requestId)) ?? {}
+  const question = { role: 'user', content: draft.text } as const
+  const reply = { role: 'assistant', content: messageText(body), ...(told && { told }) } as const
+  const turns = [...(draft.turns ?? []), question, reply]
+  return getPlaygroundPage(req, { ...draft, text: '', turns })
 }
 
-/** The text of a chat completion. */
+/** Returns the text of a chat completion. */
 function messageText(body: unknown): string {
   const [choice]: unknown[] = isRecord(body) && Array.isArray(body.choices) ? body.choices : []
   const message = isRecord(choice) ? choice.message : undefined
   return isRecord(message) && typeof message.content === 'string' ? message.content : ''
 }
 
-const playgroundRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get(playgroundPath, ({ request }) =>
-      signedInPage({ ctx, layout, request }, (signedIn) =>
-        getPlaygroundPage(signedIn, emptyDraft(queryOf(request).get('model') ?? '')),
+export const walletRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/wallet', ({ input }) => userPage(input, getWalletPage))
+    .post('/wallet/keys', ({ input }) => userForm(input, changeKeys, getWalletPage))
+    .get('/wallet/history', ({ input }) =>
+      userPage(input, async (req) => {
+        const account = accountOf(ownerOf(req))
+        const models = await listUsedModels(ctx.db.read, account, filterModelsMax)
+        return historyPage(ctx, { account, models, query: queryOf(req.request) })
+      }),
+    )
+    .get('/wallet/history.csv', ({ input }) =>
+      requireUser(input, async (req) => {
+        const filters = readFilters(queryOf(req.request))
+        return csvResponse(
+          'history',
+          formatCsv(await readRows(ctx, accountOf(ownerOf(req)), filters)),
+        )
+      }),
+    )
+    .get('/wallet/ledger', ({ input }) =>
+      userPage(input, (req) => ledgerPage(ctx, ownerOf(req), queryOf(req.request))),
+    )
+    .get(playgroundPath, ({ input }) =>
+      userPage(input, (req) =>
+        getPlaygroundPage(req, emptyDraft(queryOf(req.request).get('model') ?? '')),
       ),
     )
     .post(
       playgroundPath,
-      ({ request }) =>
-        signedInForm(
-          { ctx, layout, request },
-          async (signedIn, form) => {
+      ({ input }) =>
+        userForm(
+          input,
+          async (req, form) => {
             const draft = readDraft(form)
             return form.has('stream')
-              ? runChat(signedIn, draft, true)
-              : privatePage(signedIn, await completeTurn(signedIn, draft))
+              ? runChat(req, draft, true)
+              : privatePage(req, await completeTurn(req, draft))
           },
-          (signedIn, message, form) => getPlaygroundPage(signedIn, readDraft(form), message),
+          (req, message, form) => getPlaygroundPage(req, readDraft(form), message),
           { bytesMax: playBytesMax },
         ),
-      { parse: 'none' },
+      {
+        // The model has its own deadline.
+        transform: ({ request }) => {
+          getRequestContext(request).hasOwnDeadline = true
+        },
+      },
     )
-    .get(`${playgroundPath}/:request`, ({ request, params }) =>
-      requireSignIn({ ctx, layout, request }, async (signedIn) => {
-        const told = await findRequestSummary(ctx, ownerOf(signedIn), params.request)
-        if (told) return Response.json(told, { headers: { 'cache-control': 'no-store' } })
-        throw new ApiError('not_found', { what: 'request', see: 'Your history lists them.' })
+    .get(`${playgroundPath}/:request`, ({ input, params }) =>
+      requireUser(input, async (req) => {
+        const summary = await findRequestSummary(ctx, ownerOf(req), params.request)
+        if (summary) return Response.json(summary, { headers: { 'cache-control': 'no-store' } })
+        throw new ApiError('not_found', { what: 'request', see: 'Usage lists all requests.' })
       }),
     )

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html } from '../../core/html.ts'
 import { toCredits } from '../../core/money.ts'
 import type { ModelSpending, Spending } from '../../models/spending.ts'
 import { spendingChart } from '../chart.ts'
@@ -6,10 +6,9 @@ import { withQuery } from '../components.ts'
 import { formatColumn } from '../format.ts'
 import { chip } from '../lists.ts'
 
-/** The spans of days that are drawn. */
 const ranges = [7, 30, 90] as const
 
-/** How many days a query asks for. */
+/** The selected range in days. */
 export const daysIn = (query: URLSearchParams): number =>
   ranges.find((days) => String(days) === query.get('days')) ?? 30
 
@@ -21,10 +20,10 @@ const rangeChips = (shown: number): Html =>
   </nav>`
 
 function modelTable(models: ModelSpending[]): Html {
-  const most = Math.max(...models.map(({ amount }) => toCredits(amount)))
+  const highest = Math.max(...models.map(({ amount }) => toCredits(amount)))
   const credits = formatColumn(models.map(({ amount }) => amount))
   const row = ({ model, requests, amount }: ModelSpending, at: number): Html => {
-    const width = amount > 0n ? Math.max(0.5, (toCredits(amount) / most) * 100) : 0
+    const width = amount > 0n ? Math.max(0.5, (toCredits(amount) / highest) * 100) : 0
     return html`<tr>
       <th scope="row">
         <a href="${withQuery('/wallet/history', { model })}">${model}</a
@@ -51,21 +50,20 @@ function modelTable(models: ModelSpending[]): Html {
 }
 
 const noSpending = html`<div class="empty">
-  <h3>Nothing in these days</h3>
-  <p>What is asked of a model, with a key or in the playground, is drawn here.</p>
+  <h3>No usage in this period</h3>
+  <p>Requests with an API key or from the playground appear here.</p>
   <a class="button quiet" href="/wallet/playground">Try the playground</a>
 </div>`
 
-/** What a wallet spent at the gateway, by day and by model. */
 export function spendingSection({ days, models }: Spending): Html {
-  const drawn = html`${spendingChart(days)}
+  const charts = html`${spendingChart(days)}
     <h3 class="below">By model</h3>
     ${modelTable(models)}`
   return html`<section id="spending">
     <div class="head">
-      <h2>Spending at the gateway</h2>
-      <a href="/wallet/history">Every request</a>
+      <h2>Gateway spending</h2>
+      <a href="/wallet/history">View usage</a>
     </div>
-    ${rangeChips(days.length)} ${models.length > 0 ? drawn : noSpending}
+    ${rangeChips(days.length)} ${models.length > 0 ? charts : noSpending}
   </section>`
 }

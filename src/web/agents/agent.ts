@@ -1,0 +1,183 @@
+import { type Html, html, type Part } from '../../core/html.ts'
+import type { Agent } from '../../hosting/agents/agents.ts'
+import { isPausedByOperator } from '../../hosting/agents/spending.ts'
+import { suspensionError } from '../../hosting/agents/suspension.ts'
+import type { Note } from '../../hosting/notifications/notifications.ts'
+import type { OwnedAgent } from '../../hosting/people/schemas.ts'
+import type { Key } from '../../keys/keys.ts'
+import type { Entry } from '../../ledger/entries.ts'
+import type { DailyAmount } from '../../ledger/spending.ts'
+import { keyForm, keyTable } from '../account/account.ts'
+import { spendingChart } from '../chart.ts'
+import { statList } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
+import { renderDateTime, shortCredits } from '../format.ts'
+import { alert, form, hiddenField, inputField, notice, type SubmittedForm } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { ledgerTable } from '../ledger-table.ts'
+import { itemList } from '../lists.ts'
+import { describeError } from '../messages.ts'
+
+const appsShown = 8
+
+export const agentBreadcrumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
+  html`<p class="crumb">
+    <a href="/agents">Your agents</a> / <a href="/agents/${handle}">@${handle}</a>
+  </p>`
+
+export interface AgentView {
+  token: string
+  agent: OwnedAgent
+  /** Decisions of the operator. */
+  standing: Pick<Agent, 'suspendedFor' | 'pausedBy'>
+  /** Balance of the person's wallet in credits. */
+  wallet: number
+  /** The idempotency key of the next transfer. */
+  ref: string
+  spent: DailyAmount[]
+  entries: Entry[]
+  keys: Key[]
+  notes: Note[]
+  message?: string | undefined
+  /** The form that failed, with the typed values. */
+  submitted?: SubmittedForm | undefined
+  /** The form that was submitted successfully. */
+  done?: string | null | undefined
+}
+
+/** Explains a suspension to the agent's owner. */
+export const suspensionMessage = (agent: Pick<Agent, 'suspendedFor'>): string | undefined =>
+  agent.suspendedFor === null ? undefined : describeError(suspensionError(agent))?.message
+
+function doneNotice({ done, agent }: AgentView): Part {
+  const words = new Map([
+    ['credits', `Credits sent. New balance: ${shortCredits(agent.credits)} credits.`],
+    ['cap', 'Daily limit updated.'],
+    ['pause', agent.paused ? 'Spending paused.' : 'Spending resumed.'],
+    ['keys', 'API key revoked.'],
+  ]).get(done ?? '')
+  return notice(words)
+}
+
+function limitSections({ token, agent, standing, wallet, ref, submitted }: AgentView): Html {
+  const path = `/agents/${agent.handle}`
+  const credits = inputField({
+    label: 'Credits',
+    name: 'credits',
+    type: 'number',
+    hint: `Wallet balance: ${shortCredits(wallet)} credits.`,
+    value: submitted?.text('credits'),
+  })
+  const transfer = html`${hiddenField('ref', ref)}${credits}<button class="button">
+      Send credits
+    </button>`
+  const cap = inputField({
+    label: 'Credits per day',
+    name: 'dailyCap',
+    type: 'number',
+    value: submitted?.text('dailyCap') || (agent.dailyCap ?? ''),
+    hint: 'For all API keys of the agent together. Leave empty for no limit.',
+    isOptional: true,
+  })
+  const byOperator = isPausedByOperator(standing)
+  const status = byOperator
+    ? 'The operator paused spending. Only the operator can resume it.'
+    : agent.paused
+      ? 'Spending is paused.'
+      : 'A paused agent cannot spend credits.'
+  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}<button
+      class="button quiet"
+    >
+      ${agent.paused ? 'Resume spending' : 'Pause spending'}
+    </button>`
+  return html`<div class="columns">
+    <section>
+      <h2>Send credits</h2>
+      ${form(token, `${path}/credits`, transfer)}
+    </section>
+    <section>
+      <h2>Daily limit</h2>
+      ${form(token, `${path}/cap`, html`${cap}<button class="button quiet">Save limit</button>`)}
+      <p class="small below">${status}</p>
+      ${!byOperator && form(token, `${path}/pause`, pause, 'act')}
+    </section>
+  </div>`
+}
+
+const stats = ({ credits, held, spentToday, dailyCap }: OwnedAgent): Html =>
+  statList([
+    ['Credits', shortCredits(credits)],
+    ['On hold', shortCredits(held)],
+    [
+      'Spent today',
+      html`${shortCredits(spentToday)}${dailyCap !== null && ` of ${shortCredits(dailyCap)}`}`,
+    ],
+  ])
+
+const sectionHead = (name: string, path: string, hasMore: boolean): Html =>
+  html`<div class="head">
+    <h2>${name}</h2>
+    ${hasMore && html`<a class="small" href="${path}" aria-label="View all: ${name}">View all</a>`}
+  </div>`
+
+/** Renders an agent for its owner. */
+export function agentPage(view: AgentView): Page {
+  const { token, agent, standing, spent, entries, keys, notes, submitted } = view
+  const message = view.message ?? suspensionMessage(standing)
+  const path = `/agents/${agent.handle}`
+  const apps = agent.apps.slice(0, appsShown).map(
+    ({ id, title }) =>
+      html`<li>
+        <a href="/studio/${id}"><bdi>${title}</bdi></a>
+      </li>`,
+  )
+  const release = confirmDialog({
+    label: 'Release agent',
+    question: `Release @${agent.handle}?`,
+    consequence: 'You no longer own it. Credits that you sent stay with the agent.',
+  })
+  const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
+    <h1>@${agent.handle}</h1>
+    ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(message)}
+    ${doneNotice(view)} ${stats(agent)} ${limitSections(view)}
+    <section>
+      <h2>Spending</h2>
+      ${spendingChart(spent)}
+    </section>
+    <div class="columns">
+      <section>
+        ${sectionHead('Apps', `${path}/apps`, apps.length > 0)}
+        ${itemList(apps, html`<p class="small">No apps yet.</p>`)}
+      </section>
+      <section>
+        ${sectionHead('Notifications', `${path}/notes`, notes.length > 0)}
+        ${itemList(notes.map(renderNote), html`<p class="small">No notifications yet.</p>`)}
+      </section>
+    </div>
+    <section>
+      ${sectionHead('Transactions', `${path}/ledger`, entries.length > 0)} ${ledgerTable(entries)}
+    </section>
+    <section>
+      <h2>Keys</h2>
+      ${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}
+    </section>
+    <section>
+      <h2>Release</h2>
+      <p class="small">It keeps its credits, apps and keys, and another person can claim it.</p>
+      ${form(token, `${path}/release`, release)}
+    </section>`
+  return { title: `@${agent.handle}`, main }
+}
+
+/** Isolates quoted texts, so that right-to-left quotes do not swap places. */
+const isolateQuotes = (text: string): Part =>
+  text
+    .split(/(?<=“)([^”]+)(?=”)/)
+    .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
+
+export const renderNote = ({ kind, text, at, read }: Note): Html =>
+  html`<li>
+    <bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span class="small"
+      >${kind} · ${renderDateTime(at)}</span
+    >${read === null && html` <span class="badge">Unread</span>`}
+  </li>`
