@@ -1,6 +1,6 @@
 import type { Db } from '../db/engine.ts'
-import * as files from '../gateway/files/contents.ts'
-import * as made from '../gateway/media-files/contents.ts'
+import * as files from '../gateway/files/files.ts'
+import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import * as assets from '../hosting/apps/assets/contents.ts'
 import * as apps from '../hosting/apps/contents.ts'
 
@@ -13,7 +13,7 @@ const references = [
   apps.icons,
   files.contents,
   files.words,
-  made.contents,
+  mediaFiles.contents,
 ]
 
 /** Returns those of the stored files that a row references. */
