@@ -1,6 +1,6 @@
 import { and, eq, gte } from 'drizzle-orm'
 
-import { type AppContext, firstCap } from '../../context.ts'
+import { type AppContext, initialCap } from '../../context.ts'
 import { newId, sign } from '../../core/ids.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -15,37 +15,36 @@ import { gatewayAccounts } from './tables.ts'
 export type Account = typeof gatewayAccounts.$inferSelect
 
 /**
- * Makes a gateway account with a balance of 0 and its first key, whose text is shown once
- * (document 2, POST /accounts/create). Refuses keys_address_limit.
+ * Creates a gateway account with a balance of 0 and its first key, which is shown once (document 2,
+ * POST /accounts/create). Throws `keys_address_limit`.
  */
 export async function create(
   ctx: AppContext,
   address: string,
 ): Promise<{ account: Account; keyText: string }> {
-  const madeFrom = sign(ctx.secret, `address ${address}`)
+  const addressHash = sign(ctx.secret, `address ${address}`)
   return ctx.db.tx(async (db) => {
-    await lock(db, `new accounts of ${madeFrom}`)
-    await checkNew(ctx, db, madeFrom)
-    const account = { id: newId(), madeFrom, created: ctx.clock.now() }
+    await lock(db, `new accounts of ${addressHash}`)
+    await checkDailyLimit(ctx, db, addressHash)
+    const account = { id: newId(), addressHash, created: ctx.clock.now() }
     await db.insert(gatewayAccounts).values(account)
     await ledger.open(ctx, db, { kind: 'gateway', owner: account.id })
-    const dailyCap = firstCap(ctx)
-    const key = { kind: 'gateway', owner: account.id, dailyCap } as const
+    const key = { kind: 'gateway', owner: account.id, dailyCap: initialCap(ctx) } as const
     const { text } = await keys.create(db, ctx.clock, key)
     return { account, keyText: text }
   })
 }
 
-async function checkNew(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {
+async function checkDailyLimit(ctx: AppContext, db: Db, addressHash: string): Promise<void> {
   const now = ctx.clock.now()
   const today = gte(gatewayAccounts.created, Date.parse(utcDay(now)))
-  const here = and(eq(gatewayAccounts.madeFrom, madeFrom), today)
-  if ((await countRows(db, gatewayAccounts, here)) < accountsPerAddressDay) return
+  const fromAddress = and(eq(gatewayAccounts.addressHash, addressHash), today)
+  if ((await countRows(db, gatewayAccounts, fromAddress)) < accountsPerAddressDay) return
   const retryAfter = secondsUntil(nextUtcDay(now), now)
   throw new ApiError('keys_address_limit', { max: accountsPerAddressDay, retryAfter })
 }
 
-/** The account with this credit_id. */
+/** Finds the account with this credit_id. */
 export async function find(ctx: AppContext, id: string): Promise<Account | undefined> {
   const [account] = await ctx.db.read
     .select()

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { nanoOf, type NanoUsd, toCredits } from '../../core/money.ts'
+import { type NanoUsd, parseCredits, toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
@@ -8,16 +8,16 @@ import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import type { KeySpender } from '../authentication.ts'
 import type { KeyResponse } from './schemas.ts'
 
-/** What a key is made with, or changed to; daily_cap is in credits, null is none. */
+/** Settings of a key. daily_cap: credits; null for no cap. */
 interface KeyParams {
   name?: string | undefined
   daily_cap?: number | null | undefined
 }
 
-/** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
-function capOf(key: keys.Key, credits: number | null | undefined): NanoUsd | null | undefined {
+/** Converts a requested cap. Throws `cap_above_own` above the cap of the calling key. */
+function readCap(key: keys.Key, credits: number | null | undefined): NanoUsd | null | undefined {
   if (credits === undefined) return undefined
-  const cap = credits === null ? null : nanoOf(credits, 'daily_cap')
+  const cap = credits === null ? null : parseCredits(credits, 'daily_cap')
   if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
     throw new ApiError('cap_above_own', { cap: key.dailyCap })
   }
@@ -34,81 +34,80 @@ const present = (key: keys.Key, current: keys.Key): KeyResponse => ({
 })
 
 /**
- * Changes the account's keys in a transaction of their own, one change at a time. The key that asks
- * is read again in it: it may have been limited or revoked since its request began to arrive.
- * Refuses bad_key.
+ * Changes the account's keys in a transaction, one change at a time. It reads the calling key again,
+ * which may have been limited or revoked since the request arrived. Throws `bad_key`.
  */
-async function change<T>(
+async function changeKeys<T>(
   ctx: AppContext,
   { owner, key }: KeySpender,
-  work: (db: Db, current: keys.Key, live: number) => Promise<T>,
+  work: (db: Db, current: keys.Key, count: number) => Promise<T>,
 ): Promise<T> {
-  const done = await ctx.db.tx(async (db) => {
+  const result = await ctx.db.tx(async (db) => {
     await keys.lockOwner(db, owner.owner)
-    const live = await keys.list(db, owner.owner)
-    const current = live.find(({ prefix }) => prefix === key.prefix)
+    const active = await keys.list(db, owner.owner)
+    const current = active.find(({ prefix }) => prefix === key.prefix)
     if (!current || current.suspended !== null) throw new ApiError('bad_key')
-    return work(db, current, live.length)
+    return work(db, current, active.length)
   })
   ctx.keys.forget()
-  return done
+  return result
 }
 
-/** The account's live keys, oldest first. */
+/** Lists the account's active keys, oldest first. */
 export async function list(
   ctx: AppContext,
   { owner, key: current }: KeySpender,
 ): Promise<KeyResponse[]> {
-  const live = await keys.list(ctx.db.read, owner.owner)
-  return live.map((key) => present(key, current))
+  const active = await keys.list(ctx.db.read, owner.owner)
+  return active.map((key) => present(key, current))
 }
 
 /**
- * Makes another key; left out, its cap is that of the key that asks. `api_key` is shown once.
- * Refuses cap_above_own, and bad_request over the keys that an account, or an agent, may have.
+ * Creates a key; its default cap is that of the calling key. `api_key` is shown once. Throws
+ * `cap_above_own`, and `bad_request` at the maximum number of keys.
  */
 export async function add(
   ctx: AppContext,
   spender: KeySpender,
-  wanted: KeyParams,
+  params: KeyParams,
 ): Promise<KeyResponse & { api_key: string }> {
   const { owner } = spender
-  keys.validateName(wanted.name)
-  const { key, text } = await change(ctx, spender, (db, current, live) => {
-    const cap = capOf(current, wanted.daily_cap)
+  keys.validateName(params.name)
+  const { key, text } = await changeKeys(ctx, spender, (db, current, count) => {
+    const cap = readCap(current, params.daily_cap)
     const dailyCap = cap === undefined ? current.dailyCap : cap
-    const most = owner.kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
-    if (live >= most) {
-      const problem = `There are at most ${most} keys. Revoke one first.`
+    const max = owner.kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
+    if (count >= max) {
+      const problem = `The maximum of ${max} keys is reached. Revoke one first.`
       throw new ApiError('bad_request', { problem })
     }
-    const made = { kind: current.kind, owner: owner.owner, name: wanted.name, dailyCap }
-    return keys.create(db, ctx.clock, made)
+    const key = { kind: current.kind, owner: owner.owner, name: params.name, dailyCap }
+    return keys.create(db, ctx.clock, key)
   })
   return { ...present(key, spender.key), api_key: text }
 }
 
-/** Changes a key's name or cap. Refuses bad_request, not_found, cap_above_own. */
+/** Changes a key's name or cap. Throws `bad_request`, `not_found`, `cap_above_own`. */
 export async function edit(
   ctx: AppContext,
   spender: KeySpender,
   id: string,
-  wanted: KeyParams,
+  params: KeyParams,
 ): Promise<KeyResponse> {
-  keys.validateName(wanted.name)
-  const changed = await change(ctx, spender, (db, current) => {
-    const dailyCap = capOf(current, wanted.daily_cap)
-    return keys.update(db, spender.owner.owner, id, { name: wanted.name, dailyCap })
+  keys.validateName(params.name)
+  const changed = await changeKeys(ctx, spender, (db, current) => {
+    const dailyCap = readCap(current, params.daily_cap)
+    return keys.update(db, spender.owner.owner, id, { name: params.name, dailyCap })
   })
   if (!changed) throw new ApiError('not_found', { what: 'key' })
   return present(changed, spender.key)
 }
 
-/** Revokes a key of the account. Refuses not_found, last_key. */
+/** Revokes a key of the account. Throws `not_found`, `last_key`. */
 export const revoke = (ctx: AppContext, spender: KeySpender, id: string): Promise<void> =>
-  change(ctx, spender, async (db, _, live) => {
+  changeKeys(ctx, spender, async (db, _, count) => {
     if (!(await keys.revoke(db, ctx.clock, spender.owner.owner, id))) {
       throw new ApiError('not_found', { what: 'key' })
     }
-    if (live === 1) throw new ApiError('last_key')
+    if (count === 1) throw new ApiError('last_key')
   })

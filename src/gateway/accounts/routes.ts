@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { toUsd } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
-import { callerAddress } from '../../http/request-context.ts'
+import { clientAddressGroup } from '../../http/request-context.ts'
 import { requireInvitation } from '../../keys/request-key.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { keyAuth } from '../authentication.ts'
@@ -13,62 +13,61 @@ import * as accounts from './accounts.ts'
 import * as keys from './keys.ts'
 import * as schemas from './schemas.ts'
 
-/** Accounts, their balance and their keys (document 2, sections 2 and 4). */
+/** Routes of accounts, balances and API keys (document 2, sections 2 and 4). */
 export const accountRoutes = (ctx: AppContext) =>
-  new Elysia().use(newAccount(ctx)).use(balance(ctx)).use(keyRoutes(ctx))
+  new Elysia().use(balanceRoutes(ctx)).use(keyRoutes(ctx))
 
-const newAccount = (ctx: AppContext) =>
-  new Elysia().use(keyAuth(ctx)).post(
-    '/accounts/create',
-    async ({ request }) => {
-      requireInvitation(ctx.config, request)
-      const address = callerAddress(request)
-      const { account, keyText } = await accounts.create(ctx, address)
-      return { credit_id: account.id, api_key: keyText }
-    },
-    publicOperation(
-      {
-        id: 'create_account',
-        tag: 'Account',
-        summary: 'Make an account and its key.',
-        more: 'No body and no key. The key is shown once; the balance begins at 0.',
+const balanceRoutes = (ctx: AppContext) =>
+  new Elysia()
+    .use(keyAuth(ctx))
+    .post(
+      '/accounts/create',
+      async ({ request }) => {
+        requireInvitation(ctx.config, request)
+        const { account, keyText } = await accounts.create(ctx, clientAddressGroup(request))
+        return { credit_id: account.id, api_key: keyText }
       },
-      { 200: schemas.AccountSchema },
-      ['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'],
-    ),
-  )
-
-const balance = (ctx: AppContext) =>
-  new Elysia().use(keyAuth(ctx)).post(
-    '/credits/balance',
-    async ({ spender: { owner }, body }) => {
-      const credit_id = owner.owner
-      if (body?.credit_id !== undefined && body.credit_id !== credit_id) {
-        throw new ApiError('not_found', { what: 'account of this key' })
-      }
-      const { balance, held, available } = await ledger.balanceOf(ctx, owner)
-      return {
-        balance: toUsd(balance),
-        held: toUsd(held),
-        available: toUsd(available),
-        currency: 'USDT' as const,
-        credit_id,
-      }
-    },
-    {
-      body: Type.Optional(schemas.BalanceRequestSchema),
-      ...keyOperation(
+      publicOperation(
         {
-          id: 'get_balance',
+          id: 'create_account',
           tag: 'Account',
-          onFullDisk: 'allow',
-          summary: 'The balance of your account, in USD.',
+          summary: 'Create an account and its API key',
+          more: 'Requires no body and no API key. The response shows the new key once. The balance starts at 0.',
         },
-        { 200: schemas.BalanceSchema },
-        ['too_large', 'bad_request', 'not_found'],
+        { 200: schemas.AccountSchema },
+        ['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'],
       ),
-    },
-  )
+    )
+    .post(
+      '/credits/balance',
+      async ({ spender: { owner }, body }) => {
+        const credit_id = owner.owner
+        if (body?.credit_id !== undefined && body.credit_id !== credit_id) {
+          throw new ApiError('not_found', { what: 'account of this key' })
+        }
+        const { balance, held, available } = await ledger.balanceOf(ctx, owner)
+        return {
+          balance: toUsd(balance),
+          held: toUsd(held),
+          available: toUsd(available),
+          currency: 'USDT' as const,
+          credit_id,
+        }
+      },
+      {
+        body: Type.Optional(schemas.BalanceRequestSchema),
+        ...keyOperation(
+          {
+            id: 'get_balance',
+            tag: 'Account',
+            onFullDisk: 'allow',
+            summary: 'Get the balance of your account, in USD',
+          },
+          { 200: schemas.BalanceSchema },
+          ['too_large', 'bad_request', 'not_found'],
+        ),
+      },
+    )
 
 const keyRoutes = (ctx: AppContext) =>
   new Elysia()
@@ -77,7 +76,7 @@ const keyRoutes = (ctx: AppContext) =>
       '/accounts/keys',
       async ({ spender }) => ({ data: await keys.list(ctx, spender) }),
       keyOperation(
-        { id: 'list_keys', tag: 'Account', summary: 'The keys of your account.' },
+        { id: 'list_keys', tag: 'Account', summary: 'List the API keys of your account' },
         { 200: schemas.KeyListSchema },
       ),
     )
@@ -90,8 +89,8 @@ const keyRoutes = (ctx: AppContext) =>
           {
             id: 'add_key',
             tag: 'Account',
-            summary: 'Make another key, with a daily cap of its own.',
-            more: 'Left out, the cap is that of the key that asks, which is also the most it can be.',
+            summary: 'Create an API key with its own daily cap',
+            more: 'The default and maximum of the cap is that of the calling key.',
           },
           { 201: schemas.NewKeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'try_again'],
@@ -104,7 +103,11 @@ const keyRoutes = (ctx: AppContext) =>
       {
         body: schemas.KeyRequestSchema,
         ...keyOperation(
-          { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
+          {
+            id: 'change_key',
+            tag: 'Account',
+            summary: 'Change the name or daily cap of an API key',
+          },
           { 200: schemas.KeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'],
         ),
@@ -117,7 +120,7 @@ const keyRoutes = (ctx: AppContext) =>
         return { id: params.id, deleted: true as const }
       },
       keyOperation(
-        { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
+        { id: 'revoke_key', tag: 'Account', summary: 'Revoke an API key, except the last one' },
         { 200: schemas.DeletedKeySchema },
         ['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'],
       ),

@@ -1,22 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Lenient, orNull, Time, Words } from '../../core/schema.ts'
+import { lenientObject, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 
 /** POST /accounts/create (document 2, section 4). */
 export const AccountSchema = Type.Object({
-  credit_id: Type.String({ description: 'Names the balance; it is no secret.' }),
+  credit_id: Type.String({ description: 'Id of the balance; not secret.' }),
   api_key: Type.String({ description: 'Shown once.' }),
 })
 
-export const BalanceRequestSchema = Lenient({
-  credit_id: Type.Optional(Type.String({ description: 'Your own; it may be left out.' })),
+export const BalanceRequestSchema = lenientObject({
+  credit_id: Type.Optional(Type.String({ description: 'Your own credit_id.' })),
 })
 
-/** POST /credits/balance: USD. */
+/** POST /credits/balance. Amounts in USD. */
 export const BalanceSchema = Type.Object({
   balance: Type.Number(),
-  held: Type.Number({ description: 'Kept back for what is running.' }),
+  held: Type.Number({ description: 'Reserved for running requests.' }),
   available: Type.Number({ description: 'balance - held' }),
   currency: Type.Literal('USDT'),
   credit_id: Type.String(),
@@ -24,13 +24,15 @@ export const BalanceSchema = Type.Object({
 
 const key = {
   id: Type.String(),
-  prefix: Type.String({ description: 'The first letters of the key.' }),
-  name: orNull(Type.String()),
-  daily_cap: orNull(
-    Type.Number({ description: 'Credits a UTC day; 1,000 are 1 USD. null is no cap, 0 nothing.' }),
+  prefix: Type.String({ description: 'First characters of the key.' }),
+  name: nullable(Type.String()),
+  daily_cap: nullable(
+    Type.Number({
+      description: 'Credits per UTC day; 1,000 credits are 1 USD. null: no cap. 0: no spending.',
+    }),
   ),
-  created: Time,
-  current: Type.Boolean({ description: 'The key of this call.' }),
+  created: TimeSchema,
+  current: Type.Boolean({ description: 'Whether it is the key of this request.' }),
 }
 
 export const KeySchema = Type.Object(key, { title: 'Key' })
@@ -45,8 +47,8 @@ export const DeletedKeySchema = Type.Object({ id: Type.String(), deleted: Type.L
 
 const dailyCapMax = 1_000_000_000
 
-/** What POST and PATCH /accounts/keys take. */
-export const KeyRequestSchema = Lenient({
-  name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })),
-  daily_cap: Type.Optional(orNull(Type.Number({ minimum: 0, maximum: dailyCapMax }))),
+/** Body of POST and PATCH /accounts/keys. */
+export const KeyRequestSchema = lenientObject({
+  name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })),
+  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: dailyCapMax }))),
 })

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { Media } from '../../core/schema.ts'
+import { mediaSchema } from '../../core/schema.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { keyOperation } from '../operation.ts'
@@ -27,7 +27,7 @@ const speechRoute = (ctx: AppContext) =>
         more: 'The answer is the sound; X-Service-Cost tells what it cost, in USD.',
         takes: { 'application/json': { schema: schemas.speechRequestSchema } },
       },
-      { 200: Media('audio/*') },
+      { 200: mediaSchema('audio/*') },
       [...mediaErrors, 'not_found'],
     ),
   )
@@ -50,7 +50,7 @@ const transcriptionRoute = (ctx: AppContext) =>
           },
           {
             200: Type.Unsafe<Response>(
-              Type.Union([schemas.TranscriptionSchema, Media('text/plain')]),
+              Type.Union([schemas.TranscriptionSchema, mediaSchema('text/plain')]),
             ),
           },
           mediaErrors,

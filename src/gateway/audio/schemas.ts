@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything } from '../../core/schema.ts'
+import { anyObject } from '../../core/schema.ts'
 import { promptCharsMax, speechCharsMax } from '../../limits.ts'
 import { speechFormats } from './speech.ts'
 import { transcriptionFormats } from './transcription-request.ts'
 
 /** A request for speech, for its description: the body is read by hand. */
 export const speechRequestSchema: OpenAPIV3.SchemaObject = {
-  ...anything,
+  ...anyObject,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'The id of an audio model that speaks.' },
@@ -25,7 +25,7 @@ export const speechRequestSchema: OpenAPIV3.SchemaObject = {
 
 /** A sound to be written down, for its description: the body is read by hand. */
 export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
-  ...anything,
+  ...anyObject,
   required: ['model', 'file'],
   properties: {
     model: { type: 'string', description: 'The id of an audio model that listens.' },

@@ -14,7 +14,7 @@ import { createUsage, type Usage } from '../../models/usage.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { findText, findWord, invalidField, readModels, readText } from '../fields.ts'
+import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
 import * as made from '../media-files/media-files.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall, MediaOutput, MediaRequest } from '../paid/media.ts'
@@ -61,9 +61,9 @@ export const synthesizeSpeech = (ctx: AppContext, spender: Spender, raw: unknown
 function readWanted(ctx: AppContext, raw: unknown): MediaRequest {
   const { model, models, provider, stream: _, format, ...sent } = recordOf(raw)
   const modelIds = readModels(model, models)
-  const input = readText(sent, 'input', speechCharsMax)
-  findText(sent, 'voice', promptCharsMax)
-  findWord(sent, 'stream_format', ['audio'])
+  const input = readString(sent, 'input', speechCharsMax)
+  findString(sent, 'voice', promptCharsMax)
+  findEnum(sent, 'stream_format', ['audio'])
   const wanted = readFormat({ ...sent, format })
   const body = { ...sent, response_format: wanted }
   const characters = [...input].length
@@ -115,8 +115,8 @@ function readWanted(ctx: AppContext, raw: unknown): MediaRequest {
 }
 
 function readFormat(sent: Record<string, unknown>): (typeof speechFormats)[number] {
-  const format = findWord(sent, 'format', speechFormats)
-  const other = findWord(sent, 'response_format', speechFormats)
+  const format = findEnum(sent, 'format', speechFormats)
+  const other = findEnum(sent, 'response_format', speechFormats)
   if (format === undefined || other === undefined || format === other) {
     return format ?? other ?? 'mp3'
   }

@@ -2,7 +2,7 @@ import { sha256 } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
 import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../limits.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
-import { findText, findWord, invalidField, readText } from '../fields.ts'
+import { findEnum, findString, invalidField, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 
 /** How what was said may be answered. */
@@ -41,7 +41,7 @@ export async function readTranscriptionRequest(request: Request): Promise<Transc
     throw invalidField('file', 'Send multipart/form-data with the fields "model" and "file".')
   const texts = textFields(sent, 'file')
   const fields = Object.fromEntries(texts)
-  const model = readText(fields, 'model', modelIdCharsMax)
+  const model = readString(fields, 'model', modelIdCharsMax)
   const file = sent.get('file')
   if (!(file instanceof File) || file.size === 0) {
     throw invalidField('file', 'Send the sound in the field "file".')
@@ -50,7 +50,7 @@ export async function readTranscriptionRequest(request: Request): Promise<Transc
     throw new ApiError('too_large', { bytes: file.size, max: fileBytesMax })
   }
   checkFields(fields)
-  const format = findWord(fields, 'response_format', transcriptionFormats) ?? 'json'
+  const format = findEnum(fields, 'response_format', transcriptionFormats) ?? 'json'
   const bytes = await file.bytes()
   return {
     models: [model],
@@ -75,7 +75,7 @@ export async function measureAudio(
 }
 
 function checkFields(fields: Record<string, string>): void {
-  findText(fields, 'prompt', promptCharsMax)
+  findString(fields, 'prompt', promptCharsMax)
   if (fields.language && !language.test(fields.language)) {
     throw invalidField('language', 'language is an ISO 639 code, such as en.')
   }

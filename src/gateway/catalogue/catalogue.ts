@@ -6,7 +6,7 @@ import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
 import { invalidField } from '../fields.ts'
 import type { ModelResponse, PriceResponse } from './schemas.ts'
 
-/** What a request to a model of each type may carry beside `model` and its input. */
+/** Request parameters by model type, beside `model` and its input. */
 const parameters: Record<ModelType, string[]> = {
   chat: [
     'max_tokens',
@@ -34,26 +34,25 @@ const parameters: Record<ModelType, string[]> = {
 const withTools = ['tools', 'tool_choice', 'web_search']
 
 /**
- * The models that are served, by the ids of their rows (document 2, GET /v1/models). `type` is one
- * or more types with commas between, or all. Refuses bad_request for another word.
+ * Lists the available models, sorted by id (document 2, GET /v1/models). `type`: types separated by
+ * commas, or all. Throws `bad_request` for an unknown type.
  */
 export function listModels({ catalogue }: AppContext, type?: string): ModelResponse[] {
-  const wanted = typesIn(type ?? 'all')
-  return catalogue.list(wanted).map(present)
+  return catalogue.list(readTypes(type ?? 'all')).map(present)
 }
 
-function typesIn(text: string): ModelType[] | undefined {
+function readTypes(text: string): ModelType[] | undefined {
   const words = text.split(',').map((word) => word.trim())
   const named = words.filter((word) => word !== 'all')
   const types = named.flatMap((word) => modelTypes.find((known) => known === word) ?? [])
   if (types.length === named.length) return words.includes('all') ? undefined : types
   throw invalidField(
     'type',
-    `"type" is all, or some of ${modelTypes.join(', ')} with commas between.`,
+    `"type" must be all, or some of ${modelTypes.join(', ')}, separated by commas.`,
   )
 }
 
-function decoded(id: string): string {
+function decodeId(id: string): string {
   try {
     return decodeURIComponent(id)
   } catch {
@@ -61,9 +60,9 @@ function decoded(id: string): string {
   }
 }
 
-/** One model by its id as a path has it, with or without routing suffixes. Refuses no_model. */
+/** Returns the model of a path, with or without routing suffixes. Throws `no_model`. */
 export function getModel({ catalogue }: AppContext, id: string): ModelResponse {
-  const found = catalogue.find(decoded(id))
+  const found = catalogue.find(decodeId(id))
   if (!found) throw new ApiError('no_model', { model: id })
   return present(found.model)
 }
@@ -71,12 +70,12 @@ export function getModel({ catalogue }: AppContext, id: string): ModelResponse {
 const present = (model: Model): ModelResponse => ({
   id: model.id,
   object: 'model',
-  // OpenAI's clients read no model without it, and no list of models tells it.
+  // OpenAI's clients require it, and no source of models has it.
   created: 0,
   owned_by: model.ownedBy,
   name: model.name,
   type: model.type,
-  price: model.price ? priceOf(model.price) : {},
+  price: model.price ? toWirePrice(model.price) : {},
   supportsTools: model.supportsTools,
   inputs: model.inputs,
   outputs: model.outputs,
@@ -85,8 +84,8 @@ const present = (model: Model): ModelResponse => ({
   supported_parameters: [...parameters[model.type], ...(model.supportsTools ? withTools : [])],
 })
 
-/** Tokens cost so little that a number would lose digits; a picture or a second is a number. */
-function priceOf(price: Price): PriceResponse {
+/** Converts a price: token prices as text, to keep all digits; prices per unit as numbers. */
+function toWirePrice(price: Price): PriceResponse {
   const { per_image, per_second, per_minute, per_character, per_search, ...tokens } =
     presentPrice(price)
   const units = { per_image, per_second, per_minute, per_character, per_search }

@@ -7,7 +7,7 @@ import { publicOperation } from '../operation.ts'
 import * as catalogue from './catalogue.ts'
 import * as schemas from './schemas.ts'
 
-/** The models and their prices (document 2, GET /v1/models); no key is needed. */
+/** Routes of the models and their prices (document 2, GET /v1/models), without authentication. */
 export const catalogueRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
@@ -16,11 +16,15 @@ export const catalogueRoutes = (ctx: AppContext) =>
       ({ query }) => ({ object: 'list' as const, data: catalogue.listModels(ctx, query.type) }),
       {
         query: Type.Object(
-          { type: Type.Optional(Type.String({ description: 'chat,image ... or all' })) },
+          {
+            type: Type.Optional(
+              Type.String({ description: 'Model types, separated by commas, or all.' }),
+            ),
+          },
           { additionalProperties: true },
         ),
         ...publicOperation(
-          { id: 'list_models', tag: 'Models', summary: 'The models and their prices.' },
+          { id: 'list_models', tag: 'Models', summary: 'List models and their prices' },
           { 200: schemas.ModelListSchema },
           ['bad_request'],
         ),
@@ -30,12 +34,12 @@ export const catalogueRoutes = (ctx: AppContext) =>
       '/models/:id',
       ({ params }) => catalogue.getModel(ctx, params.id),
       publicOperation(
-        { id: 'get_model', tag: 'Models', summary: 'One model and its price.' },
+        { id: 'get_model', tag: 'Models', summary: 'Get a model and its price' },
         { 200: schemas.ModelSchema },
         ['no_model'],
       ),
     )
-    // An id holds a slash, which not every client writes as %2F.
+    // Ids contain a slash, which some clients do not encode as %2F.
     .get('/models/*', ({ params }) => catalogue.getModel(ctx, params['*']), {
       response: { 200: schemas.ModelSchema },
       detail: { hide: true },

@@ -3,8 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { modelTypes } from '../../config/providers.ts'
 import { oneOf } from '../../core/schema.ts'
 
-const perToken = Type.Optional(Type.String({ description: 'USD a token, every digit of it.' }))
-const perUnit = Type.Optional(Type.Number({ description: 'USD a unit.' }))
+const perToken = Type.Optional(Type.String({ description: 'USD per token, exact.' }))
+const perUnit = Type.Optional(Type.Number({ description: 'USD per unit.' }))
 
 const PriceSchema = Type.Object({
   prompt: perToken,
@@ -21,7 +21,7 @@ const PriceSchema = Type.Object({
   tiers: Type.Optional(
     Type.Array(
       Type.Object({
-        above: Type.Integer({ description: 'This counts for a prompt of more tokens.' }),
+        above: Type.Integer({ description: 'Applies to prompts of more tokens.' }),
         prompt: Type.String(),
         completion: Type.String(),
         cache_read: perToken,
@@ -32,21 +32,21 @@ const PriceSchema = Type.Object({
 })
 export type PriceResponse = Static<typeof PriceSchema>
 
-/** Model of document 2, section 2, with OpenAI's fields beside it. */
+/** A model (document 2, section 2) with OpenAI's fields. */
 export const ModelSchema = Type.Object(
   {
-    id: Type.String({ description: 'Exactly as requests name it.' }),
+    id: Type.String({ description: 'The id for requests.' }),
     object: Type.Literal('model'),
-    created: Type.Integer({ description: 'Seconds since 1970; 0 when not known.' }),
+    created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
     owned_by: Type.String(),
     name: Type.String(),
     type: oneOf(modelTypes),
     price: PriceSchema,
-    supportsTools: Type.Boolean({ description: 'Whether tools and web_search can be used.' }),
+    supportsTools: Type.Boolean({ description: 'Whether it supports tools and web_search.' }),
     inputs: Type.Array(Type.String()),
     outputs: Type.Array(Type.String()),
-    context_length: Type.Integer({ description: 'Tokens; 0 when not known.' }),
-    max_output: Type.Integer({ description: 'Tokens; 0 when not known.' }),
+    context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+    max_output: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
     supported_parameters: Type.Array(Type.String()),
   },
   { title: 'Model' },

@@ -6,65 +6,63 @@ import { letters } from '../../storage/riff.ts'
 import { detectVideoType, readVideoDuration } from '../../storage/videos.ts'
 import type { fileKinds } from './tables.ts'
 
-/** What a file is by its content, and the words in it where it has any. */
+/** The properties of a file, detected from its content. */
 export interface DetectedFile {
   kind: (typeof fileKinds)[number]
   type: string
-  /** Undefined where they were not read: neither a PDF nor a text, encrypted, or too many pages. */
+  /** Extracted text; undefined for media, and for a PDF that is encrypted or too long. */
   text?: string | undefined
-  /** Of a PDF; undefined where it is encrypted. */
+  /** Pages of a PDF; undefined when it is encrypted. */
   pages?: number | undefined
   seconds?: number | undefined
 }
 
-/** Marks of formats that are taken: what begins so and cannot be read is damaged, not unknown. */
-const mark =
+/** Signatures of accepted formats. An unreadable file with one of them is damaged, not unknown. */
+const signature =
   /^(\x89PNG|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}(WEBP|WAVE)|OggS|ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/
 
-/** Control characters that no text has; tab, line ends and form feed may stand in one. */
-const unplain = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
+/** Control characters, except tab, line ends and form feed. */
+const controlCharacter = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
 
 /**
- * Tells what an uploaded file is, never by its name or the type it came with, and reads its words.
- * Refuses upload_type, upload_unreadable, and try_again while too many PDFs are read.
+ * Detects an uploaded file by its content, ignoring its name and declared type, and extracts its
+ * text. Throws `upload_type`, `upload_unreadable`, and `try_again` when too many PDFs are queued.
  */
 export async function detectFile(
   pdfs: PdfReader,
   bytes: Uint8Array,
   account: string,
 ): Promise<DetectedFile> {
-  if (bytes.length === 0) throw new ApiError('upload_unreadable', { why: 'it is empty' })
+  if (bytes.length === 0) throw unreadable('it is empty')
   const head = letters(bytes, 0, 1_024)
-  if (head.includes('%PDF-')) return pdf(pdfs, bytes, account)
-  const film = detectVideoType(bytes)
-  if (film) return filmed(bytes, film)
-  if (!mark.test(head)) return plain(bytes)
-  const told = await detectFileKind(bytes, fileBytesMax)
-  if ('reason' in told) throw new ApiError('upload_unreadable', { why: told.reason })
-  if (told.kind === 'picture') return { kind: 'image', type: told.type }
-  if (told.kind === 'sound') return { kind: 'audio', type: told.type, seconds: told.seconds }
-  return plain(bytes)
+  if (head.includes('%PDF-')) {
+    const pdf = await pdfs.read(bytes, account)
+    if ('unreadable' in pdf) throw unreadable(pdf.unreadable)
+    return { kind: 'pdf', type: 'application/pdf', ...pdf }
+  }
+  const videoType = detectVideoType(bytes)
+  if (videoType) {
+    const video = readVideoDuration(bytes, videoType)
+    if ('reason' in video) throw unreadable(video.reason)
+    return { kind: 'video', type: videoType, ...video }
+  }
+  if (!signature.test(head)) return readPlainText(bytes)
+  const file = await detectFileKind(bytes, fileBytesMax)
+  if ('reason' in file) throw unreadable(file.reason)
+  if (file.kind === 'picture') return { kind: 'image', type: file.type }
+  if (file.kind === 'sound') return { kind: 'audio', type: file.type, seconds: file.seconds }
+  return readPlainText(bytes)
 }
 
-function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): DetectedFile {
-  const told = readVideoDuration(bytes, type)
-  if ('reason' in told) throw new ApiError('upload_unreadable', { why: told.reason })
-  return { kind: 'video', type, ...told }
-}
+const unreadable = (why: string) => new ApiError('upload_unreadable', { why })
 
-async function pdf(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<DetectedFile> {
-  const read = await pdfs.read(bytes, account)
-  if ('unreadable' in read) throw new ApiError('upload_unreadable', { why: read.unreadable })
-  return { kind: 'pdf', type: 'application/pdf', ...read }
-}
-
-function plain(bytes: Uint8Array): DetectedFile {
-  const text = utf8(bytes)
-  if (text === undefined || unplain.test(text)) throw new ApiError('upload_type')
+function readPlainText(bytes: Uint8Array): DetectedFile {
+  const text = decodeUtf8(bytes)
+  if (text === undefined || controlCharacter.test(text)) throw new ApiError('upload_type')
   return { kind: 'text', type: 'text/plain; charset=utf-8', text }
 }
 
-function utf8(bytes: Uint8Array): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

@@ -1,10 +1,11 @@
 import { and, count, desc, eq, gt, isNull, lte, or, sum } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import { wholeOf } from '../../core/cursor.ts'
+import { requireWhole } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
-import { wordsIn } from '../../core/text.ts'
+import { countWords } from '../../core/text.ts'
 import { second, unixSeconds } from '../../core/time.ts'
+import { contentReferences } from '../../db/content-references.ts'
 import { lock } from '../../db/lock.ts'
 import { ApiError } from '../../errors.ts'
 import { fileBytesPerAccountMax, filePageMax, filesPerAccountMax } from '../../limits.ts'
@@ -17,7 +18,10 @@ import type { Upload } from './upload.ts'
 
 export type StoredFile = typeof gatewayFiles.$inferSelect
 
-/** The pages of a PDF that is not kept; undefined where they cannot be told. Refuses try_again. */
+export const contents = contentReferences(gatewayFiles.sha256)
+export const words = contentReferences(gatewayFiles.wordsSha256)
+
+/** Counts the pages of a PDF; undefined for an unreadable one. Throws `try_again`. */
 export async function countPages(
   ctx: AppContext,
   account: AccountId,
@@ -30,8 +34,8 @@ export async function countPages(
 const idPattern = /^file_[A-Za-z0-9]{12}$/
 
 /**
- * Keeps a file and the words read out of it, for chat requests to name by its id (document 2,
- * POST /v1/files). Refuses upload_type, upload_unreadable, files_full, try_again.
+ * Stores a file and its extracted text (document 2, POST /v1/files). Throws `upload_type`,
+ * `upload_unreadable`, `files_full`, `try_again`.
  */
 export async function create(
   ctx: AppContext,
@@ -39,10 +43,11 @@ export async function create(
   upload: Upload,
 ): Promise<StoredFile> {
   const { bytes, filename, purpose, expiresAfterSeconds: keptSeconds } = upload
-  await checkRoom(ctx, account, bytes.length)
+  await checkQuota(ctx, account, bytes.length)
   const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes, account)
   const stored = await ctx.storage.put(bytes)
-  const words = text === undefined || text === '' ? null : await putWords(ctx, kind, stored, text)
+  const wordsSha256 =
+    text === undefined || text === '' ? null : await storeText(ctx, kind, stored, text)
   const created = ctx.clock.now()
   const row: StoredFile = {
     id: `file_${newId()}`,
@@ -53,23 +58,23 @@ export async function create(
     type,
     bytes: bytes.length,
     sha256: stored.sha256,
-    wordsSha256: words,
+    wordsSha256,
     pages: pages ?? null,
-    words: text === undefined ? null : wordsIn(text),
-    lastsMs: seconds === undefined ? null : Math.round(seconds * 1_000),
+    words: text === undefined ? null : countWords(text),
+    durationMs: seconds === undefined ? null : Math.round(seconds * 1_000),
     created,
     expires: keptSeconds === undefined ? null : created + keptSeconds * second,
   }
   await ctx.db.tx(async (db) => {
     await lock(db, `files of ${account}`)
-    await checkRoom(ctx, account, bytes.length, db)
+    await checkQuota(ctx, account, bytes.length, db)
     await db.insert(gatewayFiles).values(row)
   })
   return row
 }
 
-/** A text's words are its own bytes. */
-const putWords = async (
+/** Stores extracted text. A text file is its own text. */
+const storeText = async (
   { storage: store }: AppContext,
   kind: StoredFile['kind'],
   { sha256 }: { sha256: string },
@@ -77,23 +82,24 @@ const putWords = async (
 ): Promise<string> =>
   kind === 'text' ? sha256 : (await store.put(new TextEncoder().encode(text))).sha256
 
-async function checkRoom(
+async function checkQuota(
   ctx: AppContext,
   account: AccountId,
   bytes: number,
   db = ctx.db.read,
 ): Promise<void> {
-  const [kept] = await db
+  const [total] = await db
     .select({ files: count(), bytes: sum(gatewayFiles.bytes).mapWith(Number) })
     .from(gatewayFiles)
     .where(ofAccount(ctx, account))
-  const full =
-    (kept?.files ?? 0) >= filesPerAccountMax || (kept?.bytes ?? 0) + bytes > fileBytesPerAccountMax
-  if (!full) return
+  const isFull =
+    (total?.files ?? 0) >= filesPerAccountMax ||
+    (total?.bytes ?? 0) + bytes > fileBytesPerAccountMax
+  if (!isFull) return
   throw new ApiError('files_full', { files: filesPerAccountMax, bytes: fileBytesPerAccountMax })
 }
 
-/** A file of this account. Refuses no_file, also for that of another account. */
+/** Returns a file of this account. Throws `no_file`. */
 export async function get(ctx: AppContext, account: AccountId, id: string): Promise<StoredFile> {
   const [file] = idPattern.test(id)
     ? await ctx.db.read
@@ -105,7 +111,7 @@ export async function get(ctx: AppContext, account: AccountId, id: string): Prom
   return file
 }
 
-/** What has expired is gone, also before it is forgotten. */
+/** Selects the account's files, without expired ones that are not deleted yet. */
 const ofAccount = ({ clock }: AppContext, account: AccountId) =>
   and(
     eq(gatewayFiles.account, account),
@@ -115,7 +121,7 @@ const ofAccount = ({ clock }: AppContext, account: AccountId) =>
 const own = (account: AccountId, id: string) =>
   and(eq(gatewayFiles.account, account), eq(gatewayFiles.id, id))
 
-/** The bytes of a file. Refuses no_file when they have gone. */
+/** Reads the bytes of a file. Throws `no_file`. */
 export async function readBytes(
   ctx: AppContext,
   file: StoredFile,
@@ -125,22 +131,22 @@ export async function readBytes(
   return new Uint8Array(bytes)
 }
 
-/** The words that were read out of a file: undefined where there are none. */
+/** Reads the extracted text of a file; undefined when there is none. */
 export async function readWords(ctx: AppContext, file: StoredFile): Promise<string | undefined> {
   const bytes = file.wordsSha256 && (await ctx.storage.read(file.wordsSha256))
   return bytes ? new TextDecoder().decode(bytes) : undefined
 }
 
 /**
- * The account's files, newest first unless told otherwise, in pages as OpenAI clients ask. Refuses
- * bad_request, also for a page after a file that is not in the list.
+ * Lists the account's files in OpenAI's pages, by default newest first. Throws `bad_request`, also
+ * when `after` is not in the list.
  */
 export async function list(
   ctx: AppContext,
   account: AccountId,
   { limit = filesPerAccountMax, after, order, purpose }: FileListQuery,
 ): Promise<FileListResponse> {
-  const size = wholeOf('limit', limit, filePageMax)
+  const size = requireWhole('limit', limit, filePageMax)
   const rows = await ctx.db.read
     .select()
     .from(gatewayFiles)
@@ -148,46 +154,43 @@ export async function list(
     .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
     .limit(filesPerAccountMax)
   const ordered = order === 'asc' ? rows.toReversed() : rows
-  const wanted = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
-  const start = after === undefined ? 0 : wanted.findIndex((row) => row.id === after) + 1
+  const matching = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
+  const start = after === undefined ? 0 : matching.findIndex((row) => row.id === after) + 1
   if (after !== undefined && start === 0) {
-    throw invalidField(
-      'after',
-      '"after" is no file of this list, or no more: begin again without it.',
-    )
+    throw invalidField('after', '"after" is not in this list. Start again without it.')
   }
-  const page = wanted.slice(start, start + size)
+  const page = matching.slice(start, start + size)
   return {
     object: 'list',
     data: page.map(present),
     first_id: page.at(0)?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
-    has_more: start + page.length < wanted.length,
+    has_more: start + page.length < matching.length,
   }
 }
 
-/** Keeps the words that were heard in a sound, for every chat that names it. */
+/** Stores the transcript of an audio file, for all chats that name it. */
 export async function saveTranscript(
   ctx: AppContext,
   { id, account, kind, sha256 }: StoredFile,
   text: string,
 ): Promise<void> {
-  const wordsSha256 = text === '' ? null : await putWords(ctx, kind, { sha256 }, text)
-  const heard = { wordsSha256, words: wordsIn(text) }
-  await ctx.db.tx((db) => db.update(gatewayFiles).set(heard).where(own(account, id)))
+  const wordsSha256 = text === '' ? null : await storeText(ctx, kind, { sha256 }, text)
+  const changes = { wordsSha256, words: countWords(text) }
+  await ctx.db.tx((db) => db.update(gatewayFiles).set(changes).where(own(account, id)))
 }
 
-/** Forgets a file; its bytes are swept when no other row names them. Refuses no_file. */
+/** Deletes a file. The storage sweep deletes unreferenced bytes. Throws `no_file`. */
 export async function remove(ctx: AppContext, account: AccountId, id: string): Promise<void> {
   const file = await get(ctx, account, id)
   await ctx.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
 }
 
-/** Forgets the files that have expired. */
+/** Deletes expired files. */
 export const deleteExpired = ({ db, clock }: AppContext): Promise<unknown> =>
   db.tx((tx) => tx.delete(gatewayFiles).where(lte(gatewayFiles.expires, clock.now())))
 
-/** A file on the wire. */
+/** Converts a file to its wire format. */
 export const present = (file: StoredFile): FileResponse => ({
   id: file.id,
   file_id: file.id,
@@ -201,6 +204,6 @@ export const present = (file: StoredFile): FileResponse => ({
   type: file.type,
   words: file.words,
   pages: file.pages,
-  seconds: file.lastsMs === null ? null : file.lastsMs / 1_000,
+  seconds: file.durationMs === null ? null : file.durationMs / 1_000,
   status: file.kind === 'audio' && file.words === null ? 'uploaded' : 'processed',
 })

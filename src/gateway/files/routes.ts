@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { AppContext } from '../../context.ts'
-import { Media } from '../../core/schema.ts'
+import { mediaSchema } from '../../core/schema.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { keyAuth } from '../authentication.ts'
 import { keyOperation } from '../operation.ts'
@@ -10,32 +10,24 @@ import * as files from './files.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
-/** Files that chat requests name by their id (document 2, POST /v1/files). */
+/** Routes of files that chat requests name by id (document 2, POST /v1/files). */
 export const fileRoutes = (ctx: AppContext) =>
-  new Elysia().use(uploadRoute(ctx)).use(ownRoutes(ctx))
+  new Elysia().use(uploadRoute(ctx)).use(storedFileRoutes(ctx))
 
-/** What `readUpload` takes, for the description: the body is read by hand. */
-const takes: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
-  'multipart/form-data': {
-    schema: {
+/** The body of an upload, which `readUpload` parses. */
+const uploadSchema: OpenAPIV3.SchemaObject = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { type: 'string', format: 'binary' },
+    purpose: { type: 'string', default: 'user_data' },
+    expires_after: {
       type: 'object',
-      required: ['file'],
+      description: 'When the file expires. By default it does not.',
+      required: ['anchor', 'seconds'],
       properties: {
-        file: { type: 'string', format: 'binary' },
-        purpose: { type: 'string', description: 'user_data when left out.' },
-        expires_after: {
-          type: 'object',
-          description: 'Until when it is kept; else until it is deleted.',
-          required: ['anchor', 'seconds'],
-          properties: {
-            anchor: { type: 'string', enum: ['created_at'] },
-            seconds: {
-              type: 'integer',
-              minimum: fileKeptSecondsMin,
-              maximum: fileKeptSecondsMax,
-            },
-          },
-        },
+        anchor: { type: 'string', enum: ['created_at'] },
+        seconds: { type: 'integer', minimum: fileKeptSecondsMin, maximum: fileKeptSecondsMax },
       },
     },
   },
@@ -48,38 +40,36 @@ const uploadRoute = (ctx: AppContext) =>
       const upload = await readUpload(request)
       return files.present(await files.create(ctx, spender.account, upload))
     },
-    {
-      ...keyOperation(
-        {
-          id: 'upload_file',
-          tag: 'Files',
-          input: 'handler',
-          summary: 'Upload a file, to be named in chat requests.',
-          more:
-            'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, told by the ' +
-            'content; at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
-          takes,
-        },
-        { 200: schemas.FileSchema },
-        [
-          'bad_request',
-          'upload_type',
-          'upload_too_large',
-          'upload_unreadable',
-          'files_full',
-          'try_again',
-        ],
-      ),
-    },
+    keyOperation(
+      {
+        id: 'upload_file',
+        tag: 'Files',
+        input: 'handler',
+        summary: 'Upload a file for chat requests',
+        more:
+          'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
+          'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
+        takes: { 'multipart/form-data': { schema: uploadSchema } },
+      },
+      { 200: schemas.FileSchema },
+      [
+        'bad_request',
+        'upload_type',
+        'upload_too_large',
+        'upload_unreadable',
+        'files_full',
+        'try_again',
+      ],
+    ),
   )
 
-const ownRoutes = (ctx: AppContext) =>
+const storedFileRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
     .get('/files', ({ spender, query }) => files.list(ctx, spender.account, query), {
       query: schemas.FileListQuerySchema,
       ...keyOperation(
-        { id: 'list_files', tag: 'Files', summary: 'The files of your account.' },
+        { id: 'list_files', tag: 'Files', summary: 'List the files of your account' },
         { 200: schemas.FileListSchema },
         ['bad_request'],
       ),
@@ -89,7 +79,7 @@ const ownRoutes = (ctx: AppContext) =>
       async ({ spender, params }) =>
         files.present(await files.get(ctx, spender.account, params.id)),
       keyOperation(
-        { id: 'get_file', tag: 'Files', summary: 'One file.' },
+        { id: 'get_file', tag: 'Files', summary: 'Get a file' },
         { 200: schemas.FileSchema },
         ['no_file'],
       ),
@@ -98,11 +88,11 @@ const ownRoutes = (ctx: AppContext) =>
       '/files/:id/content',
       async ({ spender, params }) => {
         const file = await files.get(ctx, spender.account, params.id)
-        return new Response(await files.readBytes(ctx, file), { headers: headersOf(file) })
+        return new Response(await files.readBytes(ctx, file), { headers: contentHeaders(file) })
       },
       keyOperation(
-        { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
-        { 200: Media('*/*') },
+        { id: 'get_file_content', tag: 'Files', summary: 'Download the content of a file' },
+        { 200: mediaSchema('*/*') },
         ['no_file'],
       ),
     )
@@ -113,14 +103,14 @@ const ownRoutes = (ctx: AppContext) =>
         return { id: params.id, object: 'file' as const, deleted: true as const }
       },
       keyOperation(
-        { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
+        { id: 'delete_file', tag: 'Files', summary: 'Delete a file' },
         { 200: schemas.DeletedFileSchema },
         ['bad_request', 'too_large', 'no_file', 'try_again'],
       ),
     )
 
-/** A file goes back with the type its content has, to be saved and never shown as a page. */
-const headersOf = ({ type, filename }: files.StoredFile): Record<string, string> => ({
+/** Returns headers that make browsers save a file and never render it. */
+const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, string> => ({
   'content-type': type,
   'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
   'content-security-policy': "default-src 'none'; sandbox",

@@ -1,26 +1,28 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { oneOf, orNull } from '../../core/schema.ts'
+import { nullable, oneOf } from '../../core/schema.ts'
 import { filesPerAccountMax } from '../../limits.ts'
 import { fileKinds } from './tables.ts'
 
-/** A file as OpenAI's clients know it, with what was found in it. */
+/** A file in OpenAI's format, with properties of its content. */
 export const FileSchema = Type.Object(
   {
     id: Type.String(),
-    file_id: Type.String({ description: 'The same as id; what a chat request names.' }),
+    file_id: Type.String({ description: 'The same as id, for chat requests.' }),
     object: Type.Literal('file'),
     bytes: Type.Integer(),
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
-    expires_at: Type.Optional(Type.Integer({ description: 'Where expires_after was sent.' })),
+    expires_at: Type.Optional(Type.Integer({ description: 'Set by expires_after.' })),
     filename: Type.String(),
     purpose: Type.String(),
     kind: oneOf(fileKinds),
-    type: Type.String({ description: 'Media type, told by the content.' }),
-    words: orNull(Type.Integer({ description: 'Words in it; null where none were read.' })),
-    pages: orNull(Type.Integer()),
-    seconds: orNull(Type.Number()),
+    type: Type.String({ description: 'Media type, detected from the content.' }),
+    words: nullable(
+      Type.Integer({ description: 'Number of words; null when none were extracted.' }),
+    ),
+    pages: nullable(Type.Integer()),
+    seconds: nullable(Type.Number()),
     status: oneOf(['processed', 'uploaded']),
   },
   { title: 'File' },
@@ -30,8 +32,8 @@ export type FileResponse = Static<typeof FileSchema>
 export const FileListSchema = Type.Object({
   object: Type.Literal('list'),
   data: Type.Array(FileSchema),
-  first_id: orNull(Type.String()),
-  last_id: orNull(Type.String()),
+  first_id: nullable(Type.String()),
+  last_id: nullable(Type.String()),
   has_more: Type.Boolean(),
 })
 export type FileListResponse = Static<typeof FileListSchema>
@@ -45,10 +47,13 @@ export const DeletedFileSchema = Type.Object({
 export const FileListQuerySchema = Type.Object(
   {
     limit: Type.Optional(t.Numeric({ description: '1 to 10,000.' })),
-    after: Type.Optional(Type.String({ description: 'The last id of the page before.' })),
+    after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
     order: Type.Optional(oneOf(['asc', 'desc'])),
     purpose: Type.Optional(Type.String()),
   },
-  { additionalProperties: true, description: `At most ${filesPerAccountMax} files are kept.` },
+  {
+    additionalProperties: true,
+    description: `An account has at most ${filesPerAccountMax} files.`,
+  },
 )
 export type FileListQuery = Static<typeof FileListQuerySchema>

@@ -1,12 +1,12 @@
 import { index, integer, table, text, time } from '../../db/columns.ts'
 import type { AccountId } from '../../ledger/tables.ts'
 
-/** What a file is, told by its content. */
+/** Kinds of files, detected from the content. */
 export const fileKinds = ['pdf', 'text', 'image', 'audio', 'video'] as const
 
 /**
- * Files of gateway accounts (document 2, POST /v1/files). `sha256` names the stored bytes and
- * `wordsSha256` the words that were read out of them, UTF-8, both of which many rows may share.
+ * Files of gateway accounts (document 2, POST /v1/files). `sha256` names the stored bytes,
+ * `wordsSha256` their extracted text as UTF-8. Many rows may share either.
  */
 export const gatewayFiles = table(
   'gateway_files',
@@ -21,14 +21,14 @@ export const gatewayFiles = table(
     bytes: integer('bytes').notNull(),
     sha256: text('sha256').notNull(),
     wordsSha256: text('words_sha256'),
-    /** How many words were read out of it; null where none were looked for yet. */
+    /** Number of extracted words; null before the extraction. */
     words: integer('words'),
-    /** Of a PDF; null where it is encrypted. */
+    /** Pages of a PDF; null when it is encrypted. */
     pages: integer('pages'),
-    /** How long a sound or a film lasts, in milliseconds. */
-    lastsMs: integer('lasts_ms'),
+    /** Length of audio or video, in milliseconds. */
+    durationMs: integer('lasts_ms'),
     created: time('created').notNull(),
-    /** When it is no more; null where it stays until it is deleted. */
+    /** Expiry; null for a file without one. */
     expires: time('expires'),
   },
   (t) => [

@@ -5,25 +5,24 @@ import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limi
 import { parseRecord } from '../../providers/response.ts'
 import { invalidField } from '../fields.ts'
 
-/** A file of 32 MB, and some room for the fields and boundaries around it. */
+/** A file of 32 MB, with form fields and boundaries. */
 const uploadBytesMax = fileBytesMax + 65_536
 const filenameCharsMax = 200
 const fieldsMax = 40
 const purposePattern = /^[a-z0-9_-]{1,40}$/
 
-/** What an upload brings. */
+/** A parsed upload. */
 export interface Upload {
   filename: string
   purpose: string
   bytes: Uint8Array
-  /** How long it is kept, in seconds; until it is deleted where that is left out. */
+  /** Lifetime in seconds; undefined for a file without expiry. */
   expiresAfterSeconds?: number | undefined
 }
 
 /**
- * The file of a multipart/form-data body (RFC 7578): fields `file`, `purpose` and, as OpenAI's
- * clients send it, `expires_after`. Refuses upload_too_large before more than that is kept, and
- * bad_request for another body.
+ * Reads the file of a multipart/form-data body (RFC 7578) with the fields `file`, `purpose` and
+ * OpenAI's `expires_after`. Throws `bad_request`, and `upload_too_large` without buffering more.
  */
 export async function readUpload(request: Request): Promise<Upload> {
   const form = await readMultipart(request).catch(asTooLarge)
@@ -33,34 +32,34 @@ export async function readUpload(request: Request): Promise<Upload> {
   if (file.size > fileBytesMax) throw new ApiError('upload_too_large', { max: fileBytesMax })
   const purpose = form.get('purpose') ?? 'user_data'
   if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
-    throw invalidField('purpose', '"purpose" is a word such as user_data.')
+    throw invalidField('purpose', '"purpose" must be a word such as user_data.')
   }
-  const keptSeconds = keptSecondsIn(form)
+  const keptSeconds = readLifetime(form)
   return {
-    filename: nameOf(file.name),
+    filename: baseName(file.name),
     purpose,
     bytes: await file.bytes(),
     expiresAfterSeconds: keptSeconds,
   }
 }
 
-function keptSecondsIn(form: Form): number | undefined {
-  const [anchor, text] = expiryIn(form)
+function readLifetime(form: Form): number | undefined {
+  const [anchor, text] = findExpiry(form)
   if (anchor == null && text == null) return undefined
   const seconds = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
   const isWithin = seconds >= fileKeptSecondsMin && seconds <= fileKeptSecondsMax
   if (anchor === 'created_at' && isWithin) return seconds
   const problem =
-    '"expires_after[anchor]" is created_at, and "expires_after[seconds]" a whole number from ' +
+    '"expires_after[anchor]" must be created_at, and "expires_after[seconds]" an integer from ' +
     `${fileKeptSecondsMin} to ${fileKeptSecondsMax}.`
   throw invalidField('expires_after', problem)
 }
 
-/** As OpenAI's clients send it, or as OpenAPI has an object in a form: one part of JSON. */
-function expiryIn(form: Form): [anchor: unknown, seconds: unknown] {
-  const whole = form.get('expires_after')
-  if (whole === null) return [form.get('expires_after[anchor]'), form.get('expires_after[seconds]')]
-  const { anchor, seconds } = parseRecord(String(whole)) ?? {}
+/** Finds the expiry in OpenAI's form fields, or in one JSON part as OpenAPI encodes an object. */
+function findExpiry(form: Form): [anchor: unknown, seconds: unknown] {
+  const json = form.get('expires_after')
+  if (json === null) return [form.get('expires_after[anchor]'), form.get('expires_after[seconds]')]
+  const { anchor, seconds } = parseRecord(String(json)) ?? {}
   return [anchor ?? '', seconds]
 }
 
@@ -71,8 +70,8 @@ function asTooLarge(error: unknown): never {
 }
 
 /**
- * A multipart/form-data body (RFC 7578); undefined where the request has another. Refuses
- * bad_request, and too_large before more than that is kept.
+ * Parses a multipart/form-data body (RFC 7578); undefined for another type. Throws `bad_request`,
+ * and `too_large` without buffering more.
  */
 export async function readMultipart(request: Request) {
   const type = request.headers.get('content-type') ?? ''
@@ -81,22 +80,21 @@ export async function readMultipart(request: Request) {
   try {
     return await new Response(bytes, { headers: { 'content-type': type } }).formData()
   } catch {
-    throw invalidField('file', 'The multipart body cannot be read.')
+    throw invalidField('file', 'The multipart body is invalid.')
   }
 }
 
 type Form = NonNullable<Awaited<ReturnType<typeof readMultipart>>>
 
-/** The fields of a form that are texts. Refuses bad_request when there are too many fields. */
+/** Returns the text fields of a form. Throws `bad_request` for too many fields. */
 export function textFields(form: Form, param: string): [string, string][] {
   const entries = [...form.entries()]
-  if (entries.length > fieldsMax)
-    throw invalidField(param, `A request has at most ${fieldsMax} fields.`)
+  if (entries.length > fieldsMax) throw invalidField(param, `Send at most ${fieldsMax} fields.`)
   return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
 }
 
-/** The last part of the name that was sent, where it is one plain line. */
-function nameOf(sent: string): string {
-  const name = sent.split(/[/\\]/).at(-1) ?? ''
+/** Returns the last segment of a file name, when it is one plain line. */
+function baseName(path: string): string {
+  const name = path.split(/[/\\]/).at(-1) ?? ''
   return name !== '' && isPlainLine(name, filenameCharsMax) ? name : 'file'
 }

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { recordOf } from '../../core/schema.ts'
+import { type Json, recordOf } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
 import {
   imagesPerRequestMax,
@@ -12,124 +12,111 @@ import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import {
-  checkAddresses,
-  findSize,
-  findText,
-  findWord,
-  invalidField,
-  readCount,
-  readModels,
-  readText,
-} from '../fields.ts'
-import * as made from '../media-files/media-files.ts'
-import type { MediaOutput, MediaRequest } from '../paid/media.ts'
-import { runMediaRequest } from '../paid/media.ts'
+import * as fields from '../fields.ts'
+import * as mediaFiles from '../media-files/media-files.ts'
+import { type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
-import { noContent, unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import { noContent, unreadable } from '../paid/upstream-failure.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**
- * Pictures of a prompt (document 2, POST /v1/images/generations): paid for each that came. Refuses
- * bad_request and what section 7 says.
+ * Generates images (document 2, POST /v1/images/generations), charged per returned image. Throws
+ * `bad_request` and the errors of section 7.
  */
-export const generateImages = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  runMediaRequest(ctx, spender, readWanted(ctx, raw), call)
+export const generateImages = (ctx: AppContext, spender: Spender, body: unknown, call: Call) =>
+  runMediaRequest(ctx, spender, readRequest(ctx, body), call)
 
-function readWanted(ctx: AppContext, raw: unknown): MediaRequest {
-  const { model, models, provider, stream, ...sent } = recordOf(raw)
-  if (stream === true) throw invalidField('stream', 'Pictures are answered whole: drop stream.')
-  const modelIds = readModels(model, models)
-  const prompt = readText(sent, 'prompt', promptCharsMax)
-  findText(sent, 'negative_prompt', promptCharsMax)
-  checkAddresses(sent)
-  const n = readCount(sent, 'n', imagesPerRequestMax) ?? 1
-  const asBytes = findWord(sent, 'response_format', ['url', 'b64_json']) === 'b64_json'
-  const body = withSize(sent)
+function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
+  const { model, models, provider, stream, ...params } = recordOf(sent)
+  if (stream === true) {
+    throw fields.invalidField('stream', 'Images cannot be streamed. Remove "stream".')
+  }
+  const modelIds = fields.readModels(model, models)
+  const prompt = fields.readString(params, 'prompt', promptCharsMax)
+  fields.findString(params, 'negative_prompt', promptCharsMax)
+  fields.checkUrls(params)
+  const n = fields.findCount(params, 'n', imagesPerRequestMax) ?? 1
+  const asBytes = fields.findEnum(params, 'response_format', ['url', 'b64_json']) === 'b64_json'
+  const body = readSize(params)
+  // A price per image covers the default quality only: another may cost more than the hold.
+  const { quality: _, ...withoutQuality } = body
   const limitsOf = ({ maxOutput }: Model) => ({
     prompt: maxInputTokens(body, 0),
     completion: n * (maxOutput || unknownOutputTokens),
   })
-  // A price by the picture knows one quality: another costs its upstream more than is held.
-  const { quality: _quality, ...plain } = body
-  const own = (to: Model): Usage => {
-    if (to.price?.perImage !== undefined) return createUsage({ images: n })
-    return createUsage({ prompt: estimateTokens(prompt), completion: limitsOf(to).completion })
-  }
+  const estimateUsage = (to: Model): Usage =>
+    to.price?.perImage === undefined
+      ? createUsage({ prompt: estimateTokens(prompt), completion: limitsOf(to).completion })
+      : createUsage({ images: n })
   return {
     path: '/images/generations',
     type: 'image',
     kind: 'image',
     modelIds,
     body,
-    fingerprint: raw,
+    fingerprint: sent,
     preferences: readPreferences(provider),
-    bodyFor: ({ price }) => (price.perImage === undefined ? body : plain),
-    maxUsage: (to) => ({
-      inputTokensMax: limitsOf(to).prompt,
-      outputTokensMax: limitsOf(to).completion,
-      images: n,
-    }),
-    estimateUsage: own,
-    async read(
-      response,
-      { candidate: by, deadlines: watch },
-    ): Promise<MediaOutput | UpstreamFailure> {
-      const read = await readJsonObject(response, watch)
+    bodyFor: ({ price }) => (price.perImage === undefined ? body : withoutQuality),
+    maxUsage(to) {
+      const { prompt: inputTokensMax, completion: outputTokensMax } = limitsOf(to)
+      return { inputTokensMax, outputTokensMax, images: n }
+    },
+    estimateUsage,
+    async read(response, { candidate, deadlines }) {
+      const read = await readJsonObject(response, deadlines)
       if (!('answer' in read)) return read
-      const { data, usage: said, created, ...more } = read.answer
+      const { data, usage, created, ...details } = read.answer
       if (!Array.isArray(data) || data.length === 0) return noContent
-      const pictures = await readImageResults(data, n)
-      const images = pictures.length
-      if (images === 0) return unreadable
-      const told = readUsage(said, limitsOf(by.model))
-      const isPerImage = by.price.perImage !== undefined
-      const counted = told ?? (isPerImage ? createUsage({}) : { ...own(by.model), estimated: true })
-      const usage = { ...counted, images }
-      const kept = await keepAll(ctx, pictures, asBytes)
+      const results = await readImageResults(data, n)
+      if (results.length === 0) return unreadable
+      const counted =
+        readUsage(usage, limitsOf(candidate.model)) ??
+        (candidate.price.perImage === undefined
+          ? { ...estimateUsage(candidate.model), estimated: true }
+          : createUsage({}))
+      const images = await storeImages(ctx, results, asBytes)
       const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
       return {
-        usage,
-        record: (db) => made.insert(db, kept.rows),
+        usage: { ...counted, images: results.length },
+        record: (db) => mediaFiles.insert(db, images.rows),
         response: (cost) => ({
           status: 200,
-          body: { created: seconds, ...toldOf(more), data: kept.data, cost },
+          body: { created: seconds, ...imageDetails(details), data: images.data, cost },
         }),
       }
     },
   }
 }
 
-/** What its pictures are, as an upstream tells it in OpenAI's words. */
-const toldOf = (answer: Record<string, unknown>): Record<string, unknown> =>
+/** Returns the properties of the images that an upstream sends in OpenAI's format. */
+const imageDetails = (response: Json): Json =>
   Object.fromEntries(
     ['background', 'output_format', 'quality', 'size'].flatMap((name) =>
-      typeof answer[name] === 'string' ? [[name, answer[name]]] : [],
+      typeof response[name] === 'string' ? [[name, response[name]]] : [],
     ),
   )
 
-/** "auto", which clients send, leaves it to the model. */
-function withSize({ size, ...body }: Record<string, unknown>): Record<string, unknown> {
-  const asked = size === 'auto' ? undefined : findSize(size)
-  return asked === undefined ? body : { ...body, size: asked }
+/** Validates the size. Some clients send "auto" for the model's default. */
+function readSize({ size: sent, ...body }: Json): Json {
+  const size = sent === 'auto' ? undefined : fields.findSize(sent)
+  return size === undefined ? body : { ...body, size }
 }
 
-/** Pictures that came as bytes are kept behind a link, unless the client wants the bytes. */
-async function keepAll(ctx: AppContext, pictures: ImageResult[], asBytes: boolean) {
-  const rows: made.MediaFile[] = []
+/** Stores images that came as bytes behind signed URLs, unless the client requested bytes. */
+async function storeImages(ctx: AppContext, images: ImageResult[], asBytes: boolean) {
+  const rows: mediaFiles.MediaFile[] = []
   const data: Record<string, string>[] = []
-  for (const picture of pictures) {
-    const told =
-      picture.revisedPrompt === undefined ? {} : { revised_prompt: picture.revisedPrompt }
-    if ('url' in picture) {
-      data.push({ url: picture.url, ...told })
+  for (const image of images) {
+    const prompt = image.revisedPrompt === undefined ? {} : { revised_prompt: image.revisedPrompt }
+    if ('url' in image) {
+      data.push({ url: image.url, ...prompt })
     } else if (asBytes) {
-      data.push({ b64_json: Buffer.from(picture.bytes).toString('base64'), ...told })
+      data.push({ b64_json: Buffer.from(image.bytes).toString('base64'), ...prompt })
     } else {
-      const row = await made.store(ctx, { ...picture, forMs: mediaLinkMs })
+      const row = await mediaFiles.store(ctx, { ...image, forMs: mediaLinkMs })
       rows.push(row)
-      data.push({ url: made.signedUrlOf(ctx, row), ...told })
+      data.push({ url: mediaFiles.signedUrlOf(ctx, row), ...prompt })
     }
   }
   return { rows, data }

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything } from '../../core/schema.ts'
+import { anyObject } from '../../core/schema.ts'
 import { imagesPerRequestMax, promptCharsMax } from '../../limits.ts'
 
-/** A request for pictures, for its description: the body is read by hand. */
+/** The body of an image request, which images.ts parses. */
 export const imagesRequestSchema: OpenAPIV3.SchemaObject = {
-  ...anything,
+  ...anyObject,
   required: ['model', 'prompt'],
   properties: {
     model: { type: 'string', description: 'The id of an image model.' },
@@ -18,16 +18,16 @@ export const imagesRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** Pictures, with what they cost (document 2, section 2). */
+/** Images with their cost (document 2, section 2). */
 export const ImagesSchema = Type.Object(
   {
     created: Type.Integer({ description: 'Seconds since 1970.' }),
     data: Type.Array(
       Type.Object({
-        url: Type.Optional(Type.String({ description: 'Opens without a key for 24 hours.' })),
+        url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
         b64_json: Type.Optional(Type.String()),
         revised_prompt: Type.Optional(
-          Type.String({ description: 'What the model made of the prompt, where it tells.' }),
+          Type.String({ description: 'The prompt as the model changed it.' }),
         ),
       }),
     ),
@@ -40,7 +40,7 @@ export const ImagesSchema = Type.Object(
   { title: 'Images' },
 )
 
-/** The two marks of a signed address. */
+/** The query of a signed URL. */
 export const SignedUrlQuerySchema = Type.Object(
   { expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) },
   { additionalProperties: true },

@@ -1,18 +1,22 @@
 import { Type } from '@sinclair/typebox'
 
-import { Lenient, oneOf } from '../../core/schema.ts'
+import { lenientObject, oneOf } from '../../core/schema.ts'
 
 export const TopupParamsSchema = Type.Object({ method: oneOf(['usdt', 'btc', 'eth', 'sol']) })
 
 /** POST /topup/create/{method} (document 2, section 4). */
-export const TopupRequestSchema = Lenient({
+export const TopupRequestSchema = lenientObject({
   amount: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000 }),
   currency: Type.Optional(
-    Type.String({ pattern: '^[A-Z]{3,5}$', description: 'Of the amount; USD when left out.' }),
+    Type.String({
+      pattern: '^[A-Z]{3,5}$',
+      description: 'Currency of the amount.',
+      default: 'USD',
+    }),
   ),
 })
 
-/** What a top-up answers where payments are open. */
+/** Response to a top-up, once payments are available. */
 export const InvoiceSchema = Type.Object({
   invoice_id: Type.String(),
   payment_request: Type.String({ description: 'The address or payment URI to pay.' }),

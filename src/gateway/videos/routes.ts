@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { BehindEnd, Media } from '../../core/schema.ts'
+import { mediaSchema, RangeNotSatisfiableSchema } from '../../core/schema.ts'
 import { getSpender, keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'
@@ -12,7 +12,7 @@ import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import { getContent, getVideo, present } from './videos.ts'
 
-const Film = Media('video/*')
+const Film = mediaSchema('video/*')
 
 /** Films (document 2, POST /v1/videos and GET /v1/videos/{id}), and where they are seen. */
 export const videoRoutes = (ctx: AppContext) =>
@@ -69,7 +69,7 @@ const videoContent = (ctx: AppContext) =>
             tag: 'Media',
             summary: 'A film, by its signed address or with its key.',
           },
-          { 200: Film, 206: Film, 302: Type.Void(), 416: BehindEnd },
+          { 200: Film, 206: Film, 302: Type.Void(), 416: RangeNotSatisfiableSchema },
           ['no_key', 'bad_key', 'not_found'],
         ),
       },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything, oneOf } from '../../core/schema.ts'
+import { anyObject, oneOf } from '../../core/schema.ts'
 import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../limits.ts'
 import type { PriceTexts } from '../../models/price.ts'
 
@@ -13,7 +13,7 @@ const fields: Record<string, OpenAPIV3.SchemaObject> = {
 
 /** A request for a film, for its description: the body is read by hand. */
 export const videoRequestSchema: OpenAPIV3.SchemaObject = {
-  ...anything,
+  ...anyObject,
   required: ['model', 'prompt'],
   properties: {
     ...fields,

@@ -9,7 +9,7 @@ import {
   videoSecondsDefault,
   videoSecondsMax,
 } from '../../limits.ts'
-import { checkAddresses, findSize, invalidField, readModels, readText } from '../fields.ts'
+import { checkUrls, findSize, invalidField, readModels, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 
@@ -60,8 +60,8 @@ async function pictureOf(file: File): Promise<Picture> {
 function wantedOf(sent: Body, picture?: Picture): VideoRequest {
   const { model, models, provider, aspect_ratio, duration, size, seconds, ...rest } = sent
   const modelIds = readModels(model, models)
-  readText(rest, 'prompt', promptCharsMax)
-  checkAddresses(rest)
+  readString(rest, 'prompt', promptCharsMax)
+  checkUrls(rest)
   const long = lengthOf('duration', duration) ?? lengthOf('seconds', seconds) ?? videoSecondsDefault
   const body = { ...rest, size: sizeOf(size, aspect_ratio), seconds: String(long) }
   return {
