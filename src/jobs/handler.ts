@@ -75,7 +75,7 @@ export interface Handler<Input extends TSchema = TSchema, Data extends TSchema =
   compensate?: InTransaction
 }
 
-/** This run no longer holds the lease: the job was cancelled, has ended, or another process has it. */
+/** The run has lost its lease: the job was cancelled, has ended, or runs in another process. */
 export class LeaseLost extends Error {
   constructor(job: string) {
     super(`This process no longer holds the lease of job ${job}.`)

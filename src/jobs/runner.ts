@@ -36,7 +36,7 @@ export class Runner {
   private lastTime = -Infinity
   private polling: Promise<void> | undefined
   private isPollRequested = false
-  /** Whether the runner is closing. Callers must stop waiting for jobs. */
+  /** The runner is closing. Callers must stop waiting for jobs. */
   isClosed = false
 
   private readonly worker: Worker

@@ -11,7 +11,7 @@ import { listPageMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { lockAgent, reserveBytes } from '../agents/storage-quota.ts'
 import { checkNotBlocked, type StoredPage } from './page-content.ts'
-import { wordsOf } from './search-terms.ts'
+import { searchText } from './search-terms.ts'
 import { apps, versions } from './tables.ts'
 
 export type App = typeof apps.$inferSelect
@@ -23,10 +23,6 @@ export type NewApp = Pick<
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 > &
   Partial<Pick<App, 'comments'>>
-
-/** Returns the search terms of an app, joined by spaces. */
-export const findable = ({ title, description }: Pick<App, 'title' | 'description'>): string =>
-  [...new Set(wordsOf(`${title} ${description}`))].join(' ')
 
 /**
  * Adds the next version to an app, inside a transaction, and returns the updated app. Throws
@@ -199,7 +195,7 @@ export async function updateApp(
       ...changes,
       ...(listed && { listed: isListed ? onceReleased : listed }),
       ...(isListed && { listedVersion: app.version, listedAt: app.listedAt ?? at }),
-      ...(isRenamed && { words: findable({ ...app, ...changes }) }),
+      ...(isRenamed && { words: searchText({ ...app, ...changes }) }),
       updated: at,
     })
     .where(eq(apps.id, app.id))

@@ -3,7 +3,8 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import type { Db, Prepared } from '../../db/engine.ts'
 import { prepared } from '../../db/query.ts'
-import type { App } from './apps.ts'
+import { ApiError } from '../../errors.ts'
+import { type App, findApp, requireAvailable } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'
 import { apps, isListed, type Order, orders } from './tables.ts'
 
@@ -42,33 +43,33 @@ export type ListedApp = Pick<App, keyof typeof shown>
 type Ranked<Row extends TileApp> = Row & { score: number | null }
 
 /** Filters and order of a list of Explore. `q` is a search text. */
-export interface Listing extends Filters {
+export interface ListQuery extends Filters {
   order: Order
   q?: string | undefined
 }
 
 /** Sort values of the last row of a page. */
-export type Place = (string | number)[]
+export type ListPosition = (string | number)[]
 
-export function placeOf(order: Order, { score, listedAt, id }: Ranked<TileApp>): Place {
+export function positionOf(order: Order, { score, listedAt, id }: Ranked<TileApp>): ListPosition {
   const ranked = [score ?? 0, listedAt ?? 0, id]
   return order === 'new' ? ranked.slice(1) : ranked
 }
 
 /** Returns at most `limit` apps on Explore, after a position. */
-export type List<Row extends TileApp> = (
+export type ListFunction<Row extends TileApp> = (
   ctx: AppContext,
-  listing: Listing,
+  query: ListQuery,
   limit: number,
-  after?: Place,
+  after?: ListPosition,
 ) => Promise<Ranked<Row>[]>
 
 type Query = (db: Db) => Prepared<Ranked<TileApp>[]>
 
 /** Builds a list query that selects these columns. */
-function listOf(columns: typeof shown): List<ListedApp>
-function listOf(columns: typeof tile): List<TileApp>
-function listOf(columns: typeof tile): List<TileApp> {
+function createList(columns: typeof shown): ListFunction<ListedApp>
+function createList(columns: typeof tile): ListFunction<TileApp>
+function createList(columns: typeof tile): ListFunction<TileApp> {
   /** One prepared query per set of filters, at most 256. */
   const queries = new Map<string, Query>()
   return async (ctx, { order, q, ...filters }, limit, after = []) => {
@@ -83,31 +84,32 @@ function listOf(columns: typeof tile): List<TileApp> {
   }
 }
 
-export const list = listOf(shown)
-export const tiles = listOf(tile)
+export const list = createList(shown)
+export const tiles = createList(tile)
 
 const value = sql.placeholder
 
 function build(
   db: Db,
-  shownOf: typeof tile,
+  selection: typeof tile,
   order: Order,
-  has: Record<string, unknown>,
+  values: Record<string, unknown>,
 ): Prepared<Ranked<TileApp>[]> {
-  const ranked = { ...shownOf, score: apps[orders[order][0]] }
+  const ranked = { ...selection, score: apps[orders[order][0]] }
   const columns = orders[order].map((column) => apps[column])
   const filters = and(
-    'kind' in has ? eq(apps.kind, value('kind')) : undefined,
-    'shelf' in has ? eq(apps.shelf, value('shelf')) : undefined,
-    'remix' in has ? eq(apps.remix, value('remix')) : undefined,
-    'maker' in has ? eq(apps.maker, value('maker')) : undefined,
+    'kind' in values ? eq(apps.kind, value('kind')) : undefined,
+    'shelf' in values ? eq(apps.shelf, value('shelf')) : undefined,
+    'remix' in values ? eq(apps.remix, value('remix')) : undefined,
+    'maker' in values ? eq(apps.maker, value('maker')) : undefined,
   )
-  const places = 'after0' in has ? columns.map((_, at) => sql`${value(`after${at}`)}`) : undefined
+  const places =
+    'after0' in values ? columns.map((_, at) => sql`${value(`after${at}`)}`) : undefined
   const older = places && sql`(${sql.join(columns, sql`, `)}) < (${sql.join(places, sql`, `)})`
   const byOrder = columns.map((column) => desc(column))
-  const chosen = and(isListed(apps), filters)
-  if (!('match' in has)) {
-    const rows = db.select(ranked).from(apps).where(and(chosen, older))
+  const condition = and(isListed(apps), filters)
+  if (!('match' in values)) {
+    const rows = db.select(ranked).from(apps).where(and(condition, older))
     return rows
       .orderBy(...byOrder)
       .limit(value('limit'))
@@ -117,7 +119,7 @@ function build(
   const found = foundBy({ filters, isNew, before: isNew ? places : undefined })
   // A cross join makes SQLite start with the matches.
   const rows = db.select(ranked).from(found).crossJoin(apps)
-  const matching = and(sql`found.app = ${apps.id}`, chosen, isNew ? undefined : older)
+  const matching = and(sql`found.app = ${apps.id}`, condition, isNew ? undefined : older)
   const inOrder = isNew ? [desc(sql`found.place`), desc(apps.id)] : byOrder
   return rows
     .where(matching)
@@ -126,7 +128,7 @@ function build(
     .prepare()
 }
 
-const ofItem = prepared((db) =>
+const remixQuery = prepared((db) =>
   db
     .select(shown)
     .from(apps)
@@ -138,4 +140,15 @@ const ofItem = prepared((db) =>
 
 /** Returns the remixes of an app that are on Explore, newest first. */
 export const remixesOf = (ctx: AppContext, id: string, limit: number): Promise<ListedApp[]> =>
-  ofItem(ctx.db.read).execute({ id, limit })
+  remixQuery(ctx.db.read).execute({ id, limit })
+
+/** Returns an app that is on Explore. Throws `not_found` and `taken_down`. */
+export async function getListed(ctx: AppContext, id: string): Promise<App> {
+  const app = await findApp(ctx, id)
+  if (app?.takenDown != null) return requireAvailable(app)
+  if (app?.listed === 'on') return app
+  throw notOnExplore()
+}
+
+export const notOnExplore = (): ApiError<'not_found'> =>
+  new ApiError('not_found', { what: 'item on Explore', see: 'GET /explore lists what is.' })

@@ -5,9 +5,10 @@ import { newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import type { Agent } from '../agents/agents.ts'
-import { addVersion, type App, findable, type NewApp } from './apps.ts'
+import { addVersion, type App, type NewApp } from './apps.ts'
 import type { StoredPage } from './page-content.ts'
 import type { Origin } from './present.ts'
+import { searchText } from './search-terms.ts'
 import { apps } from './tables.ts'
 
 /** Inserts an app with version 1, inside a transaction. Throws what `addVersion` throws. */
@@ -47,7 +48,7 @@ async function insert(
       maker: maker.id,
       version: 0,
       bytes: 0,
-      words: findable(fields),
+      words: searchText(fields),
       rules: rulesVersion,
       created: at,
       updated: at,

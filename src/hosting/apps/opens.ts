@@ -14,9 +14,9 @@ const halfLifeMs = 3 * day
 const parts = 1_000_000
 
 /** Opens at which the maker gets a notification. */
-const toldOpens = 100
+const notifiedOpens = 100
 
-const keptDays = 40
+const retentionDays = 40
 
 /**
  * Records that an app was opened. One open counts per app, UTC day and address; the address is
@@ -45,14 +45,14 @@ export async function flushOpens(ctx: AppContext): Promise<void> {
 async function countOpens(ctx: AppContext, db: Db, id: string, count: number): Promise<void> {
   const ofApp = db.select({ heat: apps.heat }).from(apps).where(eq(apps.id, id)).$dynamic()
   const [row] = await forUpdate(ofApp, apps.id)
-  const heat = warmed(row?.heat ?? 0, count, ctx.clock.now())
+  const heat = addHeat(row?.heat ?? 0, count, ctx.clock.now())
   const [app] = await db
     .update(apps)
     .set({ opens: sql`${apps.opens} + ${count}`, heat })
     .where(eq(apps.id, id))
     .returning()
-  if (app && app.opens >= toldOpens && app.opens - count < toldOpens) {
-    const text = `“${app.title}” was opened ${toldOpens} times.`
+  if (app && app.opens >= notifiedOpens && app.opens - count < notifiedOpens) {
+    const text = `“${app.title}” was opened ${notifiedOpens} times.`
     await notify(ctx, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
   }
 }
@@ -62,7 +62,7 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
  * half-life) over all opens. All heats decay at the same rate, so their order stays correct without
  * updates.
  */
-function warmed(heat: number, count: number, at: number): number {
+function addHeat(heat: number, count: number, at: number): number {
   const now = at / halfLifeMs
   const before = heat / parts
   const most = Math.max(before, now)
@@ -88,6 +88,6 @@ export async function listOpensByDay(
 
 /** Deletes open records older than 40 days. The counts stay. */
 export async function deleteOldOpens(ctx: AppContext): Promise<void> {
-  const before = utcDay(ctx.clock.now() - keptDays * day)
+  const before = utcDay(ctx.clock.now() - retentionDays * day)
   await ctx.db.tx((db) => db.delete(opens).where(lt(opens.day, before)))
 }

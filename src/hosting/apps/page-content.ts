@@ -7,7 +7,7 @@ import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, theRule } from '../../scan/rules.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
-import { outsideFindings } from './scan/scan-hook.ts'
+import { findHookFindings } from './scan/scan-hook.ts'
 import type { versions } from './tables.ts'
 
 type Version = typeof versions.$inferSelect
@@ -59,13 +59,13 @@ export async function scanPage(
   // The hook is not called for pages that our own rules block.
   const isOurs = inspection.scan.verdict === 'block'
   const isBad = () => isBlockedPage(ctx.db.read, inspection.sha256)
-  const outside = isOurs || (await isBad()) ? [] : await outsideFindings(ctx, inspection)
+  const outside = isOurs || (await isBad()) ? [] : await findHookFindings(ctx, inspection)
   // The page may have been blocked during the scan.
-  return withFindings(inspection, (await isBad()) ? [known] : outside)
+  return withFindings(inspection, (await isBad()) ? [blockedFinding] : outside)
 }
 
 const { code, effect, help } = theRule('known.bad')
-const known: Finding = { code, effect, line: 1, excerpt: '', help }
+const blockedFinding: Finding = { code, effect, line: 1, excerpt: '', help }
 
 /**
  * Throws `blocked_by_scan` for a page that was blocked after its scan, inside the transaction that
@@ -74,7 +74,7 @@ const known: Finding = { code, effect, line: 1, excerpt: '', help }
 export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<void> {
   await lockPage(db, sha256)
   if (await isBlockedPage(db, sha256)) {
-    throw new ApiError('blocked_by_scan', { reasons: [reasonOf(known)] })
+    throw new ApiError('blocked_by_scan', { reasons: [formatFinding(blockedFinding)] })
   }
 }
 
@@ -99,11 +99,11 @@ export const toScanRecord = ({ clock }: AppContext, { scan }: Inspection): ScanR
 })
 
 /** Formats a finding for `reasons`. */
-const reasonOf = ({ line, code, help, excerpt }: Finding): string =>
+const formatFinding = ({ line, code, help, excerpt }: Finding): string =>
   `line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
 
-const reasonsOf = ({ scan }: Inspection, ...wanted: Effect[]): string[] =>
-  scan.findings.filter(({ effect }) => wanted.includes(effect)).map(reasonOf)
+const reasonsOf = ({ scan }: Inspection, ...effects: Effect[]): string[] =>
+  scan.findings.filter(({ effect }) => effects.includes(effect)).map(formatFinding)
 
 /** Returns the reasons that forbid hosting a page. */
 const blocking = (inspection: Inspection): string[] => reasonsOf(inspection, 'block')
@@ -118,14 +118,14 @@ export interface ListingText {
 export const textPolicyIssues = ({ title = '', description = '' }: ListingText): string[] =>
   Object.entries({ title, description }).flatMap(([field, text]) =>
     isForbidden(text)
-      ? [`"${field}": text.policy: Leave out slurs and orders to the agents that read it.`]
+      ? [`"${field}": text.policy: Remove slurs and instructions to the agents that read it.`]
       : [],
   )
 
 /** Returns the reasons that keep a page or its texts off Explore. */
-export const listingIssues = (inspection: Inspection, said: ListingText = {}): string[] => [
+export const listingIssues = (inspection: Inspection, texts: ListingText = {}): string[] => [
   ...reasonsOf(inspection, 'block', 'unlist'),
-  ...textPolicyIssues(said),
+  ...textPolicyIssues(texts),
 ]
 
 /**

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
-import { fromCredits, formatCredits } from '../../core/money.ts'
-import { isPlainLine, isPlainText, hasVisibleText } from '../../core/text.ts'
+import { formatCredits, fromCredits } from '../../core/money.ts'
+import { hasVisibleText, isPlainLine, isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
@@ -31,29 +31,29 @@ export const defaultText = { title: 'Untitled', description: '', shelf: 'other' 
 export async function publishApp(
   ctx: AppContext,
   maker: Agent,
-  wanted: PublishAppRequest & { html: string },
+  request: PublishAppRequest & { html: string },
 ): Promise<StoredResponse> {
-  const named = toAppFields(ctx, wanted)
-  if (wanted.dryRun) {
-    const inspection = await inspectPage(ctx, wanted.html, maker.id)
+  const named = toAppFields(ctx, request)
+  if (request.dryRun) {
+    const inspection = await inspectPage(ctx, request.html, maker.id)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
-  return ctx.idempotency.run(maker.id, wanted.ref, wanted, async (keepAnswer) => {
-    const inspection = await inspectPage(ctx, wanted.html, maker.id)
-    const title = wanted.title ?? inspection.title ?? named.title
-    const reasons = wanted.store ? listingIssues(inspection, { ...named, title }) : []
-    const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
-    const app: apps.NewApp = { ...named, title, listed }
+  return ctx.idempotency.run(maker.id, request.ref, request, async (storeResponse) => {
+    const inspection = await inspectPage(ctx, request.html, maker.id)
+    const title = request.title ?? inspection.title ?? named.title
+    const reasons = request.store ? listingIssues(inspection, { ...named, title }) : []
+    const listed = request.store && reasons.length === 0 ? 'on' : 'off'
+    const fields: apps.NewApp = { ...named, title, listed }
     await apps.checkPublishQuota(ctx, maker, inspection.identity.byteLength)
     const page = await storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
-      const made = await insertApp(ctx, db, maker, app, page)
-      if (made.listed === 'on') await notifyListed(ctx, db, made)
-      const note = publishedNote(ctx, made, reasons)
-      const body = { app: presentApp(ctx, made), scan: presentScan(inspection), note }
-      const answer = { status: 201, body }
-      await keepAnswer(db, answer)
-      return answer
+      const app = await insertApp(ctx, db, maker, fields, page)
+      if (app.listed === 'on') await notifyListed(ctx, db, app)
+      const note = publishedNote(ctx, app, reasons)
+      const body = { app: presentApp(ctx, app), scan: presentScan(inspection), note }
+      const response = { status: 201, body }
+      await storeResponse(db, response)
+      return response
     })
   })
 }
@@ -61,24 +61,24 @@ export async function publishApp(
 /** Returns the fields of a new app. Throws `bad_request`, `games_off` and `prices_off`. */
 export function toAppFields(
   ctx: AppContext,
-  wanted: Omit<PublishAppRequest, 'html' | 'prompt'>,
+  request: Omit<PublishAppRequest, 'html' | 'prompt'>,
 ): apps.NewApp {
-  checkKind(ctx, wanted.kind)
-  checkTexts(wanted)
+  checkKind(ctx, request.kind)
+  checkTexts(request)
   return {
-    kind: wanted.kind ?? 'app',
-    title: wanted.title ?? defaultText.title,
-    description: wanted.description ?? defaultText.description,
-    shelf: wanted.shelf ?? defaultText.shelf,
+    kind: request.kind ?? 'app',
+    title: request.title ?? defaultText.title,
+    description: request.description ?? defaultText.description,
+    shelf: request.shelf ?? defaultText.shelf,
     listed: 'off',
-    ...termsOf(ctx, wanted, { remix: 'free', priceRemix: null }),
+    ...termsOf(ctx, request, { remix: 'free', priceRemix: null }),
   }
 }
 
 function publishedNote(ctx: AppContext, app: apps.App, reasons: string[]): string {
   const live = `Live at ${appUrl(ctx, app.id)}.`
   if (app.listed === 'on') return `${live} It is on Explore.`
-  if (reasons.length === 0) return `${live} It is not on Explore: PATCH store true to put it there.`
+  if (reasons.length === 0) return `${live} It is not on Explore. To list it, PATCH store true.`
   return `${live} It cannot go on Explore yet: ${reasons.join(' ')}`
 }
 
@@ -91,36 +91,38 @@ export async function changeApp(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  wanted: ChangeAppRequest,
+  request: ChangeAppRequest,
 ): Promise<{ app: AppBody; note: string }> {
   const app = await apps.getOwnApp(ctx, maker, id)
-  const { store, ...others } = wanted
-  if (Object.keys(wanted).length === 0) {
-    throw new ApiError('bad_request', { problem: 'Nothing to change: send at least one field.' })
+  const { store, ...others } = request
+  if (Object.keys(request).length === 0) {
+    throw new ApiError('bad_request', {
+      problem: 'The request changes nothing. Send at least one field.',
+    })
   }
   // The running build may list the app when it completes.
   if (store === false) apps.checkBuilt(app)
-  checkTexts(wanted)
-  const found = store ? await whyNotListed(ctx, app) : []
+  checkTexts(request)
+  const found = store ? await findListingIssues(ctx, app) : []
   const { before, after, reasons } = await ctx.db.tx(async (db) => {
     const before = await apps.lockApp(ctx, db, app)
     const { title, description } = before
     const stays = before.listed !== 'off' && store !== false
-    const unsaid = stays ? textPolicyIssues(others) : []
+    const textIssues = stays ? textPolicyIssues(others) : []
     const reasons = store
       ? [...found, ...textPolicyIssues({ title, description, ...others })]
-      : unsaid
-    const isFit = reasons.length === 0
+      : textIssues
+    const isAllowed = reasons.length === 0
     // The scanned page is no longer the newest version.
-    if (store && isFit && before.version !== app.version) {
+    if (store && isAllowed && before.version !== app.version) {
       throw new ApiError('try_again', { why: 'a new version was published meanwhile' })
     }
     const after = await apps.updateApp(ctx, db, before, {
       ...others,
       // A listed app keeps its texts when the new ones are not allowed.
-      ...(unsaid.length > 0 && { title, description }),
-      ...termsOf(ctx, wanted, before),
-      ...(store !== undefined && isFit && { listed: store ? 'on' : 'off' }),
+      ...(textIssues.length > 0 && { title, description }),
+      ...termsOf(ctx, request, before),
+      ...(store !== undefined && isAllowed && { listed: store ? 'on' : 'off' }),
     })
     if ((after.listed === 'on') !== (before.listed === 'on')) await notifyListed(ctx, db, after)
     return { before, after, reasons }
@@ -132,34 +134,34 @@ export async function changeApp(
 /** Describes the listing and the remix terms after a change. */
 function changedNote(before: apps.App, after: apps.App): string {
   const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
-  return isSame ? placeNote(before, after) : `${placeNote(before, after)} ${termsNote(after)}`
+  return isSame ? listingNote(before, after) : `${listingNote(before, after)} ${termsNote(after)}`
 }
 
-function placeNote(before: apps.App, after: apps.App): string {
+function listingNote(before: apps.App, after: apps.App): string {
   if (after.listed === 'pending') {
-    return 'It goes on Explore once the service has looked into what was reported of it.'
+    return 'It goes on Explore when the operator releases it from quarantine.'
   }
   if (after.listed !== 'on') {
     return before.listed === 'on'
-      ? 'It is off Explore now; its link works.'
+      ? 'It is now off Explore. Its link works.'
       : 'It is not on Explore.'
   }
-  if (before.listed !== 'on') return 'It is on Explore now.'
+  if (before.listed !== 'on') return 'It is now on Explore.'
   return after.listedVersion === before.listedVersion
     ? 'It stays on Explore.'
     : `It stays on Explore, now with version ${after.listedVersion}.`
 }
 
 function termsNote({ remix, priceRemix }: apps.App): string {
-  if (remix === 'off') return 'Nobody may remix it now.'
+  if (remix === 'off') return 'Remixes are now off.'
   return remix === 'free'
-    ? 'A remix is free now.'
+    ? 'A remix is now free.'
     : `A remix costs ${formatCredits(fromCredits(priceRemix ?? 0))} credits now.`
 }
 
 /** Scans the newest version again and returns the reasons that keep it off Explore. */
-async function whyNotListed(ctx: AppContext, app: apps.App): Promise<string[]> {
-  if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
+async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string[]> {
+  if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
   const { identity } = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
   return listingIssues(await scanPage(ctx, identity, app.maker))
 }
@@ -168,14 +170,14 @@ function checkKind(ctx: AppContext, kind: PublishAppRequest['kind']): void {
   if (kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
 }
 
-function checkTexts(wanted: ChangeAppRequest): void {
-  const { title, description } = wanted
+function checkTexts(request: ChangeAppRequest): void {
+  const { title, description } = request
   if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !hasVisibleText(title))) {
-    const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
+    const problem = `"title" must be one plain line of 1 to ${titleCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }
   if (description !== undefined && !isPlainText(description, descriptionCharsMax)) {
-    const problem = `"description" is plain text of at most ${descriptionCharsMax} characters.`
+    const problem = `"description" must be plain text of at most ${descriptionCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }
 }
@@ -183,20 +185,20 @@ function checkTexts(wanted: ChangeAppRequest): void {
 /** Returns the remix terms after a request. A price requires `remix: "price"`, and the reverse. */
 function termsOf(
   ctx: AppContext,
-  wanted: ChangeAppRequest,
+  request: ChangeAppRequest,
   before: Pick<apps.App, 'remix' | 'priceRemix'>,
 ): Pick<apps.App, 'remix' | 'priceRemix'> {
-  const remix = wanted.remix ?? before.remix
+  const remix = request.remix ?? before.remix
   // Unchanged terms stay valid, even where new prices are off.
-  if (wanted.remix === undefined && wanted.priceRemix === undefined) {
+  if (request.remix === undefined && request.priceRemix === undefined) {
     return { remix, priceRemix: before.priceRemix }
   }
   if (remix !== 'price') {
-    if (wanted.priceRemix === undefined) return { remix, priceRemix: null }
-    throw new ApiError('bad_request', { problem: '"priceRemix" goes with "remix": "price".' })
+    if (request.priceRemix === undefined) return { remix, priceRemix: null }
+    throw new ApiError('bad_request', { problem: '"priceRemix" requires "remix": "price".' })
   }
   if (!ctx.config.pricesOn) throw new ApiError('prices_off')
-  const priceRemix = wanted.priceRemix ?? before.priceRemix
+  const priceRemix = request.priceRemix ?? before.priceRemix
   if (priceRemix !== null) return { remix, priceRemix }
-  throw new ApiError('bad_request', { problem: '"remix": "price" needs "priceRemix".' })
+  throw new ApiError('bad_request', { problem: '"remix": "price" requires "priceRemix".' })
 }

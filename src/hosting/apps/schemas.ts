@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, oneOf, nullable, TimeSchema, textSchema } from '../../core/schema.ts'
+import { IdSchema, LinkSchema, nullable, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
 import {
   buildPromptCharsMax,
   descriptionCharsMax,
@@ -10,7 +10,11 @@ import {
 import { shelfNames } from './shelves.ts'
 
 /** Origin of a remix, with the names at that time. */
-export const OriginSchema = Type.Object({ id: IdSchema, title: Type.String(), maker: Type.String() })
+export const OriginSchema = Type.Object({
+  id: IdSchema,
+  title: Type.String(),
+  maker: Type.String(),
+})
 export type OriginBody = Static<typeof OriginSchema>
 
 export const RatingSchema = Type.Object({ stars: nullable(Type.Number()), count: Type.Integer() })

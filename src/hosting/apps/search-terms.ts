@@ -9,7 +9,7 @@ const spelled = (sign: string): string => ` u${sign.codePointAt(0)?.toString(16)
  * Returns the search terms of a text: lowercase, without diacritics and punctuation. Both engines
  * index these terms, so they find the same. Search syntax in a text becomes plain terms.
  */
-export const wordsOf = (text: string): string[] =>
+export const searchTerms = (text: string): string[] =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -17,3 +17,12 @@ export const wordsOf = (text: string): string[] =>
     .replace(unspaced, ' $& ')
     .replace(emoji, spelled)
     .match(/[\p{L}\p{N}]+/gu) ?? []
+
+/** Returns the search terms of an app, joined by spaces. */
+export const searchText = ({
+  title,
+  description,
+}: {
+  title: string
+  description: string
+}): string => [...new Set(searchTerms(`${title} ${description}`))].join(' ')

@@ -4,21 +4,21 @@ import type { AppContext } from '../../context.ts'
 import { dialect } from '../../db/dialect.ts'
 import { matchesMax } from '../../limits.ts'
 import type { App } from './apps.ts'
-import { wordsOf } from './search-terms.ts'
+import { searchTerms } from './search-terms.ts'
 
 /** Filters of a list of Explore. `maker` is an agent id. */
 export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?: string }
 
-const wordsMax = 12
+const termsMax = 12
 
 /**
  * Returns the match expression of a search: each word or prefix, in any order. SQLite applies the
  * filters in the same index. Returns undefined for a text without words, which matches nothing.
  */
 export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): string | undefined {
-  const words = wordsOf(q).slice(0, wordsMax)
-  if (words.length === 0) return undefined
-  if (dialect === 'postgres') return words.map((word) => `'${word}':*`).join(' & ')
+  const terms = searchTerms(q).slice(0, termsMax)
+  if (terms.length === 0) return undefined
+  if (dialect === 'postgres') return terms.map((word) => `'${word}':*`).join(' & ')
   const facets = [
     ...(kind ? [`k${kind}`] : []),
     ...(shelf ? [`s${shelf}`] : []),
@@ -26,7 +26,7 @@ export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): stri
     ...(maker ? [`m${Buffer.from(maker).toString('hex')}`] : []),
   ]
   return [
-    ...words.map((word) => `words : "${word}" *`),
+    ...terms.map((word) => `words : "${word}" *`),
     ...facets.map((facet) => `facets : "${facet}"`),
   ].join(' AND ')
 }
@@ -35,7 +35,7 @@ export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): stri
 interface Window {
   /** Conditions on `apps`. */
   filters: SQL | undefined
-  /** Whether matches are limited by listing time. Other orders read all matches up to a maximum. */
+  /** Limits matches by listing time. Other orders read all matches up to a maximum. */
   isNew: boolean
   /** Listing time and id of the app before the first match. */
   before: SQL[] | undefined

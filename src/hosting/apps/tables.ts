@@ -54,7 +54,7 @@ export const apps = table(
     shelf: text('shelf').$type<Shelf>().notNull(),
     /** Hash of the stored icon. */
     icon: text('icon'),
-    /** Whether the free generated icon has been used. */
+    /** The free generated icon has been used. */
     iconGiven: flag('icon_given').notNull().default(false),
     version: integer('version').notNull(),
     words: text('words').notNull(),

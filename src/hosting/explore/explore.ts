@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { makeCursor, takePage, pageSize, parseCursor } from '../../core/cursor.ts'
+import { makeCursor, pageSize, parseCursor, takePage } from '../../core/cursor.ts'
 import { iso } from '../../core/time.ts'
 import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
@@ -7,21 +7,22 @@ import { type Agent, findByMention, findHandles, makerPageUrl } from '../agents/
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
 import * as listed from '../apps/listings.ts'
+import { getListed, notOnExplore } from '../apps/listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../apps/present.ts'
 import { ancestorsOf } from '../apps/remix/lineage.ts'
 import { presentPublicVersion } from '../apps/versions/versions.ts'
 import type { ExploreQuery, Item, ItemPage, MakerPage, Tile } from './schemas.ts'
 
-const besideMax = 30
+const relatedMax = 30
 
 /** A query of listed apps and its wire format. `maker` is the handle with @. */
 interface View<Row extends listed.TileApp, Shown> {
-  find: listed.List<Row>
-  show(ctx: AppContext, row: Row, getMaker: string): Shown
+  find: listed.ListFunction<Row>
+  show(ctx: AppContext, row: Row, maker: string): Shown
 }
 
 /** Items in wire format. */
-const asItems: View<listed.ListedApp, Item> = {
+const itemView: View<listed.ListedApp, Item> = {
   find: listed.list,
   show: (ctx, row, maker) => ({
     id: row.id,
@@ -46,7 +47,7 @@ const asItems: View<listed.ListedApp, Item> = {
 }
 
 /** Tiles of web pages. The other fields would cost a quarter of a list. */
-const asTiles: View<listed.TileApp, Tile> = {
+const tileView: View<listed.TileApp, Tile> = {
   find: listed.tiles,
   show: (ctx, row, maker) => ({
     id: row.id,
@@ -81,27 +82,27 @@ interface Page<Shown> {
 const firstPage = cacheUntilCommit<Page<Item>>(100)
 
 /** Returns a page of items on Explore. Throws `bad_request` for a cursor of another list. */
-export function listItems(ctx: AppContext, wanted: ExploreQuery): Promise<Page<Item>> {
-  const { q, maker, cursor } = wanted
+export function listItems(ctx: AppContext, query: ExploreQuery): Promise<Page<Item>> {
+  const { q, maker, cursor } = query
   // Common first pages are cached until the next commit.
   const isCommon = q === undefined && maker === undefined && cursor === undefined
-  const find = () => listNow(ctx, wanted, asItems)
-  return isCommon ? firstPage(ctx.db, JSON.stringify(wanted), find) : find()
+  const find = () => findPage(ctx, query, itemView)
+  return isCommon ? firstPage(ctx.db, JSON.stringify(query), find) : find()
 }
 
 /** Returns a page of tiles for web pages, which cache them with the page. */
-export const listTiles = (ctx: AppContext, wanted: ExploreQuery): Promise<Page<Tile>> =>
-  listNow(ctx, wanted, asTiles)
+export const listTiles = (ctx: AppContext, query: ExploreQuery): Promise<Page<Tile>> =>
+  findPage(ctx, query, tileView)
 
-async function listNow<Row extends listed.TileApp, Shown>(
+async function findPage<Row extends listed.TileApp, Shown>(
   ctx: AppContext,
-  wanted: ExploreQuery,
+  query: ExploreQuery,
   view: View<Row, Shown>,
   known?: Agent,
 ): Promise<Page<Shown>> {
-  const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = wanted
-  const limit = pageSize(wanted.limit)
-  const after = readPlace(sort, cursor)
+  const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = query
+  const limit = pageSize(query.limit)
+  const after = parsePosition(sort, cursor)
   const agent = handle === undefined ? known : await findByMention(ctx, handle)
   if (handle !== undefined && !agent) return { items: [], next: null }
   const listing = {
@@ -114,7 +115,7 @@ async function listNow<Row extends listed.TileApp, Shown>(
   }
   const rows = await view.find(ctx, listing, limit + 1, after)
   const { page, next } = takePage(rows, limit, (row) =>
-    makeCursor(sort, ...listed.placeOf(sort, row)),
+    makeCursor(sort, ...listed.positionOf(sort, row)),
   )
   return { items: await present(ctx, page, view), next }
 }
@@ -127,21 +128,13 @@ const cursors = {
 }
 
 /** Parses the position in a cursor: numbers, and the id last. */
-function readPlace(sort: keyof typeof cursors, cursor: string | undefined): listed.Place {
+function parsePosition(
+  sort: keyof typeof cursors,
+  cursor: string | undefined,
+): listed.ListPosition {
   const parts = parseCursor(cursor, cursors[sort]) ?? []
   return parts.map((part, at) => (at === parts.length - 1 ? part : Number(part)))
 }
-
-/** Returns an app that is on Explore. Throws `not_found` and `taken_down`. */
-export async function getListed(ctx: AppContext, id: string): Promise<apps.App> {
-  const app = await apps.findApp(ctx, id)
-  if (app?.takenDown != null) return apps.requireAvailable(app)
-  if (app?.listed === 'on') return app
-  throw notOnExplore()
-}
-
-export const notOnExplore = (): ApiError<'not_found'> =>
-  new ApiError('not_found', { what: 'item on Explore', see: 'GET /explore lists what is.' })
 
 /**
  * Returns an item with versions, remixes, lineage and rating. Throws `not_found` and `taken_down`.
@@ -150,11 +143,11 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   const app = await getListed(ctx, id)
   const before = apps.visibleVersion(app) + 1
   const [versions, remixes, lineage] = await Promise.all([
-    apps.listVersions(ctx, app, besideMax, before),
-    listed.remixesOf(ctx, id, besideMax),
+    apps.listVersions(ctx, app, relatedMax, before),
+    listed.remixesOf(ctx, id, relatedMax),
     app.remixOf === null ? [] : ancestorsOf(ctx, id),
   ])
-  const [item, ...others] = await present(ctx, [app, ...remixes], asItems)
+  const [item, ...others] = await present(ctx, [app, ...remixes], itemView)
   if (!item) throw notOnExplore()
   return {
     item,
@@ -165,24 +158,24 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   }
 }
 
-type OfMaker = Pick<ExploreQuery, 'kind' | 'sort' | 'limit' | 'cursor'>
+type MakerQuery = Pick<ExploreQuery, 'kind' | 'sort' | 'limit' | 'cursor'>
 
 /** Returns a maker and its items on Explore. Throws `not_found` when it has none. */
-export const maker = (ctx: AppContext, handle: string, wanted: OfMaker): Promise<MakerPage> =>
-  madeBy(ctx, handle, wanted, asItems)
+export const getMaker = (ctx: AppContext, handle: string, query: MakerQuery): Promise<MakerPage> =>
+  findMakerPage(ctx, handle, query, itemView)
 
 /** Returns a maker and its tiles on Explore. Throws `not_found` when it has none. */
-export const getMakerTiles = (ctx: AppContext, handle: string, wanted: OfMaker) =>
-  madeBy(ctx, handle, wanted, asTiles)
+export const getMakerTiles = (ctx: AppContext, handle: string, query: MakerQuery) =>
+  findMakerPage(ctx, handle, query, tileView)
 
-async function madeBy<Row extends listed.TileApp, Shown>(
+async function findMakerPage<Row extends listed.TileApp, Shown>(
   ctx: AppContext,
   name: string,
-  wanted: OfMaker,
+  query: MakerQuery,
   view: View<Row, Shown>,
 ) {
   const agent = await findByMention(ctx, name)
-  const found = agent && (await listNow(ctx, wanted, view, agent))
+  const found = agent && (await findPage(ctx, query, view, agent))
   const isKnown = found && (found.items.length > 0 || (await hasListed(ctx, agent)))
   if (!isKnown) throw new ApiError('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
   const { handle, about, created } = agent

@@ -14,18 +14,18 @@ const xml = (text: string): string =>
   escapeHtml(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
 
 /** Returns the URLs and the title of a feed. */
-function addressesOf(ctx: AppContext, name: string, wanted: FeedQuery) {
+function feedUrls(ctx: AppContext, name: string, query: FeedQuery) {
   const { base, app } = ctx.urls
-  const query = new URLSearchParams(wanted)
-  const self = `${base}/explore/${name}${query.size > 0 ? `?${query}` : ''}`
-  const home = wanted.maker ? makerPageUrl(ctx, wanted.maker) : `${app}/`
-  return { self, home, title: wanted.maker ? `Berth: ${wanted.maker}` : 'Berth: Explore' }
+  const search = new URLSearchParams(query)
+  const self = `${base}/explore/${name}${search.size > 0 ? `?${search}` : ''}`
+  const home = query.maker ? makerPageUrl(ctx, query.maker) : `${app}/`
+  return { self, home, title: query.maker ? `Berth: ${query.maker}` : 'Berth: Explore' }
 }
 
 /** Returns items as Atom (RFC 4287); the newest by default. */
-export async function atomFeed(ctx: AppContext, wanted: FeedQuery): Promise<Response> {
-  const { items } = await listItems(ctx, wanted)
-  const { self, home, title } = addressesOf(ctx, 'feed.atom', wanted)
+export async function atomFeed(ctx: AppContext, query: FeedQuery): Promise<Response> {
+  const { items } = await listItems(ctx, query)
+  const { self, home, title } = feedUrls(ctx, 'feed.atom', query)
   const [latest = '1970-01-01T00:00:00.000Z'] = items
     .map(({ updated }) => updated)
     .sort()
@@ -56,9 +56,9 @@ ${items.map(entry).join('')}</feed>
 }
 
 /** Returns items as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
-export async function jsonFeed(ctx: AppContext, wanted: FeedQuery): Promise<Response> {
-  const { items } = await listItems(ctx, wanted)
-  const { self, home, title } = addressesOf(ctx, 'feed.json', wanted)
+export async function jsonFeed(ctx: AppContext, query: FeedQuery): Promise<Response> {
+  const { items } = await listItems(ctx, query)
+  const { self, home, title } = feedUrls(ctx, 'feed.json', query)
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title,
@@ -81,19 +81,19 @@ export async function jsonFeed(ctx: AppContext, wanted: FeedQuery): Promise<Resp
 }
 
 /** Maximum URLs of a sitemap (https://www.sitemaps.org/protocol.html). */
-const addressesMax = 50_000
+const urlsMax = 50_000
 const batch = 500
 
 /** Streams a sitemap of all items, newest first, and the pages of their makers. */
 export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
   const seen = new Set<string>()
-  let left = addressesMax
-  for (let after: listed.Place = []; left > 0;) {
+  let left = urlsMax
+  for (let after: listed.ListPosition = []; left > 0;) {
     const rows = await listed.tiles(ctx, { order: 'new' }, batch, after)
     const last = rows.at(-1)
     if (!last) break
-    after = listed.placeOf('new', last)
+    after = listed.positionOf('new', last)
     const makers = rows.map(({ maker }) => maker)
     const handles = await findHandles(ctx, makers)
     const addresses = rows.flatMap(({ id, maker }) => {

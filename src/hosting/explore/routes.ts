@@ -63,7 +63,7 @@ const listRoutes = (ctx: AppContext) =>
 const itemRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(callerAuth(ctx))
-    .get('/explore/@:handle', ({ params, query }) => explore.maker(ctx, params.handle, query), {
+    .get('/explore/@:handle', ({ params, query }) => explore.getMaker(ctx, params.handle, query), {
       params: Type.Object({ handle: Type.String() }),
       query: schemas.MakerQuerySchema,
       ...publicOperation(

@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, mediaSchema, oneOf, nullable, TimeSchema } from '../../core/schema.ts'
+import {
+  IdSchema,
+  LinkSchema,
+  mediaSchema,
+  nullable,
+  oneOf,
+  TimeSchema,
+} from '../../core/schema.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { AssetSchema } from '../apps/assets/schemas.ts'
 import { OriginSchema, RatingSchema } from '../apps/schemas.ts'
@@ -105,7 +112,11 @@ export type Source = Static<typeof SourceSchema>
 export const AtomSchema = mediaSchema('application/atom+xml', { description: 'RFC 4287.' })
 export const JsonFeedSchema = Type.Unsafe<Response>(
   Type.Object(
-    { version: Type.String(), title: Type.String(), items: Type.Array(Type.Object({ id: LinkSchema })) },
+    {
+      version: Type.String(),
+      title: Type.String(),
+      items: Type.Array(Type.Object({ id: LinkSchema })),
+    },
     { contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' },
   ),
 )

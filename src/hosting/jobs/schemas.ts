@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, mediaSchema, oneOf, nullable, TimeSchema } from '../../core/schema.ts'
+import {
+  IdSchema,
+  LinkSchema,
+  mediaSchema,
+  nullable,
+  oneOf,
+  TimeSchema,
+} from '../../core/schema.ts'
 
 export const jobKinds = ['build', 'assets'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const

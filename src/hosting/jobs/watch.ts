@@ -8,16 +8,16 @@ import { presentJobAt } from './present.ts'
 
 const encoder = new TextEncoder()
 /** Interval of the permission check and the keep-alive comment. */
-const lookMs = 5 * second
+const checkMs = 5 * second
 
 /** Returns the number in Last-Event-ID, or 0. */
 const lastSeen = (headers: Headers): number => {
-  const said = headers.get('last-event-id') ?? ''
-  return /^\d{1,9}$/.test(said) ? Number(said) : 0
+  const value = headers.get('last-event-id') ?? ''
+  return /^\d{1,9}$/.test(value) ? Number(value) : 0
 }
 
 /** A job and the permission check of its watcher. */
-interface Watched {
+interface WatchedJob {
   job: Job
   mayWatch(): Promise<boolean>
 }
@@ -28,30 +28,30 @@ interface Watched {
  * Returns 204 to a client that has the last event, which stops its reconnects (WHATWG HTML, section
  * 9.2).
  */
-export function watch(ctx: AppContext, watched: Watched, request: Request): Response {
-  const { job } = watched
+export function watch(ctx: AppContext, target: WatchedJob, request: Request): Response {
+  const { job } = target
   const after = lastSeen(request.headers)
   if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
-  return eventStream(request, () => eventsOf(ctx, watched, Math.min(after, job.events)))
+  return eventStream(request, () => eventsOf(ctx, target, Math.min(after, job.events)))
 }
 
-function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: Watched, after: number) {
+function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: WatchedJob, after: number) {
   const gone = new AbortController()
   const until = stopwatch() + jobWatchMs
   let last = after
   return new ReadableStream<Uint8Array>({
     async pull(out) {
-      const wait = { seen: last, ms: lookMs, signal: gone.signal }
+      const wait = { seen: last, ms: checkMs, signal: gone.signal }
       const changed = await ctx.jobs.waitFor(id, wait)
       const job = (await mayWatch()) ? changed : undefined
       const found = job ? await listEventsAfter(ctx, id, last) : []
       if (gone.signal.aborted) return
       // Events newer than the row are sent with the next read.
-      const news = found.filter(({ number }) => job && number <= job.events)
-      const said = job ? news.map((event) => eventText(ctx, job, event)).join('') : ''
-      last = news.at(-1)?.number ?? last
+      const fresh = found.filter(({ number }) => job && number <= job.events)
+      const text = job ? fresh.map((event) => eventText(ctx, job, event)).join('') : ''
+      last = fresh.at(-1)?.number ?? last
       const isOver = !job || (job.ended !== null && last >= job.events)
-      if (said !== '' || !isOver) out.enqueue(encoder.encode(said || ': keep-alive\n\n'))
+      if (text !== '' || !isOver) out.enqueue(encoder.encode(text || ': keep-alive\n\n'))
       if (isOver || stopwatch() > until || ctx.jobs.isClosed) out.close()
     },
     cancel: () => gone.abort(),

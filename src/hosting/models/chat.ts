@@ -37,19 +37,19 @@ export async function chat(
   },
 ): Promise<ChatResult> {
   const body = { messages, max_completion_tokens: most.output }
-  const answer = await readJsonObject(
+  const response = await readJsonObject(
     await callModel(ctx, by, { path: '/chat/completions', body, signal }),
   )
-  const [choice]: unknown[] = Array.isArray(answer['choices']) ? answer['choices'] : []
+  const [choice]: unknown[] = Array.isArray(response['choices']) ? response['choices'] : []
   const { message, finish_reason: end } = recordOf(choice)
   const { content, refusal } = recordOf(message)
   const text = typeof content === 'string' ? content : ''
-  const told = readUsage(answer['usage'], { prompt: most.input, completion: most.output })
+  const reported = readUsage(response['usage'], { prompt: most.input, completion: most.output })
   const own = { prompt: estimatePromptTokens(body, 0), completion: estimateTokens(text) }
-  const usage = told ?? createUsage({ ...own, estimated: true })
+  const usage = reported ?? createUsage({ ...own, estimated: true })
   if (end === 'content_filter' || (typeof refusal === 'string' && refusal !== '')) {
-    throw new ModelDeclined('the model would not do it')
+    throw new ModelDeclined('the model declined the request')
   }
-  if (text === '') throw new NoModelResult('the answer has no text')
+  if (text === '') throw new NoModelResult('the response has no text')
   return { text, usage }
 }

@@ -40,16 +40,19 @@ export async function generateImage(
   signal: AbortSignal,
 ) {
   const body = { prompt, n: 1, response_format: 'b64_json' }
-  const answer = await readJsonObject(
+  const response = await readJsonObject(
     await callModel(ctx, by, { path: '/images/generations', body, signal }),
   )
-  const [first]: unknown[] = Array.isArray(answer['data']) ? answer['data'] : []
+  const [first]: unknown[] = Array.isArray(response['data']) ? response['data'] : []
   const base64 = isRecord(first) ? first['b64_json'] : undefined
-  if (typeof base64 !== 'string') throw new NoModelResult('no picture came')
+  if (typeof base64 !== 'string') throw new NoModelResult('the response has no image')
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
   const { inputTokensMax, outputTokensMax } = mediaBounds(by, prompt)
-  const told = readUsage(answer['usage'], { prompt: inputTokensMax, completion: outputTokensMax })
-  return { bytes, usage: { ...(told ?? createUsage({})), images: 1 } } satisfies GeneratedMedia
+  const reported = readUsage(response['usage'], {
+    prompt: inputTokensMax,
+    completion: outputTokensMax,
+  })
+  return { bytes, usage: { ...(reported ?? createUsage({})), images: 1 } } satisfies GeneratedMedia
 }
 
 /** Generates speech, an effect or music. The caller measures its duration. Throws NoModelResult. */
@@ -60,7 +63,7 @@ export async function generateSpeech(
   signal: AbortSignal,
 ): Promise<GeneratedMedia> {
   const body = { input: what, voice, response_format: 'mp3' }
-  const answer = await callModel(ctx, by, { path: '/audio/speech', body, signal })
-  const bytes = await readBytes(answer)
+  const response = await callModel(ctx, by, { path: '/audio/speech', body, signal })
+  const bytes = await readBytes(response)
   return { bytes, usage: createUsage({ characters: what.length }) }
 }

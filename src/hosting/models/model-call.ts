@@ -54,45 +54,47 @@ export async function callModel(
     signal,
   }: { path: UpstreamPath; body: Record<string, unknown>; signal: AbortSignal },
 ): Promise<Response> {
-  const lane = upstreams.find(upstream)
-  if (!lane?.isAvailable) throw new NoModelResult(`${upstream} cannot be reached just now`)
-  const answer = await lane.send({ path, model: name, body, signal }).catch((error: unknown) => {
-    signal.throwIfAborted()
-    throw new NoModelResult(String(error))
-  })
-  if (answer.ok) return answer
-  const said = new TextDecoder().decode(await readBytes(answer, failureBytesMax))
-  if (isContentFilterError(said)) throw new ModelDeclined(`${upstream} declined it`)
-  throw new NoModelResult(`${upstream} answered ${answer.status}`)
+  const adapter = upstreams.find(upstream)
+  if (!adapter?.isAvailable) throw new NoModelResult(`${upstream} is unavailable`)
+  const response = await adapter
+    .send({ path, model: name, body, signal })
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new NoModelResult(String(error))
+    })
+  if (response.ok) return response
+  const errorText = new TextDecoder().decode(await readBytes(response, failureBytesMax))
+  if (isContentFilterError(errorText)) throw new ModelDeclined(`${upstream} declined the request`)
+  throw new NoModelResult(`${upstream} returned status ${response.status}`)
 }
 
 /**
  * Reads the bytes of a response. Throws NoModelResult when it is empty, too large or interrupted.
  */
-export async function readBytes(answer: Response, max = upstreamAnswerBytesMax) {
+export async function readBytes(response: Response, max = upstreamAnswerBytesMax) {
   const parts: Uint8Array[] = []
   let length = 0
   try {
-    for await (const part of answer.body ?? []) {
+    for await (const part of response.body ?? []) {
       length += part.byteLength
-      if (length > max) throw new NoModelResult('the answer is too long')
+      if (length > max) throw new NoModelResult('the response is too large')
       parts.push(part)
     }
   } catch (error) {
     throw error instanceof NoModelResult
       ? error
-      : new NoModelResult(`the answer broke off: ${error}`)
+      : new NoModelResult(`the response was interrupted: ${error}`)
   }
-  if (length === 0) throw new NoModelResult('the answer is empty')
+  if (length === 0) throw new NoModelResult('the response is empty')
   return new Uint8Array(Buffer.concat(parts))
 }
 
 /** Reads the JSON object of a response. Throws NoModelResult. */
-export async function readJsonObject(answer: Response): Promise<Record<string, unknown>> {
-  const text = new TextDecoder().decode(await readBytes(answer))
+export async function readJsonObject(response: Response): Promise<Record<string, unknown>> {
+  const text = new TextDecoder().decode(await readBytes(response))
   try {
     const record: unknown = JSON.parse(text)
     if (isRecord(record)) return record
   } catch {}
-  throw new NoModelResult('the answer is not a JSON object')
+  throw new NoModelResult('the response is not a JSON object')
 }

@@ -16,25 +16,29 @@ export function modelSettingWarnings(ctx: AppContext): string[] {
     ['SPEAKER_MODEL', config.speakerModel, 'audio'],
     ['SOUND_MODEL', config.soundModel, 'audio'],
   ]
-  const unmet = chosen.flatMap(([name, id, type]) =>
+  const warnings = chosen.flatMap(([name, id, type]) =>
     id === '' || findServiceModel(ctx, id, type)
       ? []
-      : [`${name} is ${id}, and no ${type} model with a price has that id: berth models list.`],
+      : [
+          `${name} is ${id}, but no ${type} model with that id has a price. See: berth models list.`,
+        ],
   )
   const isLeftOut = config.agentsOn && config.builderModel === ''
   if (isLeftOut && !findServiceModel(ctx, demoBuilder, 'chat')) {
-    unmet.push('BUILDER_MODEL is not set: nothing is built from prompts.')
+    warnings.push('BUILDER_MODEL is not set. Builds from prompts are off.')
   }
   const ollama = config.rows.find(({ name }) => name === 'OLLAMA_HOST')
-  const isAsked = config.ollamaHost !== '' && ollama?.source !== 'default'
-  if (isAsked && !upstreams.names.includes('ollama')) {
-    unmet.push(`No Ollama answered at ${config.ollamaHost}: it is asked at the start alone.`)
+  const isConfigured = config.ollamaHost !== '' && ollama?.source !== 'default'
+  if (isConfigured && !upstreams.names.includes('ollama')) {
+    warnings.push(
+      `No Ollama server responds at ${config.ollamaHost}. Berth looks for it at startup only.`,
+    )
   }
   const { builderBrowser } = config
   if (!['auto', 'off'].includes(builderBrowser) && !Bun.which(builderBrowser)) {
-    unmet.push(
-      `BUILDER_BROWSER is ${builderBrowser}, and no program is there: no build is looked at.`,
+    warnings.push(
+      `BUILDER_BROWSER is ${builderBrowser}, but that program does not exist. Builds are not previewed.`,
     )
   }
-  return unmet
+  return warnings
 }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import { callerAddress } from '../../http/request-context.ts'
+import { clientAddressGroup } from '../../http/request-context.ts'
 import { callerAuth } from '../authentication.ts'
 import { appErrors, publicOperation, writeErrors } from '../operation.ts'
 import { createReport } from './reports.ts'
@@ -13,7 +13,7 @@ export const reportRoutes = (ctx: AppContext) =>
   new Elysia().use(callerAuth(ctx)).post(
     '/report',
     async ({ body, request, status }) => {
-      const address = callerAddress(request)
+      const address = clientAddressGroup(request)
       const { id, app, reason, at } = await createReport(ctx, body.item, body, address)
       const note = 'Thank you. The operator reviews every report.'
       return status(201, { report: { id, item: app, reason, at: iso(at) }, note })

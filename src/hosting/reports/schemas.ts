@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { IdSchema, oneOf, TimeSchema, textSchema } from '../../core/schema.ts'
+import { IdSchema, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
 import { reportCharsMax, reportContactCharsMax } from '../../limits.ts'
 import { reasonNames } from './reasons.ts'
 

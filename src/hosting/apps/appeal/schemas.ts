@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { IdSchema, oneOf, TimeSchema, textSchema } from '../../../core/schema.ts'
+import { IdSchema, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
 import { appealCharsMax } from '../../../limits.ts'
 
 /** POST /apps/{id}/appeal. */
@@ -10,6 +10,12 @@ export const AppealSchema = Type.Object(
 )
 
 export const AppealResponseSchema = Type.Object({
-  appeal: Type.Object({ id: IdSchema, item: IdSchema, text: Type.String(), state: oneOf(['open']), at: TimeSchema }),
+  appeal: Type.Object({
+    id: IdSchema,
+    item: IdSchema,
+    text: Type.String(),
+    state: oneOf(['open']),
+    at: TimeSchema,
+  }),
   note: Type.String(),
 })

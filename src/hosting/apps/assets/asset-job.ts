@@ -17,7 +17,6 @@ import { generateContent } from './generator.ts'
 import { type AssetRequest, AssetRequestSchema } from './schemas.ts'
 
 const Input = Type.Array(AssetRequestSchema)
-type Ask = AssetRequest
 
 /** Returns the ref of an item's hold. Refs sort like the items. */
 export const assetHoldRef = (job: string, index: number): string =>
@@ -32,12 +31,13 @@ export const assetsHandler = (ctx: AppContext): Handler<typeof Input, typeof Job
     const { input, job } = work
     const holds = new Map((await listOpenHolds(ctx.db.read, job.id)).map((one) => [one.ref, one]))
     const items =
-      work.data?.items ?? input.map((ask, at) => fresh(ask, holds.get(assetHoldRef(job.id, at))))
+      work.data?.items ??
+      input.map((request, at) => newItem(request, holds.get(assetHoldRef(job.id, at))))
     await work.report({ step: 'assets', data: { items } })
-    for (const [index, ask] of input.entries()) {
+    for (const [index, request] of input.entries()) {
       const [item, hold] = [items[index], holds.get(assetHoldRef(job.id, index))]
       if (item?.state !== 'held' || !hold) continue
-      const code = await land(ctx, work, { ask, hold, items, item })
+      const code = await publishAsset(ctx, work, { request, hold, items, item })
       if (code !== undefined) {
         Object.assign(item, { state: 'failed', code })
         await work.report(progressOf(items), (db) => releaseHold(db, hold))
@@ -47,7 +47,7 @@ export const assetsHandler = (ctx: AppContext): Handler<typeof Input, typeof Job
   },
 })
 
-const fresh = ({ name, kind }: Ask, hold: Hold | undefined): JobItem => ({
+const newItem = ({ name, kind }: AssetRequest, hold: Hold | undefined): JobItem => ({
   name,
   kind,
   state: 'held',
@@ -59,8 +59,8 @@ const progressOf = (items: JobItem[]) => ({
   data: { items },
 })
 
-interface Landing {
-  ask: Ask
+interface AssetTask {
+  request: AssetRequest
   hold: Hold
   items: JobItem[]
   item: JobItem
@@ -70,22 +70,22 @@ interface Landing {
  * Generates an asset and publishes it; row, charge and progress are one transaction. Returns an
  * error code on failure.
  */
-async function land(
+async function publishAsset(
   ctx: AppContext,
-  { job, signal, report: note }: JobRun<unknown, Static<typeof JobItemsSchema>>,
-  { ask, hold, items, item }: Landing,
+  { job, signal, report }: JobRun<unknown, Static<typeof JobItemsSchema>>,
+  { request, hold, items, item }: AssetTask,
 ): Promise<string | undefined> {
-  const made = await generateAsset(ctx, job.item ?? '', ask, signal)
-  if ('code' in made) return made.code
-  const app = await apps.findApp(ctx, made.row.app)
-  const landed: JobItem = { ...item, state: 'made', maker: made.row.maker }
-  const all = items.map((one) => (one === item ? landed : one))
+  const generated = await generateAsset(ctx, job.item ?? '', request, signal)
+  if ('code' in generated) return generated.code
+  const app = await apps.findApp(ctx, generated.row.app)
+  const finished: JobItem = { ...item, state: 'made', maker: generated.row.maker }
+  const all = items.map((one) => (one === item ? finished : one))
   try {
-    await note(progressOf(all), async (db) => {
-      await storeRow(ctx, db, apps.requireAvailable(app), made.row)
-      await settleHold(ctx, db, hold, made.charge)
+    await report(progressOf(all), async (db) => {
+      await storeRow(ctx, db, apps.requireAvailable(app), generated.row)
+      await settleHold(ctx, db, hold, generated.charge)
     })
-    Object.assign(item, landed)
+    Object.assign(item, finished)
     return undefined
   } catch (error) {
     if (error instanceof ApiError) return error.errorName
@@ -103,12 +103,12 @@ export interface GeneratedAsset {
 export async function generateAsset(
   ctx: AppContext,
   app: string,
-  ask: AssetRequest,
+  request: AssetRequest,
   signal: AbortSignal,
 ): Promise<GeneratedAsset | { code: string }> {
-  const { name, kind, what, seed = seedOf(app, name) } = ask
+  const { name, kind, what, seed = seedOf(app, name) } = request
   try {
-    const { bytes, charge, ...rest } = await generateContent(ctx, { ...ask, seed }, signal)
+    const { bytes, charge, ...rest } = await generateContent(ctx, { ...request, seed }, signal)
     const stored = await ctx.storage.put(bytes)
     const own = { app, name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
     return { row: { ...own, ...rest, created: ctx.clock.now() }, charge }
@@ -149,6 +149,6 @@ async function outcomeOf(ctx: AppContext, job: Job, items: JobItem[]): Promise<O
     return { end: 'done', record: async () => ({ version: app.version }) }
   }
   const code = items[0]?.code ?? 'no_picture'
-  const error = 'None of the assets could be made; nothing was charged. The items tell why.'
+  const error = 'No asset could be generated. Nothing was charged. Each item has an error code.'
   return { end: 'failed', error: { code, error } }
 }

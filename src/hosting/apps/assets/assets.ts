@@ -37,7 +37,7 @@ export async function findAsset(db: Db, app: string, version: number, name: stri
 export function checkAssetName(name: string): void {
   if (assetName.test(name)) return
   const problem =
-    'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, and begins with a letter or digit.'
+    'An asset name has 1 to 64 of a-z, 0-9, dot, - and _, and starts with a letter or digit.'
   throw new ApiError('bad_request', { problem })
 }
 
@@ -55,11 +55,11 @@ export async function getAppWithAssets(
 export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[]) {
   if (app.version === 0) return []
   const { asks } = await apps.getVersion(ctx, app.id, app.version)
-  const wanted: unknown = JSON.parse(asks)
-  if (!Value.Check(Type.Array(AssetRequestSchema), wanted))
-    throw new Error(`the asks of ${app.id} are broken`)
-  const there = new Set(rows.map((row) => row.name))
-  return wanted.filter((ask) => !there.has(ask.name))
+  const requested: unknown = JSON.parse(asks)
+  if (!Value.Check(Type.Array(AssetRequestSchema), requested))
+    throw new Error(`the asset requests of ${app.id} are invalid`)
+  const existing = new Set(rows.map((row) => row.name))
+  return requested.filter((ask) => !existing.has(ask.name))
 }
 
 /**
@@ -82,7 +82,7 @@ export async function putAsset(
   }
   const file = await detectFileKind(bytes)
   if ('reason' in file) throw new ApiError('bad_asset', { why: `${file.reason}.` })
-  await checkRoom(ctx, maker, app, name, bytes)
+  await checkQuota(ctx, maker, app, name, bytes)
   const stored = await ctx.storage.put(bytes)
   const { kind, type } = file
   const row: Omit<Asset, 'version'> = {
@@ -114,7 +114,7 @@ export async function storeRow(
 ) {
   const app = await open(ctx, db, before)
   const old = await findAsset(db, app.id, app.version, row.name)
-  await checkFits(db, app, old, row.bytes)
+  await checkLimits(db, app, old, row.bytes)
   await reserveBytes(ctx, db, app.maker, await growth(db, old, row))
   if (old) await drop(db, old)
   const asset: Asset = { ...row, version: app.version }
@@ -130,7 +130,7 @@ const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App
   apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), {})
 
 /** Throws `too_many_assets` or `assets_full` when a file does not fit beside the others. */
-async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
+async function checkLimits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
   const [used] = await db
     .select({ files: count(), bytes: sum(assets.bytes).mapWith(Number) })
     .from(assets)
@@ -145,7 +145,7 @@ async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: n
 }
 
 /** Returns the number of rows of an app that use a content. Content counts once per app. */
-const namersOf = (db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> =>
+const countUses = (db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> =>
   countRows(db, assets, and(eq(assets.sha256, sha256), eq(assets.app, app)))
 
 type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
@@ -153,15 +153,15 @@ type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
 /** Returns the change of the stored bytes when `row` replaces `old`. */
 async function growth(db: Db, old: Content | undefined, row: Content | undefined): Promise<number> {
   if (old?.sha256 === row?.sha256) return 0
-  const more = row && (await namersOf(db, row)) === 0 ? row.bytes : 0
-  const less = old && (await namersOf(db, old)) === 1 ? old.bytes : 0
+  const more = row && (await countUses(db, row)) === 0 ? row.bytes : 0
+  const less = old && (await countUses(db, old)) === 1 ? old.bytes : 0
   return more - less
 }
 
 /**
  * Checks the limits before bytes are stored. `storeRow` repeats the checks inside its transaction.
  */
-async function checkRoom(
+async function checkQuota(
   ctx: AppContext,
   maker: Agent,
   app: apps.App,
@@ -170,7 +170,7 @@ async function checkRoom(
 ) {
   const db = ctx.db.read
   const old = await findAsset(db, app.id, app.version, name)
-  await checkFits(db, app, old, file.length)
+  await checkLimits(db, app, old, file.length)
   const max = ctx.config.bytesPerAgent
   if (max === 0 || maker.storedBytes + file.length <= max) return
   const row = { app: app.id, sha256: sha256(file), bytes: file.length }

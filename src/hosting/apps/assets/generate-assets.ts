@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../context.ts'
-import { nano, parseCredits, type NanoUsd, toCredits } from '../../../core/money.ts'
+import { nano, type NanoUsd, parseCredits, toCredits } from '../../../core/money.ts'
 import { recordOf } from '../../../core/schema.ts'
 import { isPlainLine, isPlainText } from '../../../core/text.ts'
 import { minute, second } from '../../../core/time.ts'
@@ -24,7 +24,7 @@ import type { AssetRequest, GenerateAssetsRequest } from './schemas.ts'
 
 const kind = 'assets'
 /** Maximum wait for assets that the embedded generator makes. */
-const insideCallMs = 8 * second
+const inlineMs = 8 * second
 const msPerItem = 2 * minute
 
 interface Item {
@@ -40,34 +40,34 @@ interface Item {
  * `too_many_assets`, `no_painter`, `no_voice`, and what `getAppWithAssets`, `enqueue` and `hold`
  * throw.
  */
-export async function ask(
+export async function generateAssets(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  wanted: GenerateAssetsRequest,
+  body: GenerateAssetsRequest,
 ): Promise<StoredResponse> {
   const app = await assets.getAppWithAssets(ctx, caller.agent, id)
   apps.checkBuilt(app)
-  const { ref, dryRun, ...same } = wanted
+  const { ref, dryRun, ...same } = body
   if (dryRun) {
-    const { items, price } = await itemsOf(ctx, app, wanted.assets)
+    const { items, price } = await itemsOf(ctx, app, body.assets)
     return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
   }
   let ms = 0
-  const answer = await runPaidRequest(ctx, {
+  const response = await runPaidRequest(ctx, {
     owner: caller.agent.id,
     key: ref,
     fingerprint: { id, ...same },
     prepare: async () => {
-      const { items, price } = await itemsOf(ctx, app, wanted.assets)
-      const { maxCredits } = wanted
+      const { items, price } = await itemsOf(ctx, app, body.assets)
+      const { maxCredits } = body
       const max = maxCredits === undefined ? price : parseCredits(maxCredits, 'maxCredits')
       if (price > max) throw new ApiError('price_above_max', { price, max })
-      if (items.every(({ embedded }) => embedded)) ms = insideCallMs
+      if (items.every(({ embedded }) => embedded)) ms = inlineMs
       return {
         start: async (db) => {
-          const job = await start(ctx, db, caller, { app, items, price })
-          const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
+          const job = await insertJob(ctx, db, caller, { app, items, price })
+          const note = 'Poll the job until it is done: GET /jobs/{id}?wait=30.'
           const held = toCredits(price)
           const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
           return { status: 202, body }
@@ -76,24 +76,26 @@ export async function ask(
     },
   })
   ctx.jobs.wake()
-  return madeInside(ctx, answer, ms)
+  return waitInline(ctx, response, ms)
 }
 
 /**
  * Returns the requested assets with their prices. Throws `bad_request`, `too_many_assets`,
  * `no_painter` and `no_voice`.
  */
-async function itemsOf(ctx: AppContext, app: apps.App, asked: GenerateAssetsRequest['assets']) {
+async function itemsOf(ctx: AppContext, app: apps.App, requested: GenerateAssetsRequest['assets']) {
   const rows = await assets.listAssets(ctx, app.id, app.version)
-  const asks = asked === 'waiting' ? await assets.listMissing(ctx, app, rows) : asked
+  const asks = requested === 'waiting' ? await assets.listMissing(ctx, app, rows) : requested
   const names = new Set(asks.map(({ name }) => name))
   if (asks.length === 0) {
-    throw new ApiError('bad_request', { problem: 'Nothing is waiting: name what is to be made.' })
+    throw new ApiError('bad_request', {
+      problem: 'The page requests no missing assets. List the assets to generate.',
+    })
   }
   if (names.size < asks.length) {
-    throw new ApiError('bad_request', { problem: 'Two of the assets have one name.' })
+    throw new ApiError('bad_request', { problem: 'Two of the assets have the same name.' })
   }
-  for (const one of asks) checkWords(one)
+  for (const one of asks) checkTexts(one)
   const kept = new Set(rows.map(({ name }) => name))
   if (kept.union(names).size > assetsPerAppMax) {
     throw new ApiError('too_many_assets', { max: assetsPerAppMax })
@@ -105,7 +107,7 @@ async function itemsOf(ctx: AppContext, app: apps.App, asked: GenerateAssetsRequ
   return { items, price: nano(items.reduce((sum, item) => sum + item.price, 0n)) }
 }
 
-function checkWords({ name, what, voice = '' }: AssetRequest): void {
+function checkTexts({ name, what, voice = '' }: AssetRequest): void {
   assets.checkAssetName(name)
   const isVoice = isPlainLine(voice, assetVoiceCharsMax)
   if (isPlainText(what, assetWhatCharsMax) && isVoice) return
@@ -115,15 +117,15 @@ function checkWords({ name, what, voice = '' }: AssetRequest): void {
   throw new ApiError('bad_request', { problem, param: 'assets' })
 }
 
-const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItem => ({
+const presentItem = ({ ask: { name, kind: assetKind }, price }: Item): JobItem => ({
   name,
-  kind: wanted,
+  kind: assetKind,
   price: toCredits(price),
   state: 'held',
 })
 
 /** Enqueues the job and makes a hold for each item, inside a transaction. */
-async function start(
+async function insertJob(
   ctx: AppContext,
   db: Db,
   caller: Caller,
@@ -156,7 +158,7 @@ async function start(
 }
 
 /** Returns the finished job, or the unchanged response when the job takes longer. */
-async function madeInside(
+async function waitInline(
   ctx: AppContext,
   answer: StoredResponse,
   ms: number,
@@ -167,7 +169,7 @@ async function madeInside(
   const shown = presentJob(ctx, job)
   const { items = [] } = shown
   const note = items.every(({ state }) => state === 'made')
-    ? 'Made and live on the newest version: GET /apps/{id}/assets lists them.'
-    : 'What failed has a code and cost nothing. GET /apps/{id}/assets lists what is live.'
+    ? 'All assets are live on the newest version: GET /apps/{id}/assets lists them.'
+    : 'Failed items have a code and were not charged. GET /apps/{id}/assets lists the live assets.'
   return { status: 201, body: { job: shown, items, held: 0, note } }
 }

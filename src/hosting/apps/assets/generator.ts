@@ -6,7 +6,7 @@ import { chargeOf, maxCost } from '../../../models/charge.ts'
 import { detectFileKind } from '../../../storage/file-kind.ts'
 import { generateImage, generateSpeech, mediaBounds } from '../../models/media.ts'
 import { findServiceModel, NoModelResult, type ServiceModel } from '../../models/model-call.ts'
-import type { AssetRequest as Ask } from './schemas.ts'
+import type { AssetRequest } from './schemas.ts'
 
 /** Generator of an asset and its maximum price. `by` is undefined for the embedded generator. */
 interface Quote {
@@ -26,25 +26,25 @@ export interface GeneratedContent {
   maker: string
 }
 
-const isPicture = ({ kind }: Ask): boolean => kind === 'sprite' || kind === 'picture'
+const isImage = ({ kind }: AssetRequest): boolean => kind === 'sprite' || kind === 'picture'
 
-function chosenFor(ctx: AppContext, ask: Ask): ServiceModel | undefined {
+function findModel(ctx: AppContext, request: AssetRequest): ServiceModel | undefined {
   const { painterModel, speakerModel, soundModel } = ctx.config
-  if (isPicture(ask)) return findServiceModel(ctx, painterModel, 'image')
-  return findServiceModel(ctx, ask.kind === 'voice' ? speakerModel : soundModel, 'audio')
+  if (isImage(request)) return findServiceModel(ctx, painterModel, 'image')
+  return findServiceModel(ctx, request.kind === 'voice' ? speakerModel : soundModel, 'audio')
 }
 
 /** Returns the generator and the price of an asset. Throws `no_painter` and `no_voice`. */
-export function getQuote(ctx: AppContext, ask: Ask): Quote {
-  const found = findQuote(ctx, ask)
-  if (!found) throw new ApiError(isPicture(ask) ? 'no_painter' : 'no_voice')
+export function getQuote(ctx: AppContext, request: AssetRequest): Quote {
+  const found = findQuote(ctx, request)
+  if (!found) throw new ApiError(isImage(request) ? 'no_painter' : 'no_voice')
   return found
 }
 
 /** Finds the generator and the price of an asset. */
-export function findQuote(ctx: AppContext, ask: Ask): Quote | undefined {
-  const by = chosenFor(ctx, ask)
-  if (by) return { by, price: maxCost(by.price, mediaBounds(by, wordsOf(ask))) }
+export function findQuote(ctx: AppContext, request: AssetRequest): Quote | undefined {
+  const by = findModel(ctx, request)
+  if (by) return { by, price: maxCost(by.price, mediaBounds(by, promptOf(request))) }
   if (ctx.config.embeddedMakers) {
     return { by, price: fromCredits(ctx.config.embeddedAssetCredits) }
   }
@@ -52,7 +52,7 @@ export function findQuote(ctx: AppContext, ask: Ask): Quote | undefined {
 }
 
 /** Returns the prompt of an asset. The background of a sprite is removed afterwards. */
-function wordsOf({ kind, what, seconds }: Ask): string {
+function promptOf({ kind, what, seconds }: AssetRequest): string {
   if (kind === 'sprite') {
     return `${what}. One thing alone, whole, centred, on a plain solid #ff00ff magenta ground, no shadow, no text.`
   }
@@ -66,40 +66,55 @@ function wordsOf({ kind, what, seconds }: Ask): string {
  */
 export async function generateContent(
   ctx: AppContext,
-  ask: Ask & { seed: number },
+  request: AssetRequest & { seed: number },
   signal: AbortSignal,
 ): Promise<GeneratedContent> {
-  const { by, price } = getQuote(ctx, ask)
+  const { by, price } = getQuote(ctx, request)
   if (!by) {
-    const made = await ctx.generators.generate({ ...ask, seed: String(ask.seed) })
+    const made = await ctx.generators.generate({ ...request, seed: String(request.seed) })
     const { bytes, type, width = null, height = null, seconds } = made
     const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
     return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
   }
-  const made = await (isPicture(ask) ? painted : spoken)(ctx, ask, by, signal)
+  const made = await (isImage(request) ? generateWithImageModel : generateWithAudioModel)(
+    ctx,
+    request,
+    by,
+    signal,
+  )
   return { ...made, maker: by.model.id }
 }
 
-async function painted(ctx: AppContext, ask: Ask, by: ServiceModel, signal: AbortSignal) {
-  const came = await generateImage(ctx, by, wordsOf(ask), signal)
-  const key = ask.kind === 'sprite'
-  const unsaid = key ? defaultSizes.sprite : defaultSizes.picture
-  const { width = unsaid.width, height = unsaid.height } = ask
+async function generateWithImageModel(
+  ctx: AppContext,
+  request: AssetRequest,
+  by: ServiceModel,
+  signal: AbortSignal,
+) {
+  const result = await generateImage(ctx, by, promptOf(request), signal)
+  const key = request.kind === 'sprite'
+  const defaults = key ? defaultSizes.sprite : defaultSizes.picture
+  const { width = defaults.width, height = defaults.height } = request
   const { bytes, type } = await ctx.generators
-    .generate({ kind: 'painted', bytes: came.bytes, width, height, key })
+    .generate({ kind: 'painted', bytes: result.bytes, width, height, key })
     .catch((error: unknown) => {
       if (error instanceof ApiError) throw error
-      throw new NoModelResult('what came is no picture')
+      throw new NoModelResult('the result is not an image')
     })
-  return { bytes, type, width, height, lastsMs: null, charge: chargeOf(by.price, came.usage) }
+  return { bytes, type, width, height, lastsMs: null, charge: chargeOf(by.price, result.usage) }
 }
 
-async function spoken(ctx: AppContext, ask: Ask, by: ServiceModel, signal: AbortSignal) {
-  const { voice } = ask
-  const came = await generateSpeech(ctx, by, { what: wordsOf(ask), voice }, signal)
-  const file = await detectFileKind(came.bytes)
-  if (!('kind' in file) || file.kind !== 'sound') throw new NoModelResult('what came is no sound')
-  const charge = chargeOf(by.price, { ...came.usage, seconds: file.seconds })
+async function generateWithAudioModel(
+  ctx: AppContext,
+  request: AssetRequest,
+  by: ServiceModel,
+  signal: AbortSignal,
+) {
+  const { voice } = request
+  const result = await generateSpeech(ctx, by, { what: promptOf(request), voice }, signal)
+  const file = await detectFileKind(result.bytes)
+  if (!('kind' in file) || file.kind !== 'sound') throw new NoModelResult('the result is not audio')
+  const charge = chargeOf(by.price, { ...result.usage, seconds: file.seconds })
   const lastsMs = Math.round(file.seconds * 1_000)
-  return { bytes: came.bytes, type: file.type, width: null, height: null, lastsMs, charge }
+  return { bytes: result.bytes, type: file.type, width: null, height: null, lastsMs, charge }
 }

@@ -16,19 +16,19 @@ import {
   writeErrors,
 } from '../../operation.ts'
 import * as assets from './assets.ts'
-import { ask } from './generate-assets.ts'
+import { generateAssets } from './generate-assets.ts'
 import { presentAsset, presentAssetList, previewPath } from './present.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
-const ofAssets = [...appErrors, 'assets_off'] as const
+const assetErrors = [...appErrors, 'assets_off'] as const
 const File = mediaSchema('*/*')
 
 /**
  * Returns a file with the media type of its content. The headers keep it from acting as a page,
  * whatever a picture or JSON text contains (storage/file-kinds.ts).
  */
-const fileAnswer = (
+const fileResponse = (
   { asset, content }: Awaited<ReturnType<typeof assets.openAsset>>,
   disposition: 'inline' | 'attachment',
   caching: string,
@@ -46,7 +46,7 @@ const fileAnswer = (
 
 /** Assets of an agent's app (document 1, operations 15 and 16) and its uploads. */
 export const assetRoutes = (ctx: AppContext) =>
-  new Elysia().use(ownRoutes(ctx)).use(uploadRoutes(ctx)).use(lookRoutes(ctx))
+  new Elysia().use(ownRoutes(ctx)).use(uploadRoutes(ctx)).use(previewRoutes(ctx))
 
 const ownRoutes = (ctx: AppContext) =>
   new Elysia()
@@ -66,14 +66,17 @@ const ownRoutes = (ctx: AppContext) =>
           summary: "The files of your app's newest version.",
         },
         { 200: schemas.AssetListSchema },
-        ofAssets,
+        assetErrors,
       ),
     )
     .post(
       '/apps/:id/assets',
       async ({ caller, params, body, request, status }) => {
         const ref = idempotencyKeyOf(request, body.ref)
-        const answer = await ask(ctx, caller, params.id, { ...body, ...(ref && { ref }) })
+        const answer = await generateAssets(ctx, caller, params.id, {
+          ...body,
+          ...(ref && { ref }),
+        })
         return status(answer.status, answer.body)
       },
       {
@@ -98,7 +101,7 @@ const ownRoutes = (ctx: AppContext) =>
           [
             ...paymentErrors,
             ...idempotencyErrors,
-            ...ofAssets,
+            ...assetErrors,
             'too_many_assets',
             'no_painter',
             'no_voice',
@@ -111,12 +114,12 @@ const ownRoutes = (ctx: AppContext) =>
       '/apps/:id/assets/:name',
       async ({ caller, params }) => {
         const found = await assets.openAsset(ctx, caller.agent, params.id, params.name)
-        return fileAnswer(found, 'attachment', 'private, no-store')
+        return fileResponse(found, 'attachment', 'private, no-store')
       },
       agentOperation(
         { id: 'get_asset', tag: 'Assets', summary: 'The bytes of a file of your app.' },
         { 200: File },
-        ['bad_request', ...ofAssets],
+        ['bad_request', ...assetErrors],
       ),
     )
     .delete(
@@ -129,7 +132,7 @@ const ownRoutes = (ctx: AppContext) =>
       agentOperation(
         { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
         { 200: schemas.DeletedAssetSchema },
-        [...writeErrors, ...ofAssets],
+        [...writeErrors, ...assetErrors],
       ),
     )
 
@@ -176,13 +179,13 @@ const uploadRoutes = (ctx: AppContext) =>
         'storage_full',
         'busy',
         'try_again',
-        ...ofAssets,
+        ...assetErrors,
       ],
     ),
   )
 
 /** Signed preview URLs. They need no key and expire. */
-const lookRoutes = (ctx: AppContext) =>
+const previewRoutes = (ctx: AppContext) =>
   new Elysia().use(callerAuth(ctx)).get(
     '/looks/:id/:version/:name',
     async ({ params, query }) => {
@@ -194,7 +197,7 @@ const lookRoutes = (ctx: AppContext) =>
       }
       const found = await assets.openPreview(ctx, id, Number(version), name)
       // A takedown must apply at once, so no cache may serve it.
-      return fileAnswer(found, 'inline', 'private, no-cache')
+      return fileResponse(found, 'inline', 'private, no-cache')
     },
     {
       query: Type.Object({

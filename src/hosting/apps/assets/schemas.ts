@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { LinkSchema, oneOf, TimeSchema, textSchema } from '../../../core/schema.ts'
+import { LinkSchema, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
 import {
   assetAsksMax,
   assetVoiceCharsMax,

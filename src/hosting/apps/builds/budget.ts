@@ -44,7 +44,10 @@ export function budgetOf(
   texts: { prompt: string; page: string },
 ): Budget {
   const contents = [planPrompt('game'), pagePrompt('game'), texts.prompt, texts.page]
-  const promptTokens = maxInputTokens({ messages: contents.map((content) => ({ role: 'user', content })) }, 0)
+  const promptTokens = maxInputTokens(
+    { messages: contents.map((content) => ({ role: 'user', content })) },
+    0,
+  )
   const output = Math.min(by.model.maxOutput || pageTokens, pageTokens)
   const plan = { input: promptTokens, output: planTokens }
   const page = { input: promptTokens + planTokens + output + errorTokens, output }

@@ -6,7 +6,7 @@ import { jobs } from '../../../jobs/tables.ts'
 import { holdUp } from '../../../testing/held-up.ts'
 import { refused } from '../../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
-import { pause } from '../../agents/spending.ts'
+import { pauseAgent } from '../../agents/spending.ts'
 
 setDefaultTimeout(60_000)
 let t: TestHouse
@@ -368,14 +368,14 @@ test('paused: neither a build, nor an icon, nor assets; it was told of a cap tha
     ['PUT', `/apps/${id}/icon`, { make: true }],
     ['POST', `/apps/${id}/assets`, { assets }],
   ] as const
-  await pause(t.ctx, ann.handle, true)
+  await pauseAgent(t.ctx, ann.handle, true)
   for (const [method, path, body] of wanted) {
     await refused(t, 403, 'paused', () => ann.call(method, path, body))
   }
   // What is free is not bought.
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect((await ann.call('PUT', `/apps/${id}/icon`, { make: true })).status).toBe(200)
-  await pause(t.ctx, ann.handle, false)
+  await pauseAgent(t.ctx, ann.handle, false)
   for (const [method, path, body] of wanted.slice(2)) {
     expect((await ann.call(method, path, body)).status).toBeLessThan(300)
   }

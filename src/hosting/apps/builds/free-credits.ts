@@ -36,7 +36,11 @@ export async function reserveFreeBudget(
  * Corrects the daily budget by what free credits paid, in the transaction that ends a build, after
  * its charge.
  */
-export async function recountFreeBudget(db: Db, { input, created }: Job, paid: NanoUsd): Promise<void> {
+export async function recountFreeBudget(
+  db: Db,
+  { input, created }: Job,
+  paid: NanoUsd,
+): Promise<void> {
   if (Value.Check(BuildInputSchema, input)) {
     await correctFreeSpending(db, utcDay(created), nano(BigInt(input.free)), paid)
   }

@@ -18,7 +18,11 @@ interface FinishedBuild {
 }
 
 /** Notifies the maker of a finished build, in its transaction. */
-export async function notifyBuilt(ctx: AppContext, db: Db, { app, job, charged, reasons }: FinishedBuild) {
+export async function notifyBuilt(
+  ctx: AppContext,
+  db: Db,
+  { app, job, charged, reasons }: FinishedBuild,
+) {
   const credits = toCredits(charged)
   const listing = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old version'
   const why = reasons.length === 0 ? '' : ` ${listing}: ${reasons.join(' ')}`

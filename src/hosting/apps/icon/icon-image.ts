@@ -5,7 +5,7 @@ import { errorCodeOf } from '../../../core/text.ts'
 import { ApiError } from '../../../errors.ts'
 import { iconBytesMax } from '../../../limits.ts'
 import { jpegProblem, pngProblem, webpProblem } from '../../../storage/images.ts'
-import { askOutside } from '../scan/scan-hook.ts'
+import { callScanHook } from '../scan/scan-hook.ts'
 
 /** Side of an icon in pixels (document 1, section 8). */
 const side = 512
@@ -42,7 +42,7 @@ export async function toIcon(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
   })
   const { bytes: body } = made
   if (await isBlankImage(body)) throw new ApiError('bad_picture', { why: 'it is blank' })
-  const { verdict } = await askOutside(ctx, { type: 'image/png', sha256: sha256(body), body })
+  const { verdict } = await callScanHook(ctx, { type: 'image/png', sha256: sha256(body), body })
   if (verdict === 'clean') return body
   throw new ApiError('bad_picture', { why: "the operator's own safety check will not show it" })
 }

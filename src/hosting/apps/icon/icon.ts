@@ -18,7 +18,7 @@ import { iconUrl } from '../present.ts'
 import { decodeDataUrl, toIcon } from './icon-image.ts'
 import type { IconResponse, PutIconRequest } from './schemas.ts'
 
-const paintMs = 3 * minute
+const generateMs = 3 * minute
 
 /**
  * Sets the icon of an app: an uploaded image, or one generated from its texts and paid with credits
@@ -35,37 +35,37 @@ export async function putIcon(
 ): Promise<StoredResponse> {
   const app = await apps.getOwnApp(ctx, caller.agent, id)
   if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
-    const problem = 'Send "image", or "make": true, and "prompt" only with make.'
+    const problem = 'Send "image" or "make": true. "prompt" is allowed only with make.'
     throw new ApiError('bad_request', { problem })
   }
   if (!isPlainText(prompt, iconPromptCharsMax)) {
-    const problem = `"prompt" is plain text of at most ${iconPromptCharsMax} characters.`
+    const problem = `"prompt" must be plain text of at most ${iconPromptCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }
   if (image === undefined) {
     const same = { icon: id, make, prompt }
     return ctx.idempotency.run(caller.agent.id, ref, same, (storeResponse) =>
       // Serialized per app, so that only the first icon is free.
-      ctx.idempotency.runExclusive(`icon of ${id}`, 'Another picture of it', async () => {
+      ctx.idempotency.runExclusive(`icon of ${id}`, 'Another icon of this app', async () => {
         const now = await apps.getOwnApp(ctx, caller.agent, id)
         return generateIcon(ctx, caller, { app: now, prompt, signal, storeResponse })
       }),
     )
   }
-  const icon = await keep(ctx, await toIcon(ctx, decodeDataUrl(image)))
-  return done({ icon: await show(ctx, app, { icon }) })
+  const icon = await store(ctx, await toIcon(ctx, decodeDataUrl(image)))
+  return done({ icon: await updateIcon(ctx, app, { icon }) })
 }
 
 const done = (body: IconResponse): StoredResponse => ({ status: 200, body })
 
-const keep = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
+const store = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
   (await ctx.storage.put(bytes)).sha256
 
-type Shown = Partial<Pick<apps.App, 'icon' | 'iconGiven'>>
+type IconFields = Partial<Pick<apps.App, 'icon' | 'iconGiven'>>
 
-async function show(ctx: AppContext, app: apps.App, shown: Shown): Promise<string> {
+async function updateIcon(ctx: AppContext, app: apps.App, fields: IconFields): Promise<string> {
   const changed = await ctx.db.tx(async (db) =>
-    apps.requireAvailable(await apps.updateApp(ctx, db, app, shown)),
+    apps.requireAvailable(await apps.updateApp(ctx, db, app, fields)),
   )
   return iconUrl(ctx, changed) ?? ''
 }
@@ -98,15 +98,15 @@ async function generateIcon(
       kind: 'icon',
       item: app.id,
       cap: capFor(caller, amount),
-      ms: 2 * paintMs,
+      ms: 2 * generateMs,
     },
     async () => {
-      const made = await generateContent(ctx, by, { words, price, signal, seed: newSeed(app) })
-      const icon = await keep(ctx, await toIcon(ctx, made.bytes).catch(asNoPicture))
+      const made = await generateContent(ctx, by, { words, price, signal, seed: seedOf(app) })
+      const icon = await store(ctx, await toIcon(ctx, made.bytes).catch(asNoPicture))
       const given = free || app.iconGiven
       const note = free
-        ? 'The first made picture of something on Explore is free.'
-        : 'Made and live.'
+        ? 'The first generated icon of an app on Explore is free.'
+        : 'The icon is live.'
       const presented = { icon: iconUrl(ctx, { ...app, icon }) ?? '', credits: 0, free, note }
       return {
         result: presented,
@@ -129,7 +129,7 @@ function asNoPicture(error: unknown): never {
 }
 
 /** Returns a seed that changes with each update. */
-const newSeed = ({ updated, id }: apps.App): string => `${id}:${updated}`
+const seedOf = ({ updated, id }: apps.App): string => `${id}:${updated}`
 
 async function generateContent(
   ctx: AppContext,
@@ -142,7 +142,7 @@ async function generateContent(
     const { bytes } = await ctx.generators.generate({ kind: 'picture', what: words, seed, ...size })
     return { bytes, charge: price }
   }
-  const signal = AbortSignal.any([input.signal, AbortSignal.timeout(paintMs)])
+  const signal = AbortSignal.any([input.signal, AbortSignal.timeout(generateMs)])
   const image = await generateImage(ctx, by, words, signal).catch((error: unknown) => {
     throw error instanceof NoModelResult || signal.aborted ? new ApiError('no_picture') : error
   })
@@ -155,7 +155,7 @@ async function generateContent(
  */
 export async function deleteIcon(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
   const app = await apps.getOwnApp(ctx, agent, id)
-  await show(ctx, app, { icon: null })
+  await updateIcon(ctx, app, { icon: null })
 }
 
 /**

@@ -88,6 +88,6 @@ export async function countRemix(
 }
 
 /** Records a remix and its price, inside a transaction. */
-export async function noteRemix(db: Db, remix: Remix): Promise<void> {
+export async function recordRemix(db: Db, remix: Remix): Promise<void> {
   await db.insert(remixes).values(remix)
 }

@@ -11,7 +11,7 @@ import {
   type Person,
   type TestHouse,
 } from '../../../testing/test-server.ts'
-import { pause } from '../../agents/spending.ts'
+import { pauseAgent } from '../../agents/spending.ts'
 import { takeDown } from '../../moderation/moderation.ts'
 import { apps } from '../tables.ts'
 
@@ -326,10 +326,10 @@ describe('a remix is refused', () => {
   test('paused: a paused account buys nothing, and may copy what is free', async () => {
     const id = await ann.publish(priced)
     const free = await ann.publish({ html, store: true })
-    expect(await pause(ctx.ctx, ben.handle, true)).toBe(true)
+    expect(await pauseAgent(ctx.ctx, ben.handle, true)).toBe(true)
     await refused(ctx, 403, 'paused', () => remix(ben, id))
     expect((await remix(ben, free)).status).toBe(201)
-    await pause(ctx.ctx, ben.handle, false)
+    await pauseAgent(ctx.ctx, ben.handle, false)
     expect((await remix(ben, id)).status).toBe(201)
   })
 

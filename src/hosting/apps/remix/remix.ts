@@ -1,7 +1,14 @@
 import { Value } from '@sinclair/typebox/value'
 
 import type { AppContext } from '../../../context.ts'
-import { fromCredits, formatCredits, type NanoUsd, percentOf, toCredits, zero } from '../../../core/money.ts'
+import {
+  formatCredits,
+  fromCredits,
+  type NanoUsd,
+  percentOf,
+  toCredits,
+  zero,
+} from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
@@ -16,14 +23,14 @@ import { checkNotPaused } from '../../agents/spending.ts'
 import { reserveBytes } from '../../agents/storage-quota.ts'
 import { appUrl } from '../../app-url.ts'
 import type { Caller } from '../../authentication.ts'
-import { notOnExplore } from '../../explore/explore.ts'
 import { notify } from '../../notifications/notifications.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
+import { notOnExplore } from '../listings.ts'
 import { insertApp } from '../new-app.ts'
 import * as pages from '../page-content.ts'
 import { presentApp } from '../present.ts'
-import { countRemix, noteRemix } from './lineage.ts'
+import { countRemix, recordRemix } from './lineage.ts'
 import {
   type RemixRecord,
   RemixRecordSchema,
@@ -31,18 +38,16 @@ import {
   type RemixResponse,
 } from './schemas.ts'
 
-/** A remix request with its original. */
-interface Asked {
-  caller: Caller
-  /** The original at the time of the scan. */
-  original: apps.App
-  wanted: RemixRequest
-  /** Handle of the maker of the original. */
-  maker: string
-}
-
 /** Deadline of the hold, which the same transaction settles. */
 const holdMs = 60_000
+const triesMax = 5
+
+/** The maker published a new version during the scan. The remix is tried again with it. */
+class OutdatedError extends ApiError<'try_again'> {
+  constructor() {
+    super('try_again', { why: 'a new version was published meanwhile' })
+  }
+}
 
 /**
  * Copies an app from Explore, or an own app (document 1, operation 12). The copy, its payment and
@@ -54,133 +59,125 @@ export async function remix(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  wanted: RemixRequest,
+  request: RemixRequest,
 ): Promise<RemixResponse> {
-  const { agent } = caller
-  const request = { remix: id, ...wanted }
-  const { body } = await ctx.idempotency.run(agent.id, wanted.ref, request, async (keep) => {
+  const owner = caller.agent.id
+  const fingerprint = { remix: id, ...request }
+  const { body } = await ctx.idempotency.run(owner, request.ref, fingerprint, async (store) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await copyNow(ctx, { caller, id, wanted, keep })
+        return await scanAndCopy(ctx, caller, id, request, store)
       } catch (error) {
-        if (!(error instanceof Outdated) || tries === triesMax) throw error
+        if (!(error instanceof OutdatedError) || tries === triesMax) throw error
       }
     }
   })
-  if (!Value.Check(RemixRecordSchema, body)) throw new Error('a remembered remix of another shape')
-  const copied = await apps.findApp(ctx, body.app.id)
-  if (copied?.takenDown != null) apps.requireAvailable(copied)
+  if (!Value.Check(RemixRecordSchema, body)) throw new Error('a stored remix has another schema')
+  const copy = await apps.findApp(ctx, body.app.id)
+  if (copy?.takenDown != null) apps.requireAvailable(copy)
   // The stored response has no page; the copy has it.
-  const made = await apps.getVersion(ctx, body.app.id, 1)
-  const { identity } = await pages.readPage(ctx, made)
+  const version = await apps.getVersion(ctx, body.app.id, 1)
+  const { identity } = await pages.readPage(ctx, version)
   return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
 }
 
-/** The maker published a new version during the scan. The remix is tried again with it. */
-class Outdated extends ApiError<'try_again'> {
-  constructor() {
-    super('try_again', { why: 'a new version was published meanwhile' })
-  }
-}
-
-const triesMax = 5
-
-interface Wanted {
-  caller: Caller
-  id: string
-  wanted: RemixRequest
-  keep: StoreResponse
-}
-
-/** Scans the visible version and copies it. Throws OutdatedVersionError. */
-async function copyNow(
+/** Scans the visible version and copies it. Throws OutdatedError. */
+async function scanAndCopy(
   ctx: AppContext,
-  { caller, id, wanted, keep }: Wanted,
+  caller: Caller,
+  id: string,
+  request: RemixRequest,
+  storeResponse: StoreResponse,
 ): Promise<StoredResponse> {
   const { agent } = caller
-  const original = await theOriginal(ctx, agent, id)
+  const original = requireCopyable(agent, await apps.findApp(ctx, id))
+  apps.checkBuilt(original)
+  if (original.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
   const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
-  const asked = { caller, original, wanted, maker }
-  priceFor(ctx, asked)
-  const version = await apps.getVersion(ctx, id, shownTo(agent, original))
+  priceFor(ctx, agent, original, request)
+  const version = await apps.getVersion(ctx, id, versionFor(agent, original))
   // Rules may be newer than the page.
   await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity, agent.id)
   return ctx.db.tx(async (db) => {
-    const done = await copy(ctx, db, asked, version)
-    const answer = { status: 201, body: done }
-    await keep(db, answer)
-    return answer
+    const body = await copyApp(ctx, db, { caller, original, request, maker, version })
+    const response = { status: 201, body }
+    await storeResponse(db, response)
+    return response
   })
 }
 
 const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
 
 /** Returns the version to copy: the newest for its maker, the visible one for others. */
-const shownTo = (agent: Agent, app: apps.App): number =>
+const versionFor = (agent: Agent, app: apps.App): number =>
   isOwn(agent, app) ? app.version : apps.visibleVersion(app)
 
-async function theOriginal(ctx: AppContext, agent: Agent, id: string): Promise<apps.App> {
-  const app = open(agent, await apps.findApp(ctx, id))
-  apps.checkBuilt(app)
-  if (app.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
-  return app
-}
-
 /** Returns an app that this agent may copy. Throws `not_found` and `taken_down`. */
-function open(agent: Agent, app: apps.App | undefined): apps.App {
+function requireCopyable(agent: Agent, app: apps.App | undefined): apps.App {
   if (app?.closed === null && app.takenDown !== null) return apps.requireAvailable(app)
   if (app && (isOwn(agent, app) ? app.closed === null : app.listed === 'on')) return app
   throw notOnExplore()
 }
 
 /**
- * Returns the price for the caller; zero for an own app. Throws `no_remix`, `paused` and
+ * Returns the price for an agent; zero for an own app. Throws `no_remix`, `paused` and
  * `price_above_max`.
  */
-function priceFor(ctx: AppContext, { caller: { agent }, original, wanted }: Asked): NanoUsd {
+function priceFor(
+  ctx: AppContext,
+  agent: Agent,
+  original: apps.App,
+  { maxCredits }: RemixRequest,
+): NanoUsd {
   if (isOwn(agent, original) || original.remix === 'free') return zero
   if (original.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')
   const price = fromCredits(original.priceRemix ?? 0)
-  const { maxCredits } = wanted
   const max = maxCredits === undefined ? price : fromCredits(maxCredits)
   checkNotPaused(agent)
   if (price > max) throw new ApiError('price_above_max', { price, max })
   return price
 }
 
+interface CopyInput {
+  caller: Caller
+  /** The original at the time of the scan. */
+  original: apps.App
+  request: RemixRequest
+  /** Handle of the maker of the original. */
+  maker: string
+  /** The scanned version. */
+  version: apps.Version
+}
+
 /** Inserts the copy with its assets and lineage and pays for it, inside a transaction. */
-async function copy(
+async function copyApp(
   ctx: AppContext,
   db: Db,
-  asked: Asked,
-  page: apps.Version,
+  { caller, original: before, request, maker, version: page }: CopyInput,
 ): Promise<RemixRecord> {
-  const { caller, wanted, maker } = asked
   const { agent } = caller
-  const { kind, title, description, shelf, id: of } = asked.original
+  const { kind, title, description, shelf, id: of } = before
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
-  const about = { kind, title, description, shelf, ...terms, ...origin }
-  const made = await insertApp(ctx, db, agent, about, page)
-  const files = await assets.copyAssets(db, page, { app: made.id, version: 1 })
+  const fields = { kind, title, description, shelf, ...terms, ...origin }
+  const copy = await insertApp(ctx, db, agent, fields, page)
+  const files = await assets.copyAssets(db, page, { app: copy.id, version: 1 })
   const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
-  await reserveBytes(
-    ctx,
-    db,
-    agent.id,
-    contents.values().reduce((sum, bytes) => sum + bytes, 0),
-  )
+  const bytes = contents.values().reduce((sum, size) => sum + size, 0)
+  await reserveBytes(ctx, db, agent.id, bytes)
   // Counting locks the original. The current price and version apply.
-  const original = open(agent, await countRemix(db, of, isOwn(agent, asked.original), agent.id))
-  if (shownTo(agent, original) !== page.version) throw new Outdated()
-  const price = priceFor(ctx, { ...asked, original })
-  if (price > 0n) await pay(ctx, db, { caller, original, price, ref: `remix:${made.id}` })
+  const counted = await countRemix(db, of, isOwn(agent, before), agent.id)
+  const original = requireCopyable(agent, counted)
+  if (versionFor(agent, original) !== page.version) throw new OutdatedError()
+  const price = priceFor(ctx, agent, original, request)
+  if (price > 0n) await pay(ctx, db, { caller, original, price, ref: `remix:${copy.id}` })
   const at = ctx.clock.now()
-  const sold = { of, version: page.version, title, maker, price, at }
-  await noteRemix(db, { ...sold, app: made.id, buyer: agent.id })
-  if (!isOwn(agent, original)) await tellMaker(ctx, db, { agent, original, price, copy: made.id })
+  const purchase = { of, version: page.version, title, maker, price, at }
+  await recordRemix(db, { ...purchase, app: copy.id, buyer: agent.id })
+  if (!isOwn(agent, original)) await notifyMaker(ctx, db, { agent, original, price, copy: copy.id })
+  const paid = price > 0n ? `for ${formatCredits(price)} credits` : 'for free'
   return {
-    app: presentApp(ctx, made),
+    app: presentApp(ctx, copy),
     bought: {
       item: of,
       version: page.version,
@@ -188,27 +185,29 @@ async function copy(
       maker: `@${maker}`,
       credits: toCredits(price),
       makerCredits: toCredits(percentOf(price, makerSharePercent)),
-      ref: wanted.ref ?? null,
+      ref: request.ref ?? null,
       at: iso(at),
     },
-    note: noteOf(ctx, made, `@${maker}`, price),
+    note:
+      `Copied ${paid}, with its files; @${maker} is credited. Your copy is at ` +
+      `${appUrl(ctx, copy.id)}, off Explore. POST /apps/${copy.id}/versions changes it.`,
   }
-}
-
-interface Sale {
-  caller: Caller
-  original: apps.App
-  price: NanoUsd
-  ref: string
 }
 
 /**
  * Holds and settles the price in one transaction, so that the maker's share is an earning
  * (docs/spec/money.md).
  */
-async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
-  const { agent, key } = caller
-  const maker = agentAccount(original.maker)
+async function pay(
+  ctx: AppContext,
+  db: Db,
+  {
+    caller: { agent, key },
+    original,
+    price,
+    ref,
+  }: { caller: Caller; original: apps.App; price: NanoUsd; ref: string },
+): Promise<void> {
   const { hold } = await ledger.openHold(ctx, db, {
     account: agentAccount(agent.id),
     amount: price,
@@ -216,39 +215,31 @@ async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sa
     kind: 'remix',
     item: original.id,
     ms: holdMs,
-    shares: [{ account: maker, percent: makerSharePercent }],
+    shares: [{ account: agentAccount(original.maker), percent: makerSharePercent }],
     cap: capOf(key),
   })
   await ledger.settleHold(ctx, db, hold, price)
 }
 
-interface Taken {
-  agent: Agent
-  original: apps.App
-  price: NanoUsd
-  copy: string
-}
-
 /** Notifies the maker of the remix and its earning. */
-async function tellMaker(ctx: AppContext, db: Db, { agent, original, price, copy }: Taken) {
-  const { id: item, maker: to, title } = original
+async function notifyMaker(
+  ctx: AppContext,
+  db: Db,
+  {
+    agent: { handle },
+    original: { id: item, maker: to, title },
+    price,
+    copy,
+  }: { agent: Agent; original: apps.App; price: NanoUsd; copy: string },
+): Promise<void> {
   const earned = percentOf(price, makerSharePercent)
-  const data = { copy, price: toCredits(price), credits: toCredits(earned) }
-  const who = { to, item, actor: agent.handle, data }
-  const text = `@${agent.handle} remixed “${title}”`
-  await (price > 0n
-    ? notify(ctx, db, {
-        ...who,
-        kind: 'remix.sold',
-        text: `${text}: ${formatCredits(earned)} credits are yours.`,
-      })
-    : notify(ctx, db, { ...who, kind: 'remix.made', text: `${text}.` }))
-}
-
-function noteOf(ctx: AppContext, made: apps.App, maker: string, price: NanoUsd): string {
-  const paid = price > 0n ? `for ${formatCredits(price)} credits` : 'for free'
-  return (
-    `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
-    `${appUrl(ctx, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
-  )
+  const suffix = price > 0n ? `: you earned ${formatCredits(earned)} credits.` : '.'
+  await notify(ctx, db, {
+    to,
+    item,
+    actor: handle,
+    kind: price > 0n ? 'remix.sold' : 'remix.made',
+    text: `@${handle} remixed “${title}”${suffix}`,
+    data: { copy, price: toCredits(price), credits: toCredits(earned) },
+  })
 }

@@ -15,7 +15,7 @@ const reasonsMax = 10
 const reasonCharsMax = 300
 
 /** Response of the hook. `warn` allows hosting and excludes the page from Explore. */
-const Verdict = Type.Object({
+const VerdictSchema = Type.Object({
   verdict: oneOf(['clean', 'warn', 'block']),
   reasons: Type.Optional(Type.Array(Type.String())),
 })
@@ -27,36 +27,44 @@ const rules = { warn: 'outside.warn', block: 'outside.block' } as const
  * hook. The request carries the content type and hash and times out after 10 s. Throws `try_again`
  * when the hook is unreachable or its response is invalid.
  */
-export async function askOutside(
+export async function callScanHook(
   { config, log }: Pick<AppContext, 'config' | 'log'>,
   { type, sha256, body }: { type: string; sha256: string; body: Uint8Array<ArrayBuffer> },
-): Promise<typeof Verdict.static> {
+): Promise<typeof VerdictSchema.static> {
   if (config.scanHookUrl === '') return { verdict: 'clean' }
   const headers = { 'content-type': type, 'x-content-sha256': sha256 }
   const init = { method: 'POST', headers, body }
-  const said: unknown = await fetchGuarded(config.scanHookUrl, init, bounds, undefined, anyNetwork)
-    .then((answer) => (answer.ok ? answer.json() : `it answered ${answer.status}`))
+  const result: unknown = await fetchGuarded(
+    config.scanHookUrl,
+    init,
+    bounds,
+    undefined,
+    anyNetwork,
+  )
+    .then((response) => (response.ok ? response.json() : `status ${response.status}`))
     .catch((error: unknown) => String(error))
-  if (Value.Check(Verdict, said)) return said
-  log.warn('scan.hook', { why: typeof said === 'string' ? said : 'its answer is no verdict' })
-  throw new ApiError('try_again', { why: 'the outside safety check cannot be asked' })
+  if (Value.Check(VerdictSchema, result)) return result
+  log.warn('scan.hook', {
+    why: typeof result === 'string' ? result : 'the response has no verdict',
+  })
+  throw new ApiError('try_again', { why: 'the external safety check is unavailable' })
 }
 
 /**
  * Returns the verdict of the hook on a page as findings (docs/spec/agent-api-decisions.md, "The
  * safety check"). Throws `try_again`.
  */
-export const outsideFindings = async (
+export const findHookFindings = async (
   ctx: Pick<AppContext, 'config' | 'log'>,
   { identity, sha256 }: Inspection,
 ): Promise<Finding[]> =>
-  findingsOf(await askOutside(ctx, { type: 'text/html; charset=utf-8', sha256, body: identity }))
+  findingsOf(await callScanHook(ctx, { type: 'text/html; charset=utf-8', sha256, body: identity }))
 
-function findingsOf({ verdict, reasons = [] }: typeof Verdict.static): Finding[] {
+function findingsOf({ verdict, reasons = [] }: typeof VerdictSchema.static): Finding[] {
   if (verdict === 'clean') return []
   const { code, effect, help } = theRule(rules[verdict])
-  const said = reasons.slice(0, reasonsMax).flatMap((one) => plain(one) || [])
-  return (said.length > 0 ? said : ['']).map((excerpt) => ({
+  const excerpts = reasons.slice(0, reasonsMax).flatMap((one) => toPlainLine(one) || [])
+  return (excerpts.length > 0 ? excerpts : ['']).map((excerpt) => ({
     code,
     effect,
     line: 1,
@@ -66,7 +74,7 @@ function findingsOf({ verdict, reasons = [] }: typeof Verdict.static): Finding[]
 }
 
 /** Reduces a reason to one line of plain text for responses and pages. */
-const plain = (reason: string): string =>
+const toPlainLine = (reason: string): string =>
   reason
     .slice(0, reasonCharsMax)
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { mediaSchema, oneOf, nullable, TimeSchema, textSchema } from '../../../core/schema.ts'
+import { mediaSchema, nullable, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
 import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 

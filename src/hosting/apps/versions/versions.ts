@@ -33,8 +33,8 @@ export const presentPublicVersion = (row: apps.Version): VersionBody =>
 export function checkNote(note = ''): string {
   if (isPlainLine(note, versionNoteCharsMax) && !isForbidden(note)) return note
   const problem =
-    `"note" is one plain line of at most ${versionNoteCharsMax} characters, without slurs and ` +
-    'orders to agents.'
+    `"note" must be one plain line of at most ${versionNoteCharsMax} characters, without slurs ` +
+    'and instructions to agents.'
   throw new ApiError('bad_request', { problem, param: 'note' })
 }
 
@@ -48,17 +48,17 @@ export async function publishVersion(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  wanted: PublishVersionRequest & { html: string },
+  request: PublishVersionRequest & { html: string },
 ): Promise<StoredResponse> {
-  const looked = async () => {
+  const prepare = async () => {
     const app = await apps.getOwnApp(ctx, maker, id)
-    const note = checkNote(wanted.note)
-    const inspection = await pages.inspectPage(ctx, wanted.html, maker.id)
+    const note = checkNote(request.note)
+    const inspection = await pages.inspectPage(ctx, request.html, maker.id)
     return { app, note, inspection, scan: presentScan(inspection) }
   }
-  if (wanted.dryRun) return { status: 200, body: { scan: (await looked()).scan, price: 0 } }
-  return ctx.idempotency.run(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
-    const { app, note, inspection, scan } = await looked()
+  if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
+  return ctx.idempotency.run(maker.id, request.ref, { id, ...request }, async (storeResponse) => {
+    const { app, note, inspection, scan } = await prepare()
     await apps.checkPublishQuota(ctx, maker, inspection.identity.byteLength)
     const page = await pages.storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
@@ -67,15 +67,15 @@ export async function publishVersion(
       const body = {
         app: presentApp(ctx, made.app),
         scan,
-        note: shownNote(ctx, made),
+        note: visibilityNote(ctx, made),
       }
-      await keepAnswer(db, { status: 201, body })
+      await storeResponse(db, { status: 201, body })
       return { status: 201, body }
     })
   })
 }
 
-interface Next {
+interface NextVersion {
   page: pages.StoredPage
   inspection: Inspection
   how: Pick<apps.Version, 'via' | 'note'>
@@ -84,7 +84,7 @@ interface Next {
 }
 
 /** An app with its new version, and the reasons that keep that version off Explore. */
-interface Made {
+interface VersionResult {
   app: apps.App
   reasons: string[]
 }
@@ -97,8 +97,8 @@ export async function addVersion(
   ctx: AppContext,
   db: Db,
   app: apps.App,
-  { page, inspection, how, filesOf }: Next,
-): Promise<Made> {
+  { page, inspection, how, filesOf }: NextVersion,
+): Promise<VersionResult> {
   const made = await apps.addVersion(ctx, db, app, page, how)
   const { id, version, listed } = made
   if (version > versionsPerAppMax) {
@@ -113,13 +113,13 @@ export async function addVersion(
 }
 
 /** Describes which version visitors see, and why. */
-function shownNote(ctx: AppContext, { app, reasons }: Made): string {
+function visibilityNote(ctx: AppContext, { app, reasons }: VersionResult): string {
   const link = appUrl(ctx, app.id)
   if (reasons.length === 0) return `Version ${app.version} is live at ${link}.`
   const shown = apps.visibleVersion(app)
   return (
-    `Version ${app.version} is kept and not shown: Explore and ${link} stay with version ${shown}, ` +
-    `because the new page cannot be on Explore: ${reasons.join(' ')} Mend it, or PATCH store false.`
+    `Version ${app.version} is stored but not visible: Explore and ${link} show version ${shown}, ` +
+    `because the new page is not allowed on Explore: ${reasons.join(' ')} Fix it, or PATCH store false.`
   )
 }
 
@@ -148,7 +148,7 @@ export async function restoreVersion(
   const next = { page, inspection, how, filesOf: number }
   const made = await ctx.db.tx((db) => addVersion(ctx, db, app, next))
   const again = `Version ${made.app.version} is version ${number} again.`
-  return { app: made.app, note: `${again} ${shownNote(ctx, made)}` }
+  return { app: made.app, note: `${again} ${visibilityNote(ctx, made)}` }
 }
 
 /** Returns the HTML of a version; the newest by default. Throws `not_found` and `taken_down`. */
