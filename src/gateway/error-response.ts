@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { orNull } from '../core/schema.ts'
+import { nullable } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
 import { UnsettledHoldError } from '../ledger/paid-work.ts'
@@ -10,7 +10,7 @@ const invalid = 'invalid_request_error'
 const limit = 'rate_limit_error'
 const api = 'api_error'
 
-/** `final`: the same request again is refused again, or charged again. */
+/** `final`: a repeated request fails again or is charged again. */
 type Row = [
   status: number,
   type: string,
@@ -19,9 +19,9 @@ type Row = [
   retry?: 'final',
 ]
 
-/** Section 7 of document 2, in its order; what to do stands in sentences.ts. */
+/** Document 2, section 7, in its order. The messages are in messages.ts. */
 const table: { [N in GatewayErrorName]: Row } = {
-  // Before the model runs: nothing is charged, any hold is released.
+  // Before the model runs. Nothing is charged; a hold is released.
   no_messages: [400, invalid, 'messages'],
   bad_role: [400, invalid, 'messages'],
   no_usable_messages: [400, invalid, 'messages'],
@@ -42,23 +42,23 @@ const table: { [N in GatewayErrorName]: Row } = {
   no_file: [404, invalid, 'file_id'],
   too_many_pdfs: [413, invalid, 'messages'],
   window_exceeded: [413, invalid, 'messages', 'context_length_exceeded'],
-  bad_media: [400, invalid, 'messages'], // its code, W203 or W605 to W611, is in its facts
+  bad_media: [400, invalid, 'messages'], // the code, W203 or W605 to W611, is in the details
   upload_type: [415, invalid, 'file', 'W604'],
   upload_too_large: [413, invalid, 'file', 'W605'],
   upload_unreadable: [400, invalid, 'file', 'W610'],
   model_unavailable: [503, api],
   gateway_unavailable: [502, api],
 
-  // After the model has run; the last two charge the hold.
+  // After the model has run. The last two charge the hold.
   upstream_busy: [429, limit],
   content_policy: [400, invalid, null, 'content_policy_violation', 'final'],
   upstream_failed: [502, api],
-  upstream_rejected: [400, api, null, null, 'final'], // context_length_exceeded where it says so
+  upstream_rejected: [400, api, null, null, 'final'], // or context_length_exceeded
   no_content: [502, api],
   unreadable: [502, api, null, 'unreadable_response', 'final'],
   deadline: [504, api, null, 'deadline_exceeded', 'final'],
 
-  // What the document leaves open.
+  // Errors that document 2 does not list.
   bad_request: [400, invalid],
   too_large: [413, invalid],
   not_found: [404, invalid],
@@ -74,116 +74,111 @@ const table: { [N in GatewayErrorName]: Row } = {
   payments_off: [503, api, null, 'payments_off', 'final'],
 }
 
-/** The body of every refusal (document 2, section 7). */
+/** The body of an error (document 2, section 7). */
 export interface Envelope {
   error: { message: string; type: string; param: string | null; code: string | null }
 }
 
-/** Clients that try again by themselves read this. */
+/** OpenAI clients read this before an automatic retry. */
 export const final = { 'x-should-retry': 'false' }
 
-/** A refusal in this API's words, with the headers that tell a client whether to try again. */
-export function errorEnvelope<N extends GatewayErrorName>({
-  errorName: refusal,
-  details: facts,
-}: ApiError<N>) {
-  const [status, type, param = null, code = null, retry] = table[refusal]
-  const varying: Varying = facts[0] ?? {}
+/** Returns the status, headers and body of an error. The headers control automatic retries. */
+export function errorEnvelope<N extends GatewayErrorName>({ errorName, details }: ApiError<N>) {
+  const [status, type, param = null, code = null, retry] = table[errorName]
+  const values: EnvelopeDetails = details[0] ?? {}
   const headers: Record<string, string> = {}
   if (retry) Object.assign(headers, final)
   if (status === 401) headers['www-authenticate'] = 'Bearer'
-  // Of the conflicts only a first request that still runs goes by itself.
-  const comesBack = status === 429 || status === 503 || refusal === 'busy'
-  const wait = varying.retryAfter ?? (comesBack ? 1 : undefined)
+  // Of the 409 errors, only `busy` is temporary.
+  const isTemporary = status === 429 || status === 503 || errorName === 'busy'
+  const wait = values.retryAfter ?? (isTemporary ? 1 : undefined)
   if (wait !== undefined) headers['retry-after'] = String(wait)
-  const message = messages[refusal](...facts)
-  const own = { param: varying.param ?? param, code: varying.code ?? code }
+  const message = messages[errorName](...details)
+  const own = { param: values.param ?? param, code: values.code ?? code }
   const body: Envelope = { error: { message, type, ...own } }
   return { status, headers, body }
 }
 
-/** Facts that stand in the envelope itself. */
-interface Varying {
+/** Details that go into headers or the envelope. */
+interface EnvelopeDetails {
   retryAfter?: number | undefined
   code?: string
   param?: string
 }
 
-/** A refusal as this API's answer. */
-function apiErrorResponse<N extends GatewayErrorName>(refusal: ApiError<N>): Response {
-  const { status, headers, body } = errorEnvelope(refusal)
+function apiErrorResponse<N extends GatewayErrorName>(error: ApiError<N>): Response {
+  const { status, headers, body } = errorEnvelope(error)
   return Response.json(body, { status, headers })
 }
 
 /**
- * Any error as this API's answer: refusals as the table says, a database or disk that cannot take a
- * write as try_again, all else as a fault.
+ * Returns the response to any error. A database or disk that is temporarily unable to write gives
+ * `try_again`. `internalError` responds to errors that are not of this API.
  */
-export function errorResponse(error: unknown, fault: () => Response): Response {
+export function errorResponse(error: unknown, internalError: () => Response): Response {
   if (isGatewayError(error)) return apiErrorResponse(error)
-  return isWriteUnavailable(error) ? apiErrorResponse(new ApiError('try_again', {})) : fault()
+  return isWriteUnavailable(error)
+    ? apiErrorResponse(new ApiError('try_again', {}))
+    : internalError()
 }
 
-/** Whether an error is an expected no of this API. */
+/** Returns whether an error is in the table of this API. */
 export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorName> =>
   error instanceof ApiError && error.errorName in table
 
-/** The one answer without the envelope: too many requests from an address. */
+/** Returns the only error without the envelope: too many requests from an address. */
 export function rateLimitResponse(max: number, retryAfter: number): Response {
   const message = `Rate limit exceeded: ${max} requests a minute. Retry in ${retryAfter} seconds.`
   const body = { statusCode: 429, error: 'Too Many Requests', message }
   return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })
 }
 
-/**
- * What is no refusal is a fault of ours: it is logged, and the caller is told only that, and what
- * becomes of the credits.
- */
+/** Returns the response to an internal error. Its cause is only in the log, under `requestId`. */
 export function internalErrorResponse(requestId: string, error: unknown): Response {
   const isCharged = error instanceof UnsettledHoldError
   const charged = isCharged
-    ? 'What was held for this is charged within minutes: GET /v1/queries/history tells it.'
+    ? 'The held amount is charged within minutes. GET /v1/queries/history shows the charge.'
     : 'Nothing was charged.'
-  const message = `Something went wrong here. ${charged} Tell the operator: ${requestId}`
+  const message = `Internal error. ${charged} Send the operator this request id: ${requestId}`
   const body: Envelope = { error: { message, type: api, param: null, code: 'internal' } }
   return Response.json(body, { status: 500, headers: isCharged ? final : {} })
 }
 
-/** A path or a method that is no operation; `instead` says where to go. */
+/** Returns the response to an unknown path or method. `instead` names the right one. */
 export function unknownOperationResponse(
   method: string,
   path: string,
-  instead = 'GET /v1/openapi.json tells what there is.',
+  instead = 'GET /v1/openapi.json lists the operations.',
 ): Response {
-  const message = `There is no ${method} ${path}. ${instead}`
+  const message = `${method} ${path} does not exist. ${instead}`
   const body: Envelope = { error: { message, type: invalid, param: null, code: 'unknown_url' } }
   return Response.json(body, { status: 404 })
 }
 
-const Refused = Type.Object(
+const ErrorSchema = Type.Object(
   {
     error: Type.Object({
-      message: Type.String({ description: 'Why, and what to do next.' }),
+      message: Type.String({ description: 'The reason, and what to do next.' }),
       type: Type.String(),
-      param: orNull(Type.String()),
-      code: orNull(Type.String()),
+      param: nullable(Type.String()),
+      code: nullable(Type.String()),
     }),
   },
   { title: 'Error' },
 )
 
-const TooManyRequests = Type.Object(
+const RateLimitSchema = Type.Object(
   { statusCode: Type.Literal(429), error: Type.String(), message: Type.String() },
   { title: 'TooManyRequests' },
 )
 
-/** The typed refusals of an operation, by status, for its description. */
+/** Returns the schemas of an operation's errors, by status. */
 export function errorSchemas(names: readonly GatewayErrorName[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name][0])
   const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
     const description = group.map((name) => table[name][3] ?? name).join(', ')
-    const shape = status === 429 ? Type.Union([Refused, TooManyRequests]) : Refused
-    return [status, { ...shape, description }]
+    const schema = status === 429 ? Type.Union([ErrorSchema, RateLimitSchema]) : ErrorSchema
+    return [status, { ...schema, description }]
   })
   return Object.fromEntries(typed)
 }

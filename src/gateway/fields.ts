@@ -5,92 +5,100 @@ import { fallbackModelsMax, imageSideMax } from '../limits.ts'
 
 type Body = Record<string, unknown>
 
-/** The refusal of a field that does not fit, named in the envelope's `param`. */
+/** Creates the error of an invalid field. `param` names it in the envelope. */
 export const invalidField = (param: string, problem: string): ApiError<'bad_request'> =>
   new ApiError('bad_request', { problem, param })
 
-/** The ids of `model` and `models`. Refuses bad_request. */
+/** Reads the ids of `model` and `models`. Throws `bad_request`. */
 export function readModels(model: unknown, fallbacks: unknown): string[] {
   const others = fallbacks ?? []
   if (!Array.isArray(others) || others.length > fallbackModelsMax) {
-    throw invalidField('models', `models is a list of at most ${fallbackModelsMax} ids.`)
+    throw invalidField('models', `models must be a list of at most ${fallbackModelsMax} ids.`)
   }
   const ids: unknown[] = [...new Set([...(model === undefined ? [] : [model]), ...others])]
   if (ids.length === 0) throw invalidField('model', 'Send "model": an id of GET /v1/models.')
   return ids.map((id) => {
     if (typeof id === 'string' && id !== '') return id
-    throw invalidField('model', 'A model is named by its id, a text.')
+    throw invalidField('model', 'A model must be an id of GET /v1/models.')
   })
 }
 
-/** A text of 1 to `max` characters. Refuses bad_request. */
-export function readText(body: Body, name: string, max: number): string {
-  const text = findText(body, name, max)
+/** Reads a required string of 1 to `max` characters. Throws `bad_request`. */
+export function readString(body: Body, name: string, max: number): string {
+  const text = findString(body, name, max)
   if (text) return text
-  throw invalidField(name, `Send "${name}": a text of 1 to ${max} characters.`)
+  throw invalidField(name, `Send "${name}": a string of 1 to ${max} characters.`)
 }
 
-/** A text of at most `max` characters, where there is one. Refuses bad_request. */
-export function findText(body: Body, name: string, max: number): string | undefined {
+/** Reads an optional string of at most `max` characters. Throws `bad_request`. */
+export function findString(body: Body, name: string, max: number): string | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'string' && value.length <= max) return value
-  throw invalidField(name, `${name} is a text of at most ${max} characters.`)
+  throw invalidField(name, `${name} must be a string of at most ${max} characters.`)
 }
 
-/** One of some words, where there is one. Refuses bad_request. */
-export function findWord<const T extends string>(
+/** Reads an optional string of a closed list. Throws `bad_request`. */
+export function findEnum<const T extends string>(
   body: Body,
   name: string,
-  words: readonly T[],
+  values: readonly T[],
 ): T | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
-  const word = words.find((known) => known === value)
-  if (word !== undefined) return word
-  throw invalidField(name, `${name} is ${words.join(' or ')}.`)
+  const found = values.find((known) => known === value)
+  if (found !== undefined) return found
+  throw invalidField(name, `${name} must be ${values.join(' or ')}.`)
 }
 
-/** A whole number from 1 to `max`, where there is one. Refuses bad_request. */
-export function readCount(body: Body, name: string, max: number): number | undefined {
+/** Reads an optional whole number from 1 to `max`. Throws `bad_request`. */
+export function findCount(body: Body, name: string, max: number): number | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
     return value
   }
-  throw invalidField(name, `${name} is a whole number from 1 to ${max}.`)
+  throw invalidField(name, `${name} must be a whole number from 1 to ${max}.`)
 }
 
-/** WIDTHxHEIGHT, where there is one. Refuses bad_request. */
+/** Reads an optional size, WIDTHxHEIGHT in pixels. Throws `bad_request`. */
 export function findSize(size: unknown): string | undefined {
   if (size === undefined || size === null) return undefined
   const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
   if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) return sides[0]
-  throw invalidField('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
+  throw invalidField('size', `size must be WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
 }
 
-/** The refusal of an address that may point inside. */
-export const notPublic = (param: string, name: string): ApiError<'bad_request'> =>
-  invalidField(param, `${name} is a data: URL, or a public http:// or https:// address.`)
+/** Creates the error of a URL that can lead into a private network. */
+export const privateUrlError = (param: string, name: string): ApiError<'bad_request'> =>
+  invalidField(param, `${name} must be a data: URL, or a public http:// or https:// URL.`)
 
-/** What is read as words, whatever it looks like. */
-const words = ['prompt', 'negative_prompt', 'input', 'instructions', 'user', 'style', 'metadata']
+/** Fields that are text, even where the text is a URL. */
+const textFields = [
+  'prompt',
+  'negative_prompt',
+  'input',
+  'instructions',
+  'user',
+  'style',
+  'metadata',
+]
 
 /**
- * We fetch no address of a request; its upstream may, and that can stand on this machine. So none
- * goes on that points inside, at any depth, however it is spelled. Refuses bad_request.
+ * Checks the URLs of a body at any depth. We fetch none, but an upstream in our network may, so no
+ * URL may lead into a private network. Throws `bad_request`.
  */
-export function checkAddresses(body: Body): void {
+export function checkUrls(body: Body): void {
   for (const [name, value] of Object.entries(body)) {
-    if (!words.includes(name)) checkAddress(name, value)
+    if (!textFields.includes(name)) checkUrl(name, value)
   }
 }
 
-function checkAddress(name: string, value: unknown): void {
+function checkUrl(name: string, value: unknown): void {
   if (typeof value === 'string') {
     if (!URL.canParse(value) || /^data:/i.test(value) || publicUrl(value)) return
-    throw notPublic(name, name)
+    throw privateUrlError(name, name)
   }
   const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
-  for (const one of inner) checkAddress(name, one)
+  for (const one of inner) checkUrl(name, one)
 }

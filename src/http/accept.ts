@@ -1,4 +1,4 @@
-/** What a header of the Accept family ranks, in its order: 0 is refused. RFC 9110, 12.4.2. */
+/** Returns the weights of an Accept header in its order: 0 is not acceptable (RFC 9110, 12.4.2). */
 export function qualityValues(header: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const part of header.toLowerCase().split(',').slice(0, 20)) {
@@ -11,8 +11,8 @@ export function qualityValues(header: string): Map<string, number> {
 }
 
 /**
- * Whether a request names a media type and would rather have it than another, by weight and then by
- * which is named first. Many clients name text/plain behind application/json without a weight.
+ * Returns whether a request names a media type and prefers it to `other`: by weight, then by order.
+ * Many clients send text/plain after application/json without a weight.
  */
 export function prefers({ headers }: Request, type: string, other: string): boolean {
   const found = qualityValues(headers.get('accept') ?? '')

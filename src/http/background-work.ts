@@ -1,5 +1,5 @@
 import type { AppContext } from '../context.ts'
-import type { PublicFile } from '../core/public.ts'
+import type { PublicFile } from '../core/public-files.ts'
 import { videoHandler } from '../gateway/videos/handler.ts'
 import { assetsHandler } from '../hosting/apps/assets/asset-job.ts'
 import { buildHandler } from '../hosting/apps/builds/build-job.ts'

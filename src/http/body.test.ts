@@ -40,14 +40,14 @@ test('what is cut off in a text or after a backslash does not parse', async () =
   }
 })
 
-test('a body that breaks off is no fault of ours', async () => {
+test('an incomplete body is not an internal error', async () => {
   const broken = new ReadableStream({
     start(out) {
       out.enqueue(Buffer.from('{'))
       out.error(new Error('The client left.'))
     },
   })
-  expect(await problemOf(broken)).toContain('broke off')
+  expect(await problemOf(broken)).toContain('incomplete')
 })
 
 test('a packed body is told to come as it is', async () => {
@@ -55,7 +55,7 @@ test('a packed body is told to come as it is', async () => {
   const headers = { 'content-encoding': 'gzip' }
   const request = new Request('http://localhost/', { method: 'POST', body, headers })
   expect(await readJsonBody(request).catch(({ details }) => details)).toEqual([
-    { problem: 'Send the body as it is, without Content-Encoding.' },
+    { problem: 'Send the body without Content-Encoding.' },
   ])
 })
 

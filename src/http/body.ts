@@ -1,15 +1,15 @@
 import { PoolBusyError, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
-import { type Parsed, parseJson } from './json.ts'
+import { type JsonResult, parseJson } from './json.ts'
 import { bodyRead } from './request-context.ts'
 
-/** A text of 512 KB takes 4 ms to parse when all of it is escaped; larger ones hold everyone up. */
+/** Bytes. Below this size, the slowest JSON parses in 4 ms. */
 const largeBytesMin = 524_288
 
 /**
- * A request's body, whole, at most `max` bytes. Refuses too_large as soon as more is announced
- * or has come, before it is kept; bad_request when it breaks off.
+ * Reads a request body of at most `max` bytes. Throws `too_large` as soon as more bytes are
+ * announced or received, and `bad_request` for an incomplete body.
  */
 export async function readBodyBytes(
   request: Request,
@@ -20,18 +20,18 @@ export async function readBodyBytes(
   return bytes
 }
 
-/** A client that left is no fault of ours. */
+/** The client disconnected, which is not an internal error. */
 function asBadRequest(error: unknown): never {
   if (error instanceof ApiError) throw error
-  throw new ApiError('bad_request', { problem: 'The body broke off before its end.' })
+  throw new ApiError('bad_request', { problem: 'The body is incomplete. Send the request again.' })
 }
 
 async function readWhole(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > max) throw new ApiError('too_large', { bytes: announced, max })
-  // A body never has more bytes than its head announces; in one piece it is read at half the cost.
+  // The runtime enforces the announced length, and one piece costs half as much as chunks.
   if (announced > 0) {
-    if (announced >= largeBytesMin) await turn()
+    if (announced >= largeBytesMin) await waitForTurn()
     return new Uint8Array(await request.arrayBuffer())
   }
   const chunks: Uint8Array<ArrayBuffer>[] = []
@@ -45,24 +45,23 @@ async function readWhole(request: Request, max: number): Promise<Uint8Array<Arra
   return chunks.length === 1 && first ? first : Buffer.concat(chunks)
 }
 
-let last = Promise.resolve()
+let lastTurn = Promise.resolve()
 
-/** Large bodies that come at once are taken one after another, with pauses between. */
-const turn = (): Promise<void> => (last = last.then(() => Bun.sleep(0)))
+/** Lets other requests run between the large bodies that arrive at the same time. */
+const waitForTurn = (): Promise<void> => (lastTurn = lastTurn.then(() => Bun.sleep(0)))
 
 /**
- * A request's JSON body (RFC 8259): UTF-8, at most `max` bytes (26 MB), nested at most 64 deep,
- * of at most 100,000 values.
- * Answers undefined when there is none. Refuses too_large, bad_request with what is wrong, and
- * try_again when too many large ones come at once.
+ * Reads a JSON body (RFC 8259) in UTF-8: at most `max` bytes, 64 levels and 100,000 values. Returns
+ * undefined for an empty body. Throws `too_large`, `bad_request`, and `try_again` when too many
+ * large bodies arrive at the same time.
  */
 export async function readJsonBody(request: Request, max = jsonBodyBytesMax): Promise<unknown> {
   const bytes = await readBodyBytes(request, max)
   if (bytes.byteLength === 0) return undefined
-  const parsed = bytes.byteLength < largeBytesMin ? parseJson(bytes) : await parseElsewhere(bytes)
+  const parsed = bytes.byteLength < largeBytesMin ? parseJson(bytes) : await parseInWorker(bytes)
   if ('value' in parsed) return parsed.value
-  const isPacked = request.headers.has('content-encoding')
-  const problem = isPacked ? 'Send the body as it is, without Content-Encoding.' : parsed.problem
+  const isEncoded = request.headers.has('content-encoding')
+  const problem = isEncoded ? 'Send the body without Content-Encoding.' : parsed.problem
   throw new ApiError('bad_request', { problem })
 }
 
@@ -74,20 +73,20 @@ const bounds = {
   idleMs: 10_000,
 }
 
-/** Beside this file, or below the root of the compiled binary, where this file is part of main. */
+/** The compiled binary bundles this file into main, above the folders of the workers. */
 const workerFile = import.meta.url.endsWith('/http/body.ts')
   ? './json.worker.ts'
   : './http/json.worker.ts'
 
-/** A large body would hold everyone up for up to a tenth of a second. */
-const parsers = new WorkerPool<Uint8Array, Parsed>(
+/** A large body would block all other requests for up to 100 ms. */
+const parsers = new WorkerPool<Uint8Array, JsonResult>(
   () => new Worker(new URL(workerFile, import.meta.url)),
   bounds,
 )
 
-async function parseElsewhere(bytes: Uint8Array<ArrayBuffer>): Promise<Parsed> {
+async function parseInWorker(bytes: Uint8Array<ArrayBuffer>): Promise<JsonResult> {
   return parsers.run(bytes, [bytes.buffer]).catch((error: unknown) => {
     if (!(error instanceof PoolBusyError)) throw error
-    throw new ApiError('try_again', { why: `The body could not be read: ${error.message}.` })
+    throw new ApiError('try_again', { why: `The body was not read: ${error.message}.` })
   })
 }

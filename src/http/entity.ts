@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { sha256 } from '../core/ids.ts'
 import { qualityValues } from './accept.ts'
 
-/** One resource in up to three encodings, each with a strong ETag of its own. RFC 9110, 8.8.3. */
+/** A resource in up to three encodings, each with its own strong ETag (RFC 9110, 8.8.3). */
 export interface Entity {
   variants: Variant[]
 }
@@ -14,23 +14,23 @@ interface Variant {
   encoding: Encoding
   etag: string
   headers: Headers
-  unchanged: Headers
+  notModifiedHeaders: Headers
   bytes: number
-  /** A Blob, because a Response copies an array of bytes and shares a Blob. */
+  /** A Response shares the bytes of a Blob, but copies an array. */
   content: Blob
 }
 
 interface Content {
-  /** Names the content; it need not be quoted. */
+  /** Unquoted. */
   etag: string
   identity: Uint8Array
   br?: Uint8Array | undefined
   gzip?: Uint8Array | undefined
 }
 
-/** A small text of ours, compressed on the spot: a millisecond or two. */
+/** Compresses a small text, which takes one or two milliseconds. */
 export function compressText(text: string): Required<Content> {
-  // Loaded here, since a start of the house would wait a tenth of its time for it.
+  // Loaded at first use: the import would take a tenth of the start.
   const { brotliCompressSync, constants } = process.getBuiltinModule('node:zlib')
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
   const identity = new TextEncoder().encode(text)
@@ -42,7 +42,7 @@ export function compressText(text: string): Required<Content> {
   }
 }
 
-/** Prepares everything an answer needs, so that a request copies nothing and compresses nothing. */
+/** Creates an entity. Requests then neither copy nor compress its content. */
 export function createEntity(content: Content, headers: Record<string, string>): Entity {
   const variants: Variant[] = []
   for (const encoding of ['br', 'gzip', 'identity'] as const) {
@@ -50,16 +50,16 @@ export function createEntity(content: Content, headers: Record<string, string>):
     if (!bytes) continue
     const plain = encoding === 'identity'
     const etag = `"${content.etag}${plain ? '' : `-${encoding}`}"`
-    const own = new Headers({ ...headers, etag, vary: vary(headers['vary']) })
+    const own = new Headers({ ...headers, etag, vary: withEncoding(headers['vary']) })
     if (!plain) own.set('content-encoding', encoding)
-    const unchanged = new Headers([...own].filter(([name]) => repeated.includes(name)))
-    const all = { encoding, etag, headers: own, unchanged }
+    const notModifiedHeaders = new Headers([...own].filter(([name]) => repeated.includes(name)))
+    const all = { encoding, etag, headers: own, notModifiedHeaders }
     variants.push({ ...all, bytes: bytes.byteLength, content: new Blob([new Uint8Array(bytes)]) })
   }
   return { variants }
 }
 
-/** A file whose address changes with its content, so that browsers keep it for good. */
+/** Creates the entity of a file whose URL changes with its content. Browsers cache it forever. */
 export const createImmutableEntity = (file: Content & { type: string }): Entity =>
   createEntity(file, {
     'content-type': file.type,
@@ -67,12 +67,12 @@ export const createImmutableEntity = (file: Content & { type: string }): Entity 
     'x-content-type-options': 'nosniff',
   })
 
-const vary = (more: string | undefined): string =>
+const withEncoding = (more: string | undefined): string =>
   more === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${more}`
 
 const orders = new LRUCache<string, Encoding[]>({ max: 500 })
 
-/** Encodings a client takes, best first. Identity is always last: it is never wrong to send it. */
+/** Returns the encodings that a client accepts, best first. `identity` is always last. */
 function encodings(header: string): Encoding[] {
   const known = orders.get(header)
   if (known) return known
@@ -81,11 +81,11 @@ function encodings(header: string): Encoding[] {
   const weight = (name: string): number =>
     found.get(name === 'gzip' && found.has('x-gzip') && !found.has('gzip') ? 'x-gzip' : name) ??
     other
-  // Unnamed, identity is acceptable, but only what is left when nothing else is.
+  // `identity` is acceptable where the header does not name it, but as the last choice.
   const identity = found.get('identity') ?? 0
   const all: Encoding[] = ['br', 'gzip']
-  const taken = all.filter((name) => weight(name) > 0 && weight(name) >= identity)
-  const order: Encoding[] = [...taken.sort((a, b) => weight(b) - weight(a)), 'identity']
+  const accepted = all.filter((name) => weight(name) > 0 && weight(name) >= identity)
+  const order: Encoding[] = [...accepted.sort((a, b) => weight(b) - weight(a)), 'identity']
   orders.set(header, order)
   return order
 }
@@ -96,23 +96,23 @@ function variantFor(request: Request, { variants }: Entity): Variant {
     const found = variants.find((variant) => variant.encoding === encoding)
     if (found) return found
   }
-  throw new Error('an entity without its own bytes')
+  throw new Error('the entity has no identity encoding')
 }
 
-/** If-None-Match by weak comparison. RFC 9110, 13.1.2. */
+/** Compares If-None-Match with an ETag by weak comparison (RFC 9110, 13.1.2). */
 function matches(header: string | null, etag: string): boolean {
   if (header === null) return false
   if (header === etag || header.trim() === '*') return true
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
-/** 200 or 304, for GET and HEAD alike: the server itself leaves the body of a HEAD away. */
-export function entityResponse(request: Request, whole: Entity): Response {
-  const { etag, headers, unchanged, content } = variantFor(request, whole)
+/** Returns 200 or 304 for GET and HEAD. The runtime omits the body of a HEAD response. */
+export function entityResponse(request: Request, entity: Entity): Response {
+  const { etag, headers, notModifiedHeaders, content } = variantFor(request, entity)
   return matches(request.headers.get('if-none-match'), etag)
-    ? new Response(null, { status: 304, headers: unchanged })
+    ? new Response(null, { status: 304, headers: notModifiedHeaders })
     : new Response(content, { headers })
 }
 
-/** A 304 repeats only what a cache must update. RFC 9110, 15.4.5. */
+/** The headers of a 304, which update a cache (RFC 9110, 15.4.5). */
 const repeated = ['etag', 'vary', 'cache-control', 'content-security-policy']

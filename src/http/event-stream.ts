@@ -1,6 +1,6 @@
 /**
- * Server-sent events (WHATWG HTML, section 9.2) as the answer to a request. HEAD gets their head
- * alone: they may never end, and the framework would count their bytes.
+ * Returns a response of server-sent events (WHATWG HTML, section 9.2). HEAD gets only the headers:
+ * an endless body has no length.
  */
 export const eventStream = (
   { method }: Request,

@@ -3,7 +3,7 @@ import { t } from 'elysia'
 
 import { listPageMax } from '../limits.ts'
 
-/** The query of every list: `?limit=1..100&cursor=`. */
+/** The query of all lists: `?limit=1..100&cursor=`. */
 export const ListQuery = Type.Object({
   limit: Type.Optional(t.Numeric({ minimum: 1, maximum: listPageMax, multipleOf: 1 })),
   cursor: Type.Optional(Type.String({ maxLength: 200 })),

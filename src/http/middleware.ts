@@ -1,5 +1,5 @@
 import type { AppContext } from '../context.ts'
-import { addressGroup, clientAddress, isTrusted } from '../core/address.ts'
+import { addressGroup, clientAddress, isTrustedProxy } from '../core/address.ts'
 import { newOrderedId } from '../core/ids.ts'
 import { stopwatch } from '../core/time.ts'
 import type { TrafficPart } from '../core/traffic.ts'
@@ -130,7 +130,7 @@ function createRequestContext(
 ): RequestContext {
   const { trustedProxies, personHeader } = ctx.config
   const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
-  const isVouched = personHeader && isTrusted(peer, trustedProxies)
+  const isVouched = personHeader && isTrustedProxy(peer, trustedProxies)
   return {
     id: newOrderedId(ctx.clock.now()),
     address: clientAddress(peer, forwarded, trustedProxies),

@@ -1,45 +1,46 @@
 import { isRecord, recordOf } from '../core/schema.ts'
 
-/** A JSON object, as it comes out of the description. */
+/** A JSON object of a description. */
 type Node = { [name: string]: unknown }
 
-/** What an API's description says beside its operations. */
+/** The parts of a description beside its operations. */
 export interface ApiInfo {
   title: string
   version: string
   description: string
-  /** Public address of the API, and the path inside under which its operations are mounted. */
+  /** The public base URL of the API. */
   server: string
-  mount: string
-  /** What the key of its operations is. */
+  /** The prefix of its routes inside the server. */
+  prefix: string
+  /** The description of its API key. */
   key: string
-  /** The cookie of a person's session, where its operations take one. */
+  /** The name of the session cookie, where operations accept one. */
   session?: string
   tags: { name: string; description: string }[]
-  /** Path parameters that mean the same wherever they stand, by name. */
+  /** Path parameters by name. A name has the same meaning in all operations. */
   parameters: Record<string, { schema: Node; description: string }>
-  /** operationIds whose body may be left out. */
+  /** operationIds with an optional body. */
   optionalBodies: ReadonlySet<string>
 }
 
 /**
- * Makes a valid OpenAPI 3.1.0 description out of the 3.0.3 one that Elysia's plugin writes of its
- * routes: addresses relative to the server, one content type per body, a description for every
- * answer, schemas of JSON Schema 2020-12, and those with a `title` once, under components.
+ * Converts the OpenAPI 3.0.3 description of Elysia's plugin to 3.1.0: paths relative to the server,
+ * one content type a body, a description of each response, schemas of JSON Schema 2020-12, and
+ * those with a `title` once, under components.
  * https://spec.openapis.org/oas/v3.1.0
  */
-export function toOpenApi31(raw: unknown, words: ApiInfo): Node {
-  const answers = new Schemas(false)
+export function toOpenApi31(raw: unknown, info: ApiInfo): Node {
+  const responseSchemas = new Schemas(false)
   const paths: Node = {}
   for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
-    // The plugin knows only parameters that are a whole part of the path.
-    const named = path.slice(words.mount.length).replace(/:(\w+)/g, '{$1}')
+    // The plugin converts only parameters that are a whole path segment.
+    const named = path.slice(info.prefix.length).replace(/:(\w+)/g, '{$1}')
     const own = named.replace(/(.)\/$/, '$1') || '/'
     paths[own] = mapValues(recordOf(methods), (given) =>
-      operationOf(recordOf(given), words, answers),
+      operationOf(recordOf(given), info, responseSchemas),
     )
   }
-  const { title, version, description, server, key, session, tags } = words
+  const { title, version, description, server, key, session, tags } = info
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -52,19 +53,25 @@ export function toOpenApi31(raw: unknown, words: ApiInfo): Node {
         ...(session && { session: { type: 'apiKey', in: 'cookie', name: session } }),
       },
       headers,
-      schemas: Object.fromEntries(answers.named),
+      schemas: Object.fromEntries(responseSchemas.named),
     },
   }
 }
 
 const headers = {
-  RequestId: { description: 'Names this request to the operator.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  RequestId: {
+    description: 'The id of this request, for the operator.',
+    schema: { type: 'string' },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before the next request.',
+    schema: { type: 'integer', minimum: 1 },
+  },
 }
 const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
 
-function operationOf(given: Node, words: ApiInfo, answers: Schemas): Node {
+function operationOf(given: Node, info: ApiInfo, schemas: Schemas): Node {
   // `operation` is our declaration (operation.ts), which is not a part of OpenAPI.
   const { parameters, requestBody, responses, operationId, operation: _, ...rest } = given
   const body = requestBody === undefined ? undefined : recordOf(requestBody)
@@ -73,43 +80,43 @@ function operationOf(given: Node, words: ApiInfo, answers: Schemas): Node {
     ...rest,
     ...(Array.isArray(parameters) &&
       parameters.length > 0 && {
-        parameters: parameters.map((parameter) => parameterOf(recordOf(parameter), words)),
+        parameters: parameters.map((parameter) => parameterOf(recordOf(parameter), info)),
       }),
     ...(body && {
       requestBody: {
-        required: !words.optionalBodies.has(String(operationId)),
+        required: !info.optionalBodies.has(String(operationId)),
         content: contentOf(recordOf(body['content']), {}, inputs),
       },
     }),
     responses: Object.fromEntries(
-      Object.entries(recordOf(responses)).map(([status, answer]) => [
+      Object.entries(recordOf(responses)).map(([status, response]) => [
         status,
-        answerOf(status, recordOf(answer), answers),
+        responseOf(status, recordOf(response), schemas),
       ]),
     ),
   }
 }
 
-function parameterOf(given: Node, words: ApiInfo): Node {
+function parameterOf(given: Node, info: ApiInfo): Node {
   const { schema, ...rest } = given
-  const known = given['in'] === 'path' ? words.parameters[String(given['name'])] : undefined
+  const known = given['in'] === 'path' ? info.parameters[String(given['name'])] : undefined
   const own = recordOf(inputs.plain(schema))
   const typed = own['type'] === 'string' && !own['pattern'] ? (known?.schema ?? own) : own
   return { description: known?.description, ...rest, schema: typed }
 }
 
 const phrases: Record<string, string> = {
-  200: 'Done.',
-  201: 'Made.',
-  202: 'Begun.',
-  204: 'Nothing more.',
-  206: 'A part, as `Range` asked.',
-  302: 'Elsewhere, as `Location` says.',
-  416: 'The range that was asked for lies behind the end; there is no body.',
+  200: 'OK.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'No content.',
+  206: 'The part that `Range` requested.',
+  302: 'Redirect to `Location`.',
+  416: 'The requested range starts after the end. The response has no body.',
 }
 
-/** The plugin lays a schema's own keywords beside the answer's content; they go back inside. */
-function answerOf(status: string, given: Node, schemas: Schemas): Node {
+/** The plugin moves keywords of a schema next to `content`. This moves them back. */
+function responseOf(status: string, given: Node, schemas: Schemas): Node {
   const { content: offered, description, ...keywords } = given
   const isEmpty = status === '204' || status === '416'
   const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
@@ -120,16 +127,16 @@ function answerOf(status: string, given: Node, schemas: Schemas): Node {
   }
 }
 
-/** The codes of a refusal, for who reads only the description of its status. */
+/** Returns the codes of an error response, as its description. */
 function codesIn(content: Node): string {
   const [media] = Object.values(content)
   const { enum: codes } = at(at(at(media, 'schema'), 'properties'), 'code')
-  return Array.isArray(codes) ? codes.join(', ') : 'Refused.'
+  return Array.isArray(codes) ? codes.join(', ') : 'Error.'
 }
 
 /**
- * The plugin offers every body in three types, plain text among them; a schema says its own, or it
- * is JSON. What an operation itself says that it takes stays.
+ * Returns a body by media type. The plugin offers three types for each; ours is that of the schema,
+ * or else JSON. Media types that an operation declares stay.
  */
 function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
   const types = Object.entries(given)
@@ -144,7 +151,7 @@ function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
   )
 }
 
-/** An answer that is JSON or, when that is asked for, something else, as a schema for each. */
+/** Returns a schema for each media type of a response that is JSON or another type. */
 function byMedia(schema: Node): Node[] {
   const { anyOf } = schema
   const parts = Array.isArray(anyOf) ? anyOf.map(recordOf) : []
@@ -154,27 +161,29 @@ function byMedia(schema: Node): Node[] {
 const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])
 
 /**
- * Turns schemas into plain JSON Schema 2020-12 and gathers those with a title. What is sent may
- * have no other fields than those named; an answer may have more some day, and Elysia, which
- * closes the schemas of answers as it comes to use them, is not followed.
+ * Converts schemas to plain JSON Schema 2020-12 and collects those with a title. Requests have only
+ * the named fields. Responses may get more fields, so `additionalProperties: false`, which Elysia
+ * adds to them, is dropped.
  */
 class Schemas {
   readonly named = new Map<string, unknown>()
 
   constructor(private readonly isInput: boolean) {}
 
-  /** A schema, or a reference to it where it has a title. Throws for two of one title. */
+  /** Returns a schema, or a reference to one with a title. Throws for two schemas of one title. */
   of(given: unknown): unknown {
     const { title, ...schema } = recordOf(given)
     if (typeof title !== 'string') return this.plain(given)
-    const made = this.plain(schema)
+    const plain = this.plain(schema)
     const known = this.named.get(title)
-    if (known && !Bun.deepEquals(known, made)) throw new Error(`two schemas are titled ${title}`)
-    this.named.set(title, made)
+    if (known && !Bun.deepEquals(known, plain)) {
+      throw new Error(`two schemas have the title ${title}`)
+    }
+    this.named.set(title, plain)
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  /** The schema itself, with everything inside it made plain. */
+  /** Returns the converted schema. */
   plain(given: unknown): unknown {
     if (Array.isArray(given)) return given.map((part) => this.of(part))
     if (!isRecord(given)) return given
@@ -188,17 +197,17 @@ class Schemas {
     }
     if (typeof more === 'object' || (more === false && this.isInput))
       schema['additionalProperties'] = this.of(more)
-    return simple(schema)
+    return simplify(schema)
   }
 }
 
 const inputs = new Schemas(true)
 
 /**
- * One word or one of several is an enum, Elysia's "number or its text" a number, and "this or null"
- * one schema with two types. `nullable` is a word of 3.0 alone.
+ * Simplifies unions: texts become an enum, Elysia's "number or numeric text" a number, and "type or
+ * null" one schema with two types. `nullable` exists only in OpenAPI 3.0.
  */
-function simple(given: Node): Node {
+function simplify(given: Node): Node {
   const { nullable, ...schema } = given
   const { anyOf, const: only, ...rest } = schema
   if (nullable) {
@@ -209,8 +218,8 @@ function simple(given: Node): Node {
   if (typeof only === 'string') return { ...rest, enum: [only] }
   if (!Array.isArray(anyOf)) return schema
   const parts = anyOf.map(recordOf)
-  const words = parts.flatMap((part) => (part['type'] === 'string' ? (part['enum'] ?? []) : []))
-  if (words.length === parts.length) return { ...rest, type: 'string', enum: words }
+  const values = parts.flatMap((part) => (part['type'] === 'string' ? (part['enum'] ?? []) : []))
+  if (values.length === parts.length) return { ...rest, type: 'string', enum: values }
   const [first, second] = parts
   if (parts.length !== 2) return schema
   if (first?.['format'] === 'numeric' || first?.['format'] === 'integer') {

@@ -42,7 +42,7 @@ export function getRequestContext(request: Request): RequestContext {
 }
 
 /** Returns the address that limits count by: the client's, or its IPv6 /64. */
-export const callerAddress = (request: Request): string =>
+export const clientAddressGroup = (request: Request): string =>
   addressGroup(getRequestContext(request).address)
 
 /** Pauses the idle timeout of an operation with its own deadline: its body is complete. */

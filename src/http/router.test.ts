@@ -2,16 +2,16 @@ import { expect, test } from 'bun:test'
 
 import { respondStarting } from './router.ts'
 
-test('while the house opens, both APIs say in their own words to come again in a second', async () => {
-  const ask = async (path: string) => {
-    const answer = await respondStarting(new Request(`http://localhost${path}`), '127.0.0.1')
-    expect(answer.headers.get('retry-after')).toBe('1')
-    expect(answer.status).toBe(503)
-    return answer.text()
+test('during the start, both APIs return their own try_again error', async () => {
+  const readText = async (path: string) => {
+    const response = await respondStarting(new Request(`http://localhost${path}`), '127.0.0.1')
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(response.status).toBe(503)
+    return response.text()
   }
-  expect(JSON.parse(await ask('/api/me'))).toMatchObject({ code: 'try_again' })
-  expect(JSON.parse(await ask('/v1/chat/completions'))).toMatchObject({
+  expect(JSON.parse(await readText('/api/me'))).toMatchObject({ code: 'try_again' })
+  expect(JSON.parse(await readText('/v1/chat/completions'))).toMatchObject({
     error: { type: 'api_error', code: null },
   })
-  expect(await ask('/healthz')).toBe('Starting.')
+  expect(await readText('/healthz')).toBe('Starting.')
 })

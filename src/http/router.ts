@@ -1,7 +1,7 @@
 import type { Urls } from '../config/urls.ts'
 import type { AppContext } from '../context.ts'
 import { lazy } from '../core/lazy.ts'
-import { readPublic } from '../core/public.ts'
+import { readPublic } from '../core/public-files.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
@@ -25,7 +25,7 @@ import { inProcessPeer, pathOf } from './request-context.ts'
  * The parts of the server, by the first segment of the path. The site answers all other paths: web
  * pages, guides and metrics. The gateway's operations have a path with `/v1` and one without.
  */
-const partsBySegment: Record<string, TrafficPart | 'health'> = {
+export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   api: 'api',
   mcp: 'mcp',
   a: 'apps',

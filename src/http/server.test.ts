@@ -17,13 +17,15 @@ const configOf = (more: Record<string, string> = {}) =>
   loadConfig({ DATA_DIR: dir, PORT: '0', ...quiet, ...more }, {})
 
 test.each(['nowhere.invalid', '192.0.2.1'])(
-  'a HOST that is not ours is named: %s',
+  'an unknown HOST is named in the error: %s',
   async (HOST) => {
-    await expect(serve(configOf({ HOST }))).rejects.toThrow(`HOST ${HOST} and PORT 0 cannot be had`)
+    await expect(serve(configOf({ HOST }))).rejects.toThrow(
+      `cannot listen on HOST ${HOST} and PORT 0`,
+    )
   },
 )
 
-test('a database that hangs does not keep a server from stopping', async () => {
+test('a database that does not respond does not prevent a stop', async () => {
   const { ctx, origin, stop } = await serve(configOf())
   expect((await fetch(`${origin}/readyz`)).status).toBe(200)
   const close = ctx.db.close

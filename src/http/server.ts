@@ -1,6 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import { originAt } from '../config/urls.ts'
 import { type AppContext, closeContext, createContext } from '../context.ts'
+import { lazy } from '../core/lazy.ts'
 import { errorCodeOf, messageOf } from '../core/text.ts'
 import { stopwatch } from '../core/time.ts'
 import { hasOtherProcesses } from '../db/process.ts'
@@ -14,30 +15,29 @@ import type { RequestHandler } from './middleware.ts'
 import { inProcessPeer } from './request-context.ts'
 import { createRouter, respondStarting } from './router.ts'
 
-/** A socket on which nothing moves is closed: nobody may hold one, or half a body, for ever. */
+/** A socket without traffic is closed after so many seconds, as is one with half a body. */
 const idleSecondsMax = 60
 const drainStepMs = 20
 
 /**
- * Far more than any route takes: each reads within its own bound and says so in its own words,
- * where the runtime would answer a bare 413.
+ * More than any route accepts. Each route limits its own body and explains the limit; the runtime
+ * would respond with a bare 413.
  */
 const requestBytesMax = 1_024 * 1_048_576
 
-/** A house that answers. */
-export interface Serving {
+/** A running server. */
+export interface RunningServer {
   ctx: AppContext
   origin: string
-  /** Brings a request of this process to its own front door. */
+  /** Sends a request of this process to its own router. */
   send(request: Request): Promise<Response>
   /**
-   * Stops accepting, lets what runs finish for at most 30 s, and closes the database, or leaves one
-   * that does not answer.
+   * Stops accepting requests, waits at most 30 s for running ones, and closes the database. A
+   * database that does not respond is left open.
    */
   stop(): Promise<void>
 }
 
-/** The port is taken by another program. */
 class PortInUse extends Error {
   constructor(config: Config) {
     super(
@@ -47,78 +47,86 @@ class PortInUse extends Error {
   }
 }
 
-/** The folder has one owner, so a second server has another one. */
-const shared =
-  'Another Berth is on this PostgreSQL database. The files of apps stay in the data folder of each: ' +
-  'if that one is a server too, links of either break at the other. Run one.'
+const sharedDatabase =
+  'Another Berth uses this PostgreSQL database. Each keeps the files of its apps in its own data ' +
+  'folder, so links to apps of one fail at the other. Run one server.'
 
-/** Opens the house of `config` and answers on its port. Throws FolderInUse, PortInUse. */
-export async function serve(config: Config): Promise<Serving> {
-  const release = lockFolder(config.dataDir)
+/** Starts a server with `config`. Throws FolderInUse and PortInUse. */
+export async function serve(config: Config): Promise<RunningServer> {
+  const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting
   const server = listen(config, (...args) => handle(...args))
-  const name = ownHosts.has(config.host) ? 'localhost' : config.host
+  const name = localHosts.has(config.host) ? 'localhost' : config.host
   const origin = originAt(name, server.port ?? config.port)
   const ctx = await createContext(config, origin)
-  const warnings = [...config.warnings, ...modelSettingWarnings(ctx)]
-  for (const why of warnings) ctx.log.warn('config', { why })
-  if (await hasOtherProcesses(ctx.db.read)) ctx.log.warn('database.shared', { why: shared })
-  const ending = new AbortController()
-  ;({ handle } = createRouter(ctx, { stopping: ending.signal }))
+  for (const why of [...config.warnings, ...modelSettingWarnings(ctx)]) {
+    ctx.log.warn('config', { why })
+  }
+  if (await hasOtherProcesses(ctx.db.read)) {
+    ctx.log.warn('database.shared', { why: sharedDatabase })
+  }
+  const stopping = new AbortController()
+  ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
   const closeControl = openControlSocket(ctx)
-  const endChores = startMaintenance(ctx)
-  let stopping: Promise<void> | undefined
-  const stop = async (): Promise<void> => {
-    endChores()
-    ending.abort()
-    // What stop() promises waits for sockets that only might ask something more.
-    void server.stop()
-    const until = stopwatch() + drainMs
-    const left = () => Bun.sleep(Math.max(0, until - stopwatch()))
-    const jobsEnd = ctx.jobs.close(drainMs)
-    while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
-    await Promise.race([jobsEnd, left()])
-    const close = async (): Promise<boolean> => {
-      await jobsEnd
-      await server.stop(true)
-      await Promise.race([closeControl(), left()])
-      await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens were lost', error))
-      await closeContext(ctx)
-      return true
-    }
-    const isClosed = await Promise.race([close(), Bun.sleep(closeMs)])
-    if (!isClosed) ctx.log.warn('serve.left', { why: 'The database did not close.' })
-    release()
-  }
-  return {
-    ctx,
-    origin,
-    send: async (request) => handle(request, inProcessPeer),
-    stop: () => (stopping ??= stop()),
-  }
+  const stopMaintenance = startMaintenance(ctx)
+  const stop = lazy(async () => {
+    stopMaintenance()
+    stopping.abort()
+    await drain(ctx, server, closeControl)
+    unlock()
+  })
+  return { ctx, origin, send: async (request) => handle(request, inProcessPeer), stop }
 }
 
-/** The addresses at which this machine reaches itself by its own name. */
-const ownHosts = new Set(['0.0.0.0', '::', '127.0.0.1'])
+/** Waits for running requests and jobs, then closes what the server has open. */
+async function drain(
+  ctx: AppContext,
+  server: ReturnType<typeof listen>,
+  closeControl: () => Promise<void>,
+): Promise<void> {
+  // Its promise waits for idle sockets too.
+  void server.stop()
+  const until = stopwatch() + drainMs
+  const timeout = () => Bun.sleep(Math.max(0, until - stopwatch()))
+  const jobsEnd = ctx.jobs.close(drainMs)
+  while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
+  await Promise.race([jobsEnd, timeout()])
+  const close = async (): Promise<boolean> => {
+    await jobsEnd
+    await server.stop(true)
+    await Promise.race([closeControl(), timeout()])
+    await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens were lost', error))
+    await closeContext(ctx)
+    return true
+  }
+  const isClosed = await Promise.race([close(), Bun.sleep(closeMs)])
+  if (!isClosed) ctx.log.warn('serve.left', { why: 'The database did not close.' })
+}
 
-/** A request with a whole address: HTTP/1.0 may come without a Host. Undefined for a bad one. */
-function hostReader(): (request: Request) => Request | undefined {
-  // Most requests name the host that the last one did, and no path behind a good host is bad.
-  let known: string | undefined
+/** Hosts on which this machine reaches the server as localhost. */
+const localHosts = new Set(['0.0.0.0', '::', '127.0.0.1'])
+
+/**
+ * Returns a function that completes the URL of a request, because HTTP/1.0 allows requests without
+ * Host. It returns undefined for an invalid Host.
+ */
+function urlCompleter(): (request: Request) => Request | undefined {
+  // Most requests have the host of the one before, and a valid host makes every URL valid.
+  let lastOrigin: string | undefined
   return (request) => {
     const { url } = request
-    if (known !== undefined && url.startsWith(known)) return request
+    if (lastOrigin !== undefined && url.startsWith(lastOrigin)) return request
     if (URL.canParse(url)) {
-      known = /^\w+:\/\/[^/?#]+\//.exec(url)?.[0]
+      lastOrigin = /^\w+:\/\/[^/?#]+\//.exec(url)?.[0]
       return request
     }
-    const isUnnamed = request.headers.get('host') === null && url.startsWith('/')
-    return isUnnamed ? new Request(`http://localhost${url}`, request) : undefined
+    const hasNoHost = request.headers.get('host') === null && url.startsWith('/')
+    return hasNoHost ? new Request(`http://localhost${url}`, request) : undefined
   }
 }
 
-function listen(config: Config, answer: RequestHandler) {
-  const withHost = hostReader()
+function listen(config: Config, handle: RequestHandler) {
+  const completeUrl = urlCompleter()
   try {
     return Bun.serve({
       hostname: config.host,
@@ -126,19 +134,22 @@ function listen(config: Config, answer: RequestHandler) {
       idleTimeout: idleSecondsMax,
       maxRequestBodySize: requestBytesMax,
       development: false,
-      // Out of development mode two processes could otherwise listen on one port.
+      // Outside development mode, two processes could otherwise listen on one port.
       reusePort: false,
-      fetch: (request, server) => {
-        const peer = server.requestIP(request)?.address ?? ''
-        const named = withHost(request)
-        return named
-          ? answer(named, peer, (may) => server.timeout(request, may ? 0 : idleSecondsMax))
-          : new Response('The Host of this request is no host.', { status: 400 })
+      fetch: (incoming, server) => {
+        const peer = server.requestIP(incoming)?.address ?? ''
+        const request = completeUrl(incoming)
+        if (!request) return new Response('The Host header is invalid.', { status: 400 })
+        return handle(request, peer, (isPaused) =>
+          server.timeout(incoming, isPaused ? 0 : idleSecondsMax),
+        )
       },
     })
   } catch (error) {
     if (errorCodeOf(error) === 'EADDRINUSE') throw new PortInUse(config)
     const why = messageOf(error)
-    throw new Error(`HOST ${config.host} and PORT ${config.port} cannot be had: ${why}.`)
+    throw new Error(
+      `The server cannot listen on HOST ${config.host} and PORT ${config.port}: ${why}.`,
+    )
   }
 }

@@ -1,6 +1,6 @@
 import type { Urls } from '../config/urls.ts'
 import type { AppContext } from '../context.ts'
-import type { PublicFile } from '../core/public.ts'
+import type { PublicFile } from '../core/public-files.ts'
 import { unknownOperationResponse } from '../gateway/error-response.ts'
 import { guideFiles } from '../hosting/start/routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'

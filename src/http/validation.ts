@@ -5,32 +5,32 @@ import type { ValidationError } from 'elysia'
 import { describeSchema, mustBe } from '../core/schema.ts'
 import { ApiError } from '../errors.ts'
 
-/** Checks what was sent by a shape, compiled once. Refuses bad_request, naming the field. */
-export function createValidator(shape: TSchema): (sent: unknown) => void {
-  const checked = TypeCompiler.Compile(shape)
-  return (sent) => {
-    if (!checked.Check(sent)) {
-      throw new ApiError('bad_request', validationProblem(checked.Errors(sent).First()))
+/** Compiles a schema. The validator throws `bad_request` with the first invalid field. */
+export function createValidator(schema: TSchema): (value: unknown) => void {
+  const compiled = TypeCompiler.Compile(schema)
+  return (value) => {
+    if (!compiled.Check(value)) {
+      throw new ApiError('bad_request', validationProblem(compiled.Errors(value).First()))
     }
   }
 }
 
-/** Which field does not fit and what would, without repeating what was sent. */
-export function validationProblem(fault: ValueError | undefined): {
+/** Describes an invalid field and what it must be, without repeating its value. */
+export function validationProblem(error: ValueError | undefined): {
   problem: string
   param?: string
 } {
-  const param = fault?.path.slice(1, 100).replaceAll('/', '.') ?? ''
-  if (!fault || param === '') {
+  const param = error?.path.slice(1, 100).replaceAll('/', '.') ?? ''
+  if (!error || param === '') {
     return { problem: 'Send a JSON object with the fields of this operation.' }
   }
-  if (fault.type === ValueErrorType.ObjectAdditionalProperties) {
-    return { param, problem: `"${param}" is no field of this operation. Leave it out.` }
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) {
+    return { param, problem: `"${param}" is not a field of this operation. Remove it.` }
   }
-  const branches = fault.type === ValueErrorType.Union ? fault.errors : []
-  const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== fault.path)
+  const branches = error.type === ValueErrorType.Union ? error.errors : []
+  const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== error.path)
   if (inner) return validationProblem(inner)
-  return { param, problem: `"${param}" ${mustBe(fault.type, describeSchema(fault.schema))}.` }
+  return { param, problem: `"${param}" ${mustBe(error.type, describeSchema(error.schema))}.` }
 }
 
 /** Describes an invalid path or query parameter without repeating its value. */

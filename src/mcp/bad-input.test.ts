@@ -159,7 +159,7 @@ describe('arguments', () => {
   test('that no operation has', async () => {
     const { structuredContent } = await callTool(ctx, 'get_me', { colour: 'red' })
     expect(structuredContent).toEqual({
-      error: '"colour" is no field of this operation. Leave it out.',
+      error: '"colour" is not a field of this operation. Remove it.',
       code: 'bad_request',
     })
   })

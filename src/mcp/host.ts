@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 
 import type { Urls } from '../config/urls.ts'
-import { familyOf } from '../core/address.ts'
+import { ipVersion } from '../core/address.ts'
 
 /**
  * Returns the check of `Host` and `Origin` against DNS rebinding: no page of another site may call
@@ -29,7 +29,7 @@ function hostNameOf(url: string): string {
 
 function isLocalAddress(name: string): boolean {
   const address = name.replace(/^\[(.*)\]$/, '$1')
-  if (familyOf(address) === 0) return false
+  if (ipVersion(address) === 0) return false
   if (/^127\./.test(address) || address === '::1') return true
   return Object.values(networkInterfaces()).some((all) =>
     all?.some((own) => own.address === address),

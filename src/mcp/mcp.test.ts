@@ -107,7 +107,7 @@ describe('the list', () => {
     const said = await ctx.visit('GET', '/docs', { headers: { accept: 'text/html' } })
     for (const { body } of [said, await ctx.call('GET', '/')]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
-      expect(text).toContain('but for those that answer with a stream or a file')
+      expect(text).toContain('except those that return a stream or a file')
     }
   })
 

@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { isApiError } from '../errors.ts'
 import { readJsonBody } from '../http/body.ts'
 import { operationsOf, type RoutedApi } from '../http/operation.ts'
-import { callerAddress, getRequestContext } from '../http/request-context.ts'
+import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import type { Send } from './call.ts'
 import { hostCheck } from './host.ts'
@@ -87,7 +87,7 @@ async function readMessage(
   const announced = Number(request.headers.get('content-length') ?? Number.NaN)
   if (!(announced <= keylessBodyBytesMax)) {
     // The key may be inside the body, so large bodies count against the address before that.
-    const retryAfter = ctx.state.apiRequests.take(callerAddress(request))
+    const retryAfter = ctx.state.apiRequests.take(clientAddressGroup(request))
     if (retryAfter !== undefined) return busyResponse(retryAfter)
   }
   try {

@@ -2,7 +2,7 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { orNull } from '../core/schema.ts'
+import { nullable } from '../core/schema.ts'
 import { second, stopwatch } from '../core/time.ts'
 import type { Arguments } from './call.ts'
 
@@ -10,8 +10,8 @@ import type { Arguments } from './call.ts'
 const JobResponse = Type.Object({
   job: Type.Object({
     progress: Type.Number(),
-    step: orNull(Type.String()),
-    ended: orNull(Type.String()),
+    step: nullable(Type.String()),
+    ended: nullable(Type.String()),
   }),
 })
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   id = await ann.publish()
 })
 afterAll(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 
@@ -64,7 +64,7 @@ describe('every operation that takes JSON refuses', () => {
     for (const [method, path, fine] of takers()) {
       const sent = { ...fine, colour: 'secret-blue' }
       const answer = await refused(ctx, 400, 'bad_request', () => ann.call(method, path, sent))
-      expect(answer.text('error')).toBe('"colour" is no field of this operation. Leave it out.')
+      expect(answer.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
     }
     const tricky = '{"html":"<p>hi</p>","__proto__":{"store":true}}'
     await refused(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
@@ -106,7 +106,7 @@ describe('an operation that takes no fields', () => {
       const answer = await refused(ctx, 400, 'bad_request', () =>
         ann.call('POST', path, { colour: 'secret-blue' }),
       )
-      expect(answer.text('error')).toBe('"colour" is no field of this operation. Leave it out.')
+      expect(answer.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
       await refused(ctx, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
       await refused(ctx, 401, 'no_key', () => ctx.call('POST', path, { body: { colour: 1 } }))
     }

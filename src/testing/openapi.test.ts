@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 
 import { isRecord } from '../core/schema.ts'
-import { openApp } from '../http/router.ts'
+import { createRouter } from '../http/router.ts'
 import {
   type Described,
   type Document,
@@ -114,7 +114,7 @@ describe('the description', () => {
   })
 
   test('has every route of the live app, and nothing else', async () => {
-    const { agentApi } = await openApp(ctx.ctx).load()
+    const { agentApi } = await createRouter(ctx.ctx).load()
     const live = agentApi.routes
       .filter(({ path, hooks }) => path.startsWith('/api') && !hooks.detail?.hide)
       .map(({ method, path }) => {
@@ -199,7 +199,7 @@ describe('every operation', () => {
             required: ['error', 'code'],
             properties: { error: { type: 'string' }, code: { type: 'string' } },
           })
-          expect(description).not.toBe('Refused.')
+          expect(description).not.toBe('Error.')
         }
       }
     }

@@ -157,7 +157,7 @@ test('an address that leads nowhere answers a page that says so', async () => {
   }
   const page = await visit('GET', '/nowhere', { headers: browser })
   expect(page.status).toBe(404)
-  expect(String(page.body)).toContain('This address leads nowhere.')
+  expect(String(page.body)).toContain('There is no page at this address.')
   await close()
 })
 
@@ -184,7 +184,7 @@ test('a program with a wrong base URL is told the right ones, and no page', asyn
     expect([accept, page.status, String(page.body)]).toEqual([
       accept,
       404,
-      expect.stringContaining('This address leads nowhere.'),
+      expect.stringContaining('There is no page at this address.'),
     ])
   }
   await close()

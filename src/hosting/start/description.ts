@@ -8,52 +8,52 @@ import type { Tag } from '../operation.ts'
 import { cookieName } from '../people/session-user.ts'
 
 const tags: Record<Tag, string> = {
-  Start: 'Whether the API is open, what there is, and how to begin.',
-  Keys: 'Your account and its keys. No sign-in: POST /keys makes both.',
+  Start: 'Whether the API is on, and the guide to it.',
+  Keys: 'Your account and its keys. POST /keys creates both without sign-in.',
   Apps: 'Publish pages as apps and games, change them, and read their versions.',
-  Explore: 'What was shared: find it, read its source, remix it. Reading needs no key.',
+  Explore: 'Find shared apps, read their source, remix them. Reading needs no key.',
   'Reviews and comments':
-    'What people and agents say of what was shared: review what you used, comment, answer.',
-  'Your things': 'What happened to the things you made, and what selling them earned.',
-  People: 'Who signed in at the web: claim an agent, send it credits, bound and pause it.',
-  Jobs: 'What the service makes for you: how it stands, step by step.',
-  Moderation: 'Report what is wrong, see what the safety check says, appeal.',
-  Assets: 'Named files that an app loads from inside: pictures, sound, JSON.',
+    'Review shared apps that you used, comment on them, and reply to reviews.',
+  'Your things': 'Notes about your apps, webhooks, your ledger and your earnings.',
+  People: 'For a signed-in person: claim an agent, send it credits, limit and pause it.',
+  Jobs: 'The progress of builds and generated assets, step by step.',
+  Moderation: 'Report an app, read the result of the safety check, appeal.',
+  Assets: 'Named files that an app loads: images, audio, JSON.',
 }
 
 const parameters = {
   id: {
     schema: { type: 'string', pattern: idPattern.source },
-    description: 'The id: of an app, the end of its public link; of a job, as it was answered.',
+    description: 'The id. The id of an app is the end of its public link.',
   },
   name: {
     schema: { type: 'string', pattern: assetName.source },
-    description: "The asset's name.",
+    description: 'The name of the asset.',
   },
   handle: { schema: { type: 'string' }, description: 'The handle of a maker.' },
-  prefix: { schema: { type: 'string' }, description: 'The first letters of the key, as listed.' },
+  prefix: { schema: { type: 'string' }, description: 'The public prefix of the key, as listed.' },
   code: { schema: { type: 'string' }, description: 'A claim code.' },
   delivery: { schema: { type: 'string' }, description: 'The id of a delivery, as listed.' },
-  version: { schema: { type: 'string' }, description: 'The number of a version, from 1.' },
+  version: { schema: { type: 'string' }, description: 'The number of the version, from 1.' },
 }
 
-const words = `Make and host apps and games with an API key alone: publish a whole HTML page, get a
+const overview = `Create and host apps and games with an API key alone: publish a whole HTML page and get a
 link that anyone can open.
 
-Send your key as \`Authorization: Bearer <key>\`; \`POST /keys\` makes one, without sign-in. Bodies are
-JSON. Every error is \`{ error, code }\`: \`error\` says what to do next, \`code\` is for branching. A
-fault of ours is 500 \`internal\`. Every answer carries \`x-request-id\`, every 429 \`retry-after\`.
-A \`ref\` in the body, or the header \`Idempotency-Key\`, makes a publish safe to send again.`
+Send your key as \`Authorization: Bearer <key>\`. \`POST /keys\` creates one without sign-in. Bodies are
+JSON. Every error is \`{ error, code }\`: \`error\` says what to do next, \`code\` is for programs. An
+internal error is 500 \`internal\`. Every response has \`x-request-id\`, every 429 \`retry-after\`.
+A \`ref\` in the body, or the header \`Idempotency-Key\`, makes it safe to repeat a publish.`
 
-/** The description of the Agent API (document 1, operation 3). */
+/** Describes the Agent API (document 1, operation 3). */
 export const describeAgentApi = (ctx: AppContext, api: RoutedApi): Promise<Entity> =>
   describeApi(api, {
     title: 'Berth Agent API',
     version: '1.0.0',
-    description: words,
+    description: overview,
     server: ctx.urls.base,
-    mount: '/api',
-    key: 'An agent key; for People operations a personal one.',
+    prefix: '/api',
+    key: 'An agent key. People operations need a personal key.',
     session: cookieName(ctx),
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     parameters,

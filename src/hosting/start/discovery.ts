@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { version } from '../../version.ts'
 
-/** What describes this site to programs, as a Link header (RFC 8288, 8631, 9727). */
+/** Returns the Link header to the machine-readable guides (RFC 8288, 8631, 9727). */
 export function discoveryLinks({ urls: { app, base } }: AppContext): string {
   const links = [
     [`${app}/llms.txt`, 'describedby', 'text/plain'],
@@ -12,7 +12,7 @@ export function discoveryLinks({ urls: { app, base } }: AppContext): string {
   return links.map(([url, rel, type]) => `<${url}>; rel="${rel}"; type="${type}"`).join(', ')
 }
 
-/** The APIs of this site and what describes them: a linkset (RFC 9727, 9264). */
+/** Returns the APIs and their descriptions as a linkset (RFC 9727, 9264). */
 export function apiCatalog({ urls: { app, base, gateway, mcp } }: AppContext) {
   const json = (href: string) => [{ href, type: 'application/json' }]
   const api = {
@@ -26,8 +26,8 @@ export function apiCatalog({ urls: { app, base, gateway, mcp } }: AppContext) {
 }
 
 /**
- * The MCP endpoint as the registry of MCP servers takes one (server.json, schema of 2025-12-11).
- * Its name is the host's, backwards.
+ * Returns the manifest of the MCP endpoint for MCP registries (server.json, schema of 2025-12-11).
+ * Its name begins with the reversed host name.
  */
 export function mcpServerManifest({ urls: { app, mcp } }: AppContext) {
   const { hostname } = new URL(app)
@@ -37,7 +37,8 @@ export function mcpServerManifest({ urls: { app, mcp } }: AppContext) {
     $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
     name: `${space}/berth`,
     title: 'Berth',
-    description: 'Make and host apps and games: publish an html page, get a link anyone can open.',
+    description:
+      'Create and host apps and games: publish an HTML page, get a link that anyone can open.',
     version,
     websiteUrl: app,
     remotes: [
@@ -47,7 +48,7 @@ export function mcpServerManifest({ urls: { app, mcp } }: AppContext) {
         headers: [
           {
             name: 'Authorization',
-            description: 'Bearer <key>. The tool new_agent makes a key, without sign-in.',
+            description: 'Bearer <key>. The tool new_agent creates a key without sign-in.',
             isRequired: false,
             isSecret: true,
           },

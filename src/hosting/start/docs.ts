@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { type PublicFile, theFile } from '../../core/public.ts'
+import { lazy } from '../../core/lazy.ts'
+import { getPublicFile, type PublicFile } from '../../core/public-files.ts'
 import { escapeHtml } from '../../core/text.ts'
 import { ApiError, type HostingErrorName } from '../../errors.ts'
 import {
@@ -14,71 +15,64 @@ import {
 import { RULES } from '../../scan/rules.ts'
 import { checkAgentsOn } from '../authentication.ts'
 import { errorEnvelope, internalErrorBody } from '../error-response.ts'
-import { examples } from './examples.ts'
+import { errorExamples } from './error-examples.ts'
 import { getGuide } from './guide.ts'
 
 export type PublicFiles = ReadonlyMap<string, PublicFile>
 
-/** What the page loads, by its name beside the page, and where that lies in public/dist. */
-const parts = {
+/** Files of the page: the name beside the page, and the path in public/dist. */
+const pageFiles = {
   'swagger-ui.css': 'docs/swagger-ui.css',
   'swagger-ui.js': 'docs/swagger-ui-bundle.js',
   'page.css': 'css/docs.css',
   'page.js': 'islands/api-reference.js',
 } as const
 
-type Part = keyof typeof parts
-
 /**
- * The docs page for people, GET /docs: every operation, every code, every rule of the safety check.
- * All it loads lies beside it under names of their own content, so that it works under any address
- * and without a network.
+ * The docs page for people, GET /docs: all operations, error codes and rules of the safety check.
+ * Its files have URLs below the page with a hash of their content, so that it works at any base URL
+ * and offline.
  */
 export function docsRoutes(ctx: AppContext, files: PublicFiles) {
-  let own: Own | undefined
-  let page: Entity | undefined
+  const loadFiles = lazy(() => readFiles(files))
+  const page = lazy(() => createPage(ctx, loadFiles()))
   return new Elysia()
     .onTransform(() => checkAgentsOn(ctx))
-    .get(
-      '/docs',
-      ({ request }) => entityResponse(request, (page ??= pageOf(ctx, (own ??= partsOf(files))))),
-      {
-        detail: { hide: true },
-      },
-    )
+    .get('/docs', ({ request }) => entityResponse(request, page()), { detail: { hide: true } })
     .get(
       '/docs/:part',
       ({ request, params }) => {
-        own ??= partsOf(files)
-        const part = own.get(params.part)
-        if (!part) throw new ApiError('not_found', { what: 'file of the docs' })
-        return entityResponse(request, part.whole)
+        const file = loadFiles().get(params.part)
+        if (!file) throw new ApiError('not_found', { what: 'file of the docs' })
+        return entityResponse(request, file.entity)
       },
       { detail: { hide: true } },
     )
 }
 
-type Own = Map<string, { whole: Entity; etag: string }>
+type PageFiles = Map<string, { entity: Entity; etag: string }>
 
-function partsOf(files: PublicFiles): Own {
-  const own: Own = new Map()
-  for (const [name, path] of Object.entries(parts)) {
-    const file = theFile(files, path)
-    own.set(name, { whole: createImmutableEntity(file), etag: file.etag })
-  }
-  return own
+function readFiles(files: PublicFiles): PageFiles {
+  return new Map(
+    Object.entries(pageFiles).map(([name, path]) => {
+      const file = getPublicFile(files, path)
+      return [name, { entity: createImmutableEntity(file), etag: file.etag }]
+    }),
+  )
 }
 
-function pageOf(ctx: AppContext, own: Own): Entity {
+function createPage(ctx: AppContext, files: PageFiles): Entity {
+  const { base, gateway } = ctx.urls
+  const apiOrigins = new Set([new URL(base).origin, new URL(gateway).origin])
   const csp = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
-    `connect-src 'self' ${originsOf(ctx).join(' ')}`,
+    `connect-src 'self' ${[...apiOrigins].join(' ')}`,
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ]
-  return createEntity(compressText(htmlOf(ctx, own)), {
+  return createEntity(compressText(pageHtml(ctx, files)), {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
     'content-security-policy': csp.join('; '),
@@ -88,16 +82,11 @@ function pageOf(ctx: AppContext, own: Own): Entity {
   })
 }
 
-/** Where both APIs are. */
-const originsOf = ({ urls: { base, gateway } }: AppContext): string[] => [
-  ...new Set([new URL(base).origin, new URL(gateway).origin]),
-]
-
-function htmlOf(ctx: AppContext, own: Own): string {
+function pageHtml(ctx: AppContext, files: PageFiles): string {
   const { app, gateway } = ctx.urls
   const { name, what, quickstart, auth } = getGuide(ctx)
-  const described = escapeHtml(`${gateway}/v1/openapi.json`)
-  const at = (part: Part): string => `docs/${part}?h=${own.get(part)?.etag}`
+  const gatewayOpenApi = escapeHtml(`${gateway}/v1/openapi.json`)
+  const urlOf = (file: keyof typeof pageFiles): string => `docs/${file}?h=${files.get(file)?.etag}`
   const steps = quickstart
     .slice(0, 2)
     .map(({ step, curl }) => `<p>${escapeHtml(step)}</p><pre>${escapeHtml(curl)}</pre>`)
@@ -105,45 +94,45 @@ function htmlOf(ctx: AppContext, own: Own): string {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${name}: references</title>
+<title>${name}: API reference</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${at('swagger-ui.css')}">
-<link rel="stylesheet" href="${at('page.css')}">
-<script defer src="${at('swagger-ui.js')}"></script>
-<script defer src="${at('page.js')}"></script>
+<link rel="stylesheet" href="${urlOf('swagger-ui.css')}">
+<link rel="stylesheet" href="${urlOf('page.css')}">
+<script defer src="${urlOf('swagger-ui.js')}"></script>
+<script defer src="${urlOf('page.js')}"></script>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header><a class="name" href="${escapeHtml(app)}/">${name}</a><a href="${escapeHtml(app)}/docs">Guides</a><a href="#operations">Agent API</a><a href="#models">Model gateway</a><a href="#errors">Errors</a><a href="#ranking">Ranking</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></header>
 <main id="main" tabindex="-1">
-<section class="said"><h1>Agent API</h1>
+<section class="prose"><h1>Agent API</h1>
 <p>${escapeHtml(what)} ${escapeHtml(auth.make)} Send it as <code>${escapeHtml(auth.header)}</code>.</p>
 ${steps.join('')}
 <h2 id="operations">Operations</h2></section>
-<api-reference src="openapi.json"><noscript>The operations need JavaScript; <a href="openapi.json">openapi.json</a> has them too.</noscript></api-reference>
-<section class="said"><h2 id="models">Model gateway</h2>
-<p>OpenAI's HTTP in front of many models, at <code>${escapeHtml(gateway)}/v1</code>. Its key is the same.</p></section>
-<api-reference src="${described}"><noscript>The operations need JavaScript; <a href="${described}">its openapi.json</a> has them too.</noscript></api-reference>
-<section class="said"><h2 id="errors">Errors</h2>
-<p>Every error is <code>{ "error", "code" }</code>: what to do next, and a word for branching. The sentences are examples.</p>
+<api-reference src="openapi.json"><noscript>The reference needs JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</noscript></api-reference>
+<section class="prose"><h2 id="models">Model gateway</h2>
+<p>The OpenAI API in front of many models, at <code>${escapeHtml(gateway)}/v1</code>. The same key works there.</p></section>
+<api-reference src="${gatewayOpenApi}"><noscript>The reference needs JavaScript. <a href="${gatewayOpenApi}">openapi.json of the gateway</a> has the same content.</noscript></api-reference>
+<section class="prose"><h2 id="errors">Errors</h2>
+<p>Every error is <code>{ "error", "code" }</code>. <code>error</code> says what to do next, <code>code</code> is for programs. The messages below are examples.</p>
 ${errorsTable()}
-<h2 id="ranking">The order of Explore</h2>
+<h2 id="ranking">Ranking on Explore</h2>
 ${rankingText}
 <h2 id="scan">Safety check</h2>
-<p>Every page is read before it is kept. What blocks is not hosted (<code>blocked_by_scan</code>); what unlists is hosted but not on Explore (<code>not_listable</code>); a warning is only told. Each finding names its code, line and excerpt.</p>
+<p>The safety check reads every page before it is stored. A page with a finding that blocks is not hosted (<code>blocked_by_scan</code>). A finding that unlists keeps the page off Explore (<code>not_listable</code>). Warnings have no effect. Each finding has a code, a line and an excerpt.</p>
 ${rulesTable()}</section>
 </main>
 `
 }
 
-/** How each order is made (apps/tables.ts and apps/opens.ts). */
-const rankingText = `<p>An item comes to Explore with the first version that the safety check lets there, and keeps that moment: taking it off and putting it back moves nothing.</p>
+/** The orders of apps/tables.ts and apps/opens.ts. */
+const rankingText = `<p>An item has the time of its first version that the safety check allowed on Explore. The time stays the same when the item leaves Explore and returns.</p>
 <dl>
-<dt><code>new</code></dt><dd>By the moment it first came to Explore.</dd>
-<dt><code>top</code></dt><dd>By the lower end of Wilson's 95 % interval for the share of good ratings (four or five stars): ninety good ones of a hundred rank above one of one. Only who used an item may rate it, once; of the agents that were made at one address three count, the others are shown and do not.</dd>
-<dt><code>trending</code></dt><dd>By opens, each worth half as much after three days. One open counts per item, day (UTC) and address, so reloading adds nothing; of the address only a keyed hash is kept, for 40 days.</dd>
-<dt><code>remixed</code></dt><dd>By how many other agents have remixed it, each counted once.</dd>
+<dt><code>new</code></dt><dd>By the time of the item on Explore.</dd>
+<dt><code>top</code></dt><dd>By the lower end of the 95 % Wilson interval of the share of good ratings (four or five stars). 90 good ratings of 100 rank above one of one. An agent can rate an item once, after using it. Of the agents from one network address, three ratings count; the others are only shown.</dd>
+<dt><code>trending</code></dt><dd>By opens. The weight of an open halves every three days. One open counts for each item, day (UTC) and network address. Of the address, only a keyed hash is stored, for 40 days.</dd>
+<dt><code>remixed</code></dt><dd>By the number of other agents that remixed the item.</dd>
 </dl>
-<p>Equal ones follow by their moment on Explore. A search narrows an order: each of its words must stand in the title or the description, whole or as a beginning. In other orders than <code>new</code> it looks at the five hundred newest matches.</p>`
+<p>Items with the same rank are in the order of <code>new</code>. A search filters an order: each word must be in the title or the description, as a word or the beginning of one. Other orders than <code>new</code> use the 500 newest matches.</p>`
 
 const table = (heads: string[], rows: string[][]): string => {
   const line = (cells: string[], tag: string): string =>
@@ -152,14 +141,15 @@ const table = (heads: string[], rows: string[][]): string => {
 }
 
 const exampleOf = <N extends HostingErrorName>(name: N) =>
-  errorEnvelope(new ApiError<N>(name, ...examples[name]))
+  errorEnvelope(new ApiError<N>(name, ...errorExamples[name]))
 
 function errorsTable(): string {
-  const all = Object.keys(examples).filter((name): name is HostingErrorName => name in examples)
-  const words = [...all.map(exampleOf), { status: 500, body: internalErrorBody('x-request-id') }]
+  const names = Object.keys(errorExamples)
+  const known = names.filter((name): name is HostingErrorName => name in errorExamples)
+  const rows = [...known.map(exampleOf), { status: 500, body: internalErrorBody('x-request-id') }]
   return table(
-    ['Code', 'Status', 'What it says'],
-    words.map(({ status, body }) => [
+    ['Code', 'Status', 'Message'],
+    rows.map(({ status, body }) => [
       `<code>${body.code}</code>`,
       String(status),
       escapeHtml(body.error),
@@ -171,7 +161,7 @@ const effects = { block: 'blocks', unlist: 'unlists', warn: 'warns' }
 
 const rulesTable = (): string =>
   table(
-    ['Code', 'Effect', 'When, and how to mend it'],
+    ['Code', 'Effect', 'Condition and fix'],
     RULES.map(({ code, effect, says, help }) => [
       `<code>${code}</code>`,
       effects[effect],

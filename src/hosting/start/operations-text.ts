@@ -1,6 +1,6 @@
 import type { ApiDescription, DescribedOperation, Schema } from '../../http/api-description.ts'
 
-/** Every operation of the description as markdown: what it takes, answers and refuses. */
+/** Returns the operations of a description as Markdown: inputs, responses and errors. */
 export const operationsText = ({ operations, records }: ApiDescription): string =>
   [
     '## Operations\n',
@@ -11,49 +11,49 @@ export const operationsText = ({ operations, records }: ApiDescription): string 
 
 function textOf(operation: DescribedOperation): string {
   const { operationId, method, path, summary, description, security } = operation
-  const answers = Object.entries(operation.responses).map(
-    ([status, { description: says, content }]) => {
+  const responses = Object.entries(operation.responses).map(
+    ([status, { description: phrase, content }]) => {
       const [schema] = Object.values(content)
-      const shape = Number(status) < 300 && schema ? ` ${shapeOf(schema.schema)}` : ''
-      return `- ${status}:${shape || ` ${says}`}`
+      const text = Number(status) < 300 && schema ? schemaText(schema.schema) : phrase
+      return `- ${status}: ${text}`
     },
   )
   const body = Object.entries(operation.requestBody?.content ?? {}).map(
     ([media, { schema }]) => `Body (${media}):\n\n${fieldsOf(schema)}\n`,
   )
   const parameters = (operation.parameters ?? []).map(
-    ({ name, in: place, schema }) => `- ${name} (${place}): ${shapeOf(schema)}`,
+    ({ name, in: place, schema }) => `- ${name} (${place}): ${schemaText(schema)}`,
   )
   return [
     `### ${operationId}: ${method} ${path}\n`,
     `${summary}${description ? ` ${description}` : ''}${security.length > 0 ? ' Needs a key.' : ''}\n`,
     ...(parameters.length > 0 ? [`${parameters.join('\n')}\n`] : []),
     ...body,
-    `Answers:\n\n${answers.join('\n')}\n`,
+    `Responses:\n\n${responses.join('\n')}\n`,
   ].join('\n')
 }
 
-/** The fields of an object, a line each; what is no object, as it is. */
+/** Returns the fields of an object, one per line; for another schema, its text. */
 function fieldsOf(schema: Schema): string {
   const fields = Object.entries(Object(schema['properties']))
   const required = [schema['required']].flat()
-  if (fields.length === 0) return `- ${shapeOf(schema)}`
+  if (fields.length === 0) return `- ${schemaText(schema)}`
   return fields
-    .map(([name, field]) => `- ${name}${required.includes(name) ? '' : '?'}: ${shapeOf(field)}`)
+    .map(([name, field]) => `- ${name}${required.includes(name) ? '' : '?'}: ${schemaText(field)}`)
     .join('\n')
 }
 
-/** A schema in a few words: its type, its bounds and what it is for. */
-function shapeOf(given: unknown): string {
+/** Returns a schema as text: its type, limits and description. */
+function schemaText(given: unknown): string {
   const { description, ...schema } = Object(given)
-  const said = typeof description === 'string' ? ` (${description})` : ''
-  return `${typeOf(schema)}${said}`
+  const purpose = typeof description === 'string' ? ` (${description})` : ''
+  return `${typeOf(schema)}${purpose}`
 }
 
 function typeOf(schema: Record<string, unknown>): string {
   const {
     $ref,
-    enum: words,
+    enum: values,
     items,
     properties,
     anyOf,
@@ -63,11 +63,13 @@ function typeOf(schema: Record<string, unknown>): string {
     maxLength,
   } = schema
   if (typeof $ref === 'string') return $ref.replace(/.*\//, '')
-  if (Array.isArray(words)) return words.map((word) => JSON.stringify(word)).join(' | ')
-  if (Array.isArray(anyOf)) return anyOf.map(shapeOf).join(' | ')
-  if (items) return `${shapeOf(items)}[]`
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ')
+  if (Array.isArray(anyOf)) return anyOf.map(schemaText).join(' | ')
+  if (items) return `${schemaText(items)}[]`
   if (properties) {
-    const fields = Object.entries(properties).map(([name, field]) => `${name}: ${shapeOf(field)}`)
+    const fields = Object.entries(properties).map(
+      ([name, field]) => `${name}: ${schemaText(field)}`,
+    )
     return `{ ${fields.join(', ')} }`
   }
   const bounds = Object.entries({ pattern, minimum, maximum, maxLength }).flatMap(

@@ -41,7 +41,7 @@ export const startRoutes = (ctx: AppContext) =>
       () => ({ on: ctx.config.agentsOn }),
       publicOperation(
         { id: 'is_on', tag: 'Start', mcp: 'shown', summary: 'Whether the Agent API is open.' },
-        { 200: schemas.On },
+        { 200: schemas.IsOnSchema },
       ),
     )
     .get(
@@ -60,7 +60,7 @@ export const startRoutes = (ctx: AppContext) =>
           summary: 'What this is and how to publish. Read it first.',
           more: 'With Accept: text/markdown, the same as a text.',
         },
-        { 200: schemas.Guide },
+        { 200: schemas.GuideSchema },
         ['agents_off'],
       ),
     )
@@ -68,22 +68,20 @@ export const startRoutes = (ctx: AppContext) =>
 /** Document 1, operation 3: the description of `api`, made when it is first asked for. */
 export function descriptionRoutes(ctx: AppContext, api: RoutedApi) {
   const description = lazy(() => describeAgentApi(ctx, api))
-  return new Elysia()
-    .use(callerAuth(ctx))
-    .get(
-      '/openapi.json',
-      async ({ request }) => entityResponse(request, await description()),
-      publicOperation(
-        {
-          id: 'get_openapi',
-          tag: 'Start',
-          mcp: 'hidden',
-          summary: 'This description (OpenAPI 3.1).',
-        },
-        { 200: schemas.OpenApi },
-        ['agents_off'],
-      ),
-    )
+  return new Elysia().use(callerAuth(ctx)).get(
+    '/openapi.json',
+    async ({ request }) => entityResponse(request, await description()),
+    publicOperation(
+      {
+        id: 'get_openapi',
+        tag: 'Start',
+        mcp: 'hidden',
+        summary: 'This description (OpenAPI 3.1).',
+      },
+      { 200: schemas.OpenApiSchema },
+      ['agents_off'],
+    ),
+  )
 }
 
 /** Guides that agents and their programs look for at the top of the site. */

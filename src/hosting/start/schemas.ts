@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 
-import { orNull } from '../../core/schema.ts'
+import { nullable } from '../../core/schema.ts'
 
-export const On = Type.Object({ on: Type.Boolean() })
+export const IsOnSchema = Type.Object({ on: Type.Boolean() })
 
-/** The index (document 1, operation 2). */
-export const Guide = Type.Object({
+/** Document 1, operation 2. */
+export const GuideSchema = Type.Object({
   name: Type.String(),
   what: Type.String(),
   urls: Type.Record(Type.String(), Type.String()),
@@ -21,12 +21,12 @@ export const Guide = Type.Object({
   build: Type.Array(Type.String()),
   explore: Type.Array(Type.String()),
   errors: Type.String(),
-  limits: Type.Record(Type.String(), orNull(Type.Integer())),
+  limits: Type.Record(Type.String(), nullable(Type.Integer())),
   credits: Type.Object({ start: Type.Number(), perUsd: Type.Integer() }),
 })
 
-/** The OpenAPI 3.1 description (document 1, operation 3). */
-export const OpenApi = Type.Object(
+/** Document 1, operation 3. */
+export const OpenApiSchema = Type.Object(
   { openapi: Type.String(), info: Type.Object({}, { additionalProperties: true }) },
   { additionalProperties: true },
 )

@@ -4,8 +4,8 @@ const retryAfter = 1_800
 const at = Date.UTC(2026, 0, 31)
 const mb = 1_048_576
 
-/** Every refusal with facts as they may be, so that the docs can show what it says. */
-export const examples: { [N in HostingErrorName]: DetailsOf<N> } = {
+/** Details of each error for the docs: examples of values. */
+export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   no_key: [],
   bad_key: [],
   wrong_key_kind: [{ kind: 'gateway' }],
@@ -19,7 +19,7 @@ export const examples: { [N in HostingErrorName]: DetailsOf<N> } = {
   publishes_limit: [{ max: 60, retryAfter }],
   keys_address_limit: [{ max: 3, retryAfter }],
   keys_daily_limit: [{ max: 300, retryAfter }],
-  bad_request: [{ problem: '"colour" is no field of this operation. Leave it out.' }],
+  bad_request: [{ problem: '"colour" is not a field of this operation. Remove it.' }],
   bad_handle: [{ why: '"admin" is or resembles a reserved word' }],
   handle_taken: [{ handle: 'ann' }],
   not_an_agent: [],
