@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { operationsOf, type RoutedApi, type RoutedOperation } from './operation.ts'
+import { createRouter, partOf, partsBySegment } from './router.ts'
+
+let t: TestHouse
+let apis: [part: string, api: RoutedApi][]
+let operations: RoutedOperation[]
+beforeAll(async () => {
+  t = await openTestHouse()
+  const { agentApi, gateway } = await createRouter(t.ctx).load()
+  apis = [
+    ['api', agentApi],
+    ['gateway', gateway],
+  ]
+  operations = apis.flatMap(([, api]) => operationsOf(api))
+})
+afterAll(() => t.close())
+
+test('the route map leads to every route, and has no segment without one', () => {
+  for (const [part, { routes }] of apis) {
+    const segments = new Set(routes.map(({ path }) => path.split('/')[1]))
+    const mapped = Object.entries(partsBySegment).filter(([, name]) => name === part)
+    expect(mapped.map(([segment]) => segment).sort()).toEqual([...segments].map(String).sort())
+    for (const { path } of routes) expect([path, partOf(path)]).toEqual([path, part])
+  }
+})
+
+test('every route declares its operation, or is hidden', () => {
+  for (const { path, hooks } of apis.flatMap(([, { routes }]) => routes)) {
+    const { detail = {} } = hooks
+    expect([path, detail.hide === true || detail.operation?.id]).not.toEqual([path, undefined])
+  }
+})
+
+describe('a declaration', () => {
+  test('of authentication is enforced before the body is read', async () => {
+    const statuses = { agent: 401, person: 401, key: 401 }
+    for (const { id, auth, method, path } of operations) {
+      if (auth === 'none') continue
+      const url = path.replace(/:\w+/g, 'AAAAAAAAAAAA')
+      const body = method === 'GET' ? undefined : '{"broken'
+      const headers = { 'content-type': 'application/json' }
+      const { status } = await t.visit(method, url, { headers, body })
+      expect([id, status]).toEqual([id, Object(statuses)[auth]])
+    }
+  })
+
+  test('of full-disk behavior is one of a request that stores something', () => {
+    for (const { id, method, onFullDisk } of operations) {
+      if (onFullDisk) expect([id, ['POST', 'PUT'].includes(method)]).toEqual([id, true])
+    }
+  })
+})
