@@ -60,7 +60,11 @@ export async function updateLimits(
 }
 
 /** Pauses or resumes an agent for the operator. Returns false if nothing changes. */
-export async function pauseAgent(ctx: AppContext, handle: string, isPaused: boolean): Promise<boolean> {
+export async function pauseAgent(
+  ctx: AppContext,
+  handle: string,
+  isPaused: boolean,
+): Promise<boolean> {
   const changed = await ctx.db.tx(async (db) => {
     const [agent] = await db.select().from(agents).where(eq(agents.handle, handle))
     if (!agent || isPausedByOperator(agent) === isPaused) return undefined

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { callerAddress } from '../../http/request-context.ts'
+import { clientAddressGroup } from '../../http/request-context.ts'
 import { requireInvitation } from '../../keys/request-key.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import { callerAuth } from '../authentication.ts'
@@ -16,7 +16,7 @@ export const keyRoutes = (ctx: AppContext) =>
     '/keys',
     async ({ body, request, status }) => {
       requireInvitation(ctx.config, request)
-      const created = await createAgent(ctx, body ?? {}, callerAddress(request))
+      const created = await createAgent(ctx, body ?? {}, clientAddressGroup(request))
       const agent = await getAgentRecord(ctx, created.agent, created.key)
       const note =
         'Store the key: it is shown once. Send it as Authorization: Bearer <key>. Give the claim link to the person you work for.'

@@ -9,7 +9,7 @@ import { openTestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { createAgentKey } from '../agents/keys.ts'
 
-test('a new agent has 400 credits, and its ledger says where they came from', async () => {
+test('a new agent has 400 credits and a ledger entry for them', async () => {
   const { person, close } = await openTestHouse({ PUBLISHES_PER_HOUR: '60' })
   const ann = await person('ann')
   expect((await ann.call('GET', '/me')).body).toMatchObject({
@@ -27,7 +27,7 @@ test('a new agent has 400 credits, and its ledger says where they came from', as
   await close()
 })
 
-test('what was spent on builds stands in the record, and in the ledger page by page', async () => {
+test('spending on builds is in the agent record and in the paged ledger', async () => {
   const { ctx, person, close } = await openTestHouse()
   const ann = await person('ann')
   const agent = await findByHandle(ctx, ann.handle)
@@ -48,7 +48,7 @@ test('what was spent on builds stands in the record, and in the ledger page by p
   await close()
 })
 
-test('keys and hooks are lists as all others: the newest first, by limit and cursor', async () => {
+test('lists of keys and hooks are newest first, with limit and cursor', async () => {
   const h = await openTestHouse({ HOOKS_TO_PRIVATE: 'on' })
   const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga')]
   const code = (await ann.call('POST', '/me/claim')).text('claim.code')
@@ -81,7 +81,7 @@ test('keys and hooks are lists as all others: the newest first, by limit and cur
   await h.close()
 })
 
-test('keys rotate: a new one works, a revoked one stops at once', async () => {
+test('a new key works, and a revoked key stops at once', async () => {
   const { call, person, clock, close } = await openTestHouse()
   const ann = await person('ann')
   clock.turn(1)
@@ -104,7 +104,7 @@ test('keys rotate: a new one works, a revoked one stops at once', async () => {
   await close()
 })
 
-test('a closed account answers account_closed, and its links are gone', async () => {
+test('a closed account gives account_closed, and its links are gone', async () => {
   const { visit, person, clock, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
@@ -115,13 +115,13 @@ test('a closed account answers account_closed, and its links are gone', async ()
   await close()
 })
 
-test('a key that a capped key makes has its cap, and one revoked meanwhile makes none', async () => {
+test('a key created with a capped key inherits its cap; a revoked key creates none', async () => {
   const { ctx, person, call, visit, close } = await openTestHouse()
   const ann = await person('ann')
   const capped = await visit('POST', '/accounts/keys', { key: ann.key, body: { daily_cap: 2 } })
   const key = capped.text('api_key')
-  const made = await call('POST', '/me/keys', { key })
-  expect((await call('GET', '/me', { key: made.text('key') })).body).toMatchObject({
+  const created = await call('POST', '/me/keys', { key })
+  expect((await call('GET', '/me', { key: created.text('key') })).body).toMatchObject({
     limits: { dailyCap: 2 },
   })
   const own = await ann.call('POST', '/me/keys')
@@ -138,7 +138,7 @@ test('a key that a capped key makes has its cap, and one revoked meanwhile makes
   await close()
 })
 
-test('a new claim link stops the earlier ones, and about is one plain line', async () => {
+test('a new claim link invalidates earlier ones, and about is one line', async () => {
   const { person, kept, close } = await openTestHouse()
   const ann = await person('ann')
   const first = await ann.call('POST', '/me/claim')
@@ -159,7 +159,7 @@ test('a new claim link stops the earlier ones, and about is one plain line', asy
   await close()
 })
 
-test('an app is not brought back by an account that closes in the same moment', async () => {
+test('restoring an app fails while its account closes', async () => {
   const { visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()

@@ -24,8 +24,8 @@ export async function getAgentRecord(
   agent: agents.Agent,
   key: keys.Key,
 ): Promise<AgentRecord> {
-  const [account, made, publishes, builds, spentToday, spending, unread, owner] = await Promise.all(
-    [
+  const [account, agentApps, publishes, builds, spentToday, spending, unread, owner] =
+    await Promise.all([
       ledger.balanceOf(ctx, agentOwner(agent.id)),
       apps.listByMaker(ctx, agent.id, listPageDefault),
       apps.getPublishUsage(ctx, ctx.db.read, agent.id),
@@ -34,8 +34,7 @@ export async function getAgentRecord(
       sumSpending(ctx, agentOwner(agent.id)),
       countUnread(ctx, agent.id),
       agent.owner === null ? undefined : people.findPerson(ctx, agent.owner),
-    ],
-  )
+    ])
   return {
     handle: agent.handle,
     about: agent.about,
@@ -47,7 +46,7 @@ export async function getAgentRecord(
     page: makerPageUrl(ctx, agent.handle),
     created: iso(agent.created),
     unread,
-    apps: made.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
+    apps: agentApps.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
     spend: presentSpending(spending),
     limits: {
       dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),

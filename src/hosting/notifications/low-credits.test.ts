@@ -29,7 +29,7 @@ const ownerOf = async ({ key }: Person) =>
   ({ kind: 'agent', owner: (await t.ctx.keys.find(key))?.owner ?? '' }) as const
 
 let moves = 0
-/** Leaves an agent so many credits; below 50 is low. */
+/** Spends an agent's credits down to a balance. Below 50 is low. */
 async function bringTo(who: Person, credits = 50): Promise<void> {
   const owner = await ownerOf(who)
   const { balance } = await balanceOf(t.ctx, owner)
@@ -44,13 +44,13 @@ async function bringTo(who: Person, credits = 50): Promise<void> {
 const lowOf = async (who: Person): Promise<number> =>
   Object((await who.call('GET', '/me/notes?kind=credits.low')).body).notes.length
 
-const said = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }] }
+const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }] }
 const gateway = (path: string, body: object) => (who: Person) =>
   t.visit('POST', path, { key: who.key, body })
 
-const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
-  ['a chat', gateway('/v1/chat/completions', said)],
-  ['a streamed chat', gateway('/v1/chat/completions', { ...said, stream: true })],
+const purchases: [what: string, spend: (who: Person) => Promise<Answer>][] = [
+  ['a chat', gateway('/v1/chat/completions', chat)],
+  ['a streamed chat', gateway('/v1/chat/completions', { ...chat, stream: true })],
   ['a response', gateway('/v1/responses', { model: 'demo/chat', input: 'Ahoy' })],
   ['embeddings', gateway('/v1/embeddings', { model: 'demo/embedding', input: 'Ahoy' })],
   ['a picture', gateway('/v1/images/generations', { model: 'demo/image', prompt: 'a boat' })],
@@ -59,10 +59,10 @@ const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
     'a film',
     async (who) => {
       const body = { model: 'demo/video', prompt: 'a boat', duration: '1' }
-      const made = await t.visit('POST', '/v1/videos', { key: who.key, body })
+      const created = await t.visit('POST', '/v1/videos', { key: who.key, body })
       t.clock.turn(60_000)
       await t.ctx.jobs.runDue()
-      return made
+      return created
     },
   ],
   [
@@ -70,19 +70,21 @@ const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
     async (who) => {
       const coin = { name: 'coin', kind: 'sound', what: 'coin' }
       const path = `/apps/${await who.publish()}/assets`
-      // The call waits for makers that are quick.
+      // The call waits for fast generators.
       let answer: Answer | undefined
-      const asked = who.call('POST', path, { assets: [coin] }).then((made) => (answer = made))
+      const pending = who
+        .call('POST', path, { assets: [coin] })
+        .then((created) => (answer = created))
       await until(() => t.ctx.jobs.runDue().then(() => answer !== undefined))
-      return asked
+      return pending
     },
   ],
   ['an icon', async (who) => who.call('PUT', `/apps/${await who.publish()}/icon`, { make: true })],
   ['a remix', (who) => who.call('POST', `/apps/${priced}/remix`)],
 ]
 
-test.each(ways)(
-  '%s that leaves less than 50 credits is told, once for each fall',
+test.each(purchases)(
+  '%s that leaves less than 50 credits notifies once for each fall',
   async (what, spend) => {
     const who = await t.person(what.replaceAll(' ', '-'))
     await bringTo(who)
@@ -97,7 +99,7 @@ test.each(ways)(
   },
 )
 
-test('a build that lands; not one that was held and given back', async () => {
+test('a published build notifies; a released hold does not', async () => {
   const who = await t.person('builder-of-games')
   const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
   Object.assign(t.ctx.config, { embeddedAssetCredits: 10 })

@@ -105,9 +105,9 @@ export const list = (ctx: AppContext, person: Person): Promise<LinkedIdentity[]>
     .from(identities)
     .where(eq(identities.person, person.id))
     .orderBy(asc(identities.created))
-    .limit(shownMax)
+    .limit(identitiesShownMax)
 
-const shownMax = 20
+const identitiesShownMax = 20
 
 /** Unlinks an identity. Throws `not_found` and `last_way_in`. */
 export const unlink = (ctx: AppContext, person: Person, id: string): Promise<void> =>

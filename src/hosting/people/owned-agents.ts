@@ -53,7 +53,7 @@ async function lockOwned(db: Db, agent: Agent): Promise<void> {
 
 /** Returns an agent as its owner sees it. */
 export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<OwnedAgent> {
-  const [account, made, spentToday] = await Promise.all([
+  const [account, agentApps, spentToday] = await Promise.all([
     ledger.balanceOf(ctx, agentOwner(agent.id)),
     apps.listByMaker(ctx, agent.id, listPageDefault),
     ledger.spentToday(ctx, agent.id),
@@ -67,7 +67,7 @@ export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<
     spentToday: toCredits(spentToday),
     paused: agent.pausedBy !== null,
     page: makerPageUrl(ctx, agent.handle),
-    apps: made.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
+    apps: agentApps.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
     created: iso(agent.created),
   }
 }

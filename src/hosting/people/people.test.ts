@@ -31,7 +31,7 @@ async function open(settings = {}): Promise<TestHouse> {
 const codeOf = async (agent: Person): Promise<string> =>
   (await agent.call('POST', '/me/claim')).text('claim.code')
 
-/** Ann the agent, claimed by olga, whose wallet holds 5 USD. */
+/** Returns the agent ann, claimed by olga, whose wallet holds 5 USD. */
 async function claimed(settings = {}): Promise<{ h: TestHouse; ann: Person; olga: Owner }> {
   const h = await open(settings)
   const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga', 5n)]
@@ -40,7 +40,7 @@ async function claimed(settings = {}): Promise<{ h: TestHouse; ann: Person; olga
 }
 
 describe('a claim code', () => {
-  test('tells what it is for, and makes a person the owner, once', async () => {
+  test('shows its agent and makes one person the owner', async () => {
     const h = await open()
     const [ann, olga, cy] = [
       await h.person('ann'),
@@ -49,8 +49,8 @@ describe('a claim code', () => {
     ]
     const id = await ann.publish()
     const code = await codeOf(ann)
-    const looked = await h.call('GET', `/claim/${code.toLowerCase().replaceAll('-', '')}`)
-    expect(looked.body).toMatchObject({
+    const preview = await h.call('GET', `/claim/${code.toLowerCase().replaceAll('-', '')}`)
+    expect(preview.body).toMatchObject({
       agent: { handle: ann.handle, about: null },
       apps: [{ id }],
       credits: 400,
@@ -77,7 +77,7 @@ describe('a claim code', () => {
     const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga')]
     const old = await codeOf(ann)
     const code = await codeOf(ann)
-    const wrong = (sent: string) => () => olga.call('POST', '/claim', { code: sent })
+    const wrong = (code: string) => () => olga.call('POST', '/claim', { code })
     await refused(h, 404, 'bad_code', wrong(old))
     await refused(h, 404, 'bad_code', wrong('x'.repeat(100_000).slice(0, 60_000)))
     h.clock.turn(30 * 24 * hour)
@@ -95,14 +95,14 @@ describe('a claim code', () => {
     expect((await wrong(good)()).code).toBe('code_used')
   })
 
-  test('two people at once: one wins', async () => {
+  test('only one of two concurrent claims succeeds', async () => {
     const h = await open()
     const people = [await newOwner(h, 'olga'), await newOwner(h, 'cyrus'), await newOwner(h, 'bea')]
     for (const name of ['ann', 'ben', 'dora']) {
       const code = await codeOf(await h.person(name))
       const all = await Promise.all(people.map((one) => one.call('POST', '/claim', { code })))
-      const said = all.map(({ status, code: why }) => why ?? status).sort()
-      expect(said).toEqual([200, 'code_used', 'code_used'])
+      const outcomes = all.map(({ status, code: why }) => why ?? status).sort()
+      expect(outcomes).toEqual([200, 'code_used', 'code_used'])
     }
     const lists = await Promise.all(people.map((one) => one.call('GET', '/people/me')))
     const owned = lists.map(({ body }) => Number(Reflect.get(Object(body), 'agents')))
@@ -110,7 +110,7 @@ describe('a claim code', () => {
   })
 })
 
-describe('who may call', () => {
+describe('authentication', () => {
   const calls: [method: string, path: string, body?: unknown][] = [
     ['POST', '/claim', { code: 'AAAA-AAAA-AAAA' }],
     ['GET', '/people/me'],
@@ -123,7 +123,7 @@ describe('who may call', () => {
     ['POST', '/people/me/agents/ann/release'],
   ]
 
-  test('not_signed_in, bad_personal_key: nobody without a key, no key of another kind, no body before that', async () => {
+  test('not_signed_in, bad_personal_key, wrong_key_kind come before body validation', async () => {
     const { h, ann } = await claimed()
     const gus = await newGus(h)
     for (const [method, path, body] of calls) {
@@ -139,7 +139,7 @@ describe('who may call', () => {
     }
   })
 
-  test('no other person: an agent of another is not_found', async () => {
+  test('an agent of another person is not_found', async () => {
     const { h, ann, olga } = await claimed()
     const cy = await newOwner(h, 'cyrus', 1n)
     const prefix = ann.key.slice(0, 11)
@@ -156,7 +156,7 @@ describe('who may call', () => {
     )
   })
 
-  test('a personal key is no agent, and no spender', async () => {
+  test('a personal key cannot act as an agent or spend', async () => {
     const { h, olga } = await claimed()
     await refused(h, 403, 'wrong_key_kind', () => olga.call('GET', '/me'))
     await refused(h, 400, 'not_an_agent', () => olga.call('POST', '/me/claim'))
@@ -167,15 +167,15 @@ describe('who may call', () => {
   test('agents_off', async () => {
     const h = await open({ AGENTS_ON: 'off' })
     const olga = await newOwner(h, 'olga')
-    const look: (typeof calls)[number] = ['GET', '/claim/AAAA-AAAA-AAAA']
-    for (const [method, path, body] of [...calls, look]) {
+    const preview: (typeof calls)[number] = ['GET', '/claim/AAAA-AAAA-AAAA']
+    for (const [method, path, body] of [...calls, preview]) {
       await refused(h, 404, 'agents_off', () => olga.call(method, path, body))
     }
   })
 })
 
 describe('an owner', () => {
-  test('sees the wallet and the agents, page by page', async () => {
+  test('lists the wallet and the agents in pages', async () => {
     const { h, ann, olga } = await claimed()
     h.clock.turn(minute)
     const ben = await h.person('ben')
@@ -195,13 +195,13 @@ describe('an owner', () => {
     await refused(h, 400, 'bad_request', () => olga.call('GET', '/people/me/agents?cursor=x'))
   })
 
-  test('sends credits once for each ref, and no more than there are (wallet_short)', async () => {
+  test('sends credits once for each ref, up to the balance (wallet_short)', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/@${ann.handle}/credits`
     const send = (body: unknown, headers = {}): Promise<Answer> =>
       olga.call('POST', path, body, headers)
-    const sent = await send({ credits: 1_500.5, ref: 'monday-01' })
-    expect([sent.status, sent.body]).toEqual([
+    const first = await send({ credits: 1_500.5, ref: 'monday-01' })
+    expect([first.status, first.body]).toEqual([
       200,
       {
         sent: 1_500.5,
@@ -211,9 +211,9 @@ describe('an owner', () => {
       },
     ])
     expect(JSON.stringify((await ann.call('GET', '/me/notes')).body)).toContain(' 1,500.5 credits.')
-    expect((await send({ credits: 1_500.5, ref: 'monday-01' })).body).toEqual(sent.body)
+    expect((await send({ credits: 1_500.5, ref: 'monday-01' })).body).toEqual(first.body)
     expect((await send({ credits: 1_500.5 }, { 'idempotency-key': 'monday-01' })).body).toEqual(
-      sent.body,
+      first.body,
     )
     await refused(h, 409, 'ref_conflict', () => send({ credits: 2, ref: 'monday-01' }))
     const short = await refused(h, 402, 'not_enough_credits', () =>
@@ -227,7 +227,7 @@ describe('an owner', () => {
       await refused(h, 400, 'bad_request', () => send(body))
     }
     const twins = await Promise.all([1, 2, 3].map(() => send({ credits: 1, ref: 'at-once-01' })))
-    // One that comes when another has its answer finds that.
+    // A request after the first has finished replays its response.
     const codes = new Set(twins.map(({ status, code }) => code ?? status))
     expect([...codes.difference(new Set(['busy']))]).toEqual([200])
     expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 1_901.5 })
@@ -241,7 +241,7 @@ describe('an owner', () => {
     expect((await olga.call('GET', '/people/me')).body).toMatchObject({ credits: 3_498.5 })
   })
 
-  test('bounds and pauses an agent, on all its keys at once', async () => {
+  test('caps and pauses an agent on all its keys', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}`
     const second = (await ann.call('POST', '/me/keys')).text('key')
@@ -283,7 +283,7 @@ describe('an owner', () => {
     }
   })
 
-  test('and the operator each lift a pause of their own alone', async () => {
+  test('and the operator each lift only their own pause', async () => {
     const { h, ann, olga } = await claimed()
     const byOwner = (paused: boolean) =>
       olga.call('PATCH', `/people/me/agents/${ann.handle}`, { paused })
@@ -305,42 +305,42 @@ describe('an owner', () => {
     expect(await isPaused()).toBe(false)
   })
 
-  test('does not lift what the operator paused meanwhile, nor by letting it go', async () => {
+  test('does not lift a pause by the operator, even by releasing the agent', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}`
     await olga.call('PATCH', path, { paused: true })
-    const asked = await findByHandle(h.ctx, ann.handle)
+    const agent = await findByHandle(h.ctx, ann.handle)
     const person = await findByName(h.ctx, 'olga')
-    if (!asked || !person) throw new Error('nobody')
+    if (!agent || !person) throw new Error('nobody')
     await admin(h.ctx, ['pause', `@${ann.handle}`])
     for (const paused of [true, false]) {
       const still = await olga.call('PATCH', path, { paused })
       expect(still.body).toMatchObject({ agent: { paused: true } })
     }
-    expect(await updateBounds(h.ctx, asked, { paused: false })).toMatchObject({
+    expect(await updateBounds(h.ctx, agent, { paused: false })).toMatchObject({
       pausedBy: 'operator',
     })
-    await release(h.ctx, person, asked)
+    await release(h.ctx, person, agent)
     const now = await findByHandle(h.ctx, ann.handle)
     expect(now).toMatchObject({ owner: null, pausedBy: 'operator' })
   })
 
-  test('makes and revokes its keys, the last one too', async () => {
+  test('creates and revokes its keys, even the last one', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}/keys`
-    const made = await olga.call('POST', path, { name: 'laptop' })
-    expect([made.status, made.text('key')]).toEqual([
+    const created = await olga.call('POST', path, { name: 'laptop' })
+    expect([created.status, created.text('key')]).toEqual([
       201,
       expect.stringMatching(/^ak_[A-Za-z0-9]{40}$/),
     ])
-    expect((await h.call('GET', '/me', { key: made.text('key') })).status).toBe(200)
+    expect((await h.call('GET', '/me', { key: created.text('key') })).status).toBe(200)
     expect((await olga.call('GET', path)).body).toMatchObject({
       keys: expect.arrayContaining([
-        { prefix: made.text('prefix'), name: 'laptop', created: expect.any(String) },
+        { prefix: created.text('prefix'), name: 'laptop', created: expect.any(String) },
       ]),
       next: null,
     })
-    for (const key of [made.text('key'), ann.key]) {
+    for (const key of [created.text('key'), ann.key]) {
       const gone = await olga.call('DELETE', `${path}/${key.slice(0, 11)}`)
       expect(gone.body).toEqual({ prefix: key.slice(0, 11), revoked: true })
       expect((await h.call('GET', '/me', { key })).code).toBe('bad_key')
@@ -350,7 +350,7 @@ describe('an owner', () => {
     await refused(h, 400, 'bad_request', () => olga.call('POST', path, { name: 'two\nlines' }))
   })
 
-  test('account_suspended: makes no key of a suspended agent, which the gateway would take', async () => {
+  test('account_suspended: cannot create a key for a suspended agent', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}/keys`
     const suspend = (why: string | null) => moderation.suspend(h.ctx, ann.handle, why)
@@ -363,7 +363,7 @@ describe('an owner', () => {
     expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(401)
   })
 
-  test('lets an agent go, which can then be claimed again', async () => {
+  test('releases an agent, which can be claimed again', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}`
     await olga.call('PATCH', path, { dailyCap: 0, paused: true })
@@ -383,8 +383,8 @@ describe('an owner', () => {
   })
 })
 
-describe('an agent that goes in the same moment', () => {
-  test('is sent nothing once its account is closed', async () => {
+describe('an agent that changes concurrently', () => {
+  test('receives nothing after its account is closed', async () => {
     const { h, ann, olga } = await claimed()
     const { begun, go } = holdUp(h.ctx.idempotency, 'claim')
     const sending = olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 })
@@ -395,7 +395,7 @@ describe('an agent that goes in the same moment', () => {
     expect((await olga.call('GET', '/people/me')).body).toMatchObject({ credits: 5_000 })
   })
 
-  test('is not bound by who has released it', async () => {
+  test('is not limited by its former owner', async () => {
     const { ann, olga } = await claimed()
     await Promise.all([
       olga.call('POST', '/people/me/agents/ann/release'),

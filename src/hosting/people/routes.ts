@@ -6,7 +6,7 @@ import { findAmong, pageNewestFirst } from '../../core/cursor.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { ListQuery } from '../../http/list-query.ts'
-import { callerAddress } from '../../http/request-context.ts'
+import { clientAddressGroup } from '../../http/request-context.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
@@ -44,7 +44,7 @@ const previewRoutes = (ctx: AppContext) =>
   new Elysia().use(callerAuth(ctx)).get(
     '/claim/:code',
     async ({ params, request }) => {
-      const agent = await previewClaim(ctx, params.code, callerAddress(request))
+      const agent = await previewClaim(ctx, params.code, clientAddressGroup(request))
       const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(
         ctx,
         agent,
@@ -68,12 +68,15 @@ const claimRoutes = (ctx: AppContext) =>
   new Elysia().use(personAuth(ctx)).post(
     '/claim',
     async ({ caller, body, request }) => {
-      const address = callerAddress(request)
+      const address = clientAddressGroup(request)
       const agent = await claimAgent(ctx, caller, body.code, address)
-      const made = await apps.listByMaker(ctx, agent.id, listPageDefault)
+      const agentApps = await apps.listByMaker(ctx, agent.id, listPageDefault)
       const record = await owned.presentOwnedAgent(ctx, agent)
-      const shown = made.map((app) => presentApp(ctx, app))
-      return { agent: record, apps: shown, credits: record.credits }
+      return {
+        agent: record,
+        apps: agentApps.map((app) => presentApp(ctx, app)),
+        credits: record.credits,
+      }
     },
     {
       body: schemas.ClaimRequestSchema,
@@ -214,8 +217,8 @@ const keyRoutes = (ctx: AppContext) =>
       '/people/me/agents/:handle/keys',
       async ({ caller, params, body, status }) => {
         const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
-        const made = await createAgentKey(ctx, agent, body?.name)
-        return status(201, { key: made.text, prefix: made.key.prefix })
+        const { text, key } = await createAgentKey(ctx, agent, body?.name)
+        return status(201, { key: text, prefix: key.prefix })
       },
       {
         body: Type.Optional(schemas.CreateAgentKeyRequestSchema),

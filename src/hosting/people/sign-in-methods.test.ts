@@ -6,7 +6,7 @@ import { list, unlink } from './identities.ts'
 import { createPerson, identityRow } from './people.ts'
 import { identities } from './tables.ts'
 
-test('last_way_in: of two ways that are removed at once, one stays', async () => {
+test('last_way_in: of two methods removed concurrently, one stays', async () => {
   const { ctx, close } = await openTestHouse()
   const one = async (name: string) => {
     const identity = { issuer: 'https://one.example', subject: name, names: [name] }

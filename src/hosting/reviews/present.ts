@@ -26,9 +26,9 @@ export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<R
 }
 
 export async function presentReview(ctx: AppContext, review: Review): Promise<ReviewBody> {
-  const [shown] = await presentReviews(ctx, [review])
-  if (!shown) throw new Error('presenting one review returned none')
-  return shown
+  const [body] = await presentReviews(ctx, [review])
+  if (!body) throw new Error('presenting one review returned none')
+  return body
 }
 
 /** Returns the wire form of comments, in order. */

@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
+import { getListed } from '../apps/listings.ts'
 import { presentRating } from '../apps/present.ts'
 import { callerAuth } from '../authentication.ts'
-import { getListed } from '../explore/explore.ts'
 import { agentOperation, appErrors, publicOperation, writeErrors } from '../operation.ts'
 import * as comments from './comments.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
@@ -62,8 +62,8 @@ const reviewing = (ctx: AppContext) =>
       '/explore/:id/review',
       async ({ caller, params, body, status }) => {
         const { review, app, isNew } = await reviews.save(ctx, caller.agent, params.id, body)
-        const shown = { review: await presentReview(ctx, review), rating: presentRating(app) }
-        return isNew ? status(201, shown) : status(200, shown)
+        const response = { review: await presentReview(ctx, review), rating: presentRating(app) }
+        return isNew ? status(201, response) : status(200, response)
       },
       {
         body: schemas.ReviewRequestSchema,

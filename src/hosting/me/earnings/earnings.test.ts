@@ -36,7 +36,7 @@ const buy = (person: Person, id: string) => person.call('POST', `/apps/${id}/rem
 const earned = async (query = '', person = ann): Promise<unknown> =>
   (await person.call('GET', `/me/earnings${query}`)).body
 
-/** Two boats on the first day, a kite and a boat on the second. */
+/** Sells two boats on the first day, a kite and a boat on the second. */
 async function sell(): Promise<void> {
   await buy(ben, boat)
   await buy(ben, boat)
@@ -50,7 +50,7 @@ const ofBoat = { item: '', title: 'Boat', sales: 3, gross: 99, fee: 19.8, net: 7
 const ofKite = { item: '', title: '=HYPERLINK("x"),"', sales: 1, gross: 7, fee: 1.4, net: 5.6 }
 
 describe('GET /me/earnings', () => {
-  test('tells what sales brought, in all and item by item, to the Nano', async () => {
+  test('returns the earnings in total and by item, exact to one NanoUsd', async () => {
     expect(await earned()).toEqual({ totals: none, byItem: [], next: null })
     await sell()
     const totals = { sales: 4, gross: 106, fee: 21.2, net: 84.8 }
@@ -63,7 +63,7 @@ describe('GET /me/earnings', () => {
     expect(await earned('', ben)).toEqual({ totals: none, byItem: [], next: null })
   })
 
-  test('counts sales alone: no grants, no remixes of one’s own, no free ones', async () => {
+  test('counts only sales: no grants, own remixes or free remixes', async () => {
     const free = await ann.publish({ store: true })
     await buy(ben, free)
     await buy(ann, boat)
@@ -76,7 +76,7 @@ describe('GET /me/earnings', () => {
     expect(await earned()).toEqual({ totals: none, byItem: [], next: null })
   })
 
-  test('of a period and of one item', async () => {
+  test('filters by period and item', async () => {
     await sell()
     const first = { sales: 2, gross: 66, fee: 13.2, net: 52.8 }
     expect(await earned('?to=2026-05-04')).toMatchObject({ totals: first })
@@ -92,7 +92,7 @@ describe('GET /me/earnings', () => {
     expect(await earned(`?item=${'A'.repeat(12)}`)).toMatchObject({ totals: none, byItem: [] })
   })
 
-  test('goes on where it stopped', async () => {
+  test('continues after a cursor', async () => {
     await sell()
     const first = await ann.call('GET', '/me/earnings?limit=1')
     expect(first.body).toMatchObject({ byItem: [{ item: boat }], totals: { sales: 4 } })
@@ -100,7 +100,7 @@ describe('GET /me/earnings', () => {
     expect(rest).toMatchObject({ byItem: [{ item: kite }], totals: { sales: 4 }, next: null })
   })
 
-  test('refuses what is no period, no item and no cursor', async () => {
+  test('rejects an invalid period, item or cursor', async () => {
     const forged = Buffer.from(`net 1) or (1=1 ${boat}`).toString('base64url')
     const days = [
       'from=yesterday',
@@ -117,12 +117,12 @@ describe('GET /me/earnings', () => {
   })
 })
 
-test('both as CSV, which no spreadsheet takes for formulas', async () => {
+test('earnings and ledger as CSV without spreadsheet formulas', async () => {
   await sell()
-  const said = await ann.call('GET', '/me/earnings.csv?from=2026-05-05')
-  expect(said.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-  expect(said.headers.get('content-disposition')).toBe('attachment; filename="earnings.csv"')
-  expect(said.body).toBe(
+  const response = await ann.call('GET', '/me/earnings.csv?from=2026-05-05')
+  expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="earnings.csv"')
+  expect(response.body).toBe(
     'item,title,sales,gross,fee,net\r\n' +
       `${boat},Boat,1,33,6.6,26.4\r\n` +
       `${kite},"'=HYPERLINK(""x""),""",1,7,1.4,5.6\r\n`,

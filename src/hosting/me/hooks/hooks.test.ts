@@ -18,10 +18,10 @@ import { deleteOldDeliveries, enqueueDeliveries } from './deliveries.ts'
 import { hookHandler } from './handler.ts'
 import { add as addTo, list, listHooksBehind } from './hooks.ts'
 
-/** What stands for the open internet here. */
+/** The public internet of these tests. */
 const outside = '127.0.0.2'
 
-interface Heard {
+interface ReceivedRequest {
   body: string
   headers: Headers
 }
@@ -30,15 +30,15 @@ let h: TestHouse
 let ann: Person
 let ben: Person
 let receiver: Bun.Server<undefined>
-let heard: Heard[]
+let received: ReceivedRequest[]
 let answer: () => Response | Promise<Response>
-/** The addresses of hook.example, one list for each time they are asked for; the last one stays. */
+/** The addresses of hook.example, one list for each lookup; the last one stays. */
 let resolved: string[][]
 let canary: Bun.TCPSocketListener<undefined>
 let touched: number
 
 beforeEach(async () => {
-  heard = []
+  received = []
   answer = () => new Response('ok')
   resolved = [[outside]]
   touched = 0
@@ -55,7 +55,7 @@ beforeEach(async () => {
     port: 0,
     idleTimeout: 0,
     fetch: async (request) => {
-      heard.push({ body: await request.text(), headers: request.headers })
+      received.push({ body: await request.text(), headers: request.headers })
       return answer()
     },
   })
@@ -63,7 +63,7 @@ beforeEach(async () => {
     resolve: async () => (resolved.length > 1 ? resolved.shift() : resolved[0]) ?? [],
     isPublic: (address) => address === outside,
   }
-  // In the place of the one that knows the real network.
+  // Replaces the handler for the real network.
   h.ctx.jobs.register('hook', hookHandler(h.ctx, net))
 })
 
@@ -85,7 +85,7 @@ async function happen(kind: NoteKind, text = 'Hello', handle = ann.handle): Prom
   await h.ctx.db.tx((db) => notify(h.ctx, db, { to, kind, text, data: { n: 1 } }))
 }
 
-/** Sends what waits; answers how the newest delivery of a hook stands. */
+/** Runs waiting deliveries and returns the newest delivery of a hook. */
 async function send(hook: string): Promise<unknown> {
   await enqueueDeliveries(h.ctx)
   await h.ctx.jobs.runDue()
@@ -99,21 +99,21 @@ async function deliveriesOf(hook: string): Promise<unknown[]> {
     : []
 }
 
-/** Whether a message is signed with a secret, as a receiver of Standard Webhooks checks it. */
-function isSigned({ body, headers }: Heard, secret: string): boolean {
+/** Verifies a signature as a receiver of Standard Webhooks does. */
+function isSigned({ body, headers }: ReceivedRequest, secret: string): boolean {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const text = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`
   const mac = createHmac('sha256', key).update(text).digest('base64')
   return headers.get('webhook-signature') === `v1,${mac}`
 }
 
-test('a note is posted, signed, once, to every hook that wants its kind', async () => {
+test('a note is signed and posted once to every hook that selects its kind', async () => {
   await happen('system', 'Before')
-  const made = await add({ kinds: ['remix.sold', 'review.new'] })
-  expect(made.status).toBe(201)
-  const [id, secret] = [made.text('hook.id'), made.text('secret')]
+  const created = await add({ kinds: ['remix.sold', 'review.new'] })
+  expect(created.status).toBe(201)
+  const [id, secret] = [created.text('hook.id'), created.text('secret')]
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  expect(made.body).toMatchObject({ hook: { url: url(), state: 'on' } })
+  expect(created.body).toMatchObject({ hook: { url: url(), state: 'on' } })
   const all = await add()
   expect(all.text('secret')).not.toBe(secret)
   expect((await ann.call('GET', '/me/hooks')).body).toEqual({
@@ -134,13 +134,13 @@ test('a note is posted, signed, once, to every hook that wants its kind', async 
     problem: null,
     next: null,
   })
-  expect(heard.map(({ body }) => JSON.parse(body).type).sort()).toEqual([
+  expect(received.map(({ body }) => JSON.parse(body).type).sort()).toEqual([
     'comment.new',
     'remix.sold',
     'remix.sold',
   ])
-  const [first] = heard.filter((one) => isSigned(one, secret))
-  expect(heard.filter((one) => isSigned(one, secret))).toHaveLength(1)
+  const [first] = received.filter((one) => isSigned(one, secret))
+  expect(received.filter((one) => isSigned(one, secret))).toHaveLength(1)
   expect(first?.headers.get('content-type')).toBe('application/json')
   expect(Number(first?.headers.get('webhook-timestamp'))).toBe(h.clock.now() / 1_000)
   const { notes } = Object((await ann.call('GET', '/me/notes?kind=remix.sold')).body)
@@ -152,10 +152,10 @@ test('a note is posted, signed, once, to every hook that wants its kind', async 
   })
   expect(first?.headers.get('webhook-id')).toBe(note.id)
   await send(id)
-  expect(heard).toHaveLength(3)
+  expect(received).toHaveLength(3)
 })
 
-test('eight tries over a day under one id, then it failed; redelivered by hand', async () => {
+test('a delivery fails after eight attempts within a day with one id, and can be redelivered', async () => {
   answer = () => new Response('no', { status: 503 })
   const id = (await add()).text('hook.id')
   await happen('system')
@@ -170,12 +170,12 @@ test('eight tries over a day under one id, then it failed; redelivered by hand',
   expect(h.clock.now() - began).toBeGreaterThanOrEqual(day)
   const failed = await send(id)
   expect(failed).toMatchObject({ state: 'failed', tries: 8, next: null })
-  expect(heard).toHaveLength(8)
-  expect(new Set(heard.map(({ headers }) => headers.get('webhook-id'))).size).toBe(1)
-  expect(new Set(heard.map(({ headers }) => headers.get('webhook-signature'))).size).toBe(8)
+  expect(received).toHaveLength(8)
+  expect(new Set(received.map(({ headers }) => headers.get('webhook-id'))).size).toBe(1)
+  expect(new Set(received.map(({ headers }) => headers.get('webhook-signature'))).size).toBe(8)
   h.clock.turn(day)
   await send(id)
-  expect(heard).toHaveLength(8)
+  expect(received).toHaveLength(8)
 
   answer = () => new Response(null, { status: 204 })
   const path = `/me/hooks/${id}/deliveries/${Reflect.get(Object(failed), 'id')}/redeliver`
@@ -183,12 +183,12 @@ test('eight tries over a day under one id, then it failed; redelivered by hand',
   expect([again.status, again.body]).toMatchObject([202, { delivery: { state: 'waiting' } }])
   await refused(h, 409, 'busy', () => ann.call('POST', path))
   expect(await send(id)).toMatchObject({ state: 'delivered', tries: 1, status: 204 })
-  expect(heard[8]?.headers.get('webhook-id')).toBe(heard[0]?.headers.get('webhook-id') ?? '')
+  expect(received[8]?.headers.get('webhook-id')).toBe(received[0]?.headers.get('webhook-id') ?? '')
   expect((await ann.call('POST', path)).status).toBe(202)
 })
 
 describe('a receiver', () => {
-  test('that is gone ends its hook', async () => {
+  test('that answers 410 ends its hook', async () => {
     answer = () => new Response('', { status: 410 })
     const id = (await add()).text('hook.id')
     await happen('system')
@@ -196,49 +196,51 @@ describe('a receiver', () => {
     expect((await ann.call('GET', '/me/hooks')).body).toMatchObject({ hooks: [{ state: 'gone' }] })
     await happen('system')
     await send(id)
-    expect(heard).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
-  test('that redirects is not followed, inside or outside', async () => {
+  test('that redirects is not followed, to private or public addresses', async () => {
     const id = (await add()).text('hook.id')
     for (const to of [`http://127.0.0.1:${canary.port}/`, url()]) {
       answer = () => Response.redirect(to, 307)
       await happen('system')
       expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'redirects' })
     }
-    expect(heard).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 
-  test('whose name turns inside is not reached there', async () => {
+  test('whose name resolves to a private address later is not reached', async () => {
     const id = (await add({ url: `http://hook.example:${canary.port}/` })).text('hook.id')
     resolved = [['127.0.0.1'], [outside, '127.0.0.1'], ['::1'], []]
     for (const wait of [5 * second, 5 * minute, 25 * minute, minute]) {
-      if (heard.length === 0 && wait === 5 * second) await happen('system')
+      if (received.length === 0 && wait === 5 * second) await happen('system')
       expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'inside', status: null })
       h.clock.turn(wait)
     }
   })
 
-  test('that is not there is tried again', async () => {
+  test('that is unreachable gets another attempt', async () => {
     const id = (await add()).text('hook.id')
     await receiver.stop(true)
     await happen('system')
     expect(await send(id)).toMatchObject({ state: 'waiting', tries: 1, problem: 'unreachable' })
   })
 
-  test('whose status is 2xx has it, however much it says: it was sent eight times', async () => {
+  test('that answers 2xx has received it, however long its body is', async () => {
     const id = (await add()).text('hook.id')
-    // Its head goes out with its first byte.
-    const endless = new ReadableStream({ start: (told) => told.enqueue(new Uint8Array(1)) })
-    for (const said of ['x'.repeat(100_000), endless]) {
-      answer = () => new Response(said)
+    // Bun sends the response head with the first byte.
+    const endless = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(1)),
+    })
+    for (const body of ['x'.repeat(100_000), endless]) {
+      answer = () => new Response(body)
       await happen('system')
       expect(await send(id)).toMatchObject({ state: 'delivered', status: 200, problem: null })
     }
-    expect(heard).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 
-  test('that is slow is given up after ten seconds, beside others that are not', async () => {
+  test('that is slow times out after ten seconds without delaying others', async () => {
     const never = Promise.withResolvers<Response>()
     const slow = Bun.serve({
       hostname: outside,
@@ -253,8 +255,8 @@ describe('a receiver', () => {
     await happen('system')
     await enqueueDeliveries(h.ctx)
     const running = h.ctx.jobs.runDue()
-    for (let tries = 0; heard.length === 0 && tries < 500; tries += 1) await Bun.sleep(5)
-    expect(heard).toHaveLength(1)
+    for (let tries = 0; received.length === 0 && tries < 500; tries += 1) await Bun.sleep(5)
+    expect(received).toHaveLength(1)
     await running
     expect((await deliveriesOf(quick))[0]).toMatchObject({ state: 'delivered' })
     expect((await deliveriesOf(late))[0]).toMatchObject({ problem: 'timed_out', tries: 1 })
@@ -263,14 +265,14 @@ describe('a receiver', () => {
   }, 30_000)
 })
 
-describe('a hook is refused', () => {
-  test('that points inside, however it is written', async () => {
+describe('a hook is rejected', () => {
+  test('that points to a private address in any notation', async () => {
     for (const host of inside) {
       await refused(h, 400, 'bad_request', () => add({ url: `http://${host}/` }))
     }
   })
 
-  test('that is no address, or no list of kinds', async () => {
+  test('with an invalid address or list of kinds', async () => {
     const urls = [
       '',
       'hook',
@@ -296,22 +298,22 @@ describe('a hook is refused', () => {
     await refused(h, 400, 'bad_request', () => add({ secret: 'mine' }))
   })
 
-  test('past five, also when they come at once', async () => {
+  test('past five, also for concurrent requests', async () => {
     const statuses = (await Promise.all([1, 2, 3, 4, 5, 6, 7].map(() => add()))).map(
       ({ status }) => status,
     )
     expect(statuses.sort()).toEqual([201, 201, 201, 201, 201, 400, 400])
   })
 
-  test('without a key, and where it is another’s: as one that does not exist', async () => {
+  test('without a key; another agent’s hook is not_found', async () => {
     const id = (await add()).text('hook.id')
     await happen('system')
-    const sent = Reflect.get(Object(await send(id)), 'id')
+    const deliveryId = Reflect.get(Object(await send(id)), 'id')
     const nobody = 'A'.repeat(12)
     for (const [method, path] of [
       ['DELETE', ''],
       ['GET', '/deliveries'],
-      ['POST', `/deliveries/${sent}/redeliver`],
+      ['POST', `/deliveries/${deliveryId}/redeliver`],
     ] as const) {
       const call = (hook: string) =>
         refused(h, 404, 'not_found', () => ben.call(method, `/me/hooks/${hook}${path}`))
@@ -328,16 +330,16 @@ describe('a hook is refused', () => {
   })
 })
 
-test('a hook that is asked for as its account closes is none', async () => {
+test('a hook cannot be added while its account closes', async () => {
   const key = await h.ctx.keys.find(ann.key)
   if (!key) throw new Error('there is no key')
-  const asked = () => addTo(h.ctx, key, { url: 'https://example.com/in' })
-  await Promise.allSettled([ann.call('DELETE', '/me'), asked()])
-  await expect(asked()).rejects.toThrow('bad_key')
+  const addHook = () => addTo(h.ctx, key, { url: 'https://example.com/in' })
+  await Promise.allSettled([ann.call('DELETE', '/me'), addHook()])
+  await expect(addHook()).rejects.toThrow('bad_key')
   expect(await list(h.ctx, key.owner)).toEqual([])
 })
 
-test('what waits for a hook has a bound, and lists go on where they stopped', async () => {
+test('waiting deliveries have a limit, and lists continue after a cursor', async () => {
   answer = () => new Response('', { status: 500 })
   const id = (await add()).text('hook.id')
   for (let at = 0; at < 55; at += 1) await happen('system', `${at}`)
@@ -351,10 +353,10 @@ test('what waits for a hook has a bound, and lists go on where they stopped', as
   expect(all).toHaveLength(55)
   expect(new Set(all.map(({ id: one }) => one)).size).toBe(55)
   expect(all.filter(({ problem }) => problem === 'too_many_waiting')).toHaveLength(5)
-  expect(heard).toHaveLength(50)
+  expect(received).toHaveLength(50)
 })
 
-test('a hook that ends takes what waits with it; a closed account has none', async () => {
+test('deleting a hook deletes its deliveries; closing an account deletes its hooks', async () => {
   answer = () => new Response('', { status: 500 })
   const id = (await add()).text('hook.id')
   await happen('system')
@@ -362,27 +364,27 @@ test('a hook that ends takes what waits with it; a closed account has none', asy
   expect((await ann.call('DELETE', `/me/hooks/${id}`)).body).toMatchObject({ id })
   h.clock.turn(minute)
   await h.ctx.jobs.runDue()
-  expect(heard).toHaveLength(1)
+  expect(received).toHaveLength(1)
   await add()
   await ann.call('DELETE', '/me')
   await happen('system')
   await enqueueDeliveries(h.ctx)
   await h.ctx.jobs.runDue()
-  expect(heard).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
-test('two processes that look at once send once; what ended is forgotten after 30 days', async () => {
+test('concurrent processes deliver once; ended deliveries are deleted after 30 days', async () => {
   const id = (await add()).text('hook.id')
   await happen('system')
   await Promise.all([enqueueDeliveries(h.ctx), enqueueDeliveries(h.ctx)])
   expect(await send(id)).toMatchObject({ state: 'delivered' })
-  expect(heard).toHaveLength(1)
+  expect(received).toHaveLength(1)
   h.clock.turn(31 * day)
   await deleteOldDeliveries(h.ctx)
   expect(await deliveriesOf(id)).toEqual([])
 })
 
-test('a hook whose news were forgotten before it was looked at is behind no more', async () => {
+test('a hook catches up when its pending notes were deleted', async () => {
   await add()
   await happen('system')
   h.clock.turn(91 * day)
@@ -391,15 +393,17 @@ test('a hook whose news were forgotten before it was looked at is behind no more
   expect(await listHooksBehind(h.ctx, 1)).toEqual([])
 })
 
-test('HOOKS_TO_PRIVATE lets them go to this machine', async () => {
+test('HOOKS_TO_PRIVATE allows deliveries to this machine', async () => {
   const home = await openTestHouse({ HOOKS_TO_PRIVATE: 'on' })
   const dan = await home.person('dan')
-  const made = await dan.call('POST', '/me/hooks', { url: `http://${outside}:${receiver.port}/` })
-  expect(made.status).toBe(201)
+  const created = await dan.call('POST', '/me/hooks', {
+    url: `http://${outside}:${receiver.port}/`,
+  })
+  expect(created.status).toBe(201)
   const to = (await findByHandle(home.ctx, dan.handle))?.id ?? ''
   await home.ctx.db.tx((db) => notify(home.ctx, db, { to, kind: 'system', text: 'Hi' }))
   await enqueueDeliveries(home.ctx)
   await home.ctx.jobs.runDue()
-  expect(heard.map((one) => isSigned(one, made.text('secret')))).toEqual([true])
+  expect(received.map((one) => isSigned(one, created.text('secret')))).toEqual([true])
   await home.close()
 })

@@ -25,13 +25,16 @@ afterEach(async () => {
   await ctx.close()
 })
 
-interface Told {
+interface ShownNote {
   id: string
   kind: string
   read: boolean
 }
 
-async function notesOf(person: Person, query = ''): Promise<{ notes: Told[]; unread: number }> {
+async function notesOf(
+  person: Person,
+  query = '',
+): Promise<{ notes: ShownNote[]; unread: number }> {
   const { status, body } = await person.call('GET', `/me/notes${query}`)
   expect(status).toBe(200)
   return JSON.parse(JSON.stringify(body))
@@ -43,14 +46,14 @@ const kindsOf = async (person: Person, query = '') =>
 const idOf = async (person: Person): Promise<string> =>
   (await findByHandle(ctx.ctx, person.handle))?.id ?? ''
 
-/** Tells ann something. */
-async function say(text: string, to = ann): Promise<void> {
+/** Adds a note for an agent. */
+async function addNote(text: string, to = ann): Promise<void> {
   const agent = await idOf(to)
   await ctx.ctx.db.tx((db) => notify(ctx.ctx, db, { to: agent, kind: 'system', text }))
 }
 
 describe('GET /me/notes', () => {
-  test('tells what happened, newest first, with who did it and to what', async () => {
+  test('lists events, newest first, with their actor and item', async () => {
     const boat = await ann.publish({ title: 'Boat', store: true })
     const game = await ann.publish({ store: true, remix: 'price', priceRemix: 50 })
     ctx.clock.turn(1_000)
@@ -86,8 +89,8 @@ describe('GET /me/notes', () => {
     expect((await notesOf(ben)).notes).toEqual([])
   })
 
-  test('goes on where it stopped, and takes no other cursor', async () => {
-    for (const text of ['1', '2', '3']) await say(text)
+  test('continues after a cursor and rejects other cursors', async () => {
+    for (const text of ['1', '2', '3']) await addNote(text)
     const first = await ann.call('GET', '/me/notes?limit=2')
     expect(first.body).toMatchObject({ notes: [{ text: '3' }, { text: '2' }], unread: 3 })
     const rest = await ann.call('GET', `/me/notes?limit=2&cursor=${first.text('next')}`)
@@ -101,18 +104,18 @@ describe('GET /me/notes', () => {
     expect(body).toMatchObject({ error: '"unread" must be one of true, false, 1, 0.' })
   })
 
-  test('keeps the newest thousand, and none for more than 90 days', async () => {
+  test('keeps the newest 1,000 notes for at most 90 days', async () => {
     const agent = await idOf(ann)
     await ctx.ctx.db.tx(async (db) => {
       for (let at = 1; at <= notesPerAgentMax + 3; at += 1) {
         await notify(ctx.ctx, db, { to: agent, kind: 'system', text: `${at}` })
       }
     })
-    await say('to ben', ben)
+    await addNote('to ben', ben)
     const all = await listNotes(ctx.ctx, agent, { unread: false, limit: 2_000 })
     expect([all.length, all.at(-1)?.text]).toEqual([notesPerAgentMax, '4'])
     ctx.clock.turn(noteDaysMax * 86_400_000)
-    await say('new')
+    await addNote('new')
     ctx.clock.turn(1)
     await deleteOldNotes(ctx.ctx)
     expect((await notesOf(ann)).notes).toMatchObject([{ text: 'new' }])
@@ -121,8 +124,8 @@ describe('GET /me/notes', () => {
 })
 
 describe('POST /me/notes/read', () => {
-  test('marks some, or all, of one’s own', async () => {
-    for (const text of ['1', '2', '3']) await say(text)
+  test('marks some or all own notes', async () => {
+    for (const text of ['1', '2', '3']) await addNote(text)
     const ids = (await notesOf(ann)).notes.map(({ id }) => id)
     const read = (person: Person, body: unknown) => person.call('POST', '/me/notes/read', body)
     expect((await read(ben, { ids })).body).toEqual({ read: 0, unread: 0 })
@@ -143,7 +146,7 @@ describe('POST /me/notes/read', () => {
   })
 })
 
-test('no key', async () => {
+test('requests without a key', async () => {
   for (const path of ['/me/notes', '/me/events', '/me/earnings', '/me/ledger.csv']) {
     await refused(ctx, 401, 'no_key', () => ctx.call('GET', path))
   }
@@ -151,7 +154,7 @@ test('no key', async () => {
   await refused(ctx, 401, 'no_key', () => ctx.call('POST', '/me/notes/read', read))
 })
 
-test('what has its moment is told once', async () => {
+test('an event that happens once gives one note', async () => {
   const boat = await ann.publish({ title: 'Boat' })
   for (let host = 0; host < 120; host += 1) recordOpen(ctx.ctx, boat, `198.51.100.${host}`)
   await flushOpens(ctx.ctx)
@@ -172,7 +175,7 @@ test('what has its moment is told once', async () => {
   expect(new Set(noteKinds).size).toBe(noteKinds.length)
 })
 
-test('what is undone is not told', async () => {
+test('a rolled-back change gives no note', async () => {
   const agent = await idOf(ann)
   const undone = ctx.ctx.db.tx(async (db) => {
     await notify(ctx.ctx, db, { to: agent, kind: 'system', text: 'Never' })
@@ -184,12 +187,12 @@ test('what is undone is not told', async () => {
 })
 
 describe('GET /me/events', () => {
-  /** The stream of ann's notes, read event by event. */
+  /** Opens the stream of ann's notes and returns a reader of its events. */
   async function watch(headers: Record<string, string> = {}) {
-    const door = createRouter(ctx.ctx).handle
-    const sent = { authorization: `Bearer ${ann.key}`, ...headers }
-    const request = new Request('http://localhost:3000/api/me/events', { headers: sent })
-    const response = await door(request, ann.from)
+    const handle = createRouter(ctx.ctx).handle
+    const requestHeaders = { authorization: `Bearer ${ann.key}`, ...headers }
+    const request = new Request('http://localhost:3000/api/me/events', { headers: requestHeaders })
+    const response = await handle(request, ann.from)
     const reader = response.body?.getReader()
     let text = ''
     const read = async (events: number): Promise<{ id: string; text: string }[]> => {
@@ -204,18 +207,18 @@ describe('GET /me/events', () => {
     return { response, read, leave: () => reader?.cancel() }
   }
 
-  test('tells what was not read, then what happens, and goes on after the last', async () => {
-    for (const text of ['1', '2', '3']) await say(text)
+  test('streams unread notes, then new ones, and resumes after the last', async () => {
+    for (const text of ['1', '2', '3']) await addNote(text)
     const [three, , one] = (await notesOf(ann)).notes
     await ann.call('POST', '/me/notes/read', { ids: [one?.id] })
     const stream = await watch()
     expect(stream.response.headers.get('content-type')).toBe('text/event-stream')
     expect((await stream.read(2)).map(({ text }) => text)).toEqual(['2', '3'])
-    await say('to ben', ben)
-    await say('4')
-    const told = await stream.read(3)
-    expect(told[1]?.id).toBe(three?.id ?? '')
-    expect(told[2]?.text).toBe('4')
+    await addNote('to ben', ben)
+    await addNote('4')
+    const events = await stream.read(3)
+    expect(events[1]?.id).toBe(three?.id ?? '')
+    expect(events[2]?.text).toBe('4')
     await stream.leave()
 
     const again = await watch({ 'last-event-id': one?.id ?? '' })
@@ -224,14 +227,14 @@ describe('GET /me/events', () => {
     await ann.call('POST', '/me/notes/read', { all: true })
     for (const odd of ['nonsense', "1' or '1'='1", 'A'.repeat(5_000)]) {
       const fresh = await watch({ 'last-event-id': odd })
-      await say('news')
+      await addNote('news')
       expect((await fresh.read(1)).at(-1)?.text).toBe('news')
       await fresh.leave()
       await ann.call('POST', '/me/notes/read', { all: true })
     }
   })
 
-  test('keeps so many streams open for an agent, and a place is free once one is left', async () => {
+  test('limits the open streams of an agent and frees one that is closed', async () => {
     const streams = []
     for (let open = 0; open < noteStreamsMax; open += 1) streams.push(await watch())
     await refused(ctx, 409, 'busy', () => ann.call('GET', '/me/events'))
@@ -241,8 +244,8 @@ describe('GET /me/events', () => {
     for (const stream of [...streams.slice(1), next]) await stream.leave()
   })
 
-  test('frees the places of streams that broke', async () => {
-    await say('news')
+  test('frees streams that broke', async () => {
+    await addNote('news')
     const agent = await idOf(ann)
     const broken = async () => {
       const isAuthorized = () => Promise.reject(new Error('no database'))
@@ -266,7 +269,7 @@ describe('GET /me/events', () => {
   test('ends for an agent that was suspended', async () => {
     const stream = await watch()
     await runCommand(ctx.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
-    await say('news')
+    await addNote('news')
     expect(await stream.read(1)).toEqual([])
   })
 })
