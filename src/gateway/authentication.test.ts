@@ -13,7 +13,7 @@ const hello = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' 
 
 const chat = (key: string) => t.visit('POST', '/v1/chat/completions', { key, body: hello })
 
-test('start credits pay at the gateway while it has just demo models', async () => {
+test('start credits work at the gateway while it has only demo models', async () => {
   t = await openTestHouse()
   const ann = await t.person('ann')
   expect((await chat(ann.key)).status).toBe(200)
@@ -21,7 +21,7 @@ test('start credits pay at the gateway while it has just demo models', async () 
   expect(body).not.toMatchObject({ balance: 0.4 })
 })
 
-test('with START_CREDITS_ON_GATEWAY=off only credits that were paid for pay', async () => {
+test('with START_CREDITS_ON_GATEWAY=off, only paid credits work', async () => {
   t = await openTestHouse({ START_CREDITS_ON_GATEWAY: 'off' })
   const ann = await t.person('ann')
   const refused = await chat(ann.key)
@@ -39,17 +39,17 @@ test('with START_CREDITS_ON_GATEWAY=off only credits that were paid for pay', as
   expect((await chat(ann.key)).status).toBe(200)
 })
 
-test('a key’s daily cap: 0 spends nothing, and the answer says when to come back', async () => {
+test('a key with a daily cap of 0 spends nothing, and the response has retry-after', async () => {
   t = await openTestHouse()
   const gus = await newGus(t, '1')
   await gus.call('PATCH', `/accounts/keys/${gus.key.slice(0, 11)}`, { daily_cap: 0 })
-  const { status, code, headers, body: said } = await chat(gus.key)
+  const { status, code, headers, body: envelope } = await chat(gus.key)
   expect([status, code]).toEqual([429, 'daily_cap'])
   expect(headers.get('x-should-retry')).toBe('false')
   expect(Number(headers.get('retry-after'))).toBe(43_200)
-  // It was told to wait until 00:00 UTC, which lifts neither a cap of 0 nor a pause.
+  // Midnight lifts neither a cap of 0 nor a pause.
   const message = expect.stringMatching(/^This key may spend nothing: (?!.*00:00)/)
-  expect(said).toMatchObject({ error: { message } })
+  expect(envelope).toMatchObject({ error: { message } })
   const { body } = await gus.call('POST', '/credits/balance')
   expect(body).toMatchObject({ balance: 1, held: 0 })
 })

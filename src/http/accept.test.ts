@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { prefers } from './accept.ts'
 
-const asks = (accept: string) => new Request('http://localhost/', { headers: { accept } })
+const requestWith = (accept: string) => new Request('http://localhost/', { headers: { accept } })
 
 test.each([
   ['text/markdown', true],
@@ -18,6 +18,6 @@ test.each([
   ['application/json, text/markdown;q=0.9', false],
   ['text/markdown;q=0.5, */*', false],
   ['text/markdown;q=0.5, application/*', false],
-])('%p would rather have markdown than JSON: %p', (accept, wanted) => {
-  expect(prefers(asks(accept), 'text/markdown', 'application/json')).toBe(wanted)
+])('%p prefers Markdown to JSON: %p', (accept, expected) => {
+  expect(prefers(requestWith(accept), 'text/markdown', 'application/json')).toBe(expected)
 })

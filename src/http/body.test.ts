@@ -7,7 +7,7 @@ import { readJsonBody } from './body.ts'
 const parse = (body: string | ReadableStream): Promise<unknown> =>
   readJsonBody(new Request('http://localhost/', { method: 'POST', body }))
 
-/** What is wrong with a body. */
+/** Returns the error details of an invalid body. */
 async function problemOf(text: string | ReadableStream): Promise<string> {
   try {
     await parse(text)
@@ -18,13 +18,13 @@ async function problemOf(text: string | ReadableStream): Promise<string> {
   }
 }
 
-test('brackets, commas and quotes inside of texts are letters', async () => {
+test('brackets, commas and quotes inside strings have no meaning', async () => {
   const texts = ['[{,'.repeat(jsonValuesMax), '"', '\\', '\\"', 'a\\\\"[', '', '🚤"']
   for (const text of texts) expect(await parse(JSON.stringify({ text }))).toEqual({ text })
   expect(await parse(JSON.stringify(texts))).toEqual(texts)
 })
 
-test('nesting and the number of values have an end', async () => {
+test('nesting and the number of values are limited', async () => {
   const nested = (depth: number): string =>
     '[{"a":'.repeat(depth / 2) + '1' + '}]'.repeat(depth / 2)
   expect(await problemOf(nested(jsonDepthMax))).toBe('')
@@ -34,7 +34,7 @@ test('nesting and the number of values have an end', async () => {
   expect(await problemOf(wide(jsonValuesMax + 1))).toContain('values')
 })
 
-test('what is cut off in a text or after a backslash does not parse', async () => {
+test('a string without its end does not parse', async () => {
   for (const text of ['"', '"\\', '{"a":"\\"', '{"a":"b\\']) {
     expect(await problemOf(text)).toContain('it does not parse')
   }
@@ -44,13 +44,13 @@ test('an incomplete body is not an internal error', async () => {
   const broken = new ReadableStream({
     start(out) {
       out.enqueue(Buffer.from('{'))
-      out.error(new Error('The client left.'))
+      out.error(new Error('The client disconnected.'))
     },
   })
   expect(await problemOf(broken)).toContain('incomplete')
 })
 
-test('a packed body is told to come as it is', async () => {
+test('a compressed body is an error that names Content-Encoding', async () => {
   const body = Bun.gzipSync('{"a":1}')
   const headers = { 'content-encoding': 'gzip' }
   const request = new Request('http://localhost/', { method: 'POST', body, headers })
@@ -59,7 +59,7 @@ test('a packed body is told to come as it is', async () => {
   ])
 })
 
-test('a large body is read as a small one', async () => {
+test('a large body is read like a small one', async () => {
   const long = 'é"\n'.repeat(200_000)
   expect(await parse(JSON.stringify({ long, a: [1, null] }))).toEqual({ long, a: [1, null] })
   expect(await parse(`{"a":"${'\\u0041'.repeat(200_000)}"}`)).toEqual({ a: 'A'.repeat(200_000) })

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-test('below the floor of the disk what brings nothing new is still answered', async () => {
+test('below the disk floor, only operations that store something fail', async () => {
   const [ann, gus] = [await t.person('ann'), await newGus(t, '1')]
   const id = await ann.publish()
   await ann.call('DELETE', `/apps/${id}`)
@@ -22,12 +22,12 @@ test('below the floor of the disk what brings nothing new is still answered', as
   }
   expect((await ann.call('POST', '/me/notes/read', { all: true })).status).toBe(200)
   expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
-  for (const answer of [
+  for (const response of [
     await gus.call('POST', '/v1/accounts/keys', {}),
     await ann.call('POST', '/me/keys', {}),
     await ann.call('POST', '/apps', { html: '<p>hi</p>' }),
     await ann.call('POST', `/apps/${id}/versions/1/restore`),
   ]) {
-    expect(answer.status).toBe(503)
+    expect(response.status).toBe(503)
   }
 })

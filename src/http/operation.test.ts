@@ -35,7 +35,7 @@ test('every route declares its operation, or is hidden', () => {
 })
 
 describe('a declaration', () => {
-  test('of authentication is enforced before the body is read', async () => {
+  test('of authentication takes effect before the body is read', async () => {
     const statuses = { agent: 401, person: 401, key: 401 }
     for (const { id, auth, method, path } of operations) {
       if (auth === 'none') continue
@@ -47,7 +47,7 @@ describe('a declaration', () => {
     }
   })
 
-  test('of full-disk behavior is one of a request that stores something', () => {
+  test('of full-disk behavior belongs to a request that can store something', () => {
     for (const { id, method, onFullDisk } of operations) {
       if (onFullDisk) expect([id, ['POST', 'PUT'].includes(method)]).toEqual([id, true])
     }

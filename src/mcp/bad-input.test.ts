@@ -16,7 +16,7 @@ const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const failing = (code: number) => ({ error: { code, message: expect.any(String) } })
 
 describe('messages', () => {
-  test('a batch of 10,000 is refused, and none of it runs', async () => {
+  test('a batch of 10,000 fails, and none of it runs', async () => {
     const before = await ctx.kept()
     const call = { method: 'tools/call', params: { name: 'new_agent', arguments: {} } }
     const batch = Array.from({ length: 10_000 }, (_, id) => ({ jsonrpc: '2.0', id, ...call }))
@@ -25,12 +25,12 @@ describe('messages', () => {
     expect(await ctx.kept()).toEqual(before)
   })
 
-  test('a small batch, as the revision of March 2025 has them, is answered', async () => {
+  test('a small batch, which the revision of March 2025 allows, succeeds', async () => {
     expect((await post(ctx, [ping, { ...ping, id: 2 }])).status).toBe(200)
     expect((await post(ctx, [])).status).toBe(400)
   })
 
-  test('a method that is none', async () => {
+  test('an unknown method', async () => {
     expect((await post(ctx, { ...ping, method: 'tools/burn' })).message).toMatchObject(
       failing(-32_601),
     )
@@ -38,19 +38,19 @@ describe('messages', () => {
     expect([modern.status, modern.body]).toMatchObject([404, failing(-32_601)])
   })
 
-  test('a tool that is none', async () => {
+  test('an unknown tool', async () => {
     const { body } = await send(ctx, 'tools/call', { name: 'burn', arguments: {} })
     expect(body).toMatchObject(failing(-32_602))
   })
 
-  test('a protocol version that is none', async () => {
+  test('an unknown protocol version', async () => {
     const old = await post(ctx, ping, { 'mcp-protocol-version': '1999-01-01' })
     expect([old.status, old.message]).toMatchObject([400, { error: {} }])
     const headers = { 'mcp-protocol-version': '2099-01-01' }
     expect((await send(ctx, 'tools/list', {}, { headers })).status).toBe(400)
   })
 
-  test('headers that are missing, or say something else than the message', async () => {
+  test('headers that are missing or contradict the message', async () => {
     const wrong = [
       { 'mcp-method': 'tools/call' },
       { 'mcp-method': '' },
@@ -64,21 +64,21 @@ describe('messages', () => {
     expect((await post(ctx, ping, { 'content-type': 'text/plain' })).status).toBe(415)
   })
 
-  test('bodies that are no JSON', async () => {
+  test('bodies that are not JSON', async () => {
     for (const body of ['', '{', 'null', '[[', new Uint8Array([0xff, 0xfe]), '['.repeat(1_000)]) {
       const { status, message } = await post(ctx, body)
       expect([status, message]).toMatchObject([400, { error: { code: expect.any(Number) } }])
     }
   })
 
-  test('a body of 30 MB is not read, whether it tells its length or not', async () => {
+  test('a body of 30 MB is not read, with or without its length', async () => {
     const body = ' '.repeat(30 * 1_048_576)
     expect((await post(ctx, body)).status).toBe(413)
     const told = await post(ctx, '{}', { 'content-length': String(body.length) })
     expect(told.status).toBe(413)
   })
 
-  test('large bodies count in the rate of their address', async () => {
+  test('large bodies count against the rate limit of their address', async () => {
     const busy = await openTestHouse({ REQUESTS_PER_MINUTE: '2' })
     const large = { ...ping, params: { _meta: { padding: ' '.repeat(70_000) } } }
     const statuses: number[] = []
@@ -89,7 +89,7 @@ describe('messages', () => {
     await busy.close()
   })
 
-  test('large bodies that come all at once are told to come again', async () => {
+  test('too many large bodies at the same time get 429', async () => {
     const large = { ...ping, params: { _meta: { padding: '\\u0020'.repeat(90_000) } } }
     const all = await Promise.all(Array.from({ length: 90 }, () => post(ctx, large)))
     const statuses = new Set(all.map(({ status }) => status))
@@ -101,7 +101,7 @@ describe('messages', () => {
     expect((await post(ctx, ping)).status).toBe(200)
   })
 
-  test('sessions do not exist, so none is asked for', async () => {
+  test('session ids are ignored', async () => {
     const session = { 'mcp-session-id': 'AAAAAAAA-0000' }
     expect((await post(ctx, ping, session)).message).toMatchObject({ result: {} })
     for (const method of ['GET', 'DELETE', 'PUT']) {
@@ -114,7 +114,7 @@ describe('messages', () => {
 describe('arguments', () => {
   const wrong: unknown[] = [null, true, 7, -1.5, 'x'.repeat(100), [], ['x'], {}, { a: 1 }]
 
-  test('of every wrong type are refused by name before anything runs', async () => {
+  test('of a wrong type fail with their name before anything runs', async () => {
     const id = await ann.publish()
     const before = await ctx.kept()
     const known: Record<string, unknown> = { id, key: ann.key }
@@ -141,7 +141,7 @@ describe('arguments', () => {
     expect(await ctx.kept()).toEqual(before)
   })
 
-  test('a file in base64 that is no data URL: its JSON was kept as the file', async () => {
+  test('a file in base64 without a data URL fails, and its JSON is not stored', async () => {
     const id = await ann.publish()
     const args = { id, name: 'ship.png', data: 'iVBORw0KGgo=' }
     const { structuredContent } = await callTool(ctx, 'put_asset', args, { key: ann.key })
@@ -149,14 +149,14 @@ describe('arguments', () => {
     expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({ assets: [] })
   })
 
-  test('that are no object at all', async () => {
+  test('that are not an object', async () => {
     for (const args of ['x', 7, [], null]) {
       const { body } = await send(ctx, 'tools/call', { name: 'get_me', arguments: args })
       expect(body).toMatchObject({ error: { code: expect.any(Number) } })
     }
   })
 
-  test('that no operation has', async () => {
+  test('with an unknown name', async () => {
     const { structuredContent } = await callTool(ctx, 'get_me', { colour: 'red' })
     expect(structuredContent).toEqual({
       error: '"colour" is not a field of this operation. Remove it.',
@@ -164,7 +164,7 @@ describe('arguments', () => {
     })
   })
 
-  test('that would make another address of the path', async () => {
+  test('that would change the path', async () => {
     const id = await ann.publish()
     const dots = [
       ['revoke_key', { prefix: '..' }],
@@ -198,7 +198,7 @@ function typesOf(value: unknown): string[] {
 
 describe('rebinding', () => {
   test.each(['evil.example', 'localhost.evil.example', '192.0.2.1', 'a b', ''])(
-    'a Host that is not ours: %p',
+    'a foreign Host: %p',
     async (host) => {
       const before = await ctx.kept()
       const made = await send(ctx, 'tools/call', { name: 'new_agent' }, { headers: { host } })
@@ -216,7 +216,7 @@ describe('rebinding', () => {
     },
   )
 
-  test('our own hosts, this machine and its addresses are ours', async () => {
+  test('our own hosts, localhost and local addresses are allowed', async () => {
     const named = await openTestHouse({ MCP_URL: 'https://mcp.example.com/mcp' })
     for (const host of ['mcp.example.com', 'localhost:1234', '127.0.0.1', '[::1]:80']) {
       expect([host, (await send(named, 'tools/list', {}, { headers: { host } })).status]).toEqual([

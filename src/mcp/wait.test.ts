@@ -9,7 +9,7 @@ import { enqueue, type NewJob } from '../jobs/jobs.ts'
 import { type McpHouse, openMcpHouse } from '../testing/mcp.ts'
 
 let t: McpHouse
-/** What the job that runs is waiting for, one after the other. */
+/** The running job waits for each gate in turn. */
 let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
   t = await openMcpHouse()
@@ -33,9 +33,9 @@ afterEach(async () => {
   await t.close()
 })
 
-async function newJob(key: string): Promise<string> {
+async function createJob(key: string): Promise<string> {
   const owner = `agent:${(await t.ctx.keys.find(key))?.owner}` as const
-  const wanted: NewJob = {
+  const newJob: NewJob = {
     kind: 'assets',
     queue: 'media',
     owner,
@@ -44,7 +44,7 @@ async function newJob(key: string): Promise<string> {
     price: zero,
     ms: hour,
   }
-  const job = await t.ctx.db.tx((db) => enqueue(t.ctx, db, wanted))
+  const job = await t.ctx.db.tx((db) => enqueue(t.ctx, db, newJob))
   return job.id
 }
 
@@ -54,9 +54,9 @@ async function connect(mode: 'auto' | 'legacy'): Promise<Client> {
   return client
 }
 
-test.each(['auto', 'legacy'] as const)('get_job with wait tells of progress, %s', async (mode) => {
+test.each(['auto', 'legacy'] as const)('get_job with wait reports progress, %s', async (mode) => {
   const { key } = await t.person('ann')
-  const id = await newJob(key)
+  const id = await createJob(key)
   const client = await connect(mode)
   const seen: (string | undefined)[] = []
   const call = client.callTool(
@@ -64,7 +64,7 @@ test.each(['auto', 'legacy'] as const)('get_job with wait tells of progress, %s'
     {
       onprogress: ({ progress, message }) => {
         seen.push(`${progress} ${message ?? ''}`.trim())
-        // Each step begins once the one before was heard of.
+        // Each step begins after the client received the one before.
         gates[Math.round(progress * 4)]?.resolve()
       },
     },
@@ -78,8 +78,8 @@ test.each(['auto', 'legacy'] as const)('get_job with wait tells of progress, %s'
   await client.close()
 })
 
-test('a stream that waits for news ends when the house stops', async () => {
-  const answer = await fetch(t.url, {
+test('an open subscription ends when the server stops', async () => {
+  const response = await fetch(t.url, {
     method: 'POST',
     headers: {
       accept: 'application/json, text/event-stream',
@@ -100,7 +100,7 @@ test('a stream that waits for news ends when the house stops', async () => {
       },
     }),
   })
-  const chunks = answer.body?.values()
+  const chunks = response.body?.values()
   const first = await chunks?.next()
   expect(new TextDecoder().decode(first?.value)).toContain('subscriptions/acknowledged')
   t.stopping()

@@ -16,34 +16,34 @@ beforeAll(async () => {
 })
 afterAll(() => ctx.close())
 
-/** The addresses that the page loads or links to. */
-const addresses = (): string[] =>
+/** Returns the URLs that the page loads or links to. */
+const linkedUrls = (): string[] =>
   [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = '']) => address)
 
 describe('the docs page', () => {
-  test('says first what this is and how to get a key', () => {
+  test('begins with the purpose and how to get a key', () => {
     const first = /<p>(.*?)<\/p>/s.exec(html)?.[1]
     expect(first).toContain('publish an html page')
     expect(first).toContain('POST https://api.berth.test/agents/keys')
     expect(first).toContain('Authorization: Bearer &lt;key&gt;')
   })
 
-  test('has every code with its status and a sentence', () => {
+  test('has every code with its status and a message', () => {
     const row = /<td><code>(\w+)<\/code><\/td><td>(\d{3})<\/td><td>(.+?)<\/td>/g
-    const rows = [...html.matchAll(row)].map(([, code = '', status, says]) => ({
+    const rows = [...html.matchAll(row)].map(([, code = '', status, message]) => ({
       code,
       status,
-      says,
+      message,
     }))
     const codes = new Map(rows.map(({ code, status }) => [code, status]))
     expect(codes.get('no_key')).toBe('401')
     expect(codes.get('keys_address_limit')).toBe('429')
     expect(codes.get('internal')).toBe('500')
     expect(codes.size).toBeGreaterThan(30)
-    for (const { says } of rows) expect(says).toMatch(/^\S.+([.]|x-request-id|phishing)$/)
+    for (const { message } of rows) expect(message).toMatch(/^\S.+([.]|x-request-id|phishing)$/)
   })
 
-  test('has a way past its navigation', () => {
+  test('has a skip link', () => {
     expect(html).toMatch(/<body>\s*<a class="skip" href="#main">/)
     expect(html).toContain('<main id="main" tabindex="-1">')
   })
@@ -52,10 +52,10 @@ describe('the docs page', () => {
     for (const { code } of RULES) expect(html).toContain(`<code>${code}</code>`)
   })
 
-  test('loads only what lies beside it', () => {
+  test('loads only files below its own URL', () => {
     const own = ['http://localhost:3000/', 'http://localhost:3000/docs']
     const gateway = 'http://localhost:3000/v1/openapi.json'
-    const elsewhere = addresses().filter((address) => /^[a-z]+:/.test(address))
+    const elsewhere = linkedUrls().filter((address) => /^[a-z]+:/.test(address))
     expect(elsewhere).toEqual(['data:,', ...own, gateway, gateway])
     expect(csp).toStartWith("default-src 'none'; script-src 'self'; ")
     expect(csp).toContain("connect-src 'self' https://api.berth.test http://localhost:3000;")
@@ -63,16 +63,18 @@ describe('the docs page', () => {
     expect(html).not.toMatch(/<script(?! defer src="docs\/)/)
   })
 
-  test('finds what it loads, behind the public address too', async () => {
-    const parts = addresses().filter((address) => address.startsWith('docs/'))
+  test('loads its files through the public base URL', async () => {
+    const parts = linkedUrls().filter((address) => address.startsWith('docs/'))
     expect(parts).toHaveLength(4)
     const headers = { host: 'api.berth.test' }
     for (const part of parts) {
-      const answer = await ctx.visit('GET', `/agents/${part}`, { headers })
-      expect([part, answer.status]).toEqual([part, 200])
-      expect(answer.headers.get('cache-control')).toContain('immutable')
-      expect(answer.headers.get('content-type')).toMatch(/^text\/(css|javascript); charset=utf-8$/)
-      expect(answer.bytes.length).toBeGreaterThan(300)
+      const response = await ctx.visit('GET', `/agents/${part}`, { headers })
+      expect([part, response.status]).toEqual([part, 200])
+      expect(response.headers.get('cache-control')).toContain('immutable')
+      expect(response.headers.get('content-type')).toMatch(
+        /^text\/(css|javascript); charset=utf-8$/,
+      )
+      expect(response.bytes.length).toBeGreaterThan(300)
     }
     const page = await ctx.visit('GET', '/agents/docs', { headers })
     expect(page.body).toBe(html)
@@ -81,15 +83,15 @@ describe('the docs page', () => {
     expect(described.status).toBe(200)
   })
 
-  test('has no other files beside it', async () => {
+  test('has no other files', async () => {
     for (const name of ['x.js', '..%2Fopenapi.json', 'built', '__proto__']) {
-      const answer = await ctx.call('GET', `/docs/${name}`)
-      expect([name, answer.status, answer.code]).toEqual([name, 404, 'not_found'])
+      const response = await ctx.call('GET', `/docs/${name}`)
+      expect([name, response.status, response.code]).toEqual([name, 404, 'not_found'])
     }
   })
 })
 
-test('the docs page is behind agents_off', async () => {
+test('AGENTS_ON=off turns the docs page off', async () => {
   const closed = await openTestHouse({ AGENTS_ON: 'off' })
   expect((await closed.call('GET', '/docs')).code).toBe('agents_off')
   expect((await closed.call('GET', '/on')).body).toEqual({ on: false })

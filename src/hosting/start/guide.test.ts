@@ -46,7 +46,7 @@ async function run(line: string, env: Record<string, string>): Promise<Answer> {
   })
 }
 
-test('the quickstart works as it is written', async () => {
+test('the quickstart works as written', async () => {
   const guide = await ctx.call('GET', '/')
   const [make = '', publish = '', read = '', again = '', file = '', share = '', ...more] =
     JSON.stringify(guide.body)
@@ -68,7 +68,7 @@ test('the quickstart works as it is written', async () => {
   expect((await run(share, { KEY, ID })).body).toMatchObject({ app: { listed: 'on' } })
 })
 
-test('where keys need an invitation, the first step has it', async () => {
+test('the first step has the operator token where keys need an invitation', async () => {
   const closed = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'sesame' })
   const { quickstart, auth } = Object((await closed.call('GET', '/')).body)
   expect([auth.make, quickstart[0].curl]).toEqual([
@@ -80,7 +80,7 @@ test('where keys need an invitation, the first step has it', async () => {
   await closed.close()
 })
 
-test('the index is JSON, and markdown for who asks for it', async () => {
+test('the index is JSON, or Markdown by Accept', async () => {
   const json = await ctx.call('GET', '/')
   expect(json.headers.get('content-type')).toStartWith('application/json')
   expect(json.headers.get('vary')).toBe('accept')
@@ -96,7 +96,7 @@ test('the index is JSON, and markdown for who asks for it', async () => {
   }
 })
 
-test('the index alone tells of both ways to make an app, and names only what there is', async () => {
+test('the index names both ways to create an app, and only existing operations', async () => {
   const description = Value.Parse(Paths, (await ctx.call('GET', '/openapi.json')).body)
   const there = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -129,7 +129,7 @@ const linksIn = (header: string | null): Record<string, string> =>
     ]),
   )
 
-test('agents find it at the top of the site', async () => {
+test('the guide is at the top of the site', async () => {
   const llms = await ctx.visit('GET', '/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(llms.body).toContain('# Berth')
@@ -143,7 +143,7 @@ test('agents find it at the top of the site', async () => {
   }
 })
 
-test('the skill is a skill: its name, what it is for and when, and the guide', async () => {
+test('the skill has a name, a description and the guide', async () => {
   const skill = await ctx.visit('GET', '/skill.md')
   const [, front = '', text] = /^---\n(.*?)\n---\n(.*)$/s.exec(String(skill.body)) ?? []
   expect(Bun.YAML.parse(front)).toEqual({
@@ -153,7 +153,7 @@ test('the skill is a skill: its name, what it is for and when, and the guide', a
   expect(text).toContain('POST http://localhost:3000/api/keys')
 })
 
-test('every address that the links and the catalogue name is there', async () => {
+test('all URLs of the Link header and the API catalog exist', async () => {
   const page = await ctx.visit('GET', '/', { headers: { accept: 'text/html' } })
   const links = linksIn(page.headers.get('link'))
   expect(Object.keys(links).sort()).toEqual([
@@ -177,7 +177,7 @@ test('every address that the links and the catalogue name is there', async () =>
   }
 })
 
-test('server.json is what registries of MCP servers take', async () => {
+test('server.json is valid for MCP registries', async () => {
   const { body } = await ctx.visit('GET', '/server.json')
   expect(body).toMatchObject({
     name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
