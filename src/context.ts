@@ -119,7 +119,7 @@ export function acceptsStartCredits({ config, catalogue }: AppContext): boolean 
 }
 
 /** What a new key may spend in a day; null is no cap. */
-export const firstCap = ({ config: { dailyCapCredits: cap } }: AppContext): NanoUsd | null =>
+export const initialCap = ({ config: { dailyCapCredits: cap } }: AppContext): NanoUsd | null =>
   cap === null ? null : fromCredits(cap)
 
 /** Ends what the house started, the database last. */

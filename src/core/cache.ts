@@ -21,7 +21,11 @@ export class Cache<Value extends NonNullable<unknown>> {
   ) {}
 
   get(key: string): Value | undefined {
-    return this.values?.get(key)
+    const { values, lifetime } = this
+    if (!values || !lifetime) return values?.get(key)
+    // A clock that was set back makes a value look younger than new.
+    const leftMs = values.getRemainingTTL(key)
+    return leftMs > 0 && leftMs <= lifetime.ms ? values.get(key) : undefined
   }
 
   set(key: string, value: Value): void {

@@ -4,46 +4,61 @@ import { sha256 } from '../core/ids.ts'
 import { isRecord } from '../core/schema.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { faultOf } from '../db/error.ts'
+import { databaseErrorKind } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
-import { answers } from './tables.ts'
+import { storedResponses } from './tables.ts'
 
-/** An answer as it went out, to be given again. */
-export interface Answer {
+/** A response as the client received it, kept for replays. */
+export interface StoredResponse {
   status: number
   body: unknown
 }
 
-/** Keeps the answer, inside the transaction that does what it tells of. */
-export type KeepAnswer = (db: Db, answer: Answer) => Promise<void>
+/** Stores the response inside the transaction that commits the work. */
+export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
 
 /**
- * Work that is done once. `slot` names its answer, without the owner: who writes it down beside the
- * work can keep an answer when the process has died (`keepLate`). Undefined where nothing is kept.
+ * One process's exclusive right to run the work of an idempotency key. `slot` names the response
+ * without its owner: a row that carries it can store the response after a crash
+ * (`storeIfAbsent`). Undefined without an idempotency key.
  */
-export type Work = (keep: KeepAnswer, slot?: string) => Promise<Answer>
+export interface Claim {
+  /** The response of an earlier run of the same request. Such a claim needs no release. */
+  readonly stored: StoredResponse | undefined
+  readonly slot: string | undefined
+  readonly store: StoreResponse
+  /** Returns the response of another process that committed first; else throws `error`. */
+  resolveConflict(error: unknown): Promise<StoredResponse>
+  release(): void
+}
 
-/** What a request names itself by, so that it is done once: in its body, or by its header. */
-export const refOf = ({ headers }: Request, inBody?: string): string | undefined =>
+/** Returns the key of a request: `ref` of its body, or its header Idempotency-Key. */
+export const idempotencyKeyOf = ({ headers }: Request, inBody?: string): string | undefined =>
   inBody ?? headers.get('idempotency-key') ?? undefined
 
-/** An answer is remembered this long after it was given. */
-const keptMs = 30 * day
+const retentionMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/
 
-const keepNothing: KeepAnswer = async () => {}
+/** The claim of a request without an idempotency key: nothing is stored. */
+const unkeyedClaim: Claim = {
+  stored: undefined,
+  slot: undefined,
+  store: async () => {},
+  resolveConflict: (error) => Promise.reject(error),
+  release: () => {},
+}
 
-/** The same fields in another order are the same request. */
-const inOrder = (_key: string, value: unknown): unknown =>
+/** Sorts fields, so that their order does not change the fingerprint. */
+const sortFields = (_key: string, value: unknown): unknown =>
   isRecord(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
 /**
- * Runs paid or repeatable work once per `ref` (a body's `ref`, or the header Idempotency-Key of
- * draft-ietf-httpapi-idempotency-key-header). The same ref with the same request answers the first
- * answer again; with another request it is ref_conflict; while the first still runs it is busy.
- * Refusals are not remembered: nothing was done.
+ * Runs repeatable work at most once for each idempotency key (a body's `ref`, or the header of
+ * draft-ietf-httpapi-idempotency-key-header). The same key and request replay the stored response;
+ * another request is `ref_conflict`. While the first still runs, a second is `busy`. Errors are not
+ * stored, because failed work leaves nothing behind.
  */
 export class Idempotency {
   private readonly running = new Set<string>()
@@ -53,73 +68,112 @@ export class Idempotency {
     private readonly clock: Clock,
   ) {}
 
-  once(owner: string, ref: string | undefined, request: unknown, work: Work): Promise<Answer> {
-    return ref === undefined ? work(keepNothing) : this.onceBy(owner, ref, request, work)
+  /** Runs `work` under an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
+  async run(
+    owner: string,
+    key: string | undefined,
+    request: unknown,
+    work: (store: StoreResponse) => Promise<StoredResponse>,
+  ): Promise<StoredResponse> {
+    const claim = await this.claim(owner, key, request)
+    if (claim.stored) return claim.stored
+    try {
+      return await work(claim.store)
+    } catch (error) {
+      return await claim.resolveConflict(error)
+    } finally {
+      claim.release()
+    }
   }
 
-  private async onceBy(owner: string, ref: string, request: unknown, work: Work): Promise<Answer> {
-    if (!pattern.test(ref)) {
+  /** Claims an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
+  async claim(owner: string, key: string | undefined, request: unknown): Promise<Claim> {
+    if (key === undefined) return unkeyedClaim
+    if (!pattern.test(key)) {
       const problem =
-        'A ref, or an Idempotency-Key, is 1 to 128 printable ASCII characters without spaces.'
+        'A ref or Idempotency-Key must be 1 to 128 printable ASCII characters without spaces.'
       throw new ApiError('bad_request', { problem })
     }
-    const fingerprint = sha256(JSON.stringify(request, inOrder))
-    const slot = `${fingerprint} ${ref}`
-    const keep: KeepAnswer = async (db, answer) => {
-      await this.inserting(db, owner, slot, answer)
-    }
-    return this.alone(`${owner} ${ref}`, 'The same request', async () => {
-      const known = await this.first(owner, ref, fingerprint)
-      if (known) return known
-      try {
-        return await work(keep, slot)
-      } catch (error) {
-        // Another process that shares the database was first.
-        const first = faultOf(error) === 'unique' && (await this.first(owner, ref, fingerprint))
-        if (first) return first
-        throw error
+    const fingerprint = sha256(JSON.stringify(request, sortFields))
+    const slot = `${fingerprint} ${key}`
+    const release = this.lock(`${owner} ${key}`, 'The same request')
+    try {
+      const stored = await this.find(owner, key, fingerprint)
+      if (stored) release()
+      return {
+        stored,
+        slot,
+        store: async (db, response) => {
+          await this.insert(db, owner, slot, response)
+        },
+        resolveConflict: async (error) => {
+          const isConflict = databaseErrorKind(error) === 'unique'
+          const first = isConflict ? await this.find(owner, key, fingerprint) : undefined
+          if (first) return first
+          throw error
+        },
+        release,
       }
-    })
+    } catch (error) {
+      release()
+      throw error
+    }
   }
 
-  /** Runs work that this process does once at a time under its name. Refuses busy with `what`. */
-  async alone<Done>(name: string, what: string, work: () => Promise<Done>): Promise<Done> {
-    if (this.running.has(name)) throw new ApiError('busy', { what })
-    this.running.add(name)
+  /** Runs work that this process does not run twice at a time by `name`. Throws `busy`. */
+  async runExclusive<Result>(
+    name: string,
+    description: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const release = this.lock(name, description)
     try {
       return await work()
     } finally {
-      this.running.delete(name)
+      release()
     }
   }
 
-  private async first(
+  private lock(name: string, what: string): () => void {
+    if (this.running.has(name)) throw new ApiError('busy', { what })
+    this.running.add(name)
+    return () => void this.running.delete(name)
+  }
+
+  private async find(
     owner: string,
-    ref: string,
+    key: string,
     fingerprint: string,
-  ): Promise<Answer | undefined> {
+  ): Promise<StoredResponse | undefined> {
     const [row] = await this.db.read
       .select()
-      .from(answers)
-      .where(and(eq(answers.owner, owner), eq(answers.ref, ref)))
+      .from(storedResponses)
+      .where(and(eq(storedResponses.owner, owner), eq(storedResponses.ref, key)))
     if (!row) return undefined
-    if (row.request !== fingerprint) throw new ApiError('ref_conflict', { ref })
+    if (row.request !== fingerprint) throw new ApiError('ref_conflict', { ref: key })
     return { status: row.status, body: JSON.parse(row.body) }
   }
 
-  /** Keeps the answer of work that ended without one, by its slot, unless there is one. */
-  async keepLate(db: Db, owner: string, slot: string, answer: Answer): Promise<void> {
-    await this.inserting(db, owner, slot, answer).onConflictDoNothing()
+  /** Stores the response of work that ended without one, unless the slot has a response. */
+  async storeIfAbsent(
+    db: Db,
+    owner: string,
+    slot: string,
+    response: StoredResponse,
+  ): Promise<void> {
+    await this.insert(db, owner, slot, response).onConflictDoNothing()
   }
 
-  private inserting(db: Db, owner: string, slot: string, { status, body }: Answer) {
+  private insert(db: Db, owner: string, slot: string, { status, body }: StoredResponse) {
     const [request = '', ref = ''] = slot.split(' ')
     const row = { owner, ref, request, status, body: JSON.stringify(body), at: this.clock.now() }
-    return db.insert(answers).values(row)
+    return db.insert(storedResponses).values(row)
   }
 
-  /** Forgets answers older than 30 days. */
+  /** Deletes responses that were stored more than 30 days ago. */
   async sweep(): Promise<void> {
-    await this.db.tx((db) => db.delete(answers).where(lt(answers.at, this.clock.now() - keptMs)))
+    await this.db.tx((db) =>
+      db.delete(storedResponses).where(lt(storedResponses.at, this.clock.now() - retentionMs)),
+    )
   }
 }

@@ -1,7 +1,7 @@
 import { integer, primaryKey, table, text, time } from '../db/columns.ts'
 
-/** The first answer to a request that carried a `ref` or an Idempotency-Key. */
-export const answers = table(
+/** Responses to requests with a `ref` or an Idempotency-Key. `request` is the fingerprint. */
+export const storedResponses = table(
   'answers',
   {
     owner: text('owner').notNull(),

@@ -2,34 +2,38 @@ import { and, eq, gte, inArray, or, sql } from 'drizzle-orm'
 
 import { nano, type NanoUsd, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
-import { changedBy, forUpdate, prepared } from '../db/query.ts'
-import { type AccountId, accounts, type OwnerKind } from './tables.ts'
+import { changedRowCount, forUpdate, prepared } from '../db/query.ts'
+import { type AccountId, accounts, isService, type OwnerKind, serviceKind } from './tables.ts'
 
-/** Whose account is meant: an agent, a person, a gateway balance, or the house's own. */
+/** The owner of an account: an agent, a person, a gateway balance, or the service. */
 export interface Owner {
   kind: OwnerKind
   owner: string
 }
 
-/** The account of an owner; it follows from the owner, so no row is read to know it. */
+/** Returns the account id of an owner. */
 export const accountOf = ({ kind, owner }: Owner): AccountId => `${kind}:${owner}`
 
-/** An agent as an owner, by its id. */
+/** Returns an agent as an owner. */
 export const agentOwner = (id: string) => ({ kind: 'agent', owner: id }) as const
 
-/** The account of an agent, by its id. */
+/** Returns the account id of an agent. */
 export const agentAccount = (id: string): AccountId => accountOf(agentOwner(id))
 
-/** The id of the agent whose account this is; undefined for any other's. */
+/** Returns the agent id of an account; undefined for other owners. */
 export const agentOf = (account: string): string | undefined =>
   account.startsWith('agent:') ? account.slice('agent:'.length) : undefined
 
-/** Where credits come from, and where what the house earns goes. */
-export const houseAccounts = { issue: 'house:issue', income: 'house:income' } as const
+/** The service's accounts: `issue` creates credits, `income` receives the operator's revenue. */
+export const serviceAccounts = {
+  issue: `${serviceKind}:issue`,
+  income: `${serviceKind}:income`,
+} as const
 
-export const isHouse = (account: AccountId): boolean => account.startsWith('house:')
+const servicePrefix = `${serviceKind}:`
+export const isServiceAccount = (account: AccountId): boolean => account.startsWith(servicePrefix)
 
-/** An account as it stands. All amounts are Nano. */
+/** The amounts of an account in nano-USD. */
 export interface Balance {
   balance: NanoUsd
   free: NanoUsd
@@ -38,8 +42,8 @@ export interface Balance {
   paidHeld: NanoUsd
 }
 
-/** An account right after its newest entry: what the entry is written from. */
-export interface Mark {
+/** An account after a debit or credit, as the entry of that records it. */
+export interface AccountSnapshot {
   number: number
   balance: NanoUsd
   free: NanoUsd
@@ -49,7 +53,7 @@ export interface Mark {
 
 const value = (name: string) => sql<NanoUsd>`${sql.placeholder(name)}`
 const byId = eq(accounts.id, sql.placeholder('id'))
-const isOfHouse = eq(accounts.kind, 'house')
+const isServiceRow = isService(accounts.kind)
 const mark = {
   number: accounts.entries,
   balance: accounts.balance,
@@ -72,7 +76,7 @@ const balanceQuery = prepared((db) =>
     .prepare(),
 )
 
-/** The account as it stands; undefined when it was never opened. */
+/** Returns the amounts of an account; undefined for an unknown one. */
 export async function findBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
   const [found] = await balanceQuery(db).execute({ id })
   return found
@@ -90,12 +94,16 @@ const openQuery = prepared((db) =>
     .prepare(),
 )
 
-/** Makes the account when it is not there. */
+/** Opens an account unless it exists. */
 export async function openAccount(db: Db, owner: Owner, at: number): Promise<AccountId> {
   const id = accountOf(owner)
   await openQuery(db).execute({ id, kind: owner.kind, at })
   return id
 }
+
+/** Opens a service account. */
+export const openServiceAccount = (db: Db, id: AccountId, at: number): Promise<AccountId> =>
+  openAccount(db, { kind: serviceKind, owner: id.slice(servicePrefix.length) }, at)
 
 /** Locks accounts in the order of their ids, before several of them change. */
 export async function lockAccounts(db: Db, ids: AccountId[]): Promise<void> {
@@ -103,7 +111,7 @@ export async function lockAccounts(db: Db, ids: AccountId[]): Promise<void> {
   await forUpdate(rows.$dynamic(), accounts.id)
 }
 
-const keepQuery = prepared((db) =>
+const reserveQuery = prepared((db) =>
   db
     .update(accounts)
     .set({
@@ -120,18 +128,22 @@ const keepQuery = prepared((db) =>
     .prepare(),
 )
 
-/** What a hold keeps back: `paid` is the part that free credits may not pay, all of it or none. */
-export interface Kept {
+/** A reservation. `paid` is the part that free credits cannot pay: all of it or nothing. */
+export interface HeldAmount {
   amount: NanoUsd
   paid: NanoUsd
 }
 
-/** Keeps an amount back. False when not so much is available; then nothing has changed. */
-export async function keepBack(db: Db, id: AccountId, kept: Kept): Promise<boolean> {
-  return changedBy(await keepQuery(db).execute({ id, ...kept })) === 1
+/** Reserves an amount. Returns false, with nothing changed, when less is available. */
+export async function reserve(db: Db, id: AccountId, held: HeldAmount): Promise<boolean> {
+  return (
+    changedRowCount(
+      await reserveQuery(db).execute({ id, amount: held.amount, paid: held.paid }),
+    ) === 1
+  )
 }
 
-const giveQuery = prepared((db) =>
+const unreserveQuery = prepared((db) =>
   db
     .update(accounts)
     .set({
@@ -142,14 +154,18 @@ const giveQuery = prepared((db) =>
     .prepare(),
 )
 
-/** Gives back what was kept. False when so much was not held. */
-export async function giveBack(db: Db, id: AccountId, kept: Kept): Promise<boolean> {
-  return changedBy(await giveQuery(db).execute({ id, ...kept })) === 1
+/** Ends a reservation. Returns false when the account holds less. */
+export async function unreserve(db: Db, id: AccountId, held: HeldAmount): Promise<boolean> {
+  return (
+    changedRowCount(
+      await unreserveQuery(db).execute({ id, amount: held.amount, paid: held.paid }),
+    ) === 1
+  )
 }
 
-/** Free credits go first; of the house's own accounts exactly `freeMax` is free. */
+/** Free credits are spent first. A debit of a service account has exactly `freeMax` of them. */
 const freeTaken = sql`case
-  when ${accounts.kind} = 'house' or ${value('freeMax')} < ${accounts.free} then ${value('freeMax')}
+  when ${isServiceRow} or ${value('freeMax')} < ${accounts.free} then ${value('freeMax')}
   else ${accounts.free} end`
 const paidLeft = sql`(${accounts.balance} - ${value('amount')} - ${accounts.free} + ${freeTaken})`
 
@@ -158,24 +174,24 @@ const debitQuery = prepared((db) =>
     .update(accounts)
     .set({
       balance: sql`${accounts.balance} - ${value('amount')}`,
-      held: sql`${accounts.held} - ${value('kept')}`,
-      paidHeld: sql`${accounts.paidHeld} - ${value('keptPaid')}`,
+      held: sql`${accounts.held} - ${value('held')}`,
+      paidHeld: sql`${accounts.paidHeld} - ${value('heldPaid')}`,
       free: sql`${accounts.free} - ${freeTaken}`,
       lastFree: freeTaken,
       earned: sql`case
-        when ${accounts.kind} = 'house' or ${accounts.earned} <= ${paidLeft} then ${accounts.earned}
+        when ${isServiceRow} or ${accounts.earned} <= ${paidLeft} then ${accounts.earned}
         else ${paidLeft} end`,
       entries: sql`${accounts.entries} + 1`,
     })
     .where(
       and(
         byId,
-        gte(accounts.held, sql.placeholder('kept')),
+        gte(accounts.held, sql.placeholder('held')),
         or(
-          isOfHouse,
+          isServiceRow,
           gte(
             sql`${accounts.balance} - ${value('amount')}`,
-            sql`${accounts.held} - ${value('kept')}`,
+            sql`${accounts.held} - ${value('held')}`,
           ),
         ),
       ),
@@ -185,16 +201,15 @@ const debitQuery = prepared((db) =>
 )
 
 /**
- * Takes `amount`, and ends the hold `kept` that stood for it. Free credits go first, at most
- * `freeMax`; then bought ones, then earned ones. Undefined when not so much is available.
+ * Debits `amount` and ends its reservation `held`. Spends free credits first, at most `freeMax`,
+ * then bought ones, then earned ones. Undefined, with nothing changed, when less is available.
  */
 export async function debit(
   db: Db,
   id: AccountId,
-  change: { amount: NanoUsd; freeMax: NanoUsd; kept: Kept },
-): Promise<Mark | undefined> {
-  const { amount, freeMax, kept } = change
-  const values = { id, amount, freeMax, kept: kept.amount, keptPaid: kept.paid }
+  { amount, freeMax, held }: { amount: NanoUsd; freeMax: NanoUsd; held: HeldAmount },
+): Promise<AccountSnapshot | undefined> {
+  const values = { id, amount, freeMax, held: held.amount, heldPaid: held.paid }
   const [after] = await debitQuery(db).execute(values)
   return after
 }
@@ -213,18 +228,18 @@ const creditQuery = prepared((db) =>
     .prepare(),
 )
 
-/** Adds `amount`, `free` and `earned` being parts of it. Undefined: there is no such account. */
+/** Credits `amount`; `free` and `earned` are parts of it. Undefined for an unknown account. */
 export async function credit(
   db: Db,
   id: AccountId,
-  change: { amount: NanoUsd; free: NanoUsd; earned: NanoUsd },
-): Promise<Mark | undefined> {
-  const earned = isHouse(id) ? zero : change.earned
-  const [after] = await creditQuery(db).execute({ id, ...change, earned })
+  { amount, free, earned }: { amount: NanoUsd; free: NanoUsd; earned: NanoUsd },
+): Promise<AccountSnapshot | undefined> {
+  const values = { id, amount, free, earned: isServiceAccount(id) ? zero : earned }
+  const [after] = await creditQuery(db).execute(values)
   return after
 }
 
-/** What may still be spent or held. */
+/** Returns what may be spent or held; `paid` leaves free credits out. */
 export function availableOf(account: Balance | undefined, funds: 'any' | 'paid'): NanoUsd {
   if (!account) return zero
   const { balance, held, free, paidHeld } = account

@@ -20,7 +20,7 @@ beforeEach(async () => {
   books = await openBooks()
 })
 afterEach(async () => {
-  expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+  expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
   await books.db.close()
 })
 
@@ -54,9 +54,9 @@ describe('daily caps', () => {
   test('null is no cap, 0 is spend nothing, and what is free of charge still passes', async () => {
     await fund(books, ann, 100)
     await refused(holdNow(books, capped('a', 1, 0)), 'daily_cap', { cap: zero, spent: zero })
-    expect((await holdNow(books, capped('b', 0, 0))).fresh).toBe(true)
-    expect((await holdNow(books, capped('c', 99, null))).fresh).toBe(true)
-    expect((await holdNow(books, capped('d', 0, 50))).fresh).toBe(true)
+    expect((await holdNow(books, capped('b', 0, 0))).isNew).toBe(true)
+    expect((await holdNow(books, capped('c', 99, null))).isNew).toBe(true)
+    expect((await holdNow(books, capped('d', 0, 50))).isNew).toBe(true)
     expect(await spent()).toBe(credits(99))
   })
 
@@ -66,7 +66,7 @@ describe('daily caps', () => {
     await refused(holdNow(books, capped('too much', 1, 10)), 'daily_cap', { spent: credits(10) })
     books.clock.turn(10_000)
     expect(await spent()).toBe(zero)
-    expect((await holdNow(books, capped('after', 10, 10))).fresh).toBe(true)
+    expect((await holdNow(books, capped('after', 10, 10))).isNew).toBe(true)
     await settleNow(books, before.hold, credits(4))
     expect(await spent()).toBe(credits(10))
   })

@@ -3,33 +3,33 @@ import { and, eq, lte, sql } from 'drizzle-orm'
 import { type NanoUsd, zero } from '../core/money.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
-import { changedBy, prepared } from '../db/query.ts'
+import { changedRowCount, prepared } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import { caps } from './tables.ts'
 
-/** A key and the most it may spend in a UTC day; null is no cap, 0 is spend nothing. */
+/** A key and its spending limit per UTC day: null is unlimited, 0 allows no spending. */
 export interface Cap {
   key: string
   max: NanoUsd | null
 }
 
-/** A key on one day, as a hold remembers it. */
+/** A key on one UTC day, as a hold stores it. */
 export interface KeyDay {
   key: string
   day: string
 }
 
 const byKeyDay = and(eq(caps.key, sql.placeholder('key')), eq(caps.day, sql.placeholder('day')))
-/** More than the ledger can hold. */
+/** Above every amount in the ledger. */
 const unbounded = 2n ** 62n
 
 const usedQuery = prepared((db) =>
   db.select({ used: caps.used }).from(caps).where(byKeyDay).prepare(),
 )
 
-/** What a key has spent on a day: settled and held. */
-export async function usedOn(db: Db, at: KeyDay): Promise<NanoUsd> {
-  const [row] = await usedQuery(db).execute({ ...at })
+/** Returns what a key has spent on a day, settled and held. */
+export async function spentOn(db: Db, keyDay: KeyDay): Promise<NanoUsd> {
+  const [row] = await usedQuery(db).execute({ key: keyDay.key, day: keyDay.day })
   return row?.used ?? zero
 }
 
@@ -49,18 +49,18 @@ const countQuery = prepared((db) =>
     .prepare(),
 )
 
-/** Counts an amount on a key's day. False when its cap is passed; then nothing has changed. */
-export async function count(
+/** Adds an amount to a key's day. Returns false, with nothing changed, when that exceeds `max`. */
+export async function countSpending(
   db: Db,
-  at: KeyDay,
+  keyDay: KeyDay,
   amount: NanoUsd,
   max: NanoUsd | null,
 ): Promise<boolean> {
-  // What is free stays so when the cap was lowered below what is spent.
+  // Free work stays possible when the cap was lowered below the day's spending.
   if (amount === zero) return true
   if (max !== null && amount > max) return false
-  const counted = await countQuery(db).execute({ ...at, amount, max: max ?? unbounded })
-  return changedBy(counted) === 1
+  const counted = await countQuery(db).execute({ ...keyDay, amount, max: max ?? unbounded })
+  return changedRowCount(counted) === 1
 }
 
 const uncountQuery = prepared((db) =>
@@ -71,20 +71,25 @@ const uncountQuery = prepared((db) =>
     .prepare(),
 )
 
-/** Takes back what was counted and not spent. */
-export async function uncount(db: Db, at: KeyDay, amount: NanoUsd): Promise<void> {
-  if (amount > 0n) await uncountQuery(db).execute({ ...at, amount })
+/** Subtracts a counted amount that was not spent. */
+export async function uncountSpending(db: Db, keyDay: KeyDay, amount: NanoUsd): Promise<void> {
+  if (amount > 0n) await uncountQuery(db).execute({ ...keyDay, amount })
 }
 
-/** The refusal of a key whose cap is passed at a moment, with its facts. */
-export async function capPassed(db: Db, at: KeyDay, cap: NanoUsd, now: number): Promise<ApiError> {
+/** Returns the `daily_cap` error of a key, with its cap, its spending and the time to wait. */
+export async function dailyCapError(
+  db: Db,
+  keyDay: KeyDay,
+  cap: NanoUsd,
+  now: number,
+): Promise<ApiError> {
   const retryAfter = secondsUntil(nextUtcDay(now), now)
-  return new ApiError('daily_cap', { cap, spent: await usedOn(db, at), retryAfter })
+  return new ApiError('daily_cap', { cap, spent: await spentOn(db, keyDay), retryAfter })
 }
 
-/** Refuses daily_cap where holds would pass a cap together: each of them knows of itself alone. */
-export async function checkCap(db: Db, { key, max }: Cap, amount: NanoUsd, now: number) {
-  const at = { key, day: utcDay(now) }
-  if (amount === zero || max === null || (await usedOn(db, at)) + amount <= max) return
-  throw await capPassed(db, at, max, now)
+/** Throws `daily_cap` when several holds of `amount` in all would exceed the cap together. */
+export async function checkDailyCap(db: Db, { key, max }: Cap, amount: NanoUsd, now: number) {
+  const keyDay = { key, day: utcDay(now) }
+  if (amount === zero || max === null || (await spentOn(db, keyDay)) + amount <= max) return
+  throw await dailyCapError(db, keyDay, max, now)
 }

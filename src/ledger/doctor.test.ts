@@ -109,7 +109,7 @@ describe('the doctor', () => {
       text: 'The ledger is sound: 4 accounts, 6 entries.',
       accounts: 4,
       entries: 6,
-      faults: [],
+      problems: [],
     })
   })
 
@@ -117,7 +117,7 @@ describe('the doctor', () => {
     test(`sees who changed ${what}`, async () => {
       await books.db.tx(async (db) => void (await harm(db)))
       const report = await doctor(books)
-      expect(report.faults).toContain(says)
+      expect(report.problems).toContain(says)
       expect(report).toMatchObject({ ok: false, text: expect.stringContaining(says) })
     })
   }

@@ -2,17 +2,17 @@ import { and, asc, eq, getTableColumns, gt, isNotNull, lte, ne, sql } from 'driz
 
 import type { Db, Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
-import { isHouse } from './accounts.ts'
+import { isServiceAccount } from './accounts.ts'
 import type { Entry } from './entries.ts'
 import { accounts, caps, entries, holds } from './tables.ts'
 
-/** What the doctor found. `text` says it to a person. */
-export interface Report {
+/** The result of a ledger check. `text` is for people. */
+export interface LedgerReport {
   ok: boolean
   text: string
   accounts: number
   entries: number
-  faults: string[]
+  problems: string[]
 }
 
 type Account = Awaited<ReturnType<typeof accountsAfter>>[number]
@@ -20,46 +20,46 @@ type Account = Awaited<ReturnType<typeof accountsAfter>>[number]
 const accountsPage = 200
 const entriesPage = 5_000
 const refsPage = 20_000
-/** A book this broken needs no longer list. */
-const faultsMax = 100
+/** Limits the report of a badly broken ledger. */
+const problemsMax = 100
 
 /**
- * Rebuilds every balance from its entries and every held sum from its open holds, and proves that
- * all entries sum to zero. Reads only, in pages, and may run beside a working house: an
- * account is compared with the entries it had when it was read.
+ * Rebuilds every balance from its entries and every held sum from its open holds, and checks that
+ * all entries sum to zero. It reads in pages and may run beside a working server, because each
+ * account is compared with the entries that it had when it was read.
  */
-export async function doctor(ctx: { db: Engine }): Promise<Report> {
+export async function doctor(ctx: { db: Engine }): Promise<LedgerReport> {
   const db = ctx.db.read
-  const faults = [...(await unbalancedBook(db)), ...(await brokenCaps(db))]
-  const seen = { accounts: 0, entries: 0 }
+  const problems = [...(await checkTotal(db)), ...(await checkCaps(db))]
+  const size = { accounts: 0, entries: 0 }
   for (let after = ''; ;) {
     const page = await accountsAfter(db, after)
     for (const account of page) {
-      seen.accounts += 1
-      seen.entries += account.entries
-      if (faults.length < faultsMax) faults.push(...(await faultsOf(db, account)))
+      size.accounts += 1
+      size.entries += account.entries
+      if (problems.length < problemsMax) problems.push(...(await checkAccount(db, account)))
     }
     const last = page.at(-1)
     if (!last || page.length < accountsPage) break
     after = last.id
   }
   for await (const ref of unbalancedRefs(db)) {
-    if (faults.length < faultsMax) faults.push(`${ref}: its entries do not sum to zero`)
+    if (problems.length < problemsMax) problems.push(`${ref}: its entries do not sum to zero`)
   }
-  const size = `${seen.accounts} accounts, ${seen.entries} entries`
-  const ok = faults.length === 0
+  const summary = `${size.accounts} accounts, ${size.entries} entries`
+  const ok = problems.length === 0
   const text = ok
-    ? `The ledger is sound: ${size}.`
-    : [`The ledger is broken (${size}):`, ...faults].join('\n')
-  return { ok, text, ...seen, faults }
+    ? `The ledger is sound: ${summary}.`
+    : [`The ledger is broken (${summary}):`, ...problems].join('\n')
+  return { ok, text, ...size, problems }
 }
 
-async function unbalancedBook(db: Db): Promise<string[]> {
-  const [book] = await db.select({ total: sumOf(accounts.balance) }).from(accounts)
-  return book && book.total !== 0n ? [`all balances sum to ${book.total}, not to 0`] : []
+async function checkTotal(db: Db): Promise<string[]> {
+  const [sum] = await db.select({ total: sumOf(accounts.balance) }).from(accounts)
+  return sum && sum.total !== 0n ? [`all balances sum to ${sum.total}, not to 0`] : []
 }
 
-/** A page of accounts in the order of their ids, each with the sums of its open holds. */
+/** Returns a page of accounts ordered by id, each with the sums of its open holds. */
 function accountsAfter(db: Db, id: string) {
   const paid = sql`case when ${holds.funds} = 'paid' then ${holds.amount} else 0 end`
   const open = db
@@ -85,34 +85,34 @@ function accountsAfter(db: Db, id: string) {
     .limit(accountsPage)
 }
 
-/** One account against its entries and its holds. */
-async function faultsOf(db: Db, account: Account): Promise<string[]> {
-  const faults: string[] = []
-  const fault = (what: string) => void faults.push(`${account.id}: ${what}`)
+/** Compares an account with its entries and its holds. */
+async function checkAccount(db: Db, account: Account): Promise<string[]> {
+  const problems: string[] = []
+  const add = (what: string) => void problems.push(`${account.id}: ${what}`)
   if (account.held !== account.heldByHolds) {
-    fault(`holds ${account.held}, its open holds sum to ${account.heldByHolds}`)
+    add(`holds ${account.held}, its open holds sum to ${account.heldByHolds}`)
   }
   if (account.paidHeld !== account.paidHeldByHolds) {
-    fault(`holds ${account.paidHeld} of paid credits, its holds sum to ${account.paidHeldByHolds}`)
+    add(`holds ${account.paidHeld} of paid credits, its holds sum to ${account.paidHeldByHolds}`)
   }
   let before: Step = { number: 0, balance: 0n, free: 0n, earned: 0n }
   while (before.number < account.entries) {
     const page = await entriesAfter(db, account, before.number)
     for (const entry of page) {
-      const wrong = faultOfStep(account, before, entry)
-      if (wrong) fault(`entry ${entry.number}: ${wrong}`)
+      const wrong = checkStep(account, before, entry)
+      if (wrong) add(`entry ${entry.number}: ${wrong}`)
       before = entry
     }
     if (page.length === 0) break
   }
   for (const name of ['number', 'balance', 'free', 'earned'] as const) {
     const stands = name === 'number' ? account.entries : account[name]
-    if (before[name] !== stands) fault(`${name} is ${stands}, its entries make ${before[name]}`)
+    if (before[name] !== stands) add(`${name} is ${stands}, its entries make ${before[name]}`)
   }
-  return faults
+  return problems
 }
 
-/** An account as one of its entries left it. */
+/** An account after one of its entries. */
 type Step = { number: number; balance: bigint; free: bigint; earned: bigint }
 
 const entriesAfter = (db: Db, account: Account, number: number): Promise<Entry[]> =>
@@ -129,23 +129,24 @@ const entriesAfter = (db: Db, account: Account, number: number): Promise<Entry[]
     .orderBy(asc(entries.number))
     .limit(entriesPage)
 
-/** What is wrong between two entries that follow each other. */
-function faultOfStep({ id }: Account, before: Step, entry: Entry): string | undefined {
+/** Returns what is wrong between two consecutive entries. */
+function checkStep({ id }: Account, before: Step, entry: Entry): string | undefined {
   if (entry.number !== before.number + 1) return `follows ${before.number}`
   if (entry.balance !== before.balance + entry.amount) {
     return `${before.balance} and ${entry.amount} do not make ${entry.balance}`
   }
-  if (isHouse(id)) return undefined
+  if (isServiceAccount(id)) return undefined
   const low = entry.amount < 0n ? entry.amount : 0n
   const high = entry.amount > 0n ? entry.amount : 0n
-  for (const colour of ['free', 'earned'] as const) {
-    const step = entry[colour] - before[colour]
-    if (step < low || step > high) return `${colour} moves by ${step}, all by ${entry.amount}`
+  for (const part of ['free', 'earned'] as const) {
+    const step = entry[part] - before[part]
+    if (step < low || step > high)
+      return `${part} changes by ${step}, the balance by ${entry.amount}`
   }
   return undefined
 }
 
-/** Refs whose entries do not sum to zero, in pages that follow the index. */
+/** Yields refs whose entries do not sum to zero, in pages that follow the index. */
 async function* unbalancedRefs(db: Db): AsyncGenerator<string> {
   for (let after = ''; ;) {
     const page: { ref: string; total: bigint }[] = await db
@@ -162,8 +163,8 @@ async function* unbalancedRefs(db: Db): AsyncGenerator<string> {
   }
 }
 
-/** Keys whose day does not count what their holds say. */
-async function brokenCaps(db: Db): Promise<string[]> {
+/** Returns the keys whose counted day differs from the sum of their holds. */
+async function checkCaps(db: Db): Promise<string[]> {
   const spent = sql`case ${holds.state} when 'held' then ${holds.amount} else ${holds.charged} end`
   const counted = db
     .select({ key: holds.capKey, day: holds.capDay, total: sumOf(spent).as('spent_sum') })
@@ -177,7 +178,7 @@ async function brokenCaps(db: Db): Promise<string[]> {
     .from(caps)
     .leftJoin(counted, and(eq(counted.key, caps.key), eq(counted.day, caps.day)))
     .where(ne(caps.used, total))
-    .limit(faultsMax)
+    .limit(problemsMax)
   return broken.map(
     ({ key, day, used, total }) => `key ${key} counts ${used} on ${day}, its holds make ${total}`,
   )

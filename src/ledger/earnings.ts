@@ -7,66 +7,66 @@ import { csvRowsMax } from '../limits.ts'
 import { accountOf, type Owner } from './accounts.ts'
 import { entries, holds } from './tables.ts'
 
-/** Which sales: from one moment (included) to another (not included), of one item. */
-export interface Period {
+/** Selects sales by time (`from` inclusive, `to` exclusive, in milliseconds) and by item. */
+export interface SalesFilter {
   from?: number | undefined
   to?: number | undefined
   item?: string | undefined
 }
 
-/** What buyers paid and what came of it to the seller. */
-export interface Earned {
+/** Sales, with what buyers paid (`gross`) and the seller's share of it (`net`). */
+export interface Earnings {
   sales: number
   gross: NanoUsd
   net: NanoUsd
 }
 
-export interface ItemEarned extends Earned {
+export interface ItemEarnings extends Earnings {
   item: string
 }
 
-const shown = {
+const sums = {
   sales: count(),
   gross: sumOf(holds.charged),
   net: sumOf(entries.amount),
 }
 
-const soldBy = (owner: Owner, { from, to, item }: Period) =>
+const soldBy = (owner: Owner, { from, to, item }: SalesFilter) =>
   and(
     eq(entries.account, accountOf(owner)),
-    // In the words of the index over sales alone.
+    // Literals, because the partial index over sales has the same condition.
     sql`${entries.kind} = 'remix' and ${entries.amount} > 0`,
     from === undefined ? undefined : gte(entries.at, from),
     to === undefined ? undefined : lt(entries.at, to),
     item === undefined ? undefined : eq(entries.item, item),
   )
 
-/** All that an owner earned by selling, summed. */
-export async function earningsOf(
+/** Sums the sales of an owner. */
+export async function sumEarnings(
   ctx: { db: Engine },
   owner: Owner,
-  period: Period,
-): Promise<Earned> {
+  period: SalesFilter,
+): Promise<Earnings> {
   const [row] = await ctx.db.read
-    .select(shown)
+    .select(sums)
     .from(entries)
     .innerJoin(holds, eq(holds.ref, entries.ref))
     .where(soldBy(owner, period))
-  if (!row) throw new Error('a sum has no row')
+  if (!row) throw new Error('The sum of sales returned no row.')
   return row
 }
 
-/** The same item by item, what earned most first, going on after an item that earned `net`. */
-export async function earningsByItem(
+/** Sums the sales of an owner by item, highest `net` first, starting behind the item `after`. */
+export async function listEarningsByItem(
   ctx: { db: Engine },
   owner: Owner,
-  period: Period,
+  period: SalesFilter,
   { limit, after }: { limit: number; after?: { net: bigint; item: string } | undefined },
-): Promise<ItemEarned[]> {
+): Promise<ItemEarnings[]> {
   const item = sql<string>`coalesce(${entries.item}, '')`
   const net = sql`sum(${entries.amount})`
   const rows = ctx.db.read
-    .select({ item, ...shown })
+    .select({ item, ...sums })
     .from(entries)
     .innerJoin(holds, eq(holds.ref, entries.ref))
     .where(soldBy(owner, period))

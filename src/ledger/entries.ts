@@ -4,15 +4,15 @@ import type { NanoUsd } from '../core/money.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { placeholders, prepared } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
-import { accountOf, type Mark, type Owner } from './accounts.ts'
+import { accountOf, type AccountSnapshot, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
 
 export type Entry = typeof entries.$inferSelect
 
 const appendQuery = prepared((db) => db.insert(entries).values(placeholders(entries)).prepare())
 
-/** What one line says, beside the account's own numbers. */
-export interface Line {
+/** The columns of an entry beside the account's numbers after it. */
+export interface EntryLine {
   ref: string
   line: number
   kind: string
@@ -21,14 +21,19 @@ export interface Line {
   at: number
 }
 
-/** Writes one line of a transfer; `after` is the account as this line left it. */
-export async function append(db: Db, account: AccountId, line: Line, after: Mark): Promise<void> {
+/** Writes one entry of a transfer; `after` is the account after it. */
+export async function appendEntry(
+  db: Db,
+  account: AccountId,
+  line: EntryLine,
+  after: AccountSnapshot,
+): Promise<void> {
   await appendQuery(db).execute({ account, ...line, ...after })
 }
 
 /**
- * The entries of an account, newest first: at most `limit`, those before number `before`.
- * The next page begins before the last one's `number`.
+ * Returns at most `limit` entries of an account, newest first, with numbers below `before`. The
+ * `number` of the last entry is the `before` of the next page.
  */
 export function listEntries(
   ctx: { db: Engine },

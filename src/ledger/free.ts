@@ -2,12 +2,16 @@ import { eq, lte, sql } from 'drizzle-orm'
 
 import { nano, type NanoUsd, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
-import { changedBy } from '../db/query.ts'
+import { changedRowCount } from '../db/query.ts'
 import { findBalance } from './accounts.ts'
 import { type AccountId, accounts, freeDays } from './tables.ts'
 
-/** How much of an amount free credits would pay now: they go first, also in what is held. */
-export async function freePartOf(db: Db, account: AccountId, amount: NanoUsd): Promise<NanoUsd> {
+/** Returns the part of an amount that free credits would pay now, behind all open holds. */
+export async function estimateFreePart(
+  db: Db,
+  account: AccountId,
+  amount: NanoUsd,
+): Promise<NanoUsd> {
   const found = await findBalance(db, account)
   if (!found) return zero
   const left = found.free - (found.held - found.paidHeld)
@@ -15,10 +19,10 @@ export async function freePartOf(db: Db, account: AccountId, amount: NanoUsd): P
 }
 
 /**
- * Counts what free credits pay on a UTC day of all that costs the operator real money. False when
- * that would be more than `max`; then nothing has changed.
+ * Adds to the free credits that paid on a UTC day for work with real costs to the operator. Returns
+ * false, with nothing changed, when the sum would exceed `max`.
  */
-export async function countFree(
+export async function countFreeSpending(
   db: Db,
   day: string,
   amount: NanoUsd,
@@ -33,11 +37,11 @@ export async function countFree(
       set: { used: sql`${freeDays.used} + excluded.used` },
       setWhere: lte(sql`${freeDays.used} + excluded.used`, sql`${max}`),
     })
-  return changedBy(counted) === 1
+  return changedRowCount(counted) === 1
 }
 
-/** Corrects what was counted on a day to what free credits did pay. */
-export async function recountFree(
+/** Replaces a counted amount of a day with the amount that free credits did pay. */
+export async function correctFreeSpending(
   db: Db,
   day: string,
   counted: NanoUsd,
@@ -49,8 +53,8 @@ export async function recountFree(
     .where(eq(freeDays.day, day))
 }
 
-/** What free credits paid of an account's newest debit. */
-export async function newestFree(db: Db, account: AccountId): Promise<NanoUsd> {
+/** Returns the part of an account's newest debit that free credits paid. */
+export async function latestFreeDebit(db: Db, account: AccountId): Promise<NanoUsd> {
   const [row] = await db
     .select({ paid: accounts.lastFree })
     .from(accounts)

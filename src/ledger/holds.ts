@@ -5,46 +5,77 @@ import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { utcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { thisProcess } from '../db/process.ts'
-import { changedBy, placeholders, prepared } from '../db/query.ts'
+import { changedRowCount, placeholders, prepared } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
-import type { Kept } from './accounts.ts'
+import type { HeldAmount } from './accounts.ts'
+import type { Cap } from './caps.ts'
 import { invariant } from './invariant.ts'
-import type { Ask } from './ledger.ts'
-import { holds } from './tables.ts'
+import { type AccountId, holds, type Price } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
 
-/** The hold that an ask makes. */
-export function holdOf(at: number, ask: Ask): Hold {
-  const { amount, shares = [], cap } = ask
+/** Runs in the transaction of every charge, with the ended hold and the balance after it. */
+export type ChargeObserver = (db: Db, charged: Hold, balance: NanoUsd) => Promise<unknown>
+
+/** Writes further rows of a settlement, in its transaction. */
+export type SettlementRecorder = (db: Db, ended: Hold) => Promise<unknown>
+
+/** The terms of a hold. */
+export interface HoldRequest {
+  account: AccountId
+  /** The maximum cost of the work. */
+  amount: NanoUsd
+  /** The unique name of the purchase. A released ref may be held again. */
+  ref: string
+  /** The kind of work: build, chat, remix and so on. */
+  kind: string
+  item?: string | undefined
+  /** `paid`: free credits cannot pay for it. The default, `any`, spends free credits first. */
+  funds?: 'any' | 'paid' | undefined
+  /** Receivers of a share, in percent of the charge. The operator's income gets the remainder. */
+  shares?: { account: AccountId; percent: number }[] | undefined
+  /** The price row that the maximum cost was computed with. */
+  price?: Price | undefined
+  /** The paying key and its daily cap. */
+  cap?: Cap | undefined
+  /** What the deadline does with an open hold: `release` (the default), or `settle` for all of it. */
+  onExpiry?: 'release' | 'settle' | undefined
+  /** The job that does the work. Such a hold survives its process (job-holds.ts). */
+  job?: string | undefined
+  /** The longest time that the work may take, in milliseconds. */
+  ms: number
+}
+
+/** Creates a hold from its terms, without writing it. */
+export function createHold(at: number, request: HoldRequest): Hold {
+  const { amount, shares = [], cap } = request
   const percent = shares.reduce((sum, part) => sum + part.percent, 0)
   invariant(amount >= 0n, 'a hold is not negative')
-  invariant(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
-  const [capKey, capDay] = cap ? [cap.key, utcDay(at)] : [null, null]
+  invariant(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are 0 to 100 %')
   return {
-    ref: ask.ref,
+    ref: request.ref,
     id: newOrderedId(at),
-    account: ask.account,
-    kind: ask.kind,
-    item: ask.item ?? null,
+    account: request.account,
+    kind: request.kind,
+    item: request.item ?? null,
     amount,
     charged: zero,
     state: 'held',
-    funds: ask.funds ?? 'any',
+    funds: request.funds ?? 'any',
     parts: shares,
-    price: ask.price ?? null,
-    capKey,
-    capDay,
-    onExpiry: ask.onExpiry ?? 'release',
-    deadline: at + ask.ms,
+    price: request.price ?? null,
+    capKey: cap ? cap.key : null,
+    capDay: cap ? utcDay(at) : null,
+    onExpiry: request.onExpiry ?? 'release',
+    deadline: at + request.ms,
     process: thisProcess,
-    job: ask.job ?? null,
+    job: request.job ?? null,
     at,
   }
 }
 
 const value = sql.placeholder
-const { ref: _, ...besideRef } = getTableColumns(holds)
+const { ref: _, ...columnsBesideRef } = getTableColumns(holds)
 const claimQuery = prepared((db) =>
   db
     .insert(holds)
@@ -52,7 +83,10 @@ const claimQuery = prepared((db) =>
     .onConflictDoUpdate({
       target: holds.ref,
       set: Object.fromEntries(
-        Object.entries(besideRef).map(([key, { name }]) => [key, sql.raw(`excluded.${name}`)]),
+        Object.entries(columnsBesideRef).map(([key, { name }]) => [
+          key,
+          sql.raw(`excluded.${name}`),
+        ]),
       ),
       setWhere: eq(holds.state, 'released'),
     })
@@ -65,43 +99,40 @@ const byRefQuery = prepared((db) =>
     .where(eq(holds.ref, value('ref')))
     .prepare(),
 )
-/** One try: an index over the ids would cost every charge more than the ref that is at hand. */
-const isTry = and(eq(holds.ref, value('ref')), eq(holds.id, value('id')))
-const tryQuery = prepared((db) => db.select().from(holds).where(isTry).prepare())
+/** Finds one attempt by ref and id: a further index over the ids would slow every charge. */
+const isAttempt = and(eq(holds.ref, value('ref')), eq(holds.id, value('id')))
+const attemptQuery = prepared((db) => db.select().from(holds).where(isAttempt).prepare())
 
 /**
- * Takes the ref for this hold. A ref that was released cost nothing and may be taken again. When it
- * is taken: the hold that has it, if that asks for the same; else refuses ref_conflict.
+ * Claims the ref of a hold and writes it. A released ref may be claimed again. Returns the hold that
+ * already has the ref when its terms are the same; else throws `ref_conflict`.
  */
-export async function claim(db: Db, hold: Hold): Promise<Hold | undefined> {
-  if (changedBy(await claimQuery(db).execute({ ...hold })) === 1) return undefined
+export async function claimHold(db: Db, hold: Hold): Promise<Hold | undefined> {
+  if (changedRowCount(await claimQuery(db).execute(hold)) === 1) return undefined
   const [twin] = await byRefQuery(db).execute({ ref: hold.ref })
-  if (!twin || body(twin) !== body(hold)) throw new ApiError('ref_conflict', { ref: hold.ref })
-  return twin
+  if (twin && termsOf(twin) === termsOf(hold)) return twin
+  throw new ApiError('ref_conflict', { ref: hold.ref })
 }
 
-/** What two requests under one ref must agree on. */
-const body = ({ account, amount, kind, item, parts }: Hold): string =>
+/** The terms that two requests with one ref must agree on. */
+const termsOf = ({ account, amount, kind, item, parts }: Hold): string =>
   JSON.stringify([account, String(amount), kind, item, parts])
 
-/** Forgets a claim in the transaction that made it. */
-export async function unclaim(db: Db, hold: Hold): Promise<void> {
+/** Deletes a claimed hold within the transaction that wrote it. */
+export async function unclaimHold(db: Db, hold: Hold): Promise<void> {
   await db.delete(holds).where(and(eq(holds.ref, hold.ref), eq(holds.id, hold.id)))
 }
 
 const endQuery = prepared((db) =>
   db
     .update(holds)
-    .set({
-      state: sql`${value('state')}`,
-      charged: sql`${value('charged')}`,
-    })
-    .where(and(isTry, eq(holds.state, 'held')))
+    .set({ state: sql`${value('state')}`, charged: sql`${value('charged')}` })
+    .where(and(isAttempt, eq(holds.state, 'held')))
     .prepare(),
 )
 
-/** Ends an open hold, the charge clamped to 0 <= charge <= hold. Undefined when it is not open. */
-export async function end(
+/** Ends an open hold and clamps the charge to 0 <= charge <= hold. Undefined for an ended hold. */
+export async function endHold(
   db: Db,
   hold: Hold,
   state: 'settled' | 'released',
@@ -109,22 +140,22 @@ export async function end(
 ): Promise<Hold | undefined> {
   const { ref, id, amount } = hold
   const charged = charge < 0n ? zero : charge > amount ? amount : charge
-  const changed = changedBy(await endQuery(db).execute({ ref, id, state, charged }))
+  const changed = changedRowCount(await endQuery(db).execute({ ref, id, state, charged }))
   return changed === 1 ? { ...hold, state, charged } : undefined
 }
 
-/** A hold as it stands; throws when it is gone. */
-export async function theHold(db: Db, { ref, id }: Hold): Promise<Hold> {
-  const [hold] = await tryQuery(db).execute({ ref, id })
+/** Returns a hold as stored. Throws for a deleted one. */
+export async function getHold(db: Db, { ref, id }: Hold): Promise<Hold> {
+  const [hold] = await attemptQuery(db).execute({ ref, id })
   if (!hold) throw new Error(`There is no hold ${id}.`)
   return hold
 }
 
-/** What the hold keeps back in its account. */
-export const keptBy = ({ amount, funds }: Hold): Kept => ({
+/** The amount that a hold reserves in its account. */
+export const heldAmountOf = ({ amount, funds }: Hold): HeldAmount => ({
   amount,
   paid: funds === 'paid' ? amount : zero,
 })
 
-/** What is left of the hold after its charge. */
+/** The part of a hold that its charge leaves. */
 export const unspent = ({ amount, charged }: Hold): NanoUsd => nano(amount - charged)

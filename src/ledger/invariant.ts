@@ -1,4 +1,4 @@
-/** Throws when a law of the ledger does not hold: always a fault of ours, never an expected no. */
-export function invariant(holds: boolean, law: string): asserts holds {
-  if (!holds) throw new Error(`The ledger's law is broken: ${law}`)
+/** Throws when an invariant of the ledger is broken, which is always a programming error. */
+export function invariant(holds: boolean, rule: string): asserts holds {
+  if (!holds) throw new Error(`Broken ledger invariant: ${rule}`)
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { pick } from '../core/ids.ts'
+import { randomBelow } from '../core/ids.ts'
 import { fromCredits as credits, zero } from '../core/money.ts'
 import { systemClock } from '../core/time.ts'
 import { dialect } from '../db/dialect.ts'
@@ -57,12 +57,12 @@ test('kill -9 amid paid work loses no answered payment and leaves no hold', asyn
   await books.db.close()
   let spent = 0n
   for (const run of ['first', 'second', 'third']) {
-    const answered = await spendAndDie(run, 20 + pick(40))
+    const answered = await spendAndDie(run, 20 + randomBelow(40))
     expect(answered.length).toBeGreaterThanOrEqual(20)
     books = await reopen()
     // Its sessions on a PostgreSQL server end a moment after it.
     await until(async () => (await expireOrphans(books)).released >= 1)
-    expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+    expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
     const entries = await listEntries(books, ann, { limit: 500 })
     const refs = new Set(entries.map(({ ref }) => ref))
     expect(answered.filter((ref) => !refs.has(ref))).toEqual([])

@@ -19,7 +19,7 @@ import { caught } from '../testing/caught.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { listEntries } from './entries.ts'
-import { balanceOf, grantTo, open, type Transfer, transfer } from './ledger.ts'
+import { balanceOf, grantTo, open, transfer, type TransferRequest } from './ledger.ts'
 import { accounts } from './tables.ts'
 
 let books: TestBooks
@@ -27,15 +27,15 @@ beforeEach(async () => {
   books = await openBooks()
 })
 afterEach(async () => {
-  expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+  expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
   await books.db.close()
 })
 
 const credits = fromCredits
 const income = { kind: 'house', owner: 'income' } as const
-const move = (wanted: Transfer) => books.db.tx((db) => transfer(books, db, wanted))
+const move = (wanted: TransferRequest) => books.db.tx((db) => transfer(books, db, wanted))
 const openNow = (owner: typeof ann) => books.db.tx((db) => open(books, db, owner))
-const fromAnn = (ref: string, amount: number): Transfer => ({
+const fromAnn = (ref: string, amount: number): TransferRequest => ({
   from: accountOf(ann),
   to: [{ account: accountOf(ben), amount: credits(amount) }],
   ref,
@@ -71,7 +71,7 @@ describe('grants and transfers', () => {
     await fund(books, ann, 10)
     await fund(books, ann, 10, false)
     await openNow(ben)
-    expect((await move(fromAnn('gift', 15))).fresh).toBe(true)
+    expect((await move(fromAnn('gift', 15))).isNew).toBe(true)
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(5), free: zero })
     expect(await balanceOf(books, ben)).toMatchObject({ free: credits(10), earned: zero })
   })
@@ -99,7 +99,7 @@ describe('grants and transfers', () => {
     await fund(books, ann, 10)
     await openNow(ben)
     await move(fromAnn('r', 2))
-    expect((await move(fromAnn('r', 2))).fresh).toBe(false)
+    expect((await move(fromAnn('r', 2))).isNew).toBe(false)
     for (const wanted of [fromAnn('r', 3), { ...fromAnn('r', 2), kind: 'other' }]) {
       await refused(move(wanted), 'ref_conflict', { ref: 'r' })
     }
@@ -110,7 +110,7 @@ describe('grants and transfers', () => {
     await fund(books, ann, 10)
     await openNow(ben)
     const done = await Promise.all(Array.from({ length: 20 }, () => move(fromAnn('r', 4))))
-    expect(done.filter(({ fresh }) => fresh)).toHaveLength(1)
+    expect(done.filter(({ isNew: fresh }) => fresh)).toHaveLength(1)
     expect((await balanceOf(books, ben)).balance).toBe(credits(4))
   })
 
@@ -118,7 +118,7 @@ describe('grants and transfers', () => {
     await fund(books, ann, 10)
     const self = { ...fromAnn('a', 1), to: [{ account: accountOf(ann), amount: credits(1) }] }
     for (const wanted of [self, { ...fromAnn('b', 1), to: [] }, fromAnn('c', 0)]) {
-      expect(String(await caught(move(wanted)))).toContain('law is broken')
+      expect(String(await caught(move(wanted)))).toContain('Broken ledger invariant')
     }
     expect(String(await caught(move(fromAnn('d', 1))))).toContain('There is no account agent:ben')
     expect((await balanceOf(books, ann)).balance).toBe(credits(10))
@@ -194,11 +194,11 @@ describe('holds', () => {
     await fund(books, ann, 10)
     const first = await holdNow(books, ask('r', 10))
     const twin = await holdNow(books, ask('r', 10))
-    expect(twin).toMatchObject({ fresh: false, hold: { id: first.hold.id, state: 'held' } })
+    expect(twin).toMatchObject({ isNew: false, hold: { id: first.hold.id, state: 'held' } })
     await refused(holdNow(books, ask('r', 9)), 'ref_conflict', { ref: 'r' })
     await releaseNow(books, first.hold)
     const again = await holdNow(books, ask('r', 9))
-    expect(again.fresh).toBe(true)
+    expect(again.isNew).toBe(true)
     expect(String(await caught(settleNow(books, first.hold, credits(1))))).toContain('no hold')
     expect((await balanceOf(books, ann)).held).toBe(credits(9))
   })
@@ -239,7 +239,7 @@ describe('holds', () => {
       available: credits(5),
     })
     const { hold } = await holdNow(books, ask('chat', 5, { funds: 'paid' }))
-    expect((await holdNow(books, ask('build', 100))).fresh).toBe(true)
+    expect((await holdNow(books, ask('build', 100))).isNew).toBe(true)
     await refused(holdNow(books, ask('more', 1)), 'not_enough_credits', { available: zero })
     await settleNow(books, hold, credits(5))
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(100), free: credits(100) })
@@ -252,7 +252,9 @@ describe('holds', () => {
       { account: accountOf(ben), percent: 30 },
     ]
     for (const more of [{ shares }, { amount: nano(-1n) }]) {
-      expect(String(await caught(holdNow(books, ask('r', 1, more))))).toContain('law is broken')
+      expect(String(await caught(holdNow(books, ask('r', 1, more))))).toContain(
+        'Broken ledger invariant',
+      )
     }
     expect((await balanceOf(books, ann)).held).toBe(zero)
   })

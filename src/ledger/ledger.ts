@@ -7,33 +7,42 @@ import {
   availableOf,
   type Balance,
   findBalance,
-  giveBack,
-  houseAccounts,
-  isHouse,
-  keepBack,
+  isServiceAccount,
   openAccount,
   type Owner,
+  reserve,
+  serviceAccounts,
+  unreserve,
 } from './accounts.ts'
-import { type Cap, capPassed, count, type KeyDay, uncount, usedOn } from './caps.ts'
-import { claim, end, type Hold, holdOf, keptBy, theHold, unclaim, unspent } from './holds.ts'
+import { countSpending, dailyCapError, type KeyDay, spentOn, uncountSpending } from './caps.ts'
+import {
+  type ChargeObserver,
+  claimHold,
+  createHold,
+  endHold,
+  getHold,
+  heldAmountOf,
+  type Hold,
+  type HoldRequest,
+  type SettlementRecorder,
+  unclaimHold,
+  unspent,
+} from './holds.ts'
 import { invariant } from './invariant.ts'
-import { post } from './post.ts'
-import type { AccountId, Part, Price } from './tables.ts'
+import { postCharge } from './post.ts'
+import type { AccountId, Share } from './tables.ts'
 
-/** Hears of every charge in its transaction: the hold as it ended, and what is left. */
-export type Hear = (db: Db, charged: Hold, left: NanoUsd) => Promise<unknown>
-
-/** What every verb that writes needs beside the caller's transaction. */
-interface Clocked {
+/** The parts of AppContext that ledger writes use beside the caller's transaction. */
+interface LedgerContext {
   clock: Clock
-  onCharge?: Hear | undefined
+  onCharge?: ChargeObserver | undefined
 }
 
-/** Opens an owner's account, if it has none yet, inside the caller's transaction. */
-export const open = (ctx: Clocked, db: Db, owner: Owner): Promise<AccountId> =>
+/** Opens an owner's account unless it exists, inside the caller's transaction. */
+export const open = (ctx: LedgerContext, db: Db, owner: Owner): Promise<AccountId> =>
   openAccount(db, owner, ctx.clock.now())
 
-/** An owner's account as it stands, and what is available: balance - held. Throws without one. */
+/** Returns an owner's account with `available` = balance - held. Throws when there is none. */
 export async function balanceOf(
   ctx: { db: Engine },
   owner: Owner,
@@ -43,55 +52,59 @@ export async function balanceOf(
   return { ...found, available: availableOf(found, 'any') }
 }
 
-/** What a key has spent today (UTC): settled and held. */
-export const spentToday = (ctx: Clocked & { db: Engine }, key: string): Promise<NanoUsd> =>
-  usedOn(ctx.db.read, { key, day: utcDay(ctx.clock.now()) })
+/** Returns what a key has spent today (UTC): settled and held. */
+export const spentToday = (ctx: LedgerContext & { db: Engine }, key: string): Promise<NanoUsd> =>
+  spentOn(ctx.db.read, { key, day: utcDay(ctx.clock.now()) })
 
-/** A movement between accounts that is done at once. Amounts are Nano above zero. */
-export interface Transfer {
+/** An immediate movement between accounts. Amounts are nano-USD above zero. */
+export interface TransferRequest {
   from: AccountId
   to: { account: AccountId; amount: NanoUsd }[]
-  /** The unique name of what it pays for. */
+  /** The unique name of the purchase. */
   ref: string
   kind: string
   item?: string
-  /** From an account of the house: whether it gives free credits, which are never paid out. */
+  /** From a service account: whether it gives free credits, which are never paid out. */
   free?: boolean
 }
 
-/** Whether this call did it, and when it was done. */
-export interface Done {
-  fresh: boolean
+/** Whether this call did the transfer, and its time. */
+export interface TransferResult {
+  isNew: boolean
   at: number
 }
 
 /**
- * Moves credits inside the caller's transaction; what was received was not earned. The same
- * transfer again answers the first one. Refuses not_enough_credits, ref_conflict.
+ * Moves credits inside the caller's transaction; receivers do not earn them. The same transfer
+ * again returns the first result. Throws `not_enough_credits`, `ref_conflict`.
  */
-export async function transfer(ctx: Clocked, db: Db, wanted: Transfer): Promise<Done> {
-  const { from, to, ref, kind, item, free = false } = wanted
+export async function transfer(
+  ctx: LedgerContext,
+  db: Db,
+  request: TransferRequest,
+): Promise<TransferResult> {
+  const { from, to, ref, kind, item, free = false } = request
   const at = ctx.clock.now()
   const amount = nano(to.reduce((sum, part) => sum + part.amount, 0n))
   invariant(to.length > 0 && to.every((part) => part.amount > 0n), 'a transfer moves something')
-  const parts: Part[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
-  const held = holdOf(at, { account: from, amount, ref, kind, item, ms: 0 })
-  const hold: Hold = { ...held, state: 'settled', charged: amount, parts }
-  const twin = await claim(db, hold)
-  if (twin) return { fresh: false, at: twin.at }
-  const freeMax = isHouse(from) && !free ? zero : amount
-  const kept = { amount: zero, paid: zero }
-  const left = await post(db, hold, { freeMax, kept, earns: false, at })
-  if (left !== undefined) {
-    await ctx.onCharge?.(db, hold, left)
-    return { fresh: true, at }
+  const parts: Share[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
+  const open = createHold(at, { account: from, amount, ref, kind, item, ms: 0 })
+  const hold: Hold = { ...open, state: 'settled', charged: amount, parts }
+  const twin = await claimHold(db, hold)
+  if (twin) return { isNew: false, at: twin.at }
+  const freeMax = isServiceAccount(from) && !free ? zero : amount
+  const held = { amount: zero, paid: zero }
+  const balance = await postCharge(db, hold, { freeMax, held, isEarned: false, at })
+  if (balance !== undefined) {
+    await ctx.onCharge?.(db, hold, balance)
+    return { isNew: true, at }
   }
-  await unclaim(db, hold)
-  throw await notEnough(db, hold)
+  await unclaimHold(db, hold)
+  throw await notEnoughCredits(db, hold)
 }
 
-/** Credits made by the house. `free` (the default) can be spent and never paid out. */
-export interface Grant {
+/** Credits from the service. `free` (the default) credits can be spent and never paid out. */
+export interface GrantRequest {
   account: AccountId
   amount: NanoUsd
   ref: string
@@ -100,128 +113,105 @@ export interface Grant {
   free?: boolean
 }
 
-/** Gives credits from the house's issue account, once for each ref, as `transfer` does. */
-export function grant(ctx: Clocked, db: Db, wanted: Grant): Promise<Done> {
-  const { account, amount, free = true, ...rest } = wanted
-  return transfer(ctx, db, {
-    ...rest,
-    from: houseAccounts.issue,
-    to: [{ account, amount }],
-    free,
-  })
+/** Grants credits from the issue account, once for each ref, as `transfer` does. */
+export function grant(ctx: LedgerContext, db: Db, request: GrantRequest): Promise<TransferResult> {
+  const { account, amount, free = true, ...rest } = request
+  const to = [{ account, amount }]
+  return transfer(ctx, db, { ...rest, from: serviceAccounts.issue, to, free })
 }
 
-/** Opens an owner's account, if it has none, and grants to it, in a transaction of its own. */
+/** Opens an owner's account if needed and grants to it, in a transaction of its own. */
 export const grantTo = (
-  ctx: Clocked & { db: Engine },
+  ctx: LedgerContext & { db: Engine },
   owner: Owner,
-  wanted: Omit<Grant, 'account'>,
-): Promise<Done> =>
-  ctx.db.tx(async (db) => grant(ctx, db, { ...wanted, account: await open(ctx, db, owner) }))
+  request: Omit<GrantRequest, 'account'>,
+): Promise<TransferResult> =>
+  ctx.db.tx(async (db) => grant(ctx, db, { ...request, account: await open(ctx, db, owner) }))
 
-/** What a hold is asked for with. */
-export interface Ask {
-  account: AccountId
-  /** The worst case: the most the work can cost. */
-  amount: NanoUsd
-  /** The unique name of what is paid for; a released ref may be held again. */
-  ref: string
-  /** What kind of work it is: build, chat, remix ... */
-  kind: string
-  item?: string | undefined
-  /** `paid`: free credits may not pay for it. Default any, free ones first. */
-  funds?: 'any' | 'paid' | undefined
-  /** Who else gets a share, in percent of the charge; the remainder is the house's. */
-  shares?: { account: AccountId; percent: number }[] | undefined
-  /** The price row the worst case was computed with. */
-  price?: Price | undefined
-  /** The key that pays and its daily cap. */
-  cap?: Cap | undefined
-  /** What becomes of it when nobody ends it by its deadline: given back, or charged whole. */
-  onExpiry?: 'release' | 'settle' | undefined
-  /** The job that does the work: the hold is left to it when this process dies (job-holds.ts). */
-  job?: string | undefined
-  /** How long the work may take. */
-  ms: number
-}
-
-/** What else is kept of a settlement, written in its transaction. */
-export type Note = (db: Db, ended: Hold) => Promise<unknown>
-
-/** A hold and whether this call made it. */
-export interface Held {
+/** A hold, and whether this call wrote it. */
+export interface OpenHoldResult {
   hold: Hold
-  fresh: boolean
+  isNew: boolean
 }
 
 /**
- * Keeps the worst case back, inside the caller's transaction. The same ask again answers the first
- * hold. Refuses ref_conflict, not_enough_credits, daily_cap (in this order; nothing is kept then).
+ * Holds the maximum cost of work, inside the caller's transaction. The same request again returns
+ * the first hold. Throws `ref_conflict`, `not_enough_credits`, `daily_cap`, in this order; nothing
+ * is held then.
  */
-export async function hold(ctx: Clocked, db: Db, ask: Ask): Promise<Held> {
-  const made = holdOf(ctx.clock.now(), ask)
-  const twin = await claim(db, made)
-  if (twin) return { hold: twin, fresh: false }
-  if (!(await keepBack(db, made.account, keptBy(made)))) {
-    await unclaim(db, made)
-    throw await notEnough(db, made)
+export async function openHold(
+  ctx: LedgerContext,
+  db: Db,
+  request: HoldRequest,
+): Promise<OpenHoldResult> {
+  const hold = createHold(ctx.clock.now(), request)
+  const twin = await claimHold(db, hold)
+  if (twin) return { hold: twin, isNew: false }
+  if (!(await reserve(db, hold.account, heldAmountOf(hold)))) {
+    await unclaimHold(db, hold)
+    throw await notEnoughCredits(db, hold)
   }
-  const at = keyDayOf(made)
-  if (at && !(await count(db, at, made.amount, ask.cap?.max ?? null))) {
-    invariant(await giveBack(db, made.account, keptBy(made)), 'what was kept can be given back')
-    await unclaim(db, made)
-    throw await capPassed(db, at, ask.cap?.max ?? zero, made.at)
+  const keyDay = keyDayOf(hold)
+  const max = request.cap?.max ?? null
+  if (keyDay && !(await countSpending(db, keyDay, hold.amount, max))) {
+    await unreserveHold(db, hold)
+    await unclaimHold(db, hold)
+    throw await dailyCapError(db, keyDay, max ?? zero, hold.at)
   }
-  return { hold: made, fresh: true }
+  return { hold, isNew: true }
 }
 
 /**
- * Charges an open hold, inside the caller's transaction, clamped to 0 <= charge <= hold. A hold
- * that has ended already answers as it ended and moves nothing: look at its `state` and `charged`.
- * `note` is called only when this call ended it.
+ * Charges an open hold inside the caller's transaction, clamped to 0 <= charge <= hold. A hold that
+ * has ended is returned as stored and moves nothing, so read its `state` and `charged`. Only the
+ * call that ends the hold runs `record`.
  */
-export async function settle(
-  ctx: Clocked,
+export async function settleHold(
+  ctx: LedgerContext,
   db: Db,
   hold: Hold,
   charge: NanoUsd,
-  note?: Note,
+  record?: SettlementRecorder,
 ): Promise<Hold> {
-  const ended = await end(db, hold, 'settled', charge)
-  if (!ended) return theHold(db, hold)
+  const ended = await endHold(db, hold, 'settled', charge)
+  if (!ended) return getHold(db, hold)
   invariant(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
     const at = ctx.clock.now()
-    const left = await post(db, ended, { freeMax, kept: keptBy(ended), earns: true, at })
-    if (left === undefined) throw new Error('what is held can be paid')
-    await ctx.onCharge?.(db, ended, left)
-  } else
-    invariant(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
+    const held = heldAmountOf(ended)
+    const balance = await postCharge(db, ended, { freeMax, held, isEarned: true, at })
+    if (balance === undefined) throw new Error(`The account of hold ${hold.ref} cannot pay for it.`)
+    await ctx.onCharge?.(db, ended, balance)
+  } else await unreserveHold(db, ended)
   await uncountUnspent(db, ended)
-  await note?.(db, ended)
+  await record?.(db, ended)
   return ended
 }
 
-/** Gives an open hold back, inside the caller's transaction. One that has ended stays so. */
-export async function release(db: Db, hold: Hold): Promise<Hold> {
-  const ended = await end(db, hold, 'released')
-  if (!ended) return theHold(db, hold)
+/** Releases an open hold inside the caller's transaction. An ended hold is returned as stored. */
+export async function releaseHold(db: Db, hold: Hold): Promise<Hold> {
+  const ended = await endHold(db, hold, 'released')
+  if (!ended) return getHold(db, hold)
   invariant(ended.charged === 0n, 'a release charges nothing')
-  invariant(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
+  await unreserveHold(db, ended)
   await uncountUnspent(db, ended)
   return ended
+}
+
+async function unreserveHold(db: Db, hold: Hold): Promise<void> {
+  invariant(await unreserve(db, hold.account, heldAmountOf(hold)), 'an account has what it holds')
 }
 
 const keyDayOf = ({ capKey: key, capDay: day }: Hold): KeyDay | undefined =>
   key !== null && day !== null ? { key, day } : undefined
 
 async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
-  const at = keyDayOf(ended)
-  if (at) await uncount(db, at, unspent(ended))
+  const keyDay = keyDayOf(ended)
+  if (keyDay) await uncountSpending(db, keyDay, unspent(ended))
 }
 
-async function notEnough(db: Db, { account, amount, funds }: Hold): Promise<ApiError> {
+async function notEnoughCredits(db: Db, { account, amount, funds }: Hold): Promise<ApiError> {
   const balance = await findBalance(db, account)
   const available = availableOf(balance, funds)
   const free = availableOf(balance, 'any') - available

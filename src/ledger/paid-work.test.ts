@@ -18,7 +18,7 @@ import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
 import { balanceOf, grantTo } from './ledger.ts'
-import { ChargedLate, withHold } from './paid-work.ts'
+import { UnsettledHoldError, withHold } from './paid-work.ts'
 
 let books: TestBooks
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await fund(books, ann, 100)
 })
 afterEach(async () => {
-  expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+  expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
   await books.db.close()
 })
 
@@ -124,7 +124,7 @@ describe('withHold', () => {
         torn.db = failing(100)
         return end()
       })
-      expect(await caught(done)).toBeInstanceOf(ChargedLate)
+      expect(await caught(done)).toBeInstanceOf(UnsettledHoldError)
     }
     sleep.mockRestore()
   })

@@ -4,94 +4,116 @@ import type { Clock } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
 import { endingWaitsMs } from '../limits.ts'
-import type { Hold } from './holds.ts'
-import { type Ask, type Hear, hold, type Note, release, settle } from './ledger.ts'
+import type { ChargeObserver, Hold, HoldRequest, SettlementRecorder } from './holds.ts'
+import { openHold, releaseHold, settleHold } from './ledger.ts'
 
-/** What paid work needs of the house. */
-export interface Books {
+/** The parts of AppContext that paid work uses. */
+export interface PaymentContext {
   db: Engine
   clock: Clock
   log: Log
-  onCharge?: Hear | undefined
+  onCharge?: ChargeObserver | undefined
 }
 
-/** What work answers: its result, and what it cost (clamped to the hold). */
-export interface Worked<T> {
-  result: T
+/** The result and the cost of work, and the rows that are written with its settlement. */
+export interface WorkOutcome<Result = unknown> {
+  result: Result
+  /** The settlement clamps it to the hold. */
   charge: NanoUsd
-  /** What else is kept of it, written in the transaction of the settlement. */
-  record?: Note
-  /** Locks what `record` writes to and others lock before they pay. */
-  first?: (db: Db) => Promise<unknown>
+  /** Writes further rows in the transaction of the settlement. */
+  record?: SettlementRecorder | undefined
+  /** Locks rows of `record` that other transactions lock before they pay. */
+  lock?: (db: Db) => Promise<unknown>
 }
 
-/** Work that is over, and whose hold its deadline ends, charging all of it: `onExpiry` says so. */
-export class ChargedLate extends Error {
+/** Work has ended, and its hold stays open until its deadline, which charges all of it. */
+export class UnsettledHoldError extends Error {
   constructor(ref: string) {
-    super(`The hold of ${ref} did not end with its work, and is charged whole.`)
+    super(`The hold of ${ref} is still open after its work. Its deadline charges all of it.`)
   }
 }
 
 /**
- * The only shape of paid work: hold the worst case, work, settle what it cost. Work that throws, or
- * whose `record` refuses, costs nothing; work that failed and still costs (document 2, section 7)
- * returns its failure with the charge. A process that dies leaves the hold to `expireOrphans`; a
- * database that is away for too long does, too, and throws ChargedLate where that will charge it.
- * Refuses what `hold` refuses, and a taken ref: busy while its work runs, else ref_conflict.
+ * Holds the maximum cost of work in a transaction of its own. Throws what `openHold` throws. A
+ * `ref` in use is `busy` while its work runs, and `ref_conflict` afterwards.
  */
-export async function withHold<T>(
-  ctx: Books,
-  ask: Ask,
-  work: (hold: Hold) => Promise<Worked<T>>,
-): Promise<{ result: T; hold: Hold }> {
-  const held = await ctx.db.tx((db) => hold(ctx, db, ask))
-  const { ref } = held.hold
-  if (!held.fresh) {
-    throw held.hold.state === 'held'
-      ? new ApiError('busy', { what: ref })
-      : new ApiError('ref_conflict', { ref })
-  }
-  const isChargedLate = ask.onExpiry === 'settle'
-  const letGo = async (error: unknown): Promise<never> => {
-    try {
-      await persist(ctx, held.hold, (db) => release(db, held.hold))
-    } catch {
-      if (isChargedLate) throw new ChargedLate(ref)
-    }
-    // The caller must hear of the work's own failure, if that is free; the other is in the log.
-    throw error
-  }
-  const { charge, result, record, first } = await work(held.hold).catch(letGo)
-  const settled = persist(ctx, held.hold, async (db) => {
-    await first?.(db)
-    return settle(ctx, db, held.hold, charge, record)
-  })
-  const ended = await settled.catch((error: unknown) => {
-    if (error instanceof ApiError) return letGo(error)
-    throw isChargedLate ? new ChargedLate(ref) : error
-  })
-  if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
-  return { result, hold: ended }
+export async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<Hold> {
+  const { hold, isNew } = await ctx.db.tx((db) => openHold(ctx, db, request))
+  if (isNew) return hold
+  const { ref, state } = hold
+  throw state === 'held'
+    ? new ApiError('busy', { what: ref })
+    : new ApiError('ref_conflict', { ref })
 }
 
 /**
- * Ends a hold, again and again when the database fails, and tells the log each time; then it is
- * left to its deadline. What `record` refuses is refused at once.
+ * Settles finished work: charges it and writes its rows, in one transaction. Releases the hold when
+ * `record` throws an ApiError, and throws that. Throws UnsettledHoldError, or the database's error
+ * where the deadline releases the hold, when the database stays away for too long.
  */
-async function persist(ctx: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
+export async function settleWork(
+  ctx: PaymentContext,
+  hold: Hold,
+  { charge, record, lock }: Omit<WorkOutcome, 'result'>,
+): Promise<Hold> {
+  try {
+    const ended = await endHoldDurably(ctx, hold, async (db) => {
+      await lock?.(db)
+      return settleHold(ctx, db, hold, charge, record)
+    })
+    if (ended.state === 'settled') return ended
+  } catch (error) {
+    if (error instanceof ApiError) return releaseWork(ctx, hold, error)
+    throw hold.onExpiry === 'settle' ? new UnsettledHoldError(hold.ref) : error
+  }
+  throw new Error(`The hold of ${hold.ref} ended before its work.`)
+}
+
+/** Releases the hold of failed work and throws the work's error, or UnsettledHoldError. */
+export async function releaseWork(ctx: PaymentContext, hold: Hold, error: unknown): Promise<never> {
+  try {
+    await endHoldDurably(ctx, hold, (db) => releaseHold(db, hold))
+  } catch {
+    if (hold.onExpiry === 'settle') throw new UnsettledHoldError(hold.ref)
+  }
+  // Free work reports its own error. The log has the database's.
+  throw error
+}
+
+/**
+ * Runs paid work under a hold: holds the maximum cost, works, settles. Work that throws costs
+ * nothing; work that fails and still costs returns its charge (document 2, section 7). A dead
+ * process leaves its hold to `expireOrphans`. Throws what the three steps throw.
+ */
+export async function withHold<Result>(
+  ctx: PaymentContext,
+  request: HoldRequest,
+  work: (hold: Hold) => Promise<WorkOutcome<Result>>,
+): Promise<{ result: Result; hold: Hold }> {
+  const hold = await holdMaxCost(ctx, request)
+  const outcome = await work(hold).catch((error: unknown) => releaseWork(ctx, hold, error))
+  return { result: outcome.result, hold: await settleWork(ctx, hold, outcome) }
+}
+
+/** Ends a hold. Logs each failure of the database and tries again, a bounded number of times. */
+async function endHoldDurably(
+  { db, log }: PaymentContext,
+  { ref }: Hold,
+  end: (db: Db) => Promise<Hold>,
+): Promise<Hold> {
   for (const waitMs of endingWaitsMs) {
     try {
-      return await ctx.db.tx(ending)
+      return await db.tx(end)
     } catch (error) {
       if (error instanceof ApiError) throw error
-      ctx.log.fault('ledger.hold_not_ended', error, { ref, waitMs })
+      log.error('ledger.hold_not_ended', error, { ref, waitMs })
     }
     await Bun.sleep(waitMs)
   }
   try {
-    return await ctx.db.tx(ending)
+    return await db.tx(end)
   } catch (error) {
-    ctx.log.fault('ledger.hold_left_to_its_deadline', error, { ref })
+    log.error('ledger.hold_left_to_its_deadline', error, { ref })
     throw error
   }
 }

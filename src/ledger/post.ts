@@ -1,105 +1,109 @@
-import { nano, type NanoUsd, share, zero } from '../core/money.ts'
+import { nano, type NanoUsd, percentOf, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import {
+  type AccountSnapshot,
   credit,
   debit,
-  houseAccounts,
-  isHouse,
-  type Kept,
+  type HeldAmount,
+  isServiceAccount,
   lockAccounts,
-  type Mark,
-  openAccount,
+  openServiceAccount,
+  serviceAccounts,
 } from './accounts.ts'
-import { append } from './entries.ts'
+import { appendEntry } from './entries.ts'
 import type { Hold } from './holds.ts'
 import { invariant } from './invariant.ts'
 import type { AccountId } from './tables.ts'
 
-/** How a charge is taken and given. */
-interface Terms {
-  /** The most of it that free credits may pay. */
+interface PostingTerms {
+  /** The largest part of the charge that free credits may pay. */
   freeMax: NanoUsd
-  /** What was kept back for it, and is kept no more. */
-  kept: Kept
-  /** Whether who receives it has earned it, and not only got it. */
-  earns: boolean
+  /** The reservation that the charge replaces. */
+  held: HeldAmount
+  /** Whether receivers earn their part and may have it paid out. */
+  isEarned: boolean
   at: number
 }
 
-interface Gift {
+interface Receipt {
   account: AccountId
   amount: NanoUsd
 }
 
-/** Who gets how much: parts rounded down, the remainder for the house. They sum to the charge. */
-function giftsOf(hold: Hold): Gift[] {
-  const gifts = hold.parts.map((part) => ({
+/** Divides a charge: shares are rounded down, income gets the rest. They sum to the charge. */
+function receiptsOf(hold: Hold): Receipt[] {
+  const receipts = hold.parts.map((part) => ({
     account: part.account,
-    amount: 'percent' in part ? share(hold.charged, part.percent) : nano(BigInt(part.amount)),
+    amount: 'percent' in part ? percentOf(hold.charged, part.percent) : nano(BigInt(part.amount)),
   }))
-  const left = gifts.reduce((sum, { amount }) => sum - amount, BigInt(hold.charged))
-  invariant(left >= 0n, 'no more is given than was charged')
-  const rest = { account: houseAccounts.income, amount: nano(left) }
-  return [...gifts, rest].filter(({ amount }) => amount > 0n)
+  const rest = receipts.reduce((sum, { amount }) => sum - amount, BigInt(hold.charged))
+  invariant(rest >= 0n, 'shares are at most the charge')
+  receipts.push({ account: serviceAccounts.income, amount: nano(rest) })
+  return receipts.filter(({ amount }) => amount > 0n)
 }
 
 /**
- * Moves what a hold was charged: one entry of its account, one of each receiver, summing to zero,
- * and free credits stay free in proportion. Answers what the account has left; undefined when it
- * cannot pay: nothing changed.
+ * Posts the charge of a hold: one entry of its account and one of each receiver. They sum to zero,
+ * and receivers get free credits in proportion. Returns the payer's balance; undefined, with
+ * nothing changed, when the account cannot pay.
  */
-export async function post(db: Db, hold: Hold, terms: Terms): Promise<NanoUsd | undefined> {
-  const gifts = giftsOf(hold)
-  const others = gifts.map(({ account }) => account).filter((account) => !isHouse(account))
-  invariant(!others.includes(hold.account), 'nobody pays themselves')
+export async function postCharge(
+  db: Db,
+  hold: Hold,
+  { freeMax, held, isEarned, at }: PostingTerms,
+): Promise<NanoUsd | undefined> {
+  const receipts = receiptsOf(hold)
+  const others = receipts
+    .map(({ account }) => account)
+    .filter((account) => !isServiceAccount(account))
+  invariant(!others.includes(hold.account), 'an account does not pay itself')
   if (others.length > 0) await lockAccounts(db, [hold.account, ...others])
-  const { freeMax, kept, at } = terms
-  const taken = await debitAny(db, hold, { amount: hold.charged, freeMax, kept }, at)
-  if (!taken) return undefined
-  invariant(taken.lastFree >= 0n && taken.lastFree <= hold.charged, 'free is a part of the charge')
-  const { ref, kind, item } = hold
-  const line = { ref, kind, item, at }
-  await append(db, hold.account, { ...line, line: 0, amount: nano(-hold.charged) }, taken)
-  let given = 0n
-  let freeGiven = 0n
-  for (const [index, { account, amount }] of gifts.entries()) {
-    given += amount
-    const free = nano((taken.lastFree * given) / hold.charged - freeGiven)
-    freeGiven += free
-    invariant(free <= amount, 'free is a part of every gift')
-    const earned = terms.earns ? nano(amount - free) : zero
+  const { ref, kind, item, charged } = hold
+  const payer = await debitAny(db, hold, { amount: charged, freeMax, held }, at)
+  if (!payer) return undefined
+  invariant(payer.lastFree >= 0n && payer.lastFree <= charged, 'free is a part of the charge')
+  const entry = { ref, kind, item, at }
+  await appendEntry(db, hold.account, { ...entry, line: 0, amount: nano(-charged) }, payer)
+  let received = 0n
+  let freeReceived = 0n
+  let line = 0
+  for (const { account, amount } of receipts) {
+    received += amount
+    line += 1
+    const free = nano((payer.lastFree * received) / charged - freeReceived)
+    freeReceived += free
+    invariant(free <= amount, 'free is a part of every receipt')
+    const earned = isEarned ? nano(amount - free) : zero
     const after = await creditAny(db, account, { amount, free, earned }, at)
-    await append(db, account, { ...line, line: index + 1, amount }, after)
+    await appendEntry(db, account, { ...entry, line, amount }, after)
   }
-  invariant(given === hold.charged && freeGiven === taken.lastFree, 'all lines sum to zero')
-  return taken.balance
+  invariant(received === charged && freeReceived === payer.lastFree, 'all entries sum to zero')
+  return payer.balance
 }
 
-/** The house's own accounts are opened when they are first used. */
-const openHouseAccount = (db: Db, id: AccountId, at: number): Promise<AccountId> =>
-  openAccount(db, { kind: 'house', owner: id.slice('house:'.length) }, at)
-
+/** Debits an account; a service account is opened with its first debit. */
 async function debitAny(
   db: Db,
   { account }: Hold,
   change: Parameters<typeof debit>[2],
   at: number,
-): Promise<Mark | undefined> {
+): Promise<AccountSnapshot | undefined> {
   const after = await debit(db, account, change)
-  if (after || !isHouse(account)) return after
-  await openHouseAccount(db, account, at)
+  if (after || !isServiceAccount(account)) return after
+  await openServiceAccount(db, account, at)
   return debit(db, account, change)
 }
 
+/** Credits an account; a service account is opened with its first credit. */
 async function creditAny(
   db: Db,
   id: AccountId,
   change: Parameters<typeof credit>[2],
   at: number,
-): Promise<Mark> {
+): Promise<AccountSnapshot> {
   let after = await credit(db, id, change)
-  if (!after && isHouse(id)) {
-    await openHouseAccount(db, id, at)
+  if (!after && isServiceAccount(id)) {
+    await openServiceAccount(db, id, at)
     after = await credit(db, id, change)
   }
   if (!after) throw new Error(`There is no account ${id}.`)

@@ -5,38 +5,38 @@ import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
 import { accountOf, type Owner } from './accounts.ts'
-import { caps, holds, isTold } from './tables.ts'
+import { caps, holds, isItemizedKind } from './tables.ts'
 
-/** What an owner has paid so far for each kind of work that is told one by one. */
-export type Spending = Record<'build' | 'icon' | 'assets' | 'remix', NanoUsd>
+/** The total charges of an owner for each itemized kind of work. */
+export type SpendingByKind = Record<'build' | 'icon' | 'assets' | 'remix', NanoUsd>
 
-/** Sums what an owner was charged, by kind: an index holds just these kinds. */
-export async function spendingOf(ctx: { db: Engine }, owner: Owner): Promise<Spending> {
+/** Sums the charges of an owner by kind. A partial index has only these kinds. */
+export async function sumSpending(ctx: { db: Engine }, owner: Owner): Promise<SpendingByKind> {
   const rows = await ctx.db.read
     .select({ kind: holds.kind, charged: sumOf(holds.charged) })
     .from(holds)
-    .where(and(eq(holds.account, accountOf(owner)), isTold(holds.kind)))
+    .where(and(eq(holds.account, accountOf(owner)), isItemizedKind(holds.kind)))
     .groupBy(holds.kind)
   const sums = new Map(rows.map(({ kind, charged }) => [kind, charged]))
   const sum = (kind: string): NanoUsd => sums.get(kind) ?? zero
   return { build: sum('build'), icon: sum('icon'), assets: sum('assets'), remix: sum('remix') }
 }
 
-/** What was spent on one UTC day. */
-export interface Spent {
+/** An amount on one UTC day. */
+export interface DailyAmount {
   day: string
   amount: NanoUsd
 }
 
 /**
- * What these counters of keys (keys.capOf) spent on each of the last `days` days, oldest first,
- * settled and held; days without spending too.
+ * Returns the spending of key counters (`capOf` in keys/keys.ts) on each of the last `days` days,
+ * settled and held, oldest first and without gaps.
  */
-export async function spentByDay(
+export async function listDailySpending(
   { db, clock }: { db: Engine; clock: Clock },
   keys: string[],
   days: number,
-): Promise<Spent[]> {
+): Promise<DailyAmount[]> {
   const all = lastDays(clock, days)
   const rows = await db.read
     .select({ day: caps.day, used: sumOf(caps.used) })
@@ -47,17 +47,17 @@ export async function spentByDay(
   return all.map((on) => ({ day: on, amount: used.get(on) ?? zero }))
 }
 
-/** The last UTC day on which a counter of a key was spent from, and what it spent today. */
-export interface LastSpent {
+/** The latest UTC day with spending of a key counter, and its spending today. */
+export interface LatestSpending {
   day: string
   today: NanoUsd
 }
 
-/** When these counters of keys were last spent from; one that never was is not told. */
-export async function lastSpent(
+/** Returns the latest spending of key counters by key, without unused ones. */
+export async function findLatestSpending(
   { db, clock }: { db: Engine; clock: Clock },
   keys: string[],
-): Promise<Map<string, LastSpent>> {
+): Promise<Map<string, LatestSpending>> {
   const today = utcDay(clock.now())
   const usedToday = sumOf(sql`case when ${caps.day} = ${today} then ${caps.used} else 0 end`)
   const rows = await db.read

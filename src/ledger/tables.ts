@@ -14,22 +14,28 @@ import {
   uniqueIndex,
 } from '../db/columns.ts'
 
-/** Who an account belongs to. Only the house's own accounts may stand below zero. */
-export type OwnerKind = 'agent' | 'person' | 'gateway' | 'house'
+/** The stored kind of the service's own accounts. Only their balances may be below zero. */
+export const serviceKind = 'house'
+
+/** Tests an account's kind with a literal, which checks of tables require. */
+export const isService = (kind: AnyColumn) => sql`${kind} = ${sql.raw(`'${serviceKind}'`)}`
+
+/** The kinds of account owners. */
+export type OwnerKind = 'agent' | 'person' | 'gateway' | typeof serviceKind
 
 /**
- * What a transfer or a settlement gives to whom. A percentage is of the charge and rounded down;
- * an amount is Nano as decimal text.
+ * A receiver of a transfer or settlement. `percent` is of the charge and rounded down; `amount` is
+ * nano-USD as decimal text.
  */
-export type Part = { account: AccountId; percent: number } | { account: AccountId; amount: string }
+export type Share = { account: AccountId; percent: number } | { account: AccountId; amount: string }
 
 export type AccountId = `${OwnerKind}:${string}`
 
 /**
- * `balance` is in three colours: `free` (start credits, gifts of the house, and what was earned
- * from them), `earned` (from buyers who paid; only this may be paid out) and the rest, bought.
- * `held` is what open holds keep back, `paidHeld` the part of it that free credits may not pay.
- * `entries` numbers the newest entry and `lastFree` is the free part of the newest debit.
+ * Accounts. `balance` has three parts: `free` (start credits, gifts, and earnings from these),
+ * `earned` (from paying buyers; only this part may be paid out), and the bought rest. `held` is
+ * reserved by open holds; free credits cannot pay for its part `paidHeld`. `entries` is the number
+ * of the newest entry, and `lastFree` the free part of the newest debit.
  */
 export const accounts = table(
   'accounts',
@@ -46,18 +52,18 @@ export const accounts = table(
     at: time('at').notNull(),
   },
   (t) => [
-    check('accounts_covered', sql`${t.kind} = 'house' or ${t.held} <= ${t.balance}`),
-    check('accounts_free', sql`${t.kind} = 'house' or ${t.free} >= 0`),
+    check('accounts_covered', sql`${isService(t.kind)} or ${t.held} <= ${t.balance}`),
+    check('accounts_free', sql`${isService(t.kind)} or ${t.free} >= 0`),
     check('accounts_earned', sql`${t.earned} >= 0`),
-    check('accounts_colours', sql`${t.kind} = 'house' or ${t.free} + ${t.earned} <= ${t.balance}`),
+    check('accounts_colours', sql`${isService(t.kind)} or ${t.free} + ${t.earned} <= ${t.balance}`),
     check('accounts_held', sql`${t.paidHeld} >= 0 and ${t.paidHeld} <= ${t.held}`),
-    check('accounts_paid', sql`${t.kind} = 'house' or ${t.paidHeld} <= ${t.balance} - ${t.free}`),
+    check('accounts_paid', sql`${isService(t.kind)} or ${t.paidHeld} <= ${t.balance} - ${t.free}`),
   ],
 )
 
 /**
- * One line of a transfer: append-only, numbered from 1 in each account. All lines of one `ref` sum
- * to zero. `balance`, `free` and `earned` are the account's after it.
+ * Entries: append-only, numbered from 1 in each account. The entries of one `ref` sum to zero.
+ * `balance`, `free` and `earned` are those of the account after the entry.
  */
 export const entries = table(
   'entries',
@@ -83,14 +89,17 @@ export const entries = table(
   ],
 )
 
-/** Whether a kind of work is told one by one, in no list: SQLite builds one for every row. */
-export const isTold = (kind: AnyColumn) =>
+/**
+ * Returns whether a kind of work has its own line in an account's spending. Written without `in`,
+ * because SQLite builds its list for every row.
+ */
+export const isItemizedKind = (kind: AnyColumn) =>
   sql`(${kind} = 'build' or ${kind} = 'icon' or ${kind} = 'assets' or ${kind} = 'remix')`
 
 /**
- * What is paid for: `ref` is its unique name and `kind` what it is (build, chat, grant ...). A
- * transfer is a hold that is settled at once. `id` is one try: a released ref may be held again. A
- * hold that names a `job` outlives its process: the job that ends closes it.
+ * Purchases. `ref` is the unique name of one and `kind` its kind: build, chat, grant and so on. A
+ * transfer is a hold that is settled at once. `id` is one attempt: a released ref may be held again.
+ * A hold with a `job` outlives its process, and the end of the job closes it.
  */
 export const holds = table(
   'holds',
@@ -104,7 +113,7 @@ export const holds = table(
     charged: nano('charged').notNull().default(zero),
     state: text('state').$type<'held' | 'settled' | 'released'>().notNull(),
     funds: text('funds').$type<'any' | 'paid'>().notNull(),
-    parts: json<Part[]>('parts').notNull(),
+    parts: json<Share[]>('parts').notNull(),
     price: json<Price | null>('price'),
     capKey: text('cap_key'),
     capDay: text('cap_day'),
@@ -118,7 +127,7 @@ export const holds = table(
     index('holds_open')
       .on(t.deadline)
       .where(sql`${t.state} = 'held'`),
-    index('holds_spending').on(t.account, t.kind, t.charged).where(isTold(t.kind)),
+    index('holds_spending').on(t.account, t.kind, t.charged).where(isItemizedKind(t.kind)),
     index('holds_job')
       .on(t.job)
       .where(sql`${t.job} is not null`),
@@ -127,10 +136,10 @@ export const holds = table(
   ],
 )
 
-/** A price row as it was when the hold was made; money in it is decimal text. */
+/** A price row at the time of the hold. Its amounts are decimal text. */
 export type Price = Record<string, string | number | null>
 
-/** What a key has spent (settled and held) on one UTC day. */
+/** Spending of a key on one UTC day, settled and held. */
 export const caps = table(
   'caps',
   {
@@ -141,7 +150,7 @@ export const caps = table(
   (t) => [primaryKey({ columns: [t.key, t.day] }), check('caps_used', sql`${t.used} >= 0`)],
 )
 
-/** What free credits have paid (settled and held) for builds on one UTC day, of all agents. */
+/** Free credits of all agents that paid for builds on one UTC day, settled and held. */
 export const freeDays = table(
   'free_days',
   { day: text('day').primaryKey(), used: nano('used').notNull() },

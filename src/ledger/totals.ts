@@ -4,45 +4,45 @@ import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { type Clock, day, nextUtcDay, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { prepared, sumOf } from '../db/query.ts'
-import { houseAccounts } from './accounts.ts'
-import type { Spent } from './spending.ts'
+import { serviceAccounts } from './accounts.ts'
+import type { DailyAmount } from './spending.ts'
 import { accounts, entries, holds } from './tables.ts'
 
-/** What stands in the ledger as a whole, in Nano. */
+/** Sums over the whole ledger in nano-USD. */
 export interface Totals {
-  /** What the house was paid in all. */
+  /** The operator's revenue since the start. */
   income: NanoUsd
-  /** What everybody's accounts hold. */
+  /** The balances of all owners' accounts. */
   balance: NanoUsd
-  /** What open holds keep back of that. */
+  /** The part of `balance` that open holds reserve. */
   held: NanoUsd
 }
 
-/** Reads two accounts and the open holds, whatever number of accounts there is. */
-export async function totals({ db }: { db: Engine }): Promise<Totals> {
+/** Reads the service accounts and the open holds, so the cost does not grow with accounts. */
+export async function readTotals({ db }: { db: Engine }): Promise<Totals> {
   const [own, [open]] = await Promise.all([
     db.read
       .select({ id: accounts.id, balance: accounts.balance })
       .from(accounts)
-      .where(inArray(accounts.id, Object.values(houseAccounts))),
+      .where(inArray(accounts.id, Object.values(serviceAccounts))),
     db.read
       .select({ held: sumOf(holds.amount) })
       .from(holds)
       .where(sql`${holds.state} = 'held'`),
   ])
-  const income = own.find(({ id }) => id === houseAccounts.income)?.balance ?? zero
-  // All lines sum to zero: what the house is short of is what everybody has.
-  const ofHouse = own.reduce((sum, { balance }) => sum + balance, 0n)
-  return { income, balance: nano(-ofHouse), held: open?.held ?? zero }
+  const income = own.find(({ id }) => id === serviceAccounts.income)?.balance ?? zero
+  // All entries sum to zero, so the owners have what the service accounts lack.
+  const serviceBalance = own.reduce((sum, { balance }) => sum + balance, 0n)
+  return { income, balance: nano(-serviceBalance), held: open?.held ?? zero }
 }
 
 const value = sql.placeholder
-const isIncome = eq(entries.account, houseAccounts.income)
+const isIncome = eq(entries.account, serviceAccounts.income)
 const newestQuery = prepared((db) =>
   db
     .select({ number: accounts.entries })
     .from(accounts)
-    .where(eq(accounts.id, houseAccounts.income))
+    .where(eq(accounts.id, serviceAccounts.income))
     .prepare(),
 )
 const entryQuery = prepared((db) =>
@@ -53,7 +53,7 @@ const entryQuery = prepared((db) =>
     .prepare(),
 )
 
-/** The income in all before a moment: entries are numbered in time, so halving finds it. */
+/** Returns the total income before a time, by binary search over the numbered entries. */
 async function incomeBefore(db: Db, newest: number, at: number): Promise<NanoUsd> {
   let [low, high] = [0, newest]
   let income = zero
@@ -66,11 +66,11 @@ async function incomeBefore(db: Db, newest: number, at: number): Promise<NanoUsd
   return income
 }
 
-/** What the house was paid on each of the last `days` UTC days, oldest first. */
-export async function incomeByDay(
+/** Returns the operator's revenue on each of the last `days` UTC days, oldest first. */
+export async function listDailyIncome(
   { db, clock }: { db: Engine; clock: Clock },
   days: number,
-): Promise<Spent[]> {
+): Promise<DailyAmount[]> {
   const end = nextUtcDay(clock.now())
   const [account] = await newestQuery(db.read).execute()
   const ends = Array.from({ length: days + 1 }, (_, at) => end - (days - at) * day)

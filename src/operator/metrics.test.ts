@@ -108,7 +108,7 @@ test('what is held and what was paid is told to the Nano, and summed by day', as
   const pay = (ref: string, charge: bigint) =>
     ctx.db.tx(async (db) => {
       const ask = { account: 'gateway:gus', amount: nano(2_000n), ref, kind: 'chat' } as const
-      const { hold } = await ledger.hold(ctx, db, { ...ask, ms: minute })
+      const { hold } = await ledger.openHold(ctx, db, { ...ask, ms: minute })
       if (charge > 0n) await ledger.settleHold(ctx, db, hold, nano(charge))
     })
   await recordMetrics(ctx)

@@ -6,14 +6,15 @@ import type { Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Hold } from '../ledger/holds.ts'
-import { type Ask, grantTo, hold, release, settle } from '../ledger/ledger.ts'
-import type { Books } from '../ledger/paid-work.ts'
+import type { HoldRequest } from '../ledger/holds.ts'
+import { grantTo, openHold, releaseHold, settleHold } from '../ledger/ledger.ts'
+import type { PaymentContext } from '../ledger/paid-work.ts'
 import type { AccountId } from '../ledger/tables.ts'
 import { caught } from './caught.ts'
 import { freshEngine } from './engine.ts'
 
 /** The ledger's own house for tests: a database of its own, a clock to turn, a log to read. */
-export interface TestBooks extends Books {
+export interface TestBooks extends PaymentContext {
   clock: { now(): number; turn(ms: number): void }
   lines: string[]
 }
@@ -35,7 +36,7 @@ export async function openBooks(db?: Engine): Promise<TestBooks> {
 
 /** Gives an owner an account with so many credits, start credits unless `free` is false. */
 export async function fund(
-  books: Books,
+  books: PaymentContext,
   owner: Owner,
   credits: number,
   free = true,
@@ -46,7 +47,7 @@ export async function fund(
 }
 
 /** An ask for so many credits of ann's, and what differs from it. */
-export const ask = (ref: string, credits: number, more: Partial<Ask> = {}): Ask => ({
+export const ask = (ref: string, credits: number, more: Partial<HoldRequest> = {}): HoldRequest => ({
   account: accountOf(ann),
   amount: fromCredits(credits),
   ref,
@@ -56,14 +57,14 @@ export const ask = (ref: string, credits: number, more: Partial<Ask> = {}): Ask 
 })
 
 /** Holds in a transaction of its own. */
-export const holdNow = (books: Books, wanted: Ask) => books.db.tx((db) => hold(books, db, wanted))
+export const holdNow = (books: PaymentContext, wanted: HoldRequest) => books.db.tx((db) => openHold(books, db, wanted))
 
 /** Settles in a transaction of its own. */
-export const settleNow = (books: Books, made: Hold, charge: NanoUsd) =>
-  books.db.tx((db) => settle(books, db, made, charge))
+export const settleNow = (books: PaymentContext, made: Hold, charge: NanoUsd) =>
+  books.db.tx((db) => settleHold(books, db, made, charge))
 
 /** Releases in a transaction of its own. */
-export const releaseNow = (books: Books, made: Hold) => books.db.tx((db) => release(db, made))
+export const releaseNow = (books: PaymentContext, made: Hold) => books.db.tx((db) => releaseHold(db, made))
 
 /** Checks a refusal by its name and some of its facts. */
 export async function refused(

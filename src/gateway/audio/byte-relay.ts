@@ -2,19 +2,19 @@ import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall } from '../paid/media.ts'
 import type { CallEnd } from '../paid/settlement.ts'
 
-type Out = ReadableStreamDefaultController<Uint8Array>
+type Controller = ReadableStreamDefaultController<Uint8Array>
 
-/** The bytes of an upstream's answer, of which the first have come. */
+/** The body of an upstream's response, after its first bytes. */
 export interface ByteSource {
   first: Uint8Array
   next(): Promise<Uint8Array | undefined>
   close(): Promise<unknown>
 }
 
-/** Waits for the first bytes of an answer; undefined when there are none. Throws when cut. */
+/** Waits for the first bytes of a response; undefined for an empty one. Throws when it is cut. */
 export async function openSource(
   response: Response,
-  watch: CallDeadlines,
+  deadlines: CallDeadlines,
 ): Promise<ByteSource | undefined> {
   const reader = (response.body ?? new Blob().stream()).getReader()
   const next = async (): Promise<Uint8Array | undefined> => {
@@ -25,75 +25,74 @@ export async function openSource(
     }
   }
   const first = await next()
-  watch.markFirstByte()
+  deadlines.markFirstByte()
   return first && { first, next, close: () => reader.cancel().catch(() => undefined) }
 }
 
 /**
- * Bytes on their way to a client, pulled. They end once, whatever ends them; what broke off is cut
- * for the client too, and nothing ends for it before `paid`.
+ * Relays bytes to a client by pulling. It ends once. When the upstream breaks off, it cuts the
+ * client's connection. It closes only after the charge is settled.
  */
 export class ByteRelay {
   readonly ended: Promise<CallEnd>
-  private readonly tell: (end: CallEnd) => void
+  private readonly resolveEnd: (end: CallEnd) => void
   private isOpen = true
-  private isGone = false
+  private hasClientLeft = false
 
   constructor(
     private readonly source: ByteSource,
-    private readonly serving: Pick<MediaCall, 'deadlines' | 'settled' | 'pauseIdleTimeout'>,
+    private readonly call: Pick<MediaCall, 'deadlines' | 'settled' | 'pauseIdleTimeout'>,
   ) {
     const { promise, resolve } = Promise.withResolvers<CallEnd>()
     this.ended = promise
-    this.tell = resolve
+    this.resolveEnd = resolve
   }
 
-  /** The body for the client. */
+  /** Returns the body for the client. */
   body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       start: (out) => this.start(out),
       pull: (out) => this.pull(out),
-      cancel: () => this.leave(),
+      cancel: () => {
+        this.hasClientLeft = true
+        this.call.deadlines.stop('client')
+      },
     })
   }
 
-  private start(out: Out): void {
+  private start(out: Controller): void {
     out.enqueue(this.source.first)
-    // A client that does not read any more, or a deadline, is noticed between two pulls as well.
-    const { deadlines: watch } = this.serving
+    // A client that stopped reading, or a deadline, must end it between two pulls as well.
+    const { deadlines } = this.call
     const stop = () => void this.end(out, false)
-    watch.signal.addEventListener('abort', stop)
-    if (watch.cause) stop()
+    deadlines.signal.addEventListener('abort', stop)
+    if (deadlines.cause) stop()
   }
 
-  private leave(): void {
-    this.isGone = true
-    this.serving.deadlines.stop('client')
-  }
-
-  private async pull(out: Out): Promise<void> {
-    const { pauseIdleTimeout: mayBeSilent } = this.serving
-    // Nothing can be told between two parts of a sound.
-    mayBeSilent?.(true)
-    const part = await this.source.next().catch(() => 'broken' as const)
-    mayBeSilent?.(false)
+  private async pull(out: Controller): Promise<void> {
+    const { pauseIdleTimeout } = this.call
+    // Audio has no place for a heartbeat between two chunks.
+    pauseIdleTimeout?.(true)
+    const chunk = await this.source.next().catch(() => 'broken' as const)
+    pauseIdleTimeout?.(false)
     if (!this.isOpen) return
-    if (part === 'broken') return this.end(out, false)
-    if (part === undefined) return this.end(out, true)
-    out.enqueue(part)
+    if (chunk === 'broken') return this.end(out, false)
+    if (chunk === undefined) return this.end(out, true)
+    out.enqueue(chunk)
   }
 
-  private async end(out: Out, isWhole: boolean): Promise<void> {
+  private async end(out: Controller, isComplete: boolean): Promise<void> {
     if (!this.isOpen) return
     this.isOpen = false
-    const { deadlines: watch, settled: paid } = this.serving
-    watch.end()
-    this.tell(isWhole ? 'completed' : watch.cause === 'client' ? 'interrupted' : 'failed')
-    if (!isWhole) void this.source.close()
-    await paid
-    if (this.isGone) return
-    if (isWhole) out.close()
-    // Cuts the connection. The server would print a reason, if there was one.
+    const { deadlines, settled } = this.call
+    deadlines.end()
+    const cause = deadlines.cause === 'client' ? 'interrupted' : 'failed'
+    this.resolveEnd(isComplete ? 'completed' : cause)
+    if (!isComplete) void this.source.close()
+    await settled
+    if (this.hasClientLeft) return
+    if (isComplete) out.close()
+    // Cuts the connection. The server would log a reason.
     else out.error(undefined)
   }
 }

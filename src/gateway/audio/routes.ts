@@ -11,49 +11,42 @@ import * as schemas from './schemas.ts'
 import { synthesizeSpeech } from './speech.ts'
 import { createTranscription } from './transcriptions.ts'
 
-/** Speech and what was said (document 2, section 4). */
+/** Routes of speech and transcriptions (document 2, section 4). */
 export const audioRoutes = (ctx: AppContext) =>
-  new Elysia().use(speechRoute(ctx)).use(transcriptionRoute(ctx))
-
-const speechRoute = (ctx: AppContext) =>
-  new Elysia().use(keyAuth(ctx)).post(
-    '/audio/speech',
-    ({ spender, body, request }) => synthesizeSpeech(ctx, spender, body, callOf(request)),
-    keyOperation(
-      {
-        id: 'create_speech',
-        tag: 'Media',
-        summary: 'Speak a text.',
-        more: 'The answer is the sound; X-Service-Cost tells what it cost, in USD.',
-        takes: { 'application/json': { schema: schemas.speechRequestSchema } },
-      },
-      { 200: mediaSchema('audio/*') },
-      [...mediaErrors, 'not_found'],
-    ),
-  )
-
-const transcriptionRoute = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
     .post(
+      '/audio/speech',
+      ({ spender, body, request }) => synthesizeSpeech(ctx, spender, body, callOf(request)),
+      keyOperation(
+        {
+          id: 'create_speech',
+          tag: 'Media',
+          summary: 'Synthesize speech from text',
+          more: 'The response is the audio. X-Service-Cost has the cost in USD.',
+          takes: { 'application/json': { schema: schemas.speechRequestSchema } },
+        },
+        { 200: mediaSchema('audio/*') },
+        [...mediaErrors, 'not_found'],
+      ),
+    )
+    .post(
       '/audio/transcriptions',
       ({ spender, request }) => createTranscription(ctx, spender, request, callOf(request)),
-      {
-        ...keyOperation(
-          {
-            id: 'create_transcription',
-            tag: 'Media',
-            input: 'handler',
-            summary: 'Write down what is said in a sound.',
-            more: 'At most 32 MB. Paid by its length: cost tells it, in USD.',
-            takes: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
-          },
-          {
-            200: Type.Unsafe<Response>(
-              Type.Union([schemas.TranscriptionSchema, mediaSchema('text/plain')]),
-            ),
-          },
-          mediaErrors,
-        ),
-      },
+      keyOperation(
+        {
+          id: 'create_transcription',
+          tag: 'Media',
+          input: 'handler',
+          summary: 'Transcribe audio',
+          more: 'At most 32 MB. Charged by length; cost is in USD.',
+          takes: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
+        },
+        {
+          200: Type.Unsafe<Response>(
+            Type.Union([schemas.TranscriptionSchema, mediaSchema('text/plain')]),
+          ),
+        },
+        mediaErrors,
+      ),
     )

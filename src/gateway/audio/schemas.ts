@@ -6,29 +6,29 @@ import { promptCharsMax, speechCharsMax } from '../../limits.ts'
 import { speechFormats } from './speech.ts'
 import { transcriptionFormats } from './transcription-request.ts'
 
-/** A request for speech, for its description: the body is read by hand. */
+/** The body of a speech request, which speech.ts parses. */
 export const speechRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'input'],
   properties: {
-    model: { type: 'string', description: 'The id of an audio model that speaks.' },
+    model: { type: 'string', description: 'The id of a speech model.' },
     input: { type: 'string', minLength: 1, maxLength: speechCharsMax },
-    voice: { type: 'string', description: 'Depends on the model.' },
+    voice: { type: 'string', description: 'A voice of the model.' },
     format: { type: 'string', enum: [...speechFormats], default: 'mp3' },
     response_format: {
       type: 'string',
       enum: [...speechFormats],
-      description: 'The same as format.',
+      description: 'Alias of format.',
     },
   },
 }
 
-/** A sound to be written down, for its description: the body is read by hand. */
+/** The body of a transcription request, which transcription-request.ts parses. */
 export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'file'],
   properties: {
-    model: { type: 'string', description: 'The id of an audio model that listens.' },
+    model: { type: 'string', description: 'The id of a transcription model.' },
     file: { type: 'string', format: 'binary' },
     language: { type: 'string', description: 'ISO 639 code, as a hint.' },
     prompt: { type: 'string', maxLength: promptCharsMax },
@@ -36,7 +36,7 @@ export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** What was said, with what it cost (document 2, POST /v1/audio/transcriptions). */
+/** A transcription with its cost (document 2, POST /v1/audio/transcriptions). */
 export const TranscriptionSchema = Type.Object(
   { text: Type.String(), cost: Type.Number({ description: 'USD' }) },
   { title: 'Transcription', additionalProperties: true },

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { recordOf } from '../../core/schema.ts'
+import { type Json, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import {
   promptCharsMax,
@@ -15,22 +15,25 @@ import { detectFileKind } from '../../storage/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
-import * as made from '../media-files/media-files.ts'
-import type { CallDeadlines } from '../paid/deadlines.ts'
-import type { MediaCall, MediaOutput, MediaRequest } from '../paid/media.ts'
-import { runMediaRequest } from '../paid/media.ts'
+import * as mediaFiles from '../media-files/media-files.ts'
+import {
+  type MediaCall,
+  type MediaOutput,
+  type MediaRequest,
+  runMediaRequest,
+} from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import { readJsonObject } from '../paid/response-body.ts'
+import { readBoundedBytes, readJsonObject } from '../paid/response-body.ts'
 import {
   interruptionOf,
   noContent,
   unreadable,
   type UpstreamFailure,
 } from '../paid/upstream-failure.ts'
-import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
+import { ByteRelay, openSource } from './byte-relay.ts'
 
-const types = {
+const mediaTypes = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
   opus: 'audio/ogg',
@@ -40,155 +43,137 @@ const types = {
   pcm: 'audio/pcm',
 } as const
 export const speechFormats = ['mp3', 'wav', 'opus', 'ogg', 'aac', 'flac', 'pcm'] as const
+type SpeechFormat = (typeof speechFormats)[number]
 
-/** How long a character is spoken, at most and as our own count has it. */
-const secondsPerCharacter = { most: 1, own: 0.1 }
-
-/** A sound, whole. */
-interface Sound {
-  bytes: Uint8Array<ArrayBuffer>
-  type: string
-}
+const secondsPerCharacter = { max: 1, estimate: 0.1 }
 
 /**
- * A text as speech (document 2, POST /v1/audio/speech): passed on as it comes where its price is
- * known before; whole where it is paid by the second, or will be given again. Refuses bad_request
- * and what section 7 says.
+ * Synthesizes speech (document 2, POST /v1/audio/speech). It streams when the price is known
+ * before; it buffers speech that is charged by the second or stored for a repeated request. Throws
+ * `bad_request` and the errors of section 7.
  */
-export const synthesizeSpeech = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  runMediaRequest(ctx, spender, readWanted(ctx, raw), call)
+export const synthesizeSpeech = (ctx: AppContext, spender: Spender, body: unknown, call: Call) =>
+  runMediaRequest(ctx, spender, readRequest(ctx, body), call)
 
-function readWanted(ctx: AppContext, raw: unknown): MediaRequest {
-  const { model, models, provider, stream: _, format, ...sent } = recordOf(raw)
+function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
+  const { model, models, provider, stream: _, format: formatField, ...params } = recordOf(sent)
   const modelIds = readModels(model, models)
-  const input = readString(sent, 'input', speechCharsMax)
-  findString(sent, 'voice', promptCharsMax)
-  findEnum(sent, 'stream_format', ['audio'])
-  const wanted = readFormat({ ...sent, format })
-  const body = { ...sent, response_format: wanted }
+  const input = readString(params, 'input', speechCharsMax)
+  findString(params, 'voice', promptCharsMax)
+  findEnum(params, 'stream_format', ['audio'])
+  const format = readFormat({ ...params, format: formatField })
+  const body = { ...params, response_format: format }
   const characters = [...input].length
-  const uses = (seconds: number): Usage =>
+  const usageAt = (seconds: number): Usage =>
     createUsage({ characters, seconds: characters * seconds, estimated: true })
-  let fresh: Sound | undefined
+  const estimate = usageAt(secondsPerCharacter.estimate)
+  let audio: { bytes: Uint8Array<ArrayBuffer>; type: string } | undefined
   return {
     path: '/audio/speech',
     type: 'audio',
     kind: 'speech',
     modelIds,
     body,
-    fingerprint: raw,
+    fingerprint: sent,
     preferences: readPreferences(provider),
-    validate: checkSpeaks,
+    validate: validateModel,
     maxUsage: () => ({
-      ...uses(secondsPerCharacter.most),
+      ...usageAt(secondsPerCharacter.max),
       inputTokensMax: maxInputTokens(body, 0),
       outputTokensMax: 0,
     }),
-    estimateUsage: () => uses(secondsPerCharacter.own),
-    async read(response, serving): Promise<MediaOutput | UpstreamFailure> {
-      const opened = await open(response, wanted, serving.deadlines)
-      if (!('source' in opened)) return opened
-      const { source, type } = opened
-      if (!serving.isReplayable && !isTimed(serving.candidate.price)) {
-        return passOn(source, type, createUsage({ characters }), serving)
+    estimateUsage: () => estimate,
+    async read(response, call) {
+      const type = await readMediaType(response, format, call)
+      if (typeof type !== 'string') return type
+      if (!call.isReplayable && !isTimed(call.candidate.price)) {
+        return streamSpeech(response, type, createUsage({ characters }), call)
       }
-      const bytes = await wholeOf(source)
-      if (!bytes) return interruptionOf(serving.deadlines)
-      fresh = { bytes, type }
-      const row = serving.isReplayable
-        ? await made.store(ctx, { ...fresh, forMs: speechKeptMs })
-        : null
+      const bytes = await readBoundedBytes(response, call.deadlines)
+      if (!bytes) return interruptionOf(call.deadlines)
+      if (bytes.byteLength === 0) return noContent
+      audio = { bytes: new Uint8Array(bytes), type }
+      const row = call.isReplayable
+        ? await mediaFiles.store(ctx, { ...audio, forMs: speechKeptMs })
+        : undefined
       return {
-        usage: await usageIn(bytes, uses(secondsPerCharacter.own)),
-        record: (db) => made.insert(db, row ? [row] : []),
+        usage: await measureUsage(bytes, estimate),
+        record: (db) => mediaFiles.insert(db, row ? [row] : []),
         response: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
       }
     },
-    async present({ body: answer }) {
-      const { made: id, cost } = recordOf(answer)
-      const sound = fresh ?? (await made.find(ctx, String(id)))
-      if (!sound)
-        throw new ApiError('not_found', { what: 'speech of this Idempotency-Key any more' })
-      return soundResponse(sound.bytes, sound.type, Number(cost))
+    async present({ body: result }) {
+      const { made: id, cost } = recordOf(result)
+      const content = audio ?? (await mediaFiles.find(ctx, String(id)))
+      if (!content) {
+        throw new ApiError('not_found', { what: 'speech any more for this Idempotency-Key' })
+      }
+      return audioResponse(content.bytes, content.type, Number(cost))
     },
   }
 }
 
-function readFormat(sent: Record<string, unknown>): (typeof speechFormats)[number] {
-  const format = findEnum(sent, 'format', speechFormats)
-  const other = findEnum(sent, 'response_format', speechFormats)
-  if (format === undefined || other === undefined || format === other) {
-    return format ?? other ?? 'mp3'
+function readFormat(params: Json): SpeechFormat {
+  const format = findEnum(params, 'format', speechFormats)
+  const alias = findEnum(params, 'response_format', speechFormats)
+  if (format === undefined || alias === undefined || format === alias) {
+    return format ?? alias ?? 'mp3'
   }
-  throw invalidField('format', 'format and response_format are the same; send one of them.')
+  throw invalidField('format', 'format and response_format differ. Send one of them.')
 }
 
-/** Refuses a model that does not speak, and one with a price that its sound cannot be paid by. */
-function checkSpeaks({ id, outputs, price }: Model): void {
+/** Throws for a model that is not for speech or whose price does not cover speech. */
+function validateModel({ id, outputs, price }: Model): void {
   if (!outputs.includes('audio')) {
-    throw invalidField('model', `${id} does not speak: use POST /v1/audio/transcriptions.`)
+    throw invalidField('model', `${id} transcribes audio: use POST /v1/audio/transcriptions.`)
   }
   const isPriced = price && (price.perCharacter !== undefined || isTimed(price))
   if (!isPriced) throw new ApiError('no_price', { model: id })
 }
 
-type Opened = { source: ByteSource; type: string }
-
-/** Waits for the first bytes of a sound. */
-async function open(
+/** Returns the media type of an audio response, or a failure for any other response. */
+async function readMediaType(
   response: Response,
-  format: (typeof speechFormats)[number],
-  watch: CallDeadlines,
-): Promise<Opened | UpstreamFailure> {
-  const [said = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
-  if (said === 'application/json') {
-    const read = await readJsonObject(response, watch)
+  format: SpeechFormat,
+  { deadlines }: MediaCall,
+): Promise<string | UpstreamFailure> {
+  const [type = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
+  if (type === 'application/json') {
+    const read = await readJsonObject(response, deadlines)
     return 'answer' in read ? unreadable : read
   }
-  const isSound = /^audio\/[a-z0-9.+-]{1,60}$/.test(said)
-  if (!isSound && said !== '' && said !== 'application/octet-stream') return unreadable
-  const source = await openSource(response, watch).catch(() => 'broken' as const)
-  if (source === 'broken' || watch.cause) return interruptionOf(watch)
-  return source ? { source, type: isSound ? said : types[format] } : noContent
+  if (/^audio\/[a-z0-9.+-]{1,60}$/.test(type)) return type
+  return type === '' || type === 'application/octet-stream' ? mediaTypes[format] : unreadable
 }
 
-function passOn(source: ByteSource, type: string, usage: Usage, serving: MediaCall): MediaOutput {
-  const relay = new ByteRelay(source, serving)
+async function streamSpeech(
+  response: Response,
+  type: string,
+  usage: Usage,
+  call: MediaCall,
+): Promise<MediaOutput | UpstreamFailure> {
+  const source = await openSource(response, call.deadlines).catch(() => 'broken' as const)
+  if (source === 'broken' || call.deadlines.cause) return interruptionOf(call.deadlines)
+  if (!source) return noContent
+  const relay = new ByteRelay(source, call)
   return {
     usage,
     response: () => ({ status: 200, body: null }),
     stream: {
-      response: (cost) => soundResponse(relay.body(), type, cost),
+      response: (cost) => audioResponse(relay.body(), type, cost),
       ended: relay.ended,
     },
   }
 }
 
-/** Undefined when it broke off, or has more bytes than any answer has. */
-async function wholeOf({ first, next }: ByteSource): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for (let part: Uint8Array | undefined = first; part; part = await next()) {
-      bytes += part.byteLength
-      if (bytes > upstreamAnswerBytesMax) return undefined
-      parts.push(part)
-    }
-  } catch {
-    return undefined
-  }
-  return new Uint8Array(Buffer.concat(parts))
+/** Returns the usage with the seconds of the audio, when its format has them, else the estimate. */
+async function measureUsage(bytes: Uint8Array, estimate: Usage): Promise<Usage> {
+  const file = await detectFileKind(bytes, upstreamAnswerBytesMax)
+  if (!('kind' in file) || file.kind !== 'sound') return estimate
+  return { ...estimate, seconds: file.seconds, estimated: false }
 }
 
-/** Its real seconds where they can be heard out of the bytes, else our own count. */
-async function usageIn(bytes: Uint8Array, own: Usage): Promise<Usage> {
-  const told = await detectFileKind(bytes, upstreamAnswerBytesMax)
-  if (!('kind' in told) || told.kind !== 'sound') return own
-  return { ...own, seconds: told.seconds, estimated: false }
-}
-
-/** A sound to be heard or saved, never shown as a page. */
-const soundResponse = (
+const audioResponse = (
   body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob,
   type: string,
   cost: number,

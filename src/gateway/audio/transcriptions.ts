@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { isRecord, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
@@ -9,22 +9,21 @@ import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
-import type { MediaOutput, MediaRequest } from '../paid/media.ts'
-import { runMediaRequest } from '../paid/media.ts'
+import { type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
-import { noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import { noContent } from '../paid/upstream-failure.ts'
 import { readTranscriptionRequest, type TranscriptionRequest } from './transcription-request.ts'
 
-/** Of sounds that do not tell their length. */
-const bytesPerSecondCommon = 4_000
+/** Typical bytes per second, for audio of unknown length. */
+const bytesPerSecond = 4_000
 const tokensPerSecond = 50
-const frameTokens = 1_000
+const templateTokens = 1_000
 
 /**
- * What is said in a sound (document 2, POST /v1/audio/transcriptions): paid by its real seconds
- * where its samples can be counted. Refuses bad_request and what section 7 says.
+ * Transcribes audio (document 2, POST /v1/audio/transcriptions), charged by its actual seconds
+ * where the format allows counting them. Throws `bad_request` and the errors of section 7.
  */
 export const createTranscription = async (
   ctx: AppContext,
@@ -33,43 +32,40 @@ export const createTranscription = async (
   call: Call,
 ) => transcribe(ctx, spender, await readTranscriptionRequest(request), call)
 
-/** The same for a sound that was read. `part`: which of its request's, where there are several. */
+/** Transcribes parsed input. `part` identifies it among several of the same request. */
 export const transcribe = (
   ctx: AppContext,
   spender: Spender,
-  asked: TranscriptionRequest,
+  input: TranscriptionRequest,
   call: Call,
   part?: string,
-) => runMediaRequest(ctx, spender, wantedOf(asked, part), call)
+) => runMediaRequest(ctx, spender, toMediaRequest(input, part), call)
 
-function wantedOf(asked: TranscriptionRequest, part: string | undefined): MediaRequest {
-  const { models, form, same, format } = asked
+function toMediaRequest(input: TranscriptionRequest, part: string | undefined): MediaRequest {
+  const { models, form, fingerprint, format } = input
   return {
     path: '/audio/transcriptions',
     type: 'audio',
     kind: 'transcription',
     modelIds: models,
     body: form,
-    fingerprint: same,
+    fingerprint,
     preferences: readPreferences(undefined),
     part,
-    validate: checkListens,
+    validate: validateModel,
     maxUsage: (to) => {
-      const { prompt, completion, seconds } = limitsOf(asked, to)
+      const { prompt, completion, seconds } = limitsOf(input, to)
       return { inputTokensMax: prompt, outputTokensMax: completion, seconds }
     },
-    estimateUsage: (to) => ownOf(asked, to),
-    async read(
-      response,
-      { candidate: by, deadlines: watch },
-    ): Promise<MediaOutput | UpstreamFailure> {
-      const read = await readJsonObject(response, watch)
+    estimateUsage: (to) => estimateUsage(input, to),
+    async read(response, { candidate, deadlines }) {
+      const read = await readJsonObject(response, deadlines)
       if (!('answer' in read)) return read
       const { text } = read.answer
       if (typeof text !== 'string') return noContent
-      const body = format === 'verbose_json' ? { ...detailed(read.answer, asked), text } : { text }
+      const body = format === 'verbose_json' ? { ...toVerbose(read.answer, input), text } : { text }
       return {
-        usage: usageIn({ ...read.answer, text }, asked, by),
+        usage: readTranscriptionUsage({ ...read.answer, text }, input, candidate),
         response: (cost) => ({ status: 200, body: { ...body, cost } }),
       }
     },
@@ -83,8 +79,8 @@ function wantedOf(asked: TranscriptionRequest, part: string | undefined): MediaR
   }
 }
 
-/** What OpenAI's own model tells of a segment, and most others do not. */
-const untold = {
+/** Segment fields of OpenAI's model, which most others do not send. */
+const segmentDefaults = {
   seek: 0,
   tokens: [],
   temperature: 0,
@@ -92,46 +88,43 @@ const untold = {
   compression_ratio: 0,
   no_speech_prob: 0,
 }
-/** Of a language that is not told (ISO 639-2). */
+/** Undetermined language (ISO 639-2). */
 const undetermined = 'und'
 
-/** In OpenAI's shape: a typed client reads no answer in which a field of it is missing. */
-function detailed(
-  answer: Record<string, unknown>,
-  { seconds }: TranscriptionRequest,
-): Record<string, unknown> {
-  const { language, duration, segments } = answer
-  const filled = (segment: unknown): unknown =>
-    isRecord(segment) ? { ...untold, ...segment } : segment
+/** Completes OpenAI's verbose format: typed clients reject a response with missing fields. */
+function toVerbose(response: Json, { seconds }: TranscriptionRequest): Json {
+  const { language, duration, segments } = response
+  const complete = (segment: unknown): unknown =>
+    isRecord(segment) ? { ...segmentDefaults, ...segment } : segment
   return {
-    ...answer,
+    ...response,
     language: language ?? undetermined,
     duration: duration ?? seconds,
-    ...(Array.isArray(segments) && { segments: segments.map(filled) }),
+    ...(Array.isArray(segments) && { segments: segments.map(complete) }),
   }
 }
 
-/** Refuses a model that does not listen, and one with a price that a sound cannot be paid by. */
-function checkListens(model: Model): void {
+/** Throws for a model that is not for transcriptions or whose price does not cover them. */
+function validateModel(model: Model): void {
   const { id, outputs } = model
   if (!outputs.includes('text')) {
-    throw invalidField('model', `${id} does not listen: use POST /v1/audio/speech.`)
+    throw invalidField('model', `${id} does not transcribe: use POST /v1/audio/speech.`)
   }
   if (!isTranscriptionModel(model)) throw new ApiError('no_price', { model: id })
 }
 
-/** Whether a model listens, at a price that a sound can be paid by. */
+/** Whether a model transcribes audio, at a price that covers it. */
 export const isTranscriptionModel = ({ outputs, price }: Model): boolean =>
   outputs.includes('text') &&
   price !== undefined &&
   (isTimed(price) || price.completion !== undefined)
 
-/** The most a sound can use at a model. */
-function limitsOf(asked: TranscriptionRequest, { contextLength, maxOutput }: Model) {
-  const seconds = asked.secondsMax
-  const tokens = Math.ceil(seconds * tokensPerSecond) + asked.textBytes + frameTokens
-  // Of a sound whose length is not known, the fewest bytes of a second bound nothing worth a hold.
-  const unknownWindow = asked.seconds === undefined ? unknownWindowTokens : Infinity
+/** Returns upper bounds of the usage at a model. */
+function limitsOf(input: TranscriptionRequest, { contextLength, maxOutput }: Model) {
+  const seconds = input.secondsMax
+  const tokens = Math.ceil(seconds * tokensPerSecond) + input.textBytes + templateTokens
+  // For audio of unknown length, the bound by bytes would hold far too much.
+  const unknownWindow = input.seconds === undefined ? unknownWindowTokens : Infinity
   return {
     seconds,
     prompt: Math.min(tokens, contextLength || unknownWindow),
@@ -139,26 +132,29 @@ function limitsOf(asked: TranscriptionRequest, { contextLength, maxOutput }: Mod
   }
 }
 
-function ownOf(asked: TranscriptionRequest, model: Model): Usage {
-  const most = limitsOf(asked, model)
-  const seconds = asked.seconds ?? asked.bytes / bytesPerSecondCommon
-  const estimated = asked.seconds === undefined
+function estimateUsage(input: TranscriptionRequest, model: Model): Usage {
+  const seconds = input.seconds ?? input.bytes / bytesPerSecond
+  const estimated = input.seconds === undefined
   if (model.price && isTimed(model.price)) return createUsage({ seconds, estimated })
-  return createUsage({ prompt: most.prompt, completion: most.completion, estimated: true })
+  const { prompt, completion } = limitsOf(input, model)
+  return createUsage({ prompt, completion, estimated: true })
 }
 
-/** As the upstream says, but no fewer seconds than the file does; else our own count. */
-function usageIn(
-  { usage, duration, text }: Record<string, unknown> & { text: string },
-  asked: TranscriptionRequest,
+/** Returns the upstream's usage, with no fewer seconds than the file has, else an estimate. */
+function readTranscriptionUsage(
+  { usage, duration, text }: Json & { text: string },
+  input: TranscriptionRequest,
   { model, price }: { model: Model; price: Price },
 ): Usage {
-  const counted = ownOf(asked, model)
-  const own = { ...counted, completion: Math.min(counted.completion, estimateTokens(text)) }
-  const limits = limitsOf(asked, model)
-  const told = readUsage(usage, limits) ?? readUsage({ seconds: duration }, limits)
-  const isTold =
-    told &&
-    (isTimed(price) ? told.seconds > (asked.seconds ?? 0) : told.prompt + told.completion > 0)
-  return isTold ? told : own
+  const estimate = estimateUsage(input, model)
+  const limits = limitsOf(input, model)
+  const reported = readUsage(usage, limits) ?? readUsage({ seconds: duration }, limits)
+  const isPlausible =
+    reported &&
+    (isTimed(price)
+      ? reported.seconds > (input.seconds ?? 0)
+      : reported.prompt + reported.completion > 0)
+  return isPlausible
+    ? reported
+    : { ...estimate, completion: Math.min(estimate.completion, estimateTokens(text)) }
 }

@@ -1,102 +1,123 @@
 import type { AppContext } from '../../context.ts'
-import { zero } from '../../core/money.ts'
+import { type NanoUsd, zero } from '../../core/money.ts'
 import { recordOf } from '../../core/schema.ts'
-import type { Answer } from '../../idempotency/idempotency.ts'
-import type { Ask } from '../../ledger/ledger.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import type { HoldRequest } from '../../ledger/holds.ts'
 import { withHold } from '../../ledger/paid-work.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import type { Spender } from '../key.ts'
-import { askFor } from '../paid/bill.ts'
-import { candidatesOf, findModels } from '../paid/candidates.ts'
-import { jsonOf, respondOnce, type Running } from '../paid/once.ts'
-import { paidCallsOf, runPaid } from '../paid/running.ts'
-import { type Asked, type Fitted, readAsked } from './asked.ts'
-import { checkFits, checkWindow, fitting } from './fits.ts'
-import type { ChatOrder } from './order.ts'
-import { checkSearch } from './search/check.ts'
-import { serveStream, streamResponse } from './streamed.ts'
-import { checkInlinePdfs, type Hear, type Unheard, withUploads } from './uploads.ts'
-import { serveWhole } from './whole.ts'
-import { worstOf } from './worst.ts'
+import { serveCall } from '../paid/call-upstream.ts'
+import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
+import { holdRequestOf, jsonResponse, respondToPaidCall } from '../paid/paid-call.ts'
+import { checkContextWindow, filterFallbacks, validateCapabilities } from './capabilities.ts'
+import type { ChatCall } from './chat-call.ts'
+import { completionWork } from './complete.ts'
+import { chatLimits, chatMaxCost } from './max-cost.ts'
+import { type ChatRequest, parseChatRequest, type PreparedChat } from './request.ts'
+import { validateSearch } from './search/tool.ts'
+import { serveStream, streamResponse } from './stream.ts'
+import {
+  checkInlinePdfs,
+  insertUploads,
+  type PendingTranscription,
+  type Transcribe,
+} from './uploads.ts'
 
-/** How uploaded sounds are heard, where a model listens; that work is paid on its own. */
-export type Listener = (spender: Spender, call: Call) => Hear | undefined
+/** Returns the function that transcribes uploaded audio for a call, as paid work of its own. */
+export type TranscriberFactory = (spender: Spender, call: Call) => Transcribe | undefined
 
 /**
- * A chat completion (document 2, POST /chat/completions): checked in the order of section 7, its
- * worst case held, served plain or streamed, settled once. Refuses what section 7 says.
+ * Creates a chat completion (document 2, POST /chat/completions): checks it in the order of section
+ * 7, holds its maximum cost, serves it whole or as a stream, and settles it. Throws the errors of
+ * section 7.
  */
-export function complete(
+export function createChatCompletion(
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Call,
-  listener: Listener,
+  createTranscriber: TranscriberFactory,
 ): Promise<Response> {
-  const request = { path: '/chat/completions', body: raw }
-  return respondOnce(ctx, spender, call, { request, present }, async (running) => {
-    const prepared = await prepare(ctx, spender, raw, running, listener)
-    return runPaid(ctx, spender, running, raw, (paid) => {
-      const order: ChatOrder = { ...running, ...prepared, ctx, spender, paid }
-      const serve = order.asked.stream ? serveStream : serveWhole
-      return withHold(ctx, chatAsk(order), (hold) => serve(order, hold))
-    })
+  return respondToPaidCall(ctx, spender, call, {
+    path: '/chat/completions',
+    body: raw,
+    present,
+    prepare: async (slot) => {
+      const paid = { ...call, ctx, spender, slot }
+      const chat = await prepareChat(paid, raw, () => createTranscriber(spender, call))
+      const { isStream } = chat.request
+      return {
+        hold: chatHold(chat),
+        run: (running) =>
+          isStream ? serveStream(chat, running) : serveCall(chat, running, completionWork(chat)),
+      }
+    },
   })
 }
 
-/** An answer as a response, the first time and every other. */
-function present(answer: Answer): Response {
-  const { stream } = recordOf(answer.body)
-  return typeof stream === 'string' ? streamResponse(stream) : jsonOf(answer)
+function present(result: StoredResponse): Response {
+  const { stream } = recordOf(result.body)
+  return typeof stream === 'string' ? streamResponse(stream) : jsonResponse(result)
 }
 
-/** Everything that is checked before credits are (document 2, section 7). */
-async function prepare(
-  ctx: AppContext,
-  spender: Spender,
+/** Makes all checks that precede the check of credits (document 2, section 7). */
+async function prepareChat(
+  paid: Omit<ChatCall, 'request' | 'transcriptionCost' | 'candidates' | 'limits'>,
   raw: unknown,
-  call: Running,
-  listener: Listener,
-): Promise<Pick<ChatOrder, 'asked' | 'heard' | 'candidates'>> {
-  const { config, catalogue, upstreams } = ctx
-  const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
-  const read = readAsked(raw, developer)
-  const wanted = fitting(read, findModels(catalogue, read.modelIds, 'chat'))
-  const models = wanted.map(({ model }) => model)
-  const candidates = candidatesOf(wanted, read.preferences, upstreams.speeds)
-  const search = read.search || wanted.some(({ suffixes }) => suffixes.includes('online'))
-  if (search) {
-    checkSearch(ctx.searcher, read, models, paidCallsOf(ctx).searches, spender.account)
-  }
-  // Of the others, those are left that take it.
+  transcriber: () => Transcribe | undefined,
+): Promise<ChatCall> {
+  const { ctx, spender } = paid
+  const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
+  const parsed = parseChatRequest(raw, developerRole)
+  const resolved = filterFallbacks(parsed, findModels(ctx.catalogue, parsed.modelIds, 'chat'))
+  const models = resolved.map(({ model }) => model)
+  const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams.speeds)
+  const search = parsed.search || resolved.some(({ suffixes }) => suffixes.includes('online'))
+  if (search) validateSearch(ctx, parsed, models, spender.account)
   const [first] = models
-  if (first) checkFits(read, first)
-  await checkInlinePdfs(ctx, spender.account, read)
-  const whole = { ...read, search }
-  const hear = () => listener(spender, call)
-  const filled = await withUploads(ctx, spender.account, whole, models, hear)
-  const fitted = (asked: Asked): Fitted => {
-    for (const model of models) checkWindow(asked, model)
-    const { body, stream, wantsUsage, choices, outputMax } = asked
-    return { body, stream, wantsUsage, choices, outputMax, search }
+  if (first) validateCapabilities(parsed, first)
+  await checkInlinePdfs(ctx, spender.account, parsed)
+  const prepare = (request: ChatRequest): PreparedChat => {
+    for (const model of models) checkContextWindow(request, model)
+    const { body, isStream, wantsUsage, choices, outputMax } = request
+    return { body, isStream, wantsUsage, choices, outputMax, search }
   }
-  const asked = fitted(filled.asked)
-  const { unheard } = filled
-  if (!unheard) return { asked, heard: zero, candidates }
-  const least = chatAsk({ ctx, spender, asked, candidates, ...call })
-  const told = await hearHolding(ctx, least, unheard)
-  return { asked: fitted(told.asked), heard: told.cost, candidates }
+  const { request, pending } = await insertUploads(
+    ctx,
+    spender.account,
+    parsed,
+    models,
+    transcriber,
+  )
+  const chat = chatCall(paid, prepare(request), candidates, zero)
+  if (!pending) return chat
+  const transcribed = await transcribeUnderHold(ctx, chatHold(chat), pending)
+  return chatCall(paid, prepare(transcribed.request), candidates, transcribed.cost)
 }
 
-/** Hears sounds while the least that their chat can cost is held: without that nothing is paid. */
-async function hearHolding(ctx: AppContext, least: Ask, { sounds, hear }: Unheard) {
-  const ask = { ...least, ref: `sounds of ${least.ref}`, ms: sounds * least.ms }
-  const { result } = await withHold(ctx, { ...ask, onExpiry: 'release' }, async () => ({
-    result: await hear(),
+const chatCall = (
+  paid: Omit<ChatCall, 'request' | 'transcriptionCost' | 'candidates' | 'limits'>,
+  request: PreparedChat,
+  candidates: Candidates,
+  transcriptionCost: NanoUsd,
+): ChatCall => {
+  const limits = chatLimits(request, candidates)
+  return { ...paid, request, candidates, limits, transcriptionCost }
+}
+
+/** Transcribes audio while the least cost of the chat is held, so that the chat can be paid too. */
+async function transcribeUnderHold(
+  ctx: AppContext,
+  hold: HoldRequest,
+  { files, transcribe }: PendingTranscription,
+) {
+  // The name of this ref is stored: it must not change.
+  const request: HoldRequest = { ...hold, ref: `sounds of ${hold.ref}`, ms: files * hold.ms }
+  const { result } = await withHold(ctx, { ...request, onExpiry: 'release' }, async () => ({
+    result: await transcribe(),
     charge: zero,
   }))
   return result
 }
 
-const chatAsk = (order: Parameters<typeof askFor>[0] & Pick<ChatOrder, 'asked'>): Ask =>
-  askFor(order, worstOf(order.asked, order.candidates), 'chat')
+const chatHold = (chat: ChatCall): HoldRequest => holdRequestOf(chat, chatMaxCost(chat), 'chat')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { bytesOf, type Event, EventReader } from './events.ts'
+import { bytesOf, EventReader, type StreamEvent } from './events.ts'
 
 const text = [
   ': a comment\n\n',
@@ -26,9 +26,9 @@ const wanted = [
   '[DONE]',
 ]
 
-function readIn(size: number): Event[] {
+function readIn(size: number): StreamEvent[] {
   const reader = new EventReader(1_000)
-  const events: Event[] = []
+  const events: StreamEvent[] = []
   for (let at = 0; at < bytes.length; at += size) {
     events.push(...reader.push(bytes.slice(at, at + size)))
   }

@@ -1,5 +1,5 @@
-/** A server-sent event: where it stands in what came, and its data unless that is nothing. */
-export interface Event {
+/** A server-sent event: its bytes within a chunk, and its data; undefined for none. */
+export interface StreamEvent {
   bytes: Uint8Array
   start: number
   end: number
@@ -15,54 +15,55 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const blankLine = Buffer.from('\n\n')
 
-/** The event that tells a JSON value. */
-export const eventOf = (value: unknown): Uint8Array =>
+/** Encodes a JSON value as an event. */
+export const encodeEvent = (value: unknown): Uint8Array =>
   encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
 
-/** Whether an event without data says something: a comment, as a heartbeat is one. */
-export const isComment = ({ bytes, start }: Event): boolean => bytes[start] === colon
+/** Returns whether an event without data is a comment, such as a heartbeat. */
+export const isComment = ({ bytes, start }: StreamEvent): boolean => bytes[start] === colon
 
-/** Events as they came: in one piece when they did, with nothing between them. */
-export function bytesOf(events: Event[]): Uint8Array {
+/** Returns the bytes of events: without a copy when they are adjacent in one chunk. */
+export function bytesOf(events: StreamEvent[]): Uint8Array {
   const [first] = events
   if (!first) return new Uint8Array()
   let end = first.start
   for (const event of events) {
-    if (event.bytes !== first.bytes || event.start !== end) return Buffer.concat(events.map(one))
+    if (event.bytes !== first.bytes || event.start !== end)
+      return Buffer.concat(events.map(toBytes))
     end = event.end
   }
-  return one({ ...first, end })
+  return toBytes({ ...first, end })
 }
 
-/** A part of a chunk is an object of its own, and makes one of what was only memory. */
-const one = ({ bytes, start, end }: Event): Uint8Array =>
+/** Returns an event's bytes. It avoids `subarray` for a whole chunk, which allocates an object. */
+const toBytes = ({ bytes, start, end }: StreamEvent): Uint8Array =>
   start === 0 && end === bytes.byteLength ? bytes : bytes.subarray(start, end)
 
 /**
- * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6) as it passes: lines end with
- * LF, CRLF or CR, bytes are cut anywhere. The bytes of all events together are those that came. An
- * event has at most `bytesMax` bytes; a longer one throws a RangeError.
+ * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6). Lines end with LF, CRLF or CR;
+ * chunks may end anywhere. The events together have all bytes of the stream. Throws a RangeError
+ * for an event of more than `bytesMax` bytes.
  */
 export class EventReader {
   private event: Uint8Array[] = []
   private line: Uint8Array[] = []
   private data: string[] = []
   private bytes = 0
-  /** The byte that came last. */
+  /** The last byte of the previous chunk. */
   private last: number | undefined
 
   constructor(private readonly bytesMax: number) {}
 
-  /** The events that end in this chunk. */
-  push(chunk: Uint8Array): Event[] {
+  /** Returns the events that end in this chunk. */
+  push(chunk: Uint8Array): StreamEvent[] {
     const isBetween = this.event.length === 0 && this.line.length === 0
-    const events = isBetween && !chunk.includes(carriageReturn) ? ofOneLine(chunk) : []
+    const events = isBetween && !chunk.includes(carriageReturn) ? parseOneLineEvents(chunk) : []
     let start = events.at(-1)?.end ?? 0
-    // The end of the last line may go on here.
+    // The CR of the previous chunk may belong to an LF here.
     let at = this.last === carriageReturn && chunk[0] === newline ? 1 : start
     this.last = chunk.at(-1) ?? this.last
     for (let end = endOfLine(chunk, at); end >= 0; end = endOfLine(chunk, at)) {
-      const isBlank = this.take(joined(this.line, chunk.subarray(at, end)))
+      const isBlank = this.readLine(joined(this.line, chunk.subarray(at, end)))
       this.line = []
       at = end + (chunk[end] === carriageReturn && chunk[end + 1] === newline ? 2 : 1)
       if (!isBlank) continue
@@ -70,35 +71,35 @@ export class EventReader {
       start = at
     }
     if (at < chunk.byteLength) this.line.push(chunk.subarray(at))
-    if (start < chunk.byteLength) this.keep(chunk.subarray(start))
+    if (start < chunk.byteLength) this.append(chunk.subarray(start))
     return events
   }
 
   /**
-   * What stands after the last blank line, as an event, ended as one: else a reader would not see
-   * it, or join it to what comes behind. Undefined when nothing does.
+   * Returns the bytes after the last blank line as an event, and adds its blank line. Otherwise
+   * clients would ignore it or join it to the next. Undefined for none.
    */
-  end(): Event | undefined {
-    this.take(joined(this.line, new Uint8Array()))
+  end(): StreamEvent | undefined {
+    this.readLine(joined(this.line, new Uint8Array()))
     this.line = []
     return this.event.length === 0 ? undefined : this.close(blankLine, 0, 2)
   }
 
-  /** Reads a line; true when it is the blank one that ends an event. */
-  private take(line: Uint8Array): boolean {
+  /** Reads a line. Returns true for the blank line that ends an event. */
+  private readLine(line: Uint8Array): boolean {
     const text = decoder.decode(line)
     const field = /^data(?:: ?(.*))?$/s.exec(text)
     if (field) this.data.push(field[1] ?? '')
     return text === ''
   }
 
-  private keep(part: Uint8Array): void {
+  private append(part: Uint8Array): void {
     this.bytes += part.byteLength
-    if (this.bytes > this.bytesMax) throw new RangeError('an event is too long')
+    if (this.bytes > this.bytesMax) throw new RangeError('An event is too long.')
     this.event.push(part)
   }
 
-  private close(chunk: Uint8Array, start: number, end: number): Event {
+  private close(chunk: Uint8Array, start: number, end: number): StreamEvent {
     const data = this.data.join('\n') || undefined
     const isWhole = this.event.length === 0
     const bytes = isWhole ? chunk : joined(this.event, chunk.subarray(start, end))
@@ -109,7 +110,7 @@ export class EventReader {
   }
 }
 
-/** Where the line that goes on at `at` ends; -1 when it does not in this chunk. */
+/** Returns the end of the line at `at`; -1 when the chunk ends before it. */
 function endOfLine(chunk: Uint8Array, at: number): number {
   for (let end = at; end < chunk.byteLength; end += 1) {
     if (chunk[end] === newline || chunk[end] === carriageReturn) return end
@@ -117,21 +118,21 @@ function endOfLine(chunk: Uint8Array, at: number): number {
   return -1
 }
 
-/** The events of one line that a chunk begins with, as nearly all are: they need no state. */
-function ofOneLine(chunk: Uint8Array): Event[] {
-  const events: Event[] = []
+/** Returns the one-line events at the start of a chunk. Nearly all are, and need no parser. */
+function parseOneLineEvents(chunk: Uint8Array): StreamEvent[] {
+  const events: StreamEvent[] = []
   let start = 0
   for (;;) {
     for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return events
     const line = chunk.indexOf(newline, start + prefixBytes)
     if (line < 0 || chunk[line + 1] !== newline) return events
-    events.push(new Line(chunk, start, line + 2))
+    events.push(new OneLineEvent(chunk, start, line + 2))
     start = line + 2
   }
 }
 
-/** An event of one line, whose data is read when it is asked for: most are but passed on. */
-class Line implements Event {
+/** A one-line event. Its data is decoded when needed, because most events are only passed on. */
+class OneLineEvent implements StreamEvent {
   constructor(
     readonly bytes: Uint8Array,
     readonly start: number,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { NanoUsd } from '../../core/money.ts'
 import { chargeOf } from '../../models/charge.ts'
-import { tokensOf } from '../../models/tokens.ts'
-import { usageOf } from '../../models/usage.ts'
+import { estimateTokens } from '../../models/tokens.ts'
+import { createUsage } from '../../models/usage.ts'
 import { fakeText } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import type { Answer } from '../../testing/test-server.ts'
@@ -41,11 +41,12 @@ const price = () => {
   if (!own) throw new Error('no price')
   return own
 }
-const costs = (parts: Parameters<typeof usageOf>[0]): NanoUsd => chargeOf(price(), usageOf(parts))
+const costs = (parts: Parameters<typeof createUsage>[0]): NanoUsd =>
+  chargeOf(price(), createUsage(parts))
 
 const fits = {
   used: (c: NanoUsd) => c === costs({ prompt: 11, cached: 4, completion: 7, reasoning: 2 }),
-  own: (c: NanoUsd) => c > costs({ prompt: 2, completion: tokensOf(fakeText.join('')) }),
+  own: (c: NanoUsd) => c > costs({ prompt: 2, completion: estimateTokens(fakeText.join('')) }),
   nothing: (c: NanoUsd) => c === 0n,
   hold: (c: NanoUsd, held: NanoUsd) => c === held && c > 0n,
   /** The prompt, and three of six words. */

@@ -2,11 +2,11 @@ import { describe, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import type { Usage } from '../../models/usage.ts'
-import { Watch } from '../paid/watch.ts'
-import { Carried } from './carried.ts'
-import { Pulse } from './pulse.ts'
-import { Relay, type Terms } from './relay.ts'
-import { Source } from './source.ts'
+import { CallDeadlines } from '../paid/deadlines.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { Relay, type RelayOptions } from './relay.ts'
+import { ResponseMeter } from './response-meter.ts'
+import { UpstreamEvents } from './upstream-events.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const word = bytes(
@@ -15,7 +15,7 @@ const word = bytes(
 const done = bytes('data: [DONE]\n\n')
 
 /** A relay of a stream that is fed by hand. */
-async function openRelay(terms: Partial<Terms> = {}, first = word) {
+async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
   let feed: ReadableStreamDefaultController<Uint8Array> | undefined
   let isCancelled = false
   const upstream = new ReadableStream<Uint8Array>({
@@ -28,11 +28,11 @@ async function openRelay(terms: Partial<Terms> = {}, first = word) {
     },
   })
   const client = new AbortController()
-  const watch = new Watch(client.signal, { firstByteMs: 60_000, totalMs: 60_000 })
+  const watch = new CallDeadlines(client.signal, { firstByteMs: 60_000, totalMs: 60_000 })
   const limits = { prompt: 1_000, completion: 1_000 }
-  const carried = new Carried({ limits, choices: 1, countPrompt: () => 3 })
-  const source = await Source.open(new Response(upstream), watch)
-  const wanted = { costOf: undefined, paid: Promise.resolve(), ...terms }
+  const carried = new ResponseMeter({ limits, choices: 1, countPrompt: () => 3 })
+  const source = await UpstreamEvents.open(new Response(upstream), watch)
+  const wanted = { costOf: undefined, settled: Promise.resolve(), ...terms }
   const relay = new Relay(source, carried, watch, wanted)
   const body = relay.body()
   return { relay, watch, client, carried, feed, body, isCancelled: () => isCancelled }
@@ -40,7 +40,7 @@ async function openRelay(terms: Partial<Terms> = {}, first = word) {
 
 describe('Relay', () => {
   test('says so every while when nothing comes, and only after the first event', async () => {
-    const { body, feed } = await openRelay({ pulse: new Pulse(5) })
+    const { body, feed } = await openRelay({ heartbeat: new Heartbeat(5) })
     const reader = body.getReader()
     const seen = []
     for (let at = 0; at < 3; at += 1)
@@ -56,8 +56,8 @@ describe('Relay', () => {
   })
 
   test('keeps its last event back until it is paid', async () => {
-    const { promise: paid, resolve } = Promise.withResolvers<void>()
-    const { body, feed, relay } = await openRelay({ paid })
+    const { promise: settled, resolve } = Promise.withResolvers<void>()
+    const { body, feed, relay } = await openRelay({ settled })
     feed?.enqueue(done)
     const reader = body.getReader()
     await reader.read()
@@ -184,8 +184,8 @@ test('a stream that is made here is read without a wait between its events', asy
   })
   const slept = spyOn(Bun, 'sleep')
   const { signal } = new AbortController()
-  const watch = new Watch(signal, { firstByteMs: 60_000, totalMs: 60_000 })
-  const source = await Source.open(new Response(made), watch)
+  const watch = new CallDeadlines(signal, { firstByteMs: 60_000, totalMs: 60_000 })
+  const source = await UpstreamEvents.open(new Response(made), watch)
   let read = 0
   for (let events = await source.next(); events; events = await source.next()) read += events.length
   expect([read, slept.mock.calls.length]).toEqual([300, 0])

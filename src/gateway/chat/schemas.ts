@@ -1,62 +1,67 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything, Lenient, Media, orNull } from '../../core/schema.ts'
+import { anyObject, lenientObject, mediaSchema, nullable } from '../../core/schema.ts'
 import type { GatewayErrorName } from '../../errors.ts'
-import { ofPaying, ofServing } from '../operation.ts'
+import { paidErrors, upstreamErrors } from '../operation.ts'
 
-/** A chat request, for its description: the body is read by hand, in the order of section 7. */
-export const chatWanted: OpenAPIV3.SchemaObject = {
-  ...anything,
+/** The documented chat request. The body is parsed by hand, in the order of section 7. */
+export const chatRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
   required: ['model', 'messages'],
   properties: {
-    model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
-    models: { type: 'array', items: { type: 'string' }, description: 'Fallbacks, in order.' },
+    model: {
+      type: 'string',
+      description: 'An id from GET /v1/models, optionally with :floor or :nitro.',
+    },
+    models: { type: 'array', items: { type: 'string' }, description: 'Fallback models, in order.' },
     messages: {
       type: 'array',
       minItems: 1,
       items: {
-        ...anything,
+        ...anyObject,
         required: ['role'],
         properties: {
           role: { type: 'string', enum: ['system', 'user', 'assistant', 'tool'] },
           content: {
             nullable: true,
-            oneOf: [{ type: 'string' }, { type: 'array', items: anything }],
+            oneOf: [{ type: 'string' }, { type: 'array', items: anyObject }],
           },
         },
       },
     },
-    max_tokens: { type: 'integer', minimum: 1, description: 'Lowers the credits that are held.' },
+    max_tokens: { type: 'integer', minimum: 1, description: 'A lower value holds fewer credits.' },
     stream: { type: 'boolean' },
     web_search: { type: 'boolean' },
     file_id: {
       type: 'string',
-      description: 'A file of POST /v1/files, for the last user message.',
+      description: 'The id of an uploaded file to add to the last user message.',
     },
     provider: {
-      ...anything,
-      description: 'order, only, ignore, allow_fallbacks, sort, max_price.',
+      ...anyObject,
+      description: 'Preferences: order, only, ignore, allow_fallbacks, sort, max_price.',
     },
   },
 }
 
-/** OpenAI's chat.completion, with what it cost. */
-export const Completion = Type.Object(
+/** OpenAI's chat.completion with its cost. */
+export const CompletionSchema = Type.Object(
   {
     id: Type.Optional(Type.String()),
     object: Type.Optional(Type.String()),
     created: Type.Optional(Type.Number()),
     model: Type.Optional(Type.String()),
     choices: Type.Array(
-      Lenient({
+      lenientObject({
         index: Type.Optional(Type.Integer()),
-        message: Lenient({
+        message: lenientObject({
           role: Type.Optional(Type.String()),
-          content: Type.Optional(orNull(Type.String())),
-          tool_calls: Type.Optional(orNull(Type.Array(Type.Record(Type.String(), Type.Unknown())))),
+          content: Type.Optional(nullable(Type.String())),
+          tool_calls: Type.Optional(
+            nullable(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+          ),
         }),
-        finish_reason: Type.Optional(orNull(Type.String())),
+        finish_reason: Type.Optional(nullable(Type.String())),
       }),
     ),
     usage: Type.Object({
@@ -69,32 +74,32 @@ export const Completion = Type.Object(
   { title: 'ChatCompletion' },
 )
 
-/** The same with `stream`. */
-export const Chunks = Media('text/event-stream', {
-  description: 'With stream: chat.completion.chunk events, then [DONE].',
+/** A streamed completion. */
+export const ChunksSchema = mediaSchema('text/event-stream', {
+  description: 'With `stream`: chat.completion.chunk events, then [DONE].',
 })
 
-/** What a chat request can be refused with, in the order of section 7. */
-export const refusals: GatewayErrorName[] = [
+/** The errors of a chat request, in the order of section 7. */
+export const chatErrors: GatewayErrorName[] = [
   'no_messages',
   'bad_role',
   'no_usable_messages',
   'conversation_too_long',
-  'no_rate',
+  'no_price',
   'not_enough_credits',
   'no_model',
   'daily_cap',
   'search_off',
   'model_cannot_search',
   'searches_limit',
-  'no_picture_input',
+  'no_image_input',
   'no_file_input',
   'bad_part',
   'no_file',
   'too_many_pdfs',
   'window_exceeded',
   'bad_media',
-  ...ofServing,
+  ...upstreamErrors,
   'bad_request',
-  ...ofPaying,
+  ...paidErrors,
 ]

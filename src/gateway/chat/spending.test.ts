@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import { accountOf } from '../../ledger/accounts.ts'
-import { hold } from '../../ledger/ledger.ts'
+import { openHold } from '../../ledger/ledger.ts'
 import { openHoldsPerKeyMax } from '../../limits.ts'
 import { scripts } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { testModel } from '../../testing/models.ts'
-import { endExpired, holdMs, holdRef } from '../usage/expired.ts'
+import { expireHolds, holdDurationMs, holdRef } from '../usage/expire-holds.ts'
 
 let faked: Faked
 beforeAll(async () => {
@@ -71,8 +71,8 @@ test('what a database that is away left to be charged is told as such, and is ch
   expect(Object(answer.body).error.message).toContain('is charged within minutes')
   const { held } = await balanceOf(gus)
   expect(held).toBeGreaterThan(0)
-  faked.clock.turn(holdMs(faked.ctx))
-  await endExpired(faked.ctx)
+  faked.clock.turn(holdDurationMs(faked.ctx))
+  await expireHolds(faked.ctx)
   expect((await faked.lastUse(gus)).use).toMatchObject({ charged: BigInt(Math.round(held * 1e9)) })
   expect(await faked.faults(gus)).toEqual([])
 })
@@ -216,15 +216,18 @@ test('a key whose work died with its process is answered as charged, and charged
   const account = accountOf({ kind: 'gateway', owner: gus.creditId })
   const body = ask('fake/ok')
   const request = { path: '/chat/completions', body }
-  const died = ctx.idempotency.once(account, 'd-1', request, async (_keep, slot) => {
+  const die = async () => {
+    const { slot, release } = await ctx.idempotency.claim(account, 'd-1', request)
     const what = { kind: 'chat', item: 'fake/ok', onExpiry: 'settle', ms: 1 } as const
     const ref = holdRef(['chat', 'died'], slot)
-    await ctx.db.tx((db) => hold(ctx, db, { account, amount: nano(9n), ref, ...what }))
+    await ctx.db.tx((db) => openHold(ctx, db, { account, amount: nano(9n), ref, ...what }))
+    release()
     throw new Error('killed')
-  })
+  }
+  const died = die()
   expect(await died.catch(String)).toContain('killed')
   faked.clock.turn(2)
-  await endExpired(ctx)
+  await expireHolds(ctx)
   const key = { 'idempotency-key': 'd-1' }
   const again = await gus.call('POST', path, body, key)
   expect([again.status, again.code]).toEqual([502, 'unreadable_response'])

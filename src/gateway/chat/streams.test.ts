@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fromCredits } from '../../core/money.ts'
 import { chargeOf } from '../../models/charge.ts'
 import type { Use } from '../../models/history.ts'
-import { usageOf } from '../../models/usage.ts'
+import { createUsage } from '../../models/usage.ts'
 import { fakeText, scripts, type Step } from '../../testing/fake-scripts.ts'
 import type { Received } from '../../testing/fake-upstream.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
@@ -73,10 +73,10 @@ async function leave(gus: Gus, model: string, events: number, more: object = {})
   return { use: await until(async () => (await faked.lastUse(gus)).use), received, seen }
 }
 
-const costs = (parts: Parameters<typeof usageOf>[0]) => {
+const costs = (parts: Parameters<typeof createUsage>[0]) => {
   const price = faked.ctx.catalogue.find('fake/ok')?.model.price
   if (!price) throw new Error('no price')
-  return chargeOf(price, usageOf(parts))
+  return chargeOf(price, createUsage(parts))
 }
 
 async function expectPaid(gus: Gus, use: Use): Promise<void> {

@@ -361,12 +361,12 @@ describe('where a model listens', () => {
     const first = await call('ok', id)
     expect([first.code, Object(first.body).error.message]).toEqual([
       'W611',
-      'No words were found in a.wav. It was heard, which is charged once. Leave it out.',
+      'a.wav has no text. Its transcription is charged once. Remove it from the request.',
     ])
     const second = await call('ok', id)
     expect([second.code, Object(second.body).error.message]).toEqual([
       'W611',
-      'No words were found in a.wav. Leave it out.',
+      'a.wav has no text. Remove it from the request.',
     ])
     expect(await historyOf()).toHaveLength(1)
     hearing.fake.script('fake/transcription-ok', failing)

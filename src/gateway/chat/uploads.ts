@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { nano, type NanoUsd, zero } from '../../core/money.ts'
+import type { Json } from '../../core/schema.ts'
 import { ApiError, type MediaCode } from '../../errors.ts'
 import {
   filesPerRequestMax,
@@ -9,164 +10,177 @@ import {
   soundSecondsMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
-import { misfit } from '../fields.ts'
+import type { Spender } from '../authentication.ts'
+import { invalidField } from '../fields.ts'
 import * as files from '../files/files.ts'
-import type { Spender } from '../key.ts'
-import type { Asked } from './asked.ts'
-import { inlineBytes, inlineName, isInlinePdf } from './inline.ts'
-import type { Media } from './messages.ts'
+import { inlineBytes, inlineName, isInlinePdf } from './inline-media.ts'
+import type { MediaPart } from './messages.ts'
+import type { ChatRequest } from './request.ts'
 
-type Part = Record<string, unknown>
-
-/** What was heard in a sound, and what the request paid for that. */
-export interface Heard {
+/** The text of an audio file, and its cost to this request. */
+export interface Transcript {
   words: string
   cost: NanoUsd
 }
 
-/** Hears the words of a sound, once and for all. */
-export type Hear = (file: files.StoredFile) => Promise<Heard>
+/** Transcribes an audio file, and stores the text for later requests. */
+export type Transcribe = (file: files.StoredFile) => Promise<Transcript>
 
-/** Sounds of a request that nobody heard yet. To hear them is paid. */
-export interface Unheard {
-  sounds: number
-  hear(): Promise<{ asked: Asked; cost: NanoUsd }>
+/** Audio files of a request without a transcript. Their transcription is paid work. */
+export interface PendingTranscription {
+  files: number
+  transcribe(): Promise<{ request: ChatRequest; cost: NanoUsd }>
+}
+
+/** A content part that names an uploaded file. */
+interface Upload {
+  media: MediaPart
+  file: files.StoredFile
 }
 
 /**
- * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
- * PDF, a text or a sound goes in as words, a picture and a film as what they are; where no model
- * listens, a sound as a sound if every model takes it. A sound that is still to be heard has no
- * words in it yet. Refuses no_file, too_many_pdfs, no_picture_input, bad_media, too_large,
- * bad_request.
+ * Replaces the ids of uploaded files by their content (document 2, POST /v1/files). PDFs, text and
+ * audio become text; images and videos stay media. Without a transcription model, audio stays audio
+ * if every model takes it. Audio that is still to be transcribed is empty text at first. Throws
+ * `no_file`, `too_many_pdfs`, `no_image_input`, `bad_media`, `too_large`, `bad_request`.
  */
-export async function withUploads(
+export async function insertUploads(
   ctx: AppContext,
   account: Spender['account'],
-  asked: Asked,
+  request: ChatRequest,
   models: Model[],
-  listener: () => Hear | undefined,
-): Promise<{ asked: Asked; unheard?: Unheard }> {
-  const named = asked.conversation.media.flatMap((media) =>
-    media.fileId === undefined ? [] : [{ media, id: media.fileId }],
-  )
-  if (named.length === 0) return { asked }
+  createTranscriber: () => Transcribe | undefined,
+): Promise<{ request: ChatRequest; pending?: PendingTranscription }> {
+  const uploads = await findUploads(ctx, account, request)
+  if (uploads.length === 0) return { request }
+  const transcribe = createTranscriber()
+  const pending = transcribe ? uploads.filter(({ file }) => needsTranscript(file)) : []
+  const parts = new Map<unknown, Json>()
+  for (const upload of uploads) {
+    const { media, file } = upload
+    checkDuration(file)
+    const isPending = pending.includes(upload)
+    parts.set(media.part, isPending ? textPart(file, '') : await partOf(ctx, file, models))
+  }
+  const inserted = replaceParts(request, parts)
+  if (!transcribe || pending.length === 0) return { request: inserted }
+  const transcribeAll: PendingTranscription['transcribe'] = async () => {
+    // A file that is named twice is transcribed once.
+    const transcripts = new Map<string, Transcript>()
+    for (const { media, file } of pending) {
+      const transcript = transcripts.get(file.id) ?? (await transcribe(file))
+      transcripts.set(file.id, transcript)
+      const charged = ' Its transcription is charged once.'
+      parts.set(media.part, requireText(file, transcript.words, charged))
+    }
+    const cost = [...transcripts.values()].reduce((sum, one) => nano(sum + one.cost), zero)
+    return { request: replaceParts(request, parts), cost }
+  }
+  return { request: inserted, pending: { files: pending.length, transcribe: transcribeAll } }
+}
+
+/** Finds the uploaded files of a request and checks their number and size. */
+async function findUploads(
+  ctx: AppContext,
+  account: Spender['account'],
+  { conversation: { media: all } }: ChatRequest,
+): Promise<Upload[]> {
+  const named = all.filter(({ fileId }) => fileId !== undefined)
   if (named.length > filesPerRequestMax) {
-    throw misfit('messages', `A request names at most ${filesPerRequestMax} files.`)
+    throw invalidField('messages', `A request may name at most ${filesPerRequestMax} files.`)
   }
-  const found: { media: Media; file: files.StoredFile }[] = []
-  for (const { media, id } of named) {
-    found.push({ media, file: await files.the(ctx, account, id) })
+  const uploads: Upload[] = []
+  for (const media of named) {
+    uploads.push({ media, file: await files.get(ctx, account, media.fileId ?? '') })
   }
-  const pdfs = found.filter(({ file }) => file.kind === 'pdf').length
-  if (pdfs + asked.conversation.media.filter(isInlinePdf).length > pdfsPerRequestMax) {
+  const pdfs = uploads.filter(({ file }) => file.kind === 'pdf').length
+  if (uploads.length > 0 && pdfs + all.filter(isInlinePdf).length > pdfsPerRequestMax) {
     throw new ApiError('too_many_pdfs', { max: pdfsPerRequestMax })
   }
-  const bytes = found.reduce((sum, { file }) => sum + file.bytes, 0)
+  const bytes = uploads.reduce((sum, { file }) => sum + file.bytes, 0)
   if (bytes > gatewayBodyBytesMax) {
     throw new ApiError('too_large', { bytes, max: gatewayBodyBytesMax })
   }
-  const hear = listener()
-  const sounds = hear ? found.filter(({ file }) => isUnheard(file)) : []
-  const parts = new Map<unknown, Part>()
-  for (const one of found) {
-    const { media, file } = one
-    checkLength(file)
-    const part = sounds.includes(one) ? saying(file, '') : await partOf(ctx, file, models)
-    parts.set(media.part, part)
-  }
-  const begun = filled(asked, parts)
-  if (!hear || sounds.length === 0) return { asked: begun }
-  const hearAll: Unheard['hear'] = async () => {
-    // One that is named twice is heard once.
-    const heard = new Map<string, Heard>()
-    for (const { media, file } of sounds) {
-      const one = heard.get(file.id) ?? (await hear(file))
-      heard.set(file.id, one)
-      parts.set(media.part, said(file, one.words, ' It was heard, which is charged once.'))
-    }
-    const cost = [...heard.values()].reduce((sum, one) => nano(sum + one.cost), zero)
-    return { asked: filled(asked, parts), cost }
-  }
-  return { asked: begun, unheard: { sounds: sounds.length, hear: hearAll } }
+  return uploads
 }
 
-function filled(asked: Asked, parts: Map<unknown, Part>): Asked {
-  const messages = asked.conversation.messages.map((message) => replaced(message, parts))
-  const conversation = { ...asked.conversation, messages }
-  return { ...asked, conversation, body: { ...asked.body, messages } }
+function replaceParts(request: ChatRequest, parts: Map<unknown, Json>): ChatRequest {
+  const messages = request.conversation.messages.map((message) => {
+    if (!Array.isArray(message.content)) return message
+    const content = message.content.map((part: unknown) => parts.get(part) ?? part)
+    return { ...message, content }
+  })
+  const conversation = { ...request.conversation, messages }
+  return { ...request, conversation, body: { ...request.body, messages } }
 }
 
-function replaced(message: Part, parts: Map<unknown, Part>): Part {
-  if (!Array.isArray(message.content)) return message
-  const content = message.content.map((part: unknown) => parts.get(part) ?? part)
-  return { ...message, content }
-}
+const badMedia = (code: MediaCode, why: string) => new ApiError('bad_media', { code, why })
 
-const unfit = (code: MediaCode, why: string) => new ApiError('bad_media', { code, why })
-
-/** One without pages is encrypted. */
+/** Throws `bad_media` for an encrypted PDF, which has no pages, and for one with too many. */
 function checkPdf({ pages }: { pages?: number | null | undefined }, name: string): void {
-  if (pages == null) throw unfit('W608', `${name} is encrypted.`)
-  if (pages > pdfPagesMax) throw unfit('W606', `${name} has more than ${pdfPagesMax} pages.`)
+  if (pages == null) throw badMedia('W608', `${name} is encrypted.`)
+  if (pages > pdfPagesMax) throw badMedia('W606', `${name} has more than ${pdfPagesMax} pages.`)
 }
 
 /**
- * Looks into the PDFs that a request holds itself, as an upload does. One that we cannot read goes
- * on as it came: its model may. Refuses bad_media, try_again.
+ * Checks the inline PDFs of a request, as an upload does. A PDF that cannot be read here passes,
+ * because the model may read it. Throws `bad_media`, `try_again`.
  */
 export async function checkInlinePdfs(
   ctx: AppContext,
   account: Spender['account'],
-  { conversation }: Asked,
+  { conversation }: ChatRequest,
 ): Promise<void> {
   for (const media of conversation.media.filter(isInlinePdf)) {
     const bytes = inlineBytes(media)
-    const pdf = bytes && (await files.pagesOf(ctx, account, bytes))
+    const pdf = bytes && (await files.countPages(ctx, account, bytes))
     if (pdf) checkPdf(pdf, inlineName(media))
   }
 }
 
-const isUnheard = ({ kind, words }: files.StoredFile): boolean => kind === 'audio' && words === null
+const needsTranscript = ({ kind, words }: files.StoredFile): boolean =>
+  kind === 'audio' && words === null
 
-function checkLength({ filename, lastsMs }: files.StoredFile): void {
-  if ((lastsMs ?? 0) <= soundSecondsMax * 1_000) return
-  throw unfit('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
+function checkDuration({ filename, durationMs }: files.StoredFile): void {
+  if ((durationMs ?? 0) <= soundSecondsMax * 1_000) return
+  throw badMedia('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
 }
 
-const saying = ({ filename }: files.StoredFile, words: string): Part => ({
+const textPart = ({ filename }: files.StoredFile, text: string): Json => ({
   type: 'text',
-  text: `File "${filename}":\n${words}`,
+  text: `File "${filename}":\n${text}`,
 })
 
-function said(file: files.StoredFile, words: string | undefined, charged = ''): Part {
-  if (words) return saying(file, words)
-  throw unfit('W611', `No words were found in ${file.filename}.${charged} Leave it out.`)
+function requireText(file: files.StoredFile, text: string | undefined, charged = ''): Json {
+  if (text) return textPart(file, text)
+  throw badMedia('W611', `${file.filename} has no text.${charged} Remove it from the request.`)
 }
 
-async function partOf(ctx: AppContext, file: files.StoredFile, models: Model[]): Promise<Part> {
-  const { filename, kind } = file
-  const refusing = (input: string): Model | undefined =>
+/** Returns the content part of a file. Throws for a model that does not take it. */
+async function partOf(ctx: AppContext, file: files.StoredFile, models: Model[]): Promise<Json> {
+  const { filename, kind, type } = file
+  const findWithout = (input: string): Model | undefined =>
     models.find(({ inputs }) => !inputs.includes(input))
   if (kind === 'image') {
-    const blind = refusing('image')
-    if (blind) throw new ApiError('no_picture_input', { model: blind.id })
-    const url = `data:${file.type};base64,${await base64Of(ctx, file)}`
-    return { type: 'image_url', image_url: { url } }
+    const model = findWithout('image')
+    if (model) throw new ApiError('no_image_input', { model: model.id })
+    return { type: 'image_url', image_url: { url: await dataUrlOf(ctx, file) } }
   }
   if (kind === 'pdf') checkPdf(file, filename)
   if (kind === 'video') {
-    const blind = refusing('video')
-    if (blind) throw unfit('W609', `${blind.id} cannot watch ${filename}.`)
-    const url = `data:${file.type};base64,${await base64Of(ctx, file)}`
-    return { type: 'video_url', video_url: { url } }
+    const model = findWithout('video')
+    if (model) throw badMedia('W609', `${model.id} does not take the video ${filename}.`)
+    return { type: 'video_url', video_url: { url: await dataUrlOf(ctx, file) } }
   }
-  if (!isUnheard(file)) return said(file, await files.wordsOf(ctx, file))
-  const deaf = refusing('audio')
-  if (deaf) throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
-  const format = file.type === 'audio/mpeg' ? 'mp3' : file.type.replace('audio/', '')
+  if (!needsTranscript(file)) return requireText(file, await files.readWords(ctx, file))
+  const model = findWithout('audio')
+  if (model) throw badMedia('W203', `${model.id} does not take the audio ${filename}.`)
+  const format = type === 'audio/mpeg' ? 'mp3' : type.replace('audio/', '')
   return { type: 'input_audio', input_audio: { data: await base64Of(ctx, file), format } }
 }
 
 const base64Of = async (ctx: AppContext, file: files.StoredFile): Promise<string> =>
-  Buffer.from(await files.bytesOf(ctx, file)).toString('base64')
+  Buffer.from(await files.readBytes(ctx, file)).toString('base64')
+
+const dataUrlOf = async (ctx: AppContext, file: files.StoredFile): Promise<string> =>
+  `data:${file.type};base64,${await base64Of(ctx, file)}`

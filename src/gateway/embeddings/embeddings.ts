@@ -2,37 +2,40 @@ import type { AppContext } from '../../context.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
-import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
-import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { findWord, misfit, readCount, readModels } from '../fields.ts'
-import type { Spender } from '../key.ts'
-import { readRecord } from '../paid/answer.ts'
-import { pay } from '../paid/pay.ts'
+import { findCount, findEnum, invalidField, readModels } from '../fields.ts'
+import {
+  type MediaCall,
+  type MediaOutput,
+  type MediaRequest,
+  runMediaRequest,
+} from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import type { Output, Serving, Wanted } from '../paid/serving.ts'
-import { noContent, unreadable, type Verdict } from '../paid/verdict.ts'
+import { readJsonObject } from '../paid/response-body.ts'
+import { noContent, unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { formats, readVectors } from './vectors.ts'
 
 /**
- * Texts or token ids as vectors (OpenAI's POST /v1/embeddings), paid by the input tokens. Refuses
- * bad_request and what section 7 of document 2 says.
+ * Creates embeddings of texts or token ids (OpenAI's POST /v1/embeddings), charged by input tokens.
+ * Throws `bad_request` and the errors of section 7 of document 2.
  */
-export const embed = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  pay(ctx, spender, readWanted(raw), call)
+export const createEmbeddings = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
+  runMediaRequest(ctx, spender, parseRequest(raw), call)
 
-function readWanted(raw: unknown): Wanted {
-  const sent = recordOf(raw)
-  const { model, models, provider, stream: _, ...body } = sent
+function parseRequest(raw: unknown): MediaRequest {
+  const { model, models, provider, stream: _, ...body } = recordOf(raw)
   const modelIds = readModels(model, models)
   const inputs = readInputs(body.input)
-  const format = findWord(body, 'encoding_format', formats) ?? 'float'
-  readCount(body, 'dimensions', embeddingLengthMax)
-  const most = ({ contextLength }: Model) =>
-    Math.min(tokensAtMost(body, 0), inputs.length * (contextLength || Infinity))
-  const own = (to: Model): Usage => {
-    const counted = inputs.reduce((sum, input) => sum + countOf(input), 0)
-    return usageOf({ prompt: Math.min(counted, most(to)), estimated: true })
+  const format = findEnum(body, 'encoding_format', formats) ?? 'float'
+  findCount(body, 'dimensions', embeddingLengthMax)
+  const maxTokens = ({ contextLength }: Model) =>
+    Math.min(maxInputTokens(body, 0), inputs.length * (contextLength || Infinity))
+  const estimateUsage = (to: Model): Usage => {
+    const counted = inputs.reduce((sum, input) => sum + countTokens(input), 0)
+    return createUsage({ prompt: Math.min(counted, maxTokens(to)), estimated: true })
   }
   return {
     path: '/embeddings',
@@ -40,30 +43,28 @@ function readWanted(raw: unknown): Wanted {
     kind: 'embedding',
     modelIds,
     body,
-    same: raw,
+    fingerprint: raw,
     preferences: readPreferences(provider),
-    most: (to) => ({ inputTokensMax: most(to), outputTokensMax: 0 }),
-    own,
-    async read(response, { by, watch }: Serving): Promise<Output | Verdict> {
-      const read = await readRecord(response, watch)
+    maxUsage: (to) => ({ inputTokensMax: maxTokens(to), outputTokensMax: 0 }),
+    estimateUsage,
+    async read(
+      response,
+      { candidate: { model: served }, deadlines }: MediaCall,
+    ): Promise<MediaOutput | UpstreamFailure> {
+      const read = await readJsonObject(response, deadlines)
       if (!('answer' in read)) return read
-      const { data, usage: said } = read.answer
+      const { data, usage: reported } = read.answer
       if (!Array.isArray(data) || data.length === 0) return noContent
       const vectors = readVectors(data, inputs.length, format)
       if (!vectors) return unreadable
-      const limits = { prompt: most(by.model), completion: 0 }
-      const usage = readUsage(said, limits) ?? own(by.model)
+      const limits = { prompt: maxTokens(served), completion: 0 }
+      const usage = readUsage(reported, limits) ?? estimateUsage(served)
       const tokens = { prompt_tokens: usage.prompt, total_tokens: usage.prompt }
       return {
         usage,
-        answer: (cost) => ({
+        response: (cost) => ({
           status: 200,
-          body: {
-            object: 'list',
-            data: vectors,
-            model: by.model.id,
-            usage: { ...tokens, cost },
-          },
+          body: { object: 'list', data: vectors, model: served.id, usage: { ...tokens, cost } },
         }),
       }
     },
@@ -72,21 +73,21 @@ function readWanted(raw: unknown): Wanted {
 
 type Input = string | number[]
 
-const countOf = (input: Input): number =>
-  typeof input === 'string' ? tokensOf(input) : input.length
+const countTokens = (input: Input): number =>
+  typeof input === 'string' ? estimateTokens(input) : input.length
 
 function readInputs(input: unknown): Input[] {
-  const one = inputOf(input)
-  if (one) return [one]
+  const single = parseInput(input)
+  if (single) return [single]
   const list = itemsOf(input)
-  const inputs = list.map(inputOf).filter((each) => each !== undefined)
-  const fits = inputs.length > 0 && inputs.length === list.length
-  if (fits && inputs.length <= embeddingInputsMax) return inputs
-  const what = `a text, a list of token ids, or a list of 1 to ${embeddingInputsMax} of these`
-  throw misfit('input', `input is ${what}, none of them empty.`)
+  const inputs = list.map(parseInput).filter((each) => each !== undefined)
+  const isValid = inputs.length > 0 && inputs.length === list.length
+  if (isValid && inputs.length <= embeddingInputsMax) return inputs
+  const what = `a string, an array of token ids, or an array of 1 to ${embeddingInputsMax} of these`
+  throw invalidField('input', `input must be ${what}, none of them empty.`)
 }
 
-function inputOf(input: unknown): Input | undefined {
+function parseInput(input: unknown): Input | undefined {
   if (typeof input === 'string') return input === '' ? undefined : input
   if (!Array.isArray(input) || input.length === 0) return undefined
   const ids: unknown[] = input

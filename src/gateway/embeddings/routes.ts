@@ -6,20 +6,20 @@ import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { keyOperation } from '../operation.ts'
 import { mediaErrors } from '../paid/media.ts'
-import { embed } from './embeddings.ts'
+import { createEmbeddings } from './embeddings.ts'
 import * as schemas from './schemas.ts'
 
-/** Embeddings, as OpenAI's clients ask for them. */
+/** Routes of embeddings, compatible with OpenAI's. */
 export const embeddingRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/embeddings',
-    ({ spender, body, request }) => embed(ctx, spender, body, callOf(request)),
+    ({ spender, body, request }) => createEmbeddings(ctx, spender, body, callOf(request)),
     keyOperation(
       {
         id: 'create_embeddings',
         tag: 'Media',
-        summary: 'Turn texts into vectors.',
-        more: 'Paid by the input tokens: usage.cost and X-Service-Cost tell it, in USD.',
+        summary: 'Create embeddings of texts.',
+        more: 'Charged by input tokens. `usage.cost` and X-Service-Cost have the cost in USD.',
         takes: { 'application/json': { schema: schemas.embeddingsRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(schemas.EmbeddingsSchema) },

@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything } from '../../core/schema.ts'
+import { anyObject } from '../../core/schema.ts'
 
 const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({ type: 'array', items })
 const tokens = list({ type: 'integer' })
 
-/** An embedding request, for its description: the body is read by hand. */
-export const embeddingWanted: OpenAPIV3.SchemaObject = {
-  ...anything,
+/** The documented embeddings request. The body is parsed by hand. */
+export const embeddingsRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'The id of an embedding model.' },
@@ -18,8 +18,8 @@ export const embeddingWanted: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** OpenAI's list of embeddings, with what it cost. */
-export const Embeddings = Type.Object(
+/** OpenAI's list of embeddings with its cost. */
+export const EmbeddingsSchema = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(
@@ -27,7 +27,7 @@ export const Embeddings = Type.Object(
         object: Type.Literal('embedding'),
         index: Type.Integer(),
         embedding: Type.Union([Type.Array(Type.Number()), Type.String()], {
-          description: 'Numbers, or the base64 of little-endian 32-bit floats.',
+          description: 'Numbers, or base64 of little-endian 32-bit floats.',
         }),
       }),
     ),

@@ -1,9 +1,11 @@
+import type { NanoUsd } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
 import { candidatesMax } from '../../limits.ts'
-import type { Catalogue, Found, Model, Offer } from '../../models/catalogue.ts'
+import type { Catalogue, Model, Offer, ResolvedModel } from '../../models/catalogue.ts'
+import { maxCost, type UsageBounds } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
 import type { Speeds } from '../../providers/speeds.ts'
-import { misfit } from '../fields.ts'
+import { invalidField } from '../fields.ts'
 import type { Preferences } from './preferences.ts'
 
 /** One way to serve a request: a model at an upstream, at a price. */
@@ -13,10 +15,15 @@ export interface Candidate {
   price: Price
 }
 
-/** The ways to serve a request, in the order they are tried. */
+/** The ways to serve a request, in the order of the attempts. */
 export type Candidates = [Candidate, ...Candidate[]]
 
-/** The operation for each type of model. */
+/** The largest cost of a request, and the price that it was computed with. */
+export interface MaxCost {
+  amount: NanoUsd
+  price: Price
+}
+
 const operations: Record<Model['type'], string> = {
   chat: 'POST /v1/chat/completions',
   image: 'POST /v1/images/generations',
@@ -25,65 +32,100 @@ const operations: Record<Model['type'], string> = {
   embedding: 'POST /v1/embeddings',
 }
 
-/** The models of a request, by their ids. Refuses no_model; bad_request: one of another type. */
-export function findModels(catalogue: Catalogue, ids: string[], type: Model['type']): Found[] {
+/** Returns models by their ids. Throws `no_model`, and `bad_request` for one of another type. */
+export function findModels(
+  catalogue: Catalogue,
+  ids: string[],
+  type: Model['type'],
+): ResolvedModel[] {
   return ids.map((id) => {
     const found = catalogue.find(id)
     if (!found) throw new ApiError('no_model', { model: id })
-    if (found.model.type === type) return found
-    const other = found.model.type
-    throw misfit('model', `${id} is of the type ${other}, not ${type}: use ${operations[other]}.`)
+    const { type: actual } = found.model
+    if (actual === type) return found
+    const problem = `${id} has the type ${actual}, not ${type}: use ${operations[actual]}.`
+    throw invalidField('model', problem)
   })
 }
 
 /**
- * The ways to serve a request, in the order they are tried: the models in theirs, within each its
- * offers, sorted as asked and then by the caller's own order. Refuses no_rate, and bad_request
- * when the preferences leave none.
+ * Returns the candidates of a request: its models in their order, and the offers of each sorted by
+ * the preferences. Throws `no_price`, and `bad_request` when the preferences exclude all of them.
  */
-export function candidatesOf(wanted: Found[], asked: Preferences, speeds: Speeds): Candidates {
-  const all = wanted.flatMap(({ model, suffixes }) => {
+export function listCandidates(
+  models: ResolvedModel[],
+  preferences: Preferences,
+  speeds: Speeds,
+): Candidates {
+  const all = models.flatMap(({ model, suffixes }) => {
     const priced = model.offers.flatMap((offer) =>
       offer.price ? [{ model, offer, price: offer.price }] : [],
     )
-    if (priced.length === 0) throw new ApiError('no_rate', { model: model.id })
+    if (priced.length === 0) throw new ApiError('no_price', { model: model.id })
     const sort = suffixes.includes('floor')
       ? 'price'
       : suffixes.includes('nitro')
         ? 'throughput'
-        : asked.sort
-    return inOrder(sorted(priced, sort, speeds).filter(allowedBy(asked)), asked)
+        : preferences.sort
+    const allowed = priced.filter((candidate) => isAllowed(candidate, preferences))
+    return sortByOrder(sortBy(allowed, sort, speeds), preferences)
   })
-  const isFew = !asked.allowFallbacks && asked.order.length === 0
-  const [first, ...rest] = all.slice(0, isFew ? 1 : candidatesMax)
+  const isSingle = !preferences.allowFallbacks && preferences.order.length === 0
+  const [first, ...rest] = all.slice(0, isSingle ? 1 : candidatesMax)
   if (first) return [first, ...rest]
-  throw misfit('provider', 'No upstream of this model is left by your provider preferences.')
+  throw invalidField('provider', 'Your provider preferences exclude every upstream of this model.')
 }
 
-const allowedBy =
-  ({ only, ignore, maxPrompt, maxCompletion, order, allowFallbacks }: Preferences) =>
-  ({ offer: { upstream }, price }: Candidate): boolean =>
+/** Returns the largest cost over all candidates, so that a hold covers whichever serves. */
+export function maxCostOf(
+  [first, ...rest]: Candidates,
+  maxUsage: (model: Model, price: Price) => UsageBounds,
+): MaxCost {
+  const costOf = ({ model, price }: Candidate): MaxCost => ({
+    amount: maxCost(price, maxUsage(model, price)),
+    price,
+  })
+  let max = costOf(first)
+  for (const candidate of rest) {
+    const cost = costOf(candidate)
+    if (cost.amount > max.amount) max = cost
+  }
+  return max
+}
+
+function isAllowed(
+  { offer: { upstream }, price }: Candidate,
+  { only, ignore, maxPrompt, maxCompletion, order, allowFallbacks }: Preferences,
+): boolean {
+  return (
     (only?.includes(upstream) ?? true) &&
     !ignore.includes(upstream) &&
     (allowFallbacks || order.length === 0 || order.includes(upstream)) &&
     (maxPrompt === undefined || (price.prompt ?? 0n) <= maxPrompt) &&
     (maxCompletion === undefined || (price.completion ?? 0n) <= maxCompletion)
-
-const sumOf = ({ price }: Candidate): bigint => (price.prompt ?? 0n) + (price.completion ?? 0n)
-
-/** Sorted by price, or by measured speed. */
-function sorted(from: Candidate[], sort: Preferences['sort'], speeds: Speeds): Candidate[] {
-  if (sort === 'price') return from.toSorted((a, b) => Number(sumOf(a) - sumOf(b)))
-  if (sort === undefined) return from
-  const speed = ({ offer: { upstream, model } }: Candidate): number => speeds.of(upstream, model)
-  return from.toSorted((a, b) => speed(b) - speed(a))
+  )
 }
 
-/** Those that the caller names first, in the caller's order. */
-function inOrder(from: Candidate[], { order }: Preferences): Candidate[] {
-  const place = ({ offer }: Candidate): number => {
+const tokenPriceOf = ({ price }: Candidate): bigint =>
+  (price.prompt ?? 0n) + (price.completion ?? 0n)
+
+/** Sorts by price, lowest first, or by measured speed, highest first. */
+function sortBy(candidates: Candidate[], sort: Preferences['sort'], speeds: Speeds): Candidate[] {
+  if (candidates.length < 2 || sort === undefined) return candidates
+  if (sort === 'price') {
+    return candidates.toSorted((a, b) => Number(tokenPriceOf(a) - tokenPriceOf(b)))
+  }
+  const speed = ({ offer: { upstream, model } }: Candidate): number =>
+    speeds.tokensPerSecond(upstream, model)
+  return candidates.toSorted((a, b) => speed(b) - speed(a))
+}
+
+/** Moves the upstreams that the caller names to the front, in the caller's order. */
+function sortByOrder(candidates: Candidate[], { order }: Preferences): Candidate[] {
+  if (order.length === 0) return candidates
+  const rank = ({ offer }: Candidate): number => {
     const at = order.indexOf(offer.upstream)
     return at < 0 ? order.length : at
   }
-  return order.length === 0 ? from : from.toSorted((a, b) => place(a) - place(b))
+  return candidates.toSorted((a, b) => rank(a) - rank(b))
 }

@@ -1,17 +1,17 @@
 import { fromUsd } from '../../core/money.ts'
 import { isRecord, itemsOf } from '../../core/schema.ts'
-import { misfit } from '../fields.ts'
+import { invalidField } from '../fields.ts'
 
-/** What a request says of the upstreams that may serve it: its field `provider`. */
+/** A request's preferences about upstreams, from its field `provider`. */
 export interface Preferences {
-  /** Names of upstreams to try first, in this order. */
+  /** Upstreams to try first, in this order. */
   order: string[]
   only: string[] | undefined
   ignore: string[]
-  /** False: only the first upstream is tried, or those of `order`. */
+  /** False limits the attempts to `order`, or to the first upstream without one. */
   allowFallbacks: boolean
   sort: 'price' | 'throughput' | undefined
-  /** Most Nano per 1,000,000 tokens. */
+  /** The highest price in nano-USD per 1,000,000 tokens. */
   maxPrompt: bigint | undefined
   maxCompletion: bigint | undefined
 }
@@ -19,19 +19,19 @@ export interface Preferences {
 const namesMax = 50
 const sorts = ['price', 'throughput'] as const
 
-/** Reads `provider`; `max_price` is in USD per 1,000,000 tokens. Refuses bad_request. */
+/** Parses `provider`. `max_price` is in USD per 1,000,000 tokens. Throws `bad_request`. */
 export function readPreferences(raw: unknown): Preferences {
-  const asked = raw ?? {}
-  if (!isRecord(asked)) throw misfit('provider', 'provider is an object.')
-  const { order, only, ignore, allow_fallbacks = true, sort, max_price } = asked
+  const fields = raw ?? {}
+  if (!isRecord(fields)) throw invalidField('provider', 'provider must be an object.')
+  const { order, only, ignore, allow_fallbacks = true, sort, max_price } = fields
   const prices = max_price ?? {}
   if (typeof allow_fallbacks !== 'boolean') {
-    throw misfit('provider', 'provider.allow_fallbacks is true or false.')
+    throw invalidField('provider', 'provider.allow_fallbacks must be true or false.')
   }
-  if (!isRecord(prices)) throw misfit('provider', 'provider.max_price is an object.')
+  if (!isRecord(prices)) throw invalidField('provider', 'provider.max_price must be an object.')
   const sorted = sorts.find((known) => known === sort)
   if (sort !== undefined && sort !== null && !sorted) {
-    throw misfit('provider', `provider.sort is one of ${sorts.join(', ')}.`)
+    throw invalidField('provider', `provider.sort must be one of ${sorts.join(', ')}.`)
   }
   return {
     order: readNames(order) ?? [],
@@ -48,13 +48,17 @@ function readNames(raw: unknown): string[] | undefined {
   if (raw === undefined || raw === null) return undefined
   const texts = itemsOf(raw).filter((name) => typeof name === 'string')
   if (Array.isArray(raw) && texts.length === raw.length && raw.length <= namesMax) return texts
-  throw misfit('provider', `order, only and ignore are lists of at most ${namesMax} names.`)
+  throw invalidField(
+    'provider',
+    `order, only and ignore must be arrays of at most ${namesMax} names.`,
+  )
 }
 
 function readPrice(raw: unknown): bigint | undefined {
   if (raw === undefined || raw === null) return undefined
   const text = typeof raw === 'number' ? raw.toFixed(9) : raw
   const rate = typeof text === 'string' ? fromUsd(text) : undefined
-  if (rate === undefined) throw misfit('provider', 'A max_price is USD per 1,000,000 tokens.')
+  if (rate === undefined)
+    throw invalidField('provider', 'A max_price must be an amount of USD per 1,000,000 tokens.')
   return rate
 }

@@ -1,5 +1,5 @@
 import { isRecord, recordOf } from '../../core/schema.ts'
-import { recordsIn } from '../../providers/answer.ts'
+import { recordsIn } from '../../providers/response.ts'
 
 type Json = Record<string, unknown>
 
@@ -46,7 +46,7 @@ interface Part {
 type Status = 'in_progress' | 'completed' | 'incomplete'
 
 /** A message or the thoughts before one. */
-export interface Spoken {
+export interface TextItem {
   type: 'message' | 'reasoning'
   id: string
   at: number
@@ -55,7 +55,7 @@ export interface Spoken {
 }
 
 /** A call of a function. */
-export interface Called {
+export interface FunctionCallItem {
   type: 'function_call'
   id: string
   at: number
@@ -69,9 +69,9 @@ export interface Called {
   sent: string
 }
 
-export type Item = Spoken | Called
+export type Item = TextItem | FunctionCallItem
 
-export const isSpoken = (item: Item | undefined): item is Spoken =>
+export const isSpoken = (item: Item | undefined): item is TextItem =>
   item !== undefined && item.type !== 'function_call'
 
 export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json => {

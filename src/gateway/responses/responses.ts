@@ -3,35 +3,35 @@ import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
 import type { Call } from '../call.ts'
-import { complete, type Listener } from '../chat/chat.ts'
-import { streamResponse } from '../chat/streamed.ts'
-import { isOurs, wordsOf } from '../envelope.ts'
-import type { Spender } from '../key.ts'
-import { readAsked } from './asked.ts'
+import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { streamResponse } from '../chat/stream.ts'
+import { isGatewayError, errorEnvelope } from '../error-response.ts'
+import type { Spender } from '../authentication.ts'
+import { parseResponsesRequest } from './request.ts'
 import { streamOf } from './stream.ts'
-import { Written } from './written.ts'
+import { ResponseWriter } from './response-writer.ts'
 
 /**
  * A Responses answer, made of our own chat, which holds, serves and settles it: what is billed is
  * what the same chat is billed. Refuses bad_request, and what chat refuses.
  */
-export async function create(
+export async function createResponse(
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Call,
-  listener: Listener,
+  listener: TranscriberFactory,
 ): Promise<Response> {
   const { account } = spender
-  const asked = readAsked(raw, ctx.state.responseItems.finder(account))
+  const asked = parseResponsesRequest(raw, ctx.state.responseItems.finder(account))
   const { chat, stream, echo, spaced, isRemembered } = asked
-  const answer = await complete(ctx, spender, chat, call, listener).catch(refusedHere)
+  const answer = await createChatCompletion(ctx, spender, chat, call, listener).catch(refusedHere)
   // Given again under its Idempotency-Key it is the same answer, with the same ids.
   const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
   const created = unixSeconds(ctx.clock.now())
   const keep = (item: Record<string, unknown>): void =>
     isRemembered ? ctx.state.responseItems.add(account, item) : undefined
-  const written = new Written({ echo, spaced, name, created, keep })
+  const written = new ResponseWriter({ echo, spaced, name, created, keep })
   if (!answer.ok) return answer
   if (stream && answer.body) return streamResponse(streamOf(answer.body, written))
   const whole: unknown = await answer.json()
@@ -42,8 +42,8 @@ export async function create(
 
 /** What the chat refused: its messages are the input here. */
 function refusedHere(error: unknown): Response {
-  if (!isOurs(error)) throw error
-  const { status, headers, body } = wordsOf(error)
+  if (!isGatewayError(error)) throw error
+  const { status, headers, body } = errorEnvelope(error)
   const { param } = body.error
   const told = { ...body.error, param: param === 'messages' ? 'input' : param }
   return Response.json({ error: told }, { status, headers })

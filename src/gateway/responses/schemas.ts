@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything, Media, orNull } from '../../core/schema.ts'
+import { anyObject, mediaSchema, nullable } from '../../core/schema.ts'
 
 /** A Responses request, for its description: the body is read by hand. */
-export const responseWanted: OpenAPIV3.SchemaObject = {
-  ...anything,
+export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
     input: {
-      oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: anything }],
+      oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: anyObject }],
       description:
         'A text, or items: message, function_call, function_call_output, reasoning; or an ' +
         'item_reference to one that was answered within the hour.',
@@ -18,33 +18,33 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
     instructions: { type: 'string', nullable: true },
     tools: {
       type: 'array',
-      items: anything,
+      items: anyObject,
       description: 'Of the type function or web_search, or namespaces of functions.',
     },
-    tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anything] },
+    tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anyObject] },
     max_output_tokens: {
       type: 'integer',
       minimum: 1,
       nullable: true,
       description: 'Lowers the credits that are held.',
     },
-    text: { ...anything, description: 'format: text, json_object or json_schema.' },
-    reasoning: { ...anything, description: 'effort.' },
+    text: { ...anyObject, description: 'format: text, json_object or json_schema.' },
+    reasoning: { ...anyObject, description: 'effort.' },
     stream: { type: 'boolean', nullable: true },
     store: { type: 'boolean', nullable: true, description: 'false: its ids are not known later.' },
   },
 }
 
 /** OpenAI's response, with what it cost. */
-export const Answered = Type.Object(
+export const ResponseSchema = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response'),
     created_at: Type.Number(),
-    completed_at: orNull(Type.Number()),
+    completed_at: nullable(Type.Number()),
     status: Type.String({ description: 'completed, or incomplete: max_output_tokens was spent.' }),
-    error: orNull(Type.Object({ code: Type.String(), message: Type.String() })),
-    incomplete_details: orNull(Type.Object({ reason: Type.String() })),
+    error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    incomplete_details: nullable(Type.Object({ reason: Type.String() })),
     model: Type.String(),
     output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'Items: message, function_call, reasoning.',
@@ -62,6 +62,6 @@ export const Answered = Type.Object(
 )
 
 /** The same with `stream`. */
-export const Events = Media('text/event-stream', {
+export const EventsSchema = mediaSchema('text/event-stream', {
   description: 'With stream: its parts as events, of which response.completed is the last.',
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
 import { streamOf } from './stream.ts'
-import { Written } from './written.ts'
+import { ResponseWriter } from './response-writer.ts'
 
 const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
 
@@ -23,7 +23,7 @@ test('an answer beyond every bound ends with an error, and its chat is left', as
   const { chat, left } = saying(piece)
   let pieces = 0
   let last = ''
-  for await (const chunk of streamOf(chat, new Written(start))) {
+  for await (const chunk of streamOf(chat, new ResponseWriter(start))) {
     pieces += 1
     last = new TextDecoder().decode(chunk.subarray(0, 200))
   }
@@ -35,7 +35,7 @@ test('an answer beyond every bound ends with an error, and its chat is left', as
 test('comments are handed on; a client that leaves it leaves its chat, and has what came', async () => {
   const { chat, left } = saying('hello')
   const kept: object[] = []
-  const written = new Written({ ...start, keep: (item) => void kept.push(item) })
+  const written = new ResponseWriter({ ...start, keep: (item) => void kept.push(item) })
   const reader = streamOf(chat, written).getReader()
   const { value } = await reader.read()
   expect(new TextDecoder().decode(value)).toStartWith(': waiting\n\nevent: response.created\n')

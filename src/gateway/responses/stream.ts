@@ -1,8 +1,8 @@
 import { isRecord } from '../../core/schema.ts'
 import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
-import { bytesOf, type Event, EventReader, isComment } from '../chat/events.ts'
+import { bytesOf, type StreamEvent, EventReader, isComment } from '../chat/events.ts'
 import type { Fault } from './events.ts'
-import type { Written } from './written.ts'
+import type { ResponseWriter } from './response-writer.ts'
 
 const encoder = new TextEncoder()
 
@@ -17,7 +17,7 @@ const tooLong: Fault = {
  */
 export function streamOf(
   chat: ReadableStream<Uint8Array>,
-  written: Written,
+  written: ResponseWriter,
 ): ReadableStream<Uint8Array> {
   const reader = chat.getReader()
   const events = new EventReader(eventBytesMax)
@@ -47,7 +47,7 @@ export function streamOf(
   )
 }
 
-function pass(event: Event, written: Written): Uint8Array {
+function pass(event: StreamEvent, written: ResponseWriter): Uint8Array {
   const { data } = event
   if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
   if (data.trim() === '[DONE]') written.finish()
@@ -56,7 +56,7 @@ function pass(event: Event, written: Written): Uint8Array {
 }
 
 /** A chunk of our own chat: it was seen to be JSON there. */
-function readChunk(chunk: unknown, written: Written): void {
+function readChunk(chunk: unknown, written: ResponseWriter): void {
   if (!isRecord(chunk)) return
   const { error } = chunk
   if (!isRecord(error)) return written.read(chunk)

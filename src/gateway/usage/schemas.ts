@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { oneOf, orNull, Time } from '../../core/schema.ts'
+import { nullable, oneOf, TimeSchema } from '../../core/schema.ts'
 
-const Use = Type.Object(
+const UsageRowSchema = Type.Object(
   {
     id: Type.String(),
-    request_id: Type.String({ description: 'The x-request-id of its answer.' }),
-    timestamp: Time,
+    request_id: Type.String({ description: 'The x-request-id of the response.' }),
+    timestamp: TimeSchema,
     model: Type.String(),
     type: Type.String(),
     source: oneOf(['api', 'web', 'build']),
@@ -16,37 +16,47 @@ const Use = Type.Object(
     cached_count: Type.Integer({ description: 'Part of input_count.' }),
     output_count: Type.Integer(),
     reasoning_count: Type.Integer({ description: 'Part of output_count.' }),
-    search_count: Type.Integer({ description: 'Web searches that were made.' }),
-    estimated: Type.Boolean({ description: 'Counted here, because the upstream did not say.' }),
+    search_count: Type.Integer({ description: 'Web searches.' }),
+    estimated: Type.Boolean({
+      description: 'Counted by this server, because the upstream reported no usage.',
+    }),
     price_in_usd: Type.Number(),
-    held_in_usd: Type.Number({ description: 'The worst case that was held for it.' }),
+    held_in_usd: Type.Number({ description: 'The maximum cost that was held.' }),
     ms: Type.Integer(),
-    ttft_ms: orNull(Type.Integer({ description: 'Until the first byte of the answer.' })),
+    ttft_ms: nullable(
+      Type.Integer({ description: 'Milliseconds to the first byte of the response.' }),
+    ),
   },
   { title: 'Use' },
 )
-export type UseShape = Static<typeof Use>
+export type UsageRow = Static<typeof UsageRowSchema>
 
-/** Those of the CSV. */
-export const columns = Object.keys(Use.properties)
+/** The columns of the CSV. */
+export const columns = Object.keys(UsageRowSchema.properties)
 
-/** GET /queries/history, newest first. */
-export const History = Type.Object({
-  data: Type.Array(Use),
+/** A page of GET /queries/history. */
+export const HistorySchema = Type.Object({
+  data: Type.Array(UsageRowSchema),
   page: Type.Integer(),
-  page_count: Type.Integer({ description: 'Rows a page has at most.' }),
+  page_count: Type.Integer({ description: 'Rows per page at most.' }),
   total: Type.Integer(),
 })
 
-export const HistoryWanted = Type.Object(
+export const HistoryQuerySchema = Type.Object(
   {
-    page: Type.Optional(t.Numeric({ description: 'From 1, the newest.' })),
-    page_count: Type.Optional(t.Numeric({ description: 'Rows of a page, 1 to 1,000; 100.' })),
-    from: Type.Optional(Type.String({ description: 'ISO 8601; a day begins at 00:00 UTC.' })),
-    to: Type.Optional(Type.String({ description: 'ISO 8601, inclusive; a day is its whole.' })),
+    page: Type.Optional(t.Numeric({ description: 'From 1; page 1 has the newest rows.' })),
+    page_count: Type.Optional(
+      t.Numeric({ description: 'Rows per page, 1 to 1,000. The default is 100.' }),
+    ),
+    from: Type.Optional(
+      Type.String({ description: 'ISO 8601, inclusive. A date starts at 00:00 UTC.' }),
+    ),
+    to: Type.Optional(
+      Type.String({ description: 'ISO 8601, inclusive. A date includes the whole day.' }),
+    ),
     model: Type.Optional(Type.String()),
     format: Type.Optional(oneOf(['json', 'csv'])),
   },
   { additionalProperties: true },
 )
-export type HistoryWantedShape = Static<typeof HistoryWanted>
+export type HistoryQuery = Static<typeof HistoryQuerySchema>

@@ -24,13 +24,13 @@ import { readVideoRequest, type VideoRequest } from './video-request.ts'
 import { present } from './videos.ts'
 
 const operationCharsMax = 8_192
-/** A submission that is not answered for by then was cut off with its process. */
+/** Time beyond the total deadline after which a submission counts as lost with its process. */
 const submitMarginMs = 60 * second
 
 /**
- * Begins a film (document 2, POST /v1/videos): the worst case is held, the upstream is asked, and
- * the job that looks after the film has the hold. Nothing is charged before the film is there.
- * Refuses bad_request and what section 7 says.
+ * Submits a video (document 2, POST /v1/videos): holds the maximum cost, calls the upstream, and
+ * hands the hold to the job that polls. Only a completed video is charged. Throws `bad_request` and
+ * the errors of section 7.
  */
 export async function submit(
   ctx: AppContext,
@@ -38,76 +38,74 @@ export async function submit(
   request: Request,
   call: Call,
 ): Promise<Response> {
-  const wanted = await readVideoRequest(request)
-  const same = { path: '/videos', body: wanted.same }
-  const { status, body } = await ctx.idempotency.run(spender.account, call.ref, same, (keep) =>
-    run(ctx, spender, wanted, { ...call, keep }),
+  const video = await readVideoRequest(request)
+  const { status, body } = await ctx.idempotency.run(
+    spender.account,
+    call.ref,
+    { path: '/videos', body: video.fingerprint },
+    (storeResponse) => submitVideo(ctx, spender, video, call, storeResponse),
   )
   return Response.json(body, { status })
 }
 
-async function run(
+async function submitVideo(
   ctx: AppContext,
   spender: Spender,
-  wanted: VideoRequest,
-  call: Call & { keep: StoreResponse },
+  video: VideoRequest,
+  call: Call,
+  storeResponse: StoreResponse,
 ): Promise<StoredResponse> {
-  const { modelIds, preferences, hasInputImage: hasPicture } = wanted
-  const check = (model: Model): void => checkFits(model, hasPicture)
-  const candidates = listMediaCandidates(ctx, {
-    modelIds,
-    type: 'video',
-    preferences,
-    validate: check,
-  })
-  const done = beginPaidCall(ctx.state, spender.caller)
+  const { modelIds, preferences, hasInputImage } = video
+  const validate = (model: Model): void => validateModel(model, hasInputImage)
+  const candidates = listMediaCandidates(ctx, { modelIds, type: 'video', preferences, validate })
+  const endCall = beginPaidCall(ctx.state, spender.caller)
   try {
-    const order = { wanted, candidates, call }
-    const job = await begin(ctx, spender, order)
+    const submission = { video, candidates, call }
+    const job = await enqueueJob(ctx, spender, submission)
     try {
-      const making = await ask(ctx, order)
-      return await keepAnswer(ctx, job, making, call.keep)
+      const data = await submitToUpstream(ctx, submission)
+      return await storeSubmission(ctx, job, data, storeResponse)
     } catch (error) {
-      // The client must hear of the first failure; a job that stays ends by itself.
+      // The client gets the first error. A job that cannot be canceled expires.
       await ctx.jobs
         .cancel(job.id)
-        .catch((fault: unknown) => ctx.log.error('video.not_cancelled', fault, { job: job.id }))
+        .catch((cause: unknown) => ctx.log.error('video.not_cancelled', cause, { job: job.id }))
       throw error
     }
   } finally {
-    done()
+    endCall()
   }
 }
 
-/** Refuses a model that is not paid by the length of its films, and one that takes no picture. */
-function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
+/** Throws for a model without a price for videos, and for an input image that it does not take. */
+function validateModel({ id, price, inputs }: Model, hasInputImage: boolean): void {
   if (!price || !hasRate('video', price)) throw new ApiError('no_price', { model: id })
-  if (hasPicture && !inputs.includes('image')) {
-    throw invalidField('input_reference', `${id} takes no picture to begin with.`)
+  if (hasInputImage && !inputs.includes('image')) {
+    throw invalidField('input_reference', `${id} does not take an input image.`)
   }
 }
 
-interface Order {
-  wanted: VideoRequest
+interface Submission {
+  video: VideoRequest
   candidates: Candidates
   call: Call
 }
 
-/** The job and its hold. It is ours until an upstream has taken the film. */
-function begin(
+/** Enqueues the job with its hold. The job stays reserved until an upstream accepts the video. */
+function enqueueJob(
   ctx: AppContext,
   { account, cap, funds, source }: Spender,
-  { wanted: { seconds }, candidates, call: { requestId } }: Order,
+  { video: { seconds }, candidates, call: { requestId } }: Submission,
 ): Promise<Job> {
-  const most = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
-  const { amount, price } = maxCostOf(candidates, () => most)
+  const usage = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
+  const { amount, price } = maxCostOf(candidates, () => usage)
   const model = candidates[0].model.id
   const input: VideoJobInput = { model, seconds, requestId, source }
-  const ownMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
-  const ms = videoMs + ownMs
+  const reservedMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
+  const ms = videoMs + reservedMs
+  const options = { kind: 'video', queue: 'media', owner: account, input, price: amount } as const
   return ctx.db.tx(async (db) => {
-    const film = { kind: 'video', queue: 'media', owner: account, input, price: amount } as const
-    const job = await enqueue(ctx, db, { ...film, ms, reservedMs: ownMs }).catch(asHoldsLimit)
+    const job = await enqueue(ctx, db, { ...options, ms, reservedMs }).catch(toHoldsLimit)
     await openHold(ctx, db, {
       account,
       amount,
@@ -124,59 +122,64 @@ function begin(
   })
 }
 
-function asHoldsLimit(error: unknown): never {
+function toHoldsLimit(error: unknown): never {
   throw isApiError(error, 'busy')
     ? new ApiError('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
     : error
 }
 
-/** Asks the candidates until one takes the film. */
-async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promise<VideoJobData> {
-  const watch = new CallDeadlines(call.signal, deadlineSettingsOf(ctx.config))
+/** Calls the candidates until one accepts the video. */
+async function submitToUpstream(
+  ctx: AppContext,
+  { video, candidates, call }: Submission,
+): Promise<VideoJobData> {
+  const deadlines = new CallDeadlines(call.signal, deadlineSettingsOf(ctx.config))
   try {
     const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
       path: '/videos',
-      body: wanted.body,
-      deadlines: watch,
-      open: (response) => readTaken(response, watch),
+      body: video.body,
+      deadlines,
+      open: (response) => readSubmission(response, deadlines),
     })
     if (failure) throw uncharged(failure)
-    const { upstream } = candidate.offer
-    const model = candidate.model.id
-    return { upstream, model, operation: opened.operation, price: presentPrice(candidate.price) }
+    return {
+      upstream: candidate.offer.upstream,
+      model: candidate.model.id,
+      operation: opened.operation,
+      price: presentPrice(candidate.price),
+    }
   } finally {
-    watch.end()
+    deadlines.end()
   }
 }
 
-async function readTaken(
+async function readSubmission(
   response: Response,
-  watch: CallDeadlines,
+  deadlines: CallDeadlines,
 ): Promise<{ operation: string } | UpstreamFailure> {
-  const read = await readJsonObject(response, watch)
+  const read = await readJsonObject(response, deadlines)
   if (!('answer' in read)) return read
   const { id } = read.answer
   const isId = typeof id === 'string' && id !== '' && id.length <= operationCharsMax
   return isId ? { operation: id } : unreadable
 }
 
-/** A film that was not taken is never charged (document 2): what says otherwise is not said. */
-function uncharged({ error: refusal, charges }: UpstreamFailure): ApiError<GatewayErrorName> {
-  return charges === 'hold' ? new ApiError('upstream_failed', {}) : refusal
-}
+/** Replaces an error that announces a charge: a failed submission costs nothing (document 2). */
+const uncharged = ({ error, charges }: UpstreamFailure): ApiError<GatewayErrorName> =>
+  charges === 'hold' ? new ApiError('upstream_failed', {}) : error
 
-async function keepAnswer(
+async function storeSubmission(
   ctx: AppContext,
   job: Job,
-  making: VideoJobData,
-  keep: StoreResponse,
+  data: VideoJobData,
+  storeResponse: StoreResponse,
 ): Promise<StoredResponse> {
   const afterMs = ctx.config.videoPollSeconds * second
-  const answer: StoredResponse = { status: 200, body: present(ctx, { ...job, data: making }) }
+  const response: StoredResponse = { status: 200, body: present(ctx, { ...job, data }) }
   await ctx.db.tx(async (db) => {
-    await handOff(ctx, db, job, { data: making, afterMs })
-    await keep(db, answer)
+    await handOff(ctx, db, job, { data, afterMs })
+    await storeResponse(db, response)
   })
-  ctx.log.info('video.begun', { job: job.id, upstream: making.upstream, usd: toUsd(job.price) })
-  return answer
+  ctx.log.info('video.begun', { job: job.id, upstream: data.upstream, usd: toUsd(job.price) })
+  return response
 }

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { csvResponse } from '../../core/csv.ts'
 import { isRecord } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
-import { formatCsv } from '../../gateway/usage/history.ts'
+import { formatHistory } from '../../gateway/usage/history.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import { walletOf } from '../../hosting/people/people.ts'
 import { getRequestContext } from '../../http/request-context.ts'
@@ -120,7 +120,7 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
         const filters = readFilters(queryOf(req.request))
         return csvResponse(
           'history',
-          formatCsv(await readRows(ctx, accountOf(ownerOf(req)), filters)),
+          formatHistory(await readRows(ctx, accountOf(ownerOf(req)), filters)),
         )
       }),
     )

@@ -1,21 +1,19 @@
-import { isRecord, itemsOf, recordOf } from '../../../core/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../../core/schema.ts'
 import { upstreamAnswerBytesMax } from '../../../limits.ts'
-import type { Citation } from './citations.ts'
-import { type Called, callsOf } from './searching.ts'
-
-type Json = Record<string, unknown>
+import { parseToolCalls, type ToolCall } from './search-session.ts'
+import type { Citation } from './tool.ts'
 
 const callsMax = 1_000
 
-/** One round of a stream that may search: its calls are kept back until all are there. */
+/** One round of a stream that may search. Its tool calls are withheld until all have arrived. */
 export class Round {
-  /** What this round said. */
-  said = ''
-  private readonly byIndex = new Map<unknown, { id: unknown; name: string; written: string }>()
-  private finish: unknown = null
+  /** The text of this round. */
+  text = ''
+  private readonly callsByIndex = new Map<unknown, { id: unknown; name: string; args: string }>()
+  private finishReason: unknown = null
   private isOpening: boolean
 
-  /** `head`: what is the same in every chunk, from the first round on; `before`: what was said. */
+  /** `head`: the fields that all chunks share, from the first round. `before`: the text so far. */
   constructor(
     public head: Json | undefined,
     private readonly before: string,
@@ -23,57 +21,62 @@ export class Round {
     this.isOpening = head === undefined
   }
 
-  /** All that was said until now. */
-  get text(): string {
-    return this.before + this.said
+  /** The text of all rounds so far. */
+  get allText(): string {
+    return this.before + this.text
   }
 
-  /** What of a chunk goes on at once; undefined when nothing does. */
-  pass(chunk: Json): Json | undefined {
+  /** Returns the part of a chunk to forward at once; undefined for none. */
+  forward(chunk: Json): Json | undefined {
     const { choices, usage: _, ...head } = chunk
     this.head ??= head
     const [choice] = itemsOf(choices)
     if (!isRecord(choice)) return undefined
     const { tool_calls, ...delta } = recordOf(choice.delta)
-    for (const part of itemsOf(tool_calls)) this.keep(part)
-    this.finish = choice.finish_reason ?? this.finish
-    if (typeof delta.content === 'string') this.said += delta.content
-    if (this.said.length > upstreamAnswerBytesMax) throw new RangeError('a round is too long')
-    // A later round goes on with the message that the first began.
+    for (const part of itemsOf(tool_calls)) this.addCallPart(part)
+    this.finishReason = choice.finish_reason ?? this.finishReason
+    if (typeof delta.content === 'string') this.text += delta.content
+    if (this.text.length > upstreamAnswerBytesMax)
+      throw new RangeError('A search round is too long.')
+    // A later round continues the message of the first, so its role is dropped.
     const { role: _role, ...more } = delta
-    const on = this.isOpening ? delta : more
+    const forwarded = this.isOpening ? delta : more
     this.isOpening = false
-    const isNews = Object.values(on).some((value) => value !== null && value !== '')
-    return isNews ? this.chunk(on, { ...choice, finish_reason: null }) : undefined
+    const hasContent = Object.values(forwarded).some((value) => value !== null && value !== '')
+    return hasContent ? this.chunk(forwarded, { ...choice, finish_reason: null }) : undefined
   }
 
-  private keep(part: unknown): void {
+  private addCallPart(part: unknown): void {
     if (!isRecord(part)) return
     const { index = 0, id } = part
-    const called = recordOf(part.function)
-    const kept = this.byIndex.get(index) ?? { id, name: '', written: '' }
-    if (typeof called.name === 'string') kept.name += called.name
-    if (typeof called.arguments === 'string') kept.written += called.arguments
-    if (kept.written.length > upstreamAnswerBytesMax || this.byIndex.size > callsMax) {
-      throw new RangeError('a round is too long')
+    const fn = recordOf(part.function)
+    const call = this.callsByIndex.get(index) ?? { id, name: '', args: '' }
+    if (typeof fn.name === 'string') call.name += fn.name
+    if (typeof fn.arguments === 'string') call.args += fn.arguments
+    if (call.args.length > upstreamAnswerBytesMax || this.callsByIndex.size > callsMax) {
+      throw new RangeError('A search round is too long.')
     }
-    this.byIndex.set(index, kept)
+    this.callsByIndex.set(index, call)
   }
 
-  /** The calls of this round, whole. */
-  get calls(): Called[] {
-    const tool_calls = [...this.byIndex.values()].map(({ id, name, written }) => {
-      return { id, type: 'function', function: { name, arguments: written } }
+  /** The complete tool calls of this round. */
+  get calls(): ToolCall[] {
+    const tool_calls = [...this.callsByIndex.values()].map(({ id, name, args }) => {
+      return { id, type: 'function', function: { name, arguments: args } }
     })
-    return callsOf({ tool_calls })
+    return parseToolCalls({ tool_calls })
   }
 
-  /** The last events: the client's own calls, the pages, how it finished, the usage. */
-  *ending(theirs: Called[], annotations: Citation[], usage: Json | undefined): Generator<string> {
-    const tool_calls = theirs.map(({ raw }, index) => ({ index, ...raw }))
-    if (theirs.length > 0) yield this.event({ tool_calls })
+  /** Yields the last events: the client's tool calls, citations, the finish reason, the usage. */
+  *finish(
+    clientCalls: ToolCall[],
+    annotations: Citation[],
+    usage: Json | undefined,
+  ): Generator<string> {
+    const tool_calls = clientCalls.map(({ raw }, index) => ({ index, ...raw }))
+    if (clientCalls.length > 0) yield this.event({ tool_calls })
     if (annotations.length > 0) yield this.event({ annotations })
-    yield JSON.stringify(this.chunk({}, { finish_reason: this.finish }))
+    yield JSON.stringify(this.chunk({}, { finish_reason: this.finishReason }))
     if (usage) yield JSON.stringify({ ...this.head, choices: [], usage })
     yield '[DONE]'
   }

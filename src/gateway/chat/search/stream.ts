@@ -1,28 +1,26 @@
-import { recordOf } from '../../../core/schema.ts'
-import { recordIn } from '../../../providers/answer.ts'
-import { UpstreamFault } from '../../../providers/upstream.ts'
-import type { Send } from '../../paid/reach.ts'
-import type { Watch } from '../../paid/watch.ts'
-import { Source } from '../source.ts'
-import { presentUsage } from '../told.ts'
+import { type Json, recordOf } from '../../../core/schema.ts'
+import { parseRecord } from '../../../providers/response.ts'
+import { UpstreamError } from '../../../providers/upstream.ts'
+import type { SendUpstream } from '../../paid/call-upstream.ts'
+import type { CallDeadlines } from '../../paid/deadlines.ts'
+import { presentUsage } from '../client-events.ts'
+import { UpstreamEvents } from '../upstream-events.ts'
 import { Round } from './round.ts'
-import type { Searching } from './searching.ts'
-
-type Json = Record<string, unknown>
+import type { SearchSession } from './search-session.ts'
 
 /**
- * Serves a request that may search as one stream: what each round says as it comes, its searches
- * left out, and in the end the pages that the answer stands on and all its usage.
+ * Serves a chat that may search as one stream: the text of each round as it arrives, without the
+ * search calls, and at its end the citations and the usage of all rounds.
  */
-export async function searchStream(
-  searching: Searching,
-  send: Send,
-  watch: Watch,
+export async function searchAndStream(
+  session: SearchSession,
+  send: SendUpstream,
+  deadlines: CallDeadlines,
 ): Promise<Response> {
-  const first = await send(searching.body, searching.left)
+  const first = await send(session.body, session.outputTokensLeft)
   if (!first.ok) return first
   const encoder = new TextEncoder()
-  const events = eventsOf(searching, first, send, watch)
+  const events = streamRounds(session, first, send, deadlines)
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(out) {
@@ -37,74 +35,80 @@ export async function searchStream(
   return new Response(body, { headers: first.headers })
 }
 
-/** The data of each event. Throws where the stream is cut. */
-async function* eventsOf(
-  searching: Searching,
+/** Yields the data of each event. Throws where the upstream cuts the stream. */
+async function* streamRounds(
+  session: SearchSession,
   first: Response,
-  send: Send,
-  watch: Watch,
+  send: SendUpstream,
+  deadlines: CallDeadlines,
 ): AsyncGenerator<string, void> {
   let response = first
   let head: Json | undefined
   let text = ''
   for (;;) {
     const round = new Round(head, text)
-    const source = await Source.open(response, watch)
+    const events = await UpstreamEvents.open(response, deadlines)
     let isWhole = false
     try {
-      isWhole = yield* passed(source, round, searching)
+      isWhole = yield* streamRound(events, round, session)
     } finally {
-      void source.close(isWhole)
+      void events.close(isWhole)
     }
-    if (!isWhole && source.isEmpty) return
-    if (!isWhole) throw new Error('the upstream broke off')
-    ;({ head, text } = round)
+    if (!isWhole && events.isEmpty) return
+    if (!isWhole) throw new Error('The upstream cut the stream.')
+    ;({ head, allText: text } = round)
     const { calls } = round
-    const theirs = searching.theirs(calls)
-    if (theirs) {
-      const usage = searching.isTold ? presentUsage(searching.usage(true)) : undefined
-      yield* round.ending(theirs, searching.citations(text), usage)
+    const clientCalls = session.clientCallsOf(calls)
+    if (clientCalls) {
+      const usage = session.hasReportedUsage ? presentUsage(session.usage(true)) : undefined
+      yield* round.finish(clientCalls, session.citations(text), usage)
       return
     }
-    await searching.next(round.said, calls, watch.signal)
-    const next = await sendOn(searching, send, watch)
+    await session.search(round.text, calls, deadlines.signal)
+    const next = await sendNextRound(session, send, deadlines)
     if (!(next instanceof Response)) return yield JSON.stringify(next)
     response = next
   }
 }
 
-/** What of a round's events goes on; answers whether it came to its [DONE]. */
-async function* passed(
-  source: Source,
+/** Yields the events of a round for the client. Returns whether the round reached its [DONE]. */
+async function* streamRound(
+  source: UpstreamEvents,
   round: Round,
-  searching: Searching,
+  session: SearchSession,
 ): AsyncGenerator<string, boolean> {
   for (let events = await source.next(); events; events = await source.next()) {
     for (const { data } of events) {
       if (data === undefined) continue
       if (data.trim() === '[DONE]') return true
-      const chunk = recordIn(data)
-      // What is no chunk ends the stream where it is read next.
-      if (!chunk || chunk.error) yield data
-      if (!chunk || chunk.error) return false
-      searching.read(chunk)
-      const on = round.pass(chunk)
-      if (on) yield JSON.stringify(on)
+      const chunk = parseRecord(data)
+      // The reader of this stream ends it at data that is not a chunk.
+      if (!chunk || chunk.error) {
+        yield data
+        return false
+      }
+      session.read(chunk)
+      const forwarded = round.forward(chunk)
+      if (forwarded) yield JSON.stringify(forwarded)
     }
   }
   return false
 }
 
-/** The next round's answer; a failure becomes the event that says so, with its status. */
-async function sendOn(searching: Searching, send: Send, watch: Watch): Promise<Response | Json> {
+/** Sends the next round. A failure becomes an error event with its status. */
+async function sendNextRound(
+  session: SearchSession,
+  send: SendUpstream,
+  deadlines: CallDeadlines,
+): Promise<Response | Json> {
   try {
-    const response = await send(searching.body, searching.left)
+    const response = await send(session.body, session.outputTokensLeft)
     if (response.ok) return response
-    const said = recordIn(await response.text())?.error
-    return { error: { ...recordOf(said), status: response.status } }
-  } catch (fault) {
-    const isTheirs = fault instanceof UpstreamFault && fault.kind !== 'unreadable'
-    if (watch.cause || !isTheirs) throw fault
+    const error = parseRecord(await response.text())?.error
+    return { error: { ...recordOf(error), status: response.status } }
+  } catch (error) {
+    const isUpstreams = error instanceof UpstreamError && error.kind !== 'unreadable'
+    if (deadlines.cause || !isUpstreams) throw error
     return { error: { status: 502 } }
   }
 }

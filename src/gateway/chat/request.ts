@@ -1,0 +1,93 @@
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { choicesMax } from '../../limits.ts'
+import { findCount, invalidField, readModels } from '../fields.ts'
+import { type Preferences, readPreferences } from '../paid/preferences.ts'
+import { type Conversation, insertFile, readMessages } from './messages.ts'
+
+/** A parsed chat request. Fields that are not parsed are forwarded unchanged. */
+export interface ChatRequest {
+  /** The body for the upstream, without the fields of this gateway. */
+  body: Json
+  /** The model and its fallbacks, in the order of the attempts. */
+  modelIds: string[]
+  conversation: Conversation
+  isStream: boolean
+  /** Whether the last chunk of the stream has the usage. */
+  wantsUsage: boolean
+  /** The field `n`. */
+  choices: number
+  /** The larger of `max_tokens` and `max_completion_tokens`; undefined without both. */
+  outputMax: number | undefined
+  search: boolean
+  preferences: Preferences
+}
+
+/** The parts of a chat request that stay in memory while it is served. */
+export type PreparedChat = Omit<ChatRequest, 'modelIds' | 'conversation' | 'preferences'>
+
+/**
+ * Parses a chat request (document 2, section 4), messages first, in the order of section 7. Throws
+ * `no_messages`, `bad_role`, `bad_part`, `no_usable_messages`, `bad_request`.
+ */
+export function parseChatRequest(raw: unknown, developerRole: 'system' | undefined): ChatRequest {
+  const body = recordOf(raw)
+  const conversation = readMessages(insertFile(body.messages, body.file_id), developerRole)
+  const { model, models, provider, web_search, web_search_options, plugins, ...fields } = body
+  const forwarded = dropUnpricedFields(fields)
+  checkTools(body.tools)
+  const options = body.stream_options ?? undefined
+  if (options !== undefined && !isRecord(options)) {
+    throw invalidField('stream_options', 'stream_options must be an object.')
+  }
+  return {
+    body: { ...forwarded, messages: conversation.messages },
+    modelIds: readModels(model, models),
+    conversation,
+    isStream: readFlag(body, 'stream'),
+    wantsUsage: options?.include_usage === true || includesUsage(body.usage),
+    choices: findCount(body, 'n', choicesMax) ?? 1,
+    outputMax: maxDefined(
+      findCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER),
+      findCount(body, 'max_completion_tokens', Number.MAX_SAFE_INTEGER),
+    ),
+    search: readFlag(body, 'web_search') || isRecord(web_search_options) || hasWebPlugin(plugins),
+    preferences: readPreferences(provider),
+  }
+}
+
+/**
+ * Drops this gateway's fields, and fields that an upstream bills beyond the hold: a more expensive
+ * tier, its own search, llama.cpp's names of max_tokens and n, OpenRouter's presets, and xAI's
+ * deferred responses.
+ */
+function dropUnpricedFields(fields: Json): Json {
+  const { file_id, usage, search_parameters, n_predict, n_cmpl, preset, deferred, ...body } = fields
+  return body.service_tier === 'priority' ? { ...body, service_tier: undefined } : body
+}
+
+/** The client runs tools of these types. */
+const toolTypes = ['function', 'custom']
+
+/** Throws `bad_request` for tools that run at the upstream: no hold covers their cost. */
+function checkTools(tools: unknown): void {
+  if (tools === undefined || tools === null) return
+  if (!Array.isArray(tools)) throw invalidField('tools', 'tools must be an array.')
+  if (tools.every((tool) => isRecord(tool) && toolTypes.includes(String(tool.type)))) return
+  throw invalidField('tools', 'A tool must have the type function. Send web_search for a search.')
+}
+
+/** OpenRouter's field for usage in a stream, which OpenAI rejects. */
+const includesUsage = (usage: unknown): boolean => isRecord(usage) && usage.include === true
+
+/** OpenRouter's field for web search. Plugins are not forwarded: no hold covers their cost. */
+const hasWebPlugin = (plugins: unknown): boolean =>
+  Array.isArray(plugins) && plugins.some((plugin) => isRecord(plugin) && plugin.id === 'web')
+
+function readFlag(body: Json, name: string): boolean {
+  const value = body[name] ?? false
+  if (typeof value !== 'boolean') throw invalidField(name, `${name} must be true or false.`)
+  return value
+}
+
+const maxDefined = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+
+import { ResponseMeter } from './response-meter.ts'
+
+const called = { name: 'find', arguments: '{"a": 1}' }
+/** What a model may have written instead of a text, each of 11 to 12 characters. */
+const written = {
+  content: 'Hello there',
+  refusal: 'I will not.',
+  reasoning_content: 'Let me see.',
+  tool_calls: [{ index: 0, type: 'function', function: called }],
+  function_call: called,
+  audio: { data: 'AAAAAAAAAAAA' },
+}
+const custom = { type: 'custom', custom: { name: 'find', input: 'the tide' } }
+
+test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
+  'what a model wrote is content, whole or in a stream, and is counted: %s',
+  (name, held) => {
+    for (const place of ['message', 'delta']) {
+      const limits = { prompt: 100, completion: 100 }
+      const carried = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+      carried.read({ choices: [{ index: 0, [place]: { role: 'assistant', [name]: held } }] })
+      expect(carried.hasContent).toBe(true)
+      expect(carried.usage(false)).toMatchObject({ prompt: 2, completion: 3, estimated: true })
+    }
+  },
+)
+
+test('half a usage is filled up with our own count of the other half', () => {
+  const limits = { prompt: 100, completion: 100 }
+  const usageOf = (usage: object) => {
+    const carried = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+    carried.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
+    carried.read({ usage })
+    return carried.usage(true)
+  }
+  for (const none of [undefined, null, 0, -7]) {
+    expect(usageOf({ prompt_tokens: 11, completion_tokens: none })).toMatchObject({
+      prompt: 11,
+      completion: 3,
+      estimated: true,
+    })
+    expect(usageOf({ prompt_tokens: none, completion_tokens: 1 })).toMatchObject({
+      prompt: 2,
+      completion: 1,
+      estimated: true,
+    })
+  }
+  const zero = { prompt: 0, completion: 0, estimated: false }
+  expect(usageOf({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject(zero)
+})

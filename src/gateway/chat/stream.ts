@@ -1,0 +1,137 @@
+import { nano } from '../../core/money.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import type { Usage } from '../../models/usage.ts'
+import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
+import { parseRecord } from '../../providers/response.ts'
+import { callUpstream } from '../paid/call-upstream.ts'
+import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
+import { Settlement } from '../paid/settlement.ts'
+import {
+  contentFiltered,
+  failureOfErrorBody,
+  interruptionOf,
+  noContent,
+  unreadable,
+  type UpstreamFailure,
+} from '../paid/upstream-failure.ts'
+import { type ChatCall, createMeter } from './chat-call.ts'
+import { completionWork } from './complete.ts'
+import { Relay } from './relay.ts'
+import type { ResponseMeter } from './response-meter.ts'
+import { UpstreamEvents } from './upstream-events.ts'
+
+/** Returns an event stream to a client, or the replay of one. */
+export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    },
+  })
+
+/**
+ * Serves a chat as a stream. The client receives it with the first event, and the outcome charges
+ * what was delivered. Under an Idempotency-Key the stream is read to its end even when the client
+ * leaves, so that a retry finds the response.
+ */
+export async function serveStream(
+  chat: ChatCall,
+  { hold, respond, settled }: RunningRequest<Response>,
+): Promise<PaidOutcome> {
+  const { request, candidates, transcriptionCost, ctx, signal, slot } = chat
+  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
+  const { path, body, outputLimit, sendVia, estimateUsage } = completionWork(chat)
+  const settlement = new Settlement(chat, hold, estimateUsage)
+  const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
+    path,
+    body,
+    outputLimit,
+    sendVia,
+    deadlines,
+    open: (response, by) => openStream(response, createMeter(chat, by), deadlines),
+  }).catch((error: unknown) => {
+    deadlines.end()
+    throw error
+  })
+  if (failure && failure !== unreadable) {
+    deadlines.end()
+    return settlement.failed(candidate, failure)
+  }
+  settlement.markFirstByte()
+  const meter = createMeter(chat, candidate)
+  const copy = slot === undefined ? undefined : new StreamCopy()
+  const costOf = (usage: Usage) => nano(settlement.chargeOf(candidate, usage) + transcriptionCost)
+  // A stream that is unreadable from its first byte is an interrupted stream without content.
+  const events = opened ?? (await UpstreamEvents.open(new Response(null), deadlines))
+  const terms = { costOf: request.wantsUsage ? costOf : undefined, settled, copy }
+  const relay = new Relay(events, meter, deadlines, terms)
+  respond(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
+  const end = await relay.ended
+  if (end === 'empty') return settlement.failed(candidate, noContent)
+  const isWhole = end === 'done'
+  return settlement.served(candidate, {
+    usage: meter.usage(isWhole),
+    end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
+    // A charged stream is replayed even where it broke off.
+    response: copy?.response,
+  })
+}
+
+/** Opens a stream. One that ends or fails before its first event is a failure. */
+async function openStream(
+  response: Response,
+  meter: ResponseMeter,
+  deadlines: CallDeadlines,
+): Promise<UpstreamEvents | UpstreamFailure> {
+  const events = await UpstreamEvents.open(response, deadlines)
+  const failure = deadlines.cause ? interruptionOf(deadlines) : failureOfFirstEvent(events, meter)
+  if (failure) void events.close(false)
+  return failure ?? events
+}
+
+function failureOfFirstEvent(
+  { first, isEmpty }: UpstreamEvents,
+  meter: ResponseMeter,
+): UpstreamFailure | undefined {
+  if (first === undefined) return isEmpty ? noContent : undefined
+  if (first.trim() === '[DONE]') return noContent
+  const chunk = parseRecord(first)
+  if (!chunk) return undefined
+  if (chunk.error) return failureOfErrorBody(chunk.error)
+  meter.read(chunk)
+  return meter.isFiltered ? contentFiltered : undefined
+}
+
+/** A bounded copy of a stream's bytes, for its replay. */
+class StreamCopy {
+  private readonly parts: Uint8Array[] = []
+  private bytes = 0
+
+  add(part: Uint8Array): void {
+    this.bytes += part.byteLength
+    if (!this.isFull) this.parts.push(part)
+  }
+
+  /** Returns the client's stream, and reads it here to its end, or until the copy is full. */
+  readBeside(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const [client, own] = stream.tee()
+    void this.readAll(own)
+    return client
+  }
+
+  private async readAll(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const _ of stream) if (this.isFull) return
+  }
+
+  private get isFull(): boolean {
+    return this.bytes > upstreamAnswerBytesMax
+  }
+
+  /** The stored response; undefined for a stream that is too long to replay. */
+  get response(): StoredResponse | undefined {
+    if (this.isFull) return undefined
+    return { status: 200, body: { stream: new TextDecoder().decode(Buffer.concat(this.parts)) } }
+  }
+}

@@ -1,0 +1,146 @@
+import { type NanoUsd, toUsd } from '../../core/money.ts'
+import type { Db } from '../../db/engine.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import type { Usage } from '../../models/usage.ts'
+import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
+import type { Registry } from '../../providers/registry.ts'
+import type { UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
+import type { Candidate, Candidates } from './candidates.ts'
+import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
+import type { PaidCall } from './paid-call.ts'
+import { type CallEnd, Settlement } from './settlement.ts'
+import {
+  failureOfError,
+  failureOfStatus,
+  unavailable,
+  type UpstreamFailure,
+} from './upstream-failure.ts'
+
+/** A request to an upstream, and the function that opens its response. */
+export interface UpstreamRequest<Opened> {
+  path: UpstreamPath
+  body: UpstreamCall['body']
+  deadlines: CallDeadlines
+  open(response: Response, candidate: Candidate): Promise<Opened | UpstreamFailure>
+  /** Returns the output tokens per choice at most, where the upstream needs a limit. */
+  outputLimit?: ((candidate: Candidate) => number | undefined) | undefined
+  /** Replaces the single send: it may send several times and returns the response to open. */
+  sendVia?: SendVia | undefined
+}
+
+/** Sends a body, with the output tokens at most, to the upstream of the current attempt. */
+export type SendUpstream = (
+  body: UpstreamCall['body'],
+  outputTokensMax?: number,
+) => Promise<Response>
+
+export type SendVia = (
+  send: SendUpstream,
+  candidate: Candidate,
+  deadlines: CallDeadlines,
+) => Promise<Response | UpstreamFailure>
+
+/** The opened response with the candidate that served it, or the failure of the last attempt. */
+export type UpstreamResult<Opened> =
+  | { candidate: Candidate; opened: Opened; failure?: undefined }
+  | { candidate: Candidate; opened?: undefined; failure: UpstreamFailure }
+
+const isFailure = (value: object): value is UpstreamFailure => 'canTryNext' in value
+
+/**
+ * Tries the candidates in order until one opens a response. A further candidate is tried only while
+ * nothing has reached the client and nothing is billed.
+ */
+export async function callUpstream<Opened extends object>(
+  upstreams: Registry,
+  candidates: Candidates,
+  request: UpstreamRequest<Opened>,
+): Promise<UpstreamResult<Opened>> {
+  let last: UpstreamResult<Opened> = { candidate: candidates[0], failure: unavailable }
+  for (const candidate of candidates) {
+    const opened = await tryCandidate(upstreams, candidate, request)
+    if (opened === undefined) continue
+    if (!isFailure(opened)) return { candidate, opened }
+    last = { candidate, failure: opened }
+    if (!opened.canTryNext) break
+  }
+  return last
+}
+
+/** Returns undefined for an unknown upstream, or one whose circuit breaker is open. */
+async function tryCandidate<Opened extends object>(
+  upstreams: Registry,
+  candidate: Candidate,
+  { path, body, deadlines, open, outputLimit, sendVia }: UpstreamRequest<Opened>,
+): Promise<Opened | UpstreamFailure | undefined> {
+  const { upstream: name, model } = candidate.offer
+  const upstream = upstreams.find(name)
+  if (!upstream?.isAvailable) return undefined
+  const { signal } = deadlines
+  const send: SendUpstream = (body, outputTokensMax) =>
+    upstream.send({ path, model, signal, body, ...(outputTokensMax && { outputTokensMax }) })
+  try {
+    const response = sendVia
+      ? await sendVia(send, candidate, deadlines)
+      : await send(body, outputLimit?.(candidate))
+    if (isFailure(response)) return response
+    if (response.ok) return await open(response, candidate)
+    return failureOfStatus(response.status, await response.text(), response.headers)
+  } catch (error) {
+    return failureOfError(error, deadlines)
+  }
+}
+
+/** The output of an upstream. */
+export interface UpstreamOutput {
+  usage: Usage
+  /** Returns the result, with its cost in USD and as the charge in nano-USD. */
+  response(cost: number, charge: NanoUsd): StoredResponse
+  /** Writes further rows in the transaction of the settlement. */
+  record?: (db: Db) => Promise<unknown>
+  /** A response that streams while the upstream produces it. `response` is not sent then. */
+  stream?: { response(cost: number): Response; ended: Promise<CallEnd> }
+}
+
+/** The parts of a paid call that depend on its operation. */
+export interface UpstreamWork extends Omit<UpstreamRequest<UpstreamOutput>, 'deadlines' | 'open'> {
+  /** Reads a successful response, bounded. */
+  read(
+    response: Response,
+    candidate: Candidate,
+    deadlines: CallDeadlines,
+  ): Promise<UpstreamOutput | UpstreamFailure>
+  /** Counts the usage of a failed call that is charged. */
+  estimateUsage(candidate: Candidate): Usage
+}
+
+/** Serves a held call: calls the upstream with fallbacks and returns the outcome to settle. */
+export async function serveCall(
+  call: PaidCall,
+  { hold, respond }: RunningRequest<Response>,
+  { read, estimateUsage, ...work }: UpstreamWork,
+): Promise<PaidOutcome> {
+  const { ctx, candidates, signal } = call
+  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
+  const settlement = new Settlement(call, hold, estimateUsage)
+  try {
+    const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
+      ...work,
+      deadlines,
+      open: (response, by) => read(response, by, deadlines),
+    })
+    if (failure) return settlement.failed(candidate, failure)
+    settlement.markFirstByte()
+    const { usage, stream, record } = opened
+    const charge = settlement.chargeOf(candidate, usage)
+    const cost = toUsd(charge)
+    if (!stream) {
+      const response = opened.response(cost, charge)
+      return settlement.served(candidate, { usage, end: 'completed', response, record })
+    }
+    respond(stream.response(cost))
+    return settlement.served(candidate, { usage, end: await stream.ended })
+  } finally {
+    deadlines.end()
+  }
+}

@@ -1,0 +1,126 @@
+import type { AppContext } from '../../context.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import type { Model } from '../../models/catalogue.ts'
+import type { UsageBounds } from '../../models/charge.ts'
+import type { ModelType } from '../../models/price.ts'
+import type { Usage } from '../../models/usage.ts'
+import type { UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
+import type { Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { paidErrors, upstreamErrors } from '../operation.ts'
+import { serveCall, type UpstreamOutput } from './call-upstream.ts'
+import {
+  type Candidate,
+  type Candidates,
+  findModels,
+  listCandidates,
+  maxCostOf,
+} from './candidates.ts'
+import type { CallDeadlines } from './deadlines.ts'
+import { holdRequestOf, jsonResponse, type PaidCall, respondToPaidCall } from './paid-call.ts'
+import type { Preferences } from './preferences.ts'
+import type { UpstreamFailure } from './upstream-failure.ts'
+
+export type MediaOutput = UpstreamOutput
+
+/** A media call while an upstream serves it. */
+export interface MediaCall {
+  candidate: Candidate
+  deadlines: CallDeadlines
+  /** Whether the result is stored for the same Idempotency-Key. */
+  isReplayable: boolean
+  /** Resolves when the charge is committed. Streams close after it. */
+  settled: Promise<unknown>
+  pauseIdleTimeout?: Call['pauseIdleTimeout']
+}
+
+/** A parsed request for images, speech, a transcription or embeddings. */
+export interface MediaRequest {
+  path: UpstreamPath
+  type: ModelType
+  /** The kind of work in the ledger and the history. */
+  kind: 'embedding' | 'image' | 'speech' | 'transcription'
+  modelIds: string[]
+  /** The part of its request that the work is for, where there are several. */
+  part?: string | undefined
+  preferences: Preferences
+  /** The body for the upstream. */
+  body: UpstreamCall['body']
+  /** Returns another body for a candidate that does not take all of `body`. */
+  bodyFor?(candidate: Candidate): UpstreamCall['body']
+  /** Identifies the same request. */
+  fingerprint: unknown
+  /** Throws for a model that has the right type and cannot serve the request. */
+  validate?(model: Model): void
+  maxUsage(model: Model): UsageBounds
+  /** Counts the usage at a model, to charge a client that left before the response. */
+  estimateUsage(model: Model): Usage
+  /** Reads a successful response, bounded. */
+  read(response: Response, call: MediaCall): Promise<MediaOutput | UpstreamFailure>
+  /** Turns a result into a response, at first and in replays. The default is JSON. */
+  present?(result: StoredResponse): Promise<Response>
+}
+
+/** Runs a paid media request (document 2, sections 4 and 7). Throws the errors of section 7. */
+export function runMediaRequest(
+  ctx: AppContext,
+  spender: Spender,
+  request: MediaRequest,
+  call: Call,
+): Promise<Response> {
+  const { path, kind, part, body, bodyFor, present = jsonResponse } = request
+  return respondToPaidCall(ctx, spender, call, {
+    path,
+    body: request.fingerprint,
+    present: (result) => (result.status === 200 ? present(result) : jsonResponse(result)),
+    prepare: async (slot) => {
+      const candidates = listMediaCandidates(ctx, request)
+      const paid: PaidCall = { ...call, ctx, spender, candidates, slot }
+      const { pauseIdleTimeout } = call
+      const isReplayable = slot !== undefined
+      return {
+        hold: holdRequestOf(paid, maxCostOf(candidates, request.maxUsage), kind, part),
+        run: (running) =>
+          serveCall(paid, running, {
+            path,
+            body,
+            sendVia: bodyFor && ((send, candidate) => send(bodyFor(candidate))),
+            read: (response, candidate, deadlines) => {
+              const { settled } = running
+              const media = { candidate, deadlines, isReplayable, settled, pauseIdleTimeout }
+              return request.read(response, media)
+            },
+            estimateUsage: ({ model }) => ({ ...request.estimateUsage(model), estimated: true }),
+          }),
+      }
+    },
+  })
+}
+
+/** Returns the candidates of a media request, in the order of the attempts. */
+export function listMediaCandidates(
+  { catalogue, upstreams }: AppContext,
+  request: Pick<MediaRequest, 'modelIds' | 'type' | 'preferences' | 'validate'>,
+): Candidates {
+  const { modelIds, type, preferences } = request
+  const models = findModels(catalogue, modelIds, type)
+  for (const { model, suffixes } of models) {
+    // Only chat has the rounds that a web search needs.
+    if (suffixes.includes('online')) throw new ApiError('model_cannot_search', { model: model.id })
+    request.validate?.(model)
+  }
+  return listCandidates(models, preferences, upstreams.speeds)
+}
+
+/** The errors of paid media operations, in the order of section 7. */
+export const mediaErrors: GatewayErrorName[] = [
+  'bad_request',
+  'no_price',
+  'model_cannot_search',
+  'not_enough_credits',
+  'no_model',
+  'daily_cap',
+  ...upstreamErrors,
+  ...paidErrors,
+]

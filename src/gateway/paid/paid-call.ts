@@ -1,0 +1,84 @@
+import type { AppContext } from '../../context.ts'
+import { formatDecimal } from '../../core/money.ts'
+import { recordOf } from '../../core/schema.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import type { HoldRequest } from '../../ledger/holds.ts'
+import { storedPrice } from '../../models/price.ts'
+import { type RequestWork, runPaidRequest } from '../../paid/paid-request.ts'
+import type { UpstreamPath } from '../../providers/upstream.ts'
+import type { Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { final } from '../error-response.ts'
+import { expireHolds, holdDurationMs, holdRef } from '../usage/expire-holds.ts'
+import type { Candidates, MaxCost } from './candidates.ts'
+
+/** A paid call of the gateway, checked and ready to be held and served. */
+export interface PaidCall extends Call {
+  ctx: AppContext
+  spender: Spender
+  candidates: Candidates
+  /** The name of the stored response; undefined without an Idempotency-Key. */
+  slot: string | undefined
+}
+
+/** A paid operation of the gateway. */
+interface PaidOperation {
+  path: UpstreamPath
+  /** The request's body, which identifies the work together with the path. */
+  body: unknown
+  /** Turns a result into the HTTP response, at first and in replays. */
+  present(result: StoredResponse): Response | Promise<Response>
+  prepare(slot: string | undefined): Promise<RequestWork<Response>>
+}
+
+/** Runs a paid operation and returns its HTTP response. Throws the errors of `runPaidRequest`. */
+export async function respondToPaidCall(
+  ctx: AppContext,
+  { account, caller: apiKey }: Spender,
+  { ref: key, signal }: Call,
+  { path, body, present, prepare }: PaidOperation,
+): Promise<Response> {
+  // A retry after a crash must find the charge of its first attempt, so that is settled first.
+  if (key !== undefined) await ctx.state.expiredHolds.get(() => expireHolds(ctx))
+  const result = await runPaidRequest<Response>(ctx, {
+    owner: account,
+    key,
+    fingerprint: { path, body },
+    caller: { apiKey, signal },
+    prepare,
+  })
+  return result instanceof Response ? result : present(result)
+}
+
+/** Returns the hold of a call: its maximum cost, charged in full when the process dies. */
+export function holdRequestOf(
+  { ctx, spender, candidates, requestId, slot }: PaidCall,
+  { amount, price }: MaxCost,
+  kind: string,
+  part?: string,
+): HoldRequest {
+  return {
+    account: spender.account,
+    amount,
+    ref: holdRef(part ? [kind, requestId, part] : [kind, requestId], slot),
+    kind,
+    item: candidates[0].model.id,
+    funds: spender.funds,
+    price: storedPrice(price),
+    cap: spender.cap,
+    onExpiry: 'settle',
+    ms: holdDurationMs(ctx),
+  }
+}
+
+/** Returns a JSON response: a result with its cost as a header, or the replay of a charged error. */
+export function jsonResponse({ status, body }: StoredResponse): Response {
+  const { usage, cost } = recordOf(body)
+  const headers = status === 200 ? costHeader(Number(recordOf(usage).cost ?? cost)) : final
+  return Response.json(body, { status, headers })
+}
+
+/** Returns X-Service-Cost: USD as plain digits with at most nine decimals. */
+export const costHeader = (cost: number): { 'x-service-cost': string } => ({
+  'x-service-cost': formatDecimal(cost),
+})

@@ -1,0 +1,68 @@
+import { isRecord, type Json } from '../../core/schema.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { parseRecord } from '../../providers/response.ts'
+import type { CallDeadlines } from './deadlines.ts'
+import {
+  failureOfErrorBody,
+  interruptionOf,
+  noContent,
+  unreadable,
+  type UpstreamFailure,
+} from './upstream-failure.ts'
+
+const decoder = new TextDecoder()
+
+/** Reads a bounded JSON object. An object with an `error` is a failure. */
+export async function readJsonObject(
+  response: Response,
+  deadlines: CallDeadlines,
+): Promise<{ answer: Json } | UpstreamFailure> {
+  const read = await readRawObject(response, deadlines)
+  if (!('answer' in read)) return read
+  const { error } = read.answer
+  return isRecord(error) ? failureOfErrorBody(error) : read
+}
+
+/** Reads a bounded JSON object, in which an `error` may be data. */
+export async function readRawObject(
+  response: Response,
+  deadlines: CallDeadlines,
+): Promise<{ answer: Json } | UpstreamFailure> {
+  const bytes = await readBoundedBytes(response, deadlines)
+  if (!bytes) return interruptionOf(deadlines)
+  if (bytes.byteLength === 0) return noContent
+  const answer = parseRecord(decoder.decode(bytes))
+  return answer ? { answer } : unreadable
+}
+
+/** Reads a body. Undefined when it breaks off or has more than `max` bytes. */
+export async function readBoundedBytes(
+  response: Response,
+  deadlines: CallDeadlines,
+  max = upstreamAnswerBytesMax,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    if (hasBoundedLength(response, max)) {
+      deadlines.markFirstByte()
+      const whole = await response.bytes()
+      return deadlines.cause ? undefined : whole
+    }
+    for await (const chunk of response.body ?? []) {
+      deadlines.markFirstByte()
+      bytes += chunk.byteLength
+      if (bytes > max) return undefined
+      chunks.push(chunk)
+    }
+  } catch {
+    return undefined
+  }
+  return deadlines.cause ? undefined : Buffer.concat(chunks)
+}
+
+/** Returns whether the headers declare an acceptable length, so that one read takes the body. */
+function hasBoundedLength({ headers }: Response, max: number): boolean {
+  const length = Number(headers.get('content-length') ?? Infinity)
+  return length <= max && !headers.has('content-encoding')
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+
+import { errorEnvelope } from '../error-response.ts'
+import { failureOfErrorBody, failureOfStatus } from './upstream-failure.ts'
+
+const told = (status: number, headers: Record<string, string> = {}) => {
+  const {
+    error: refusal,
+    charges,
+    canTryNext: another,
+  } = failureOfStatus(status, '', new Headers(headers))
+  return [refusal.errorName, charges, another]
+}
+
+test('what may come again is a failure of the upstream, and another one is asked', () => {
+  for (const status of [408, 425, 500, 503, 599]) {
+    expect([status, ...told(status)]).toEqual([status, 'upstream_failed', 'nothing', true])
+  }
+  expect(told(404)).toEqual(['upstream_rejected', 'nothing', true])
+  expect(told(422)).toEqual(['upstream_rejected', 'nothing', false])
+})
+
+test('a failure of an upstream tells the wait that the upstream told, and else none', () => {
+  const headersOf = (headers: Record<string, string>) =>
+    errorEnvelope(failureOfStatus(503, '', new Headers(headers)).error).headers
+  expect(headersOf({ 'retry-after': '7' })).toEqual({ 'retry-after': '7' })
+  expect(headersOf({})).toEqual({})
+})
+
+test('the wait of a 429 is its upstream’s, in seconds or until a date, up to an hour', () => {
+  const waitOf = (said: string): unknown => {
+    const { error: refusal } = failureOfStatus(429, '', new Headers({ 'retry-after': said }))
+    return Object(refusal.details.at(0)).retryAfter
+  }
+  const soon = new Date(Date.now() + 30_500).toUTCString()
+  expect([waitOf('7'), waitOf('0.2'), waitOf('90000')]).toEqual([7, 1, 3_600])
+  expect([29, 30, 31]).toContain(Number(waitOf(soon)))
+  for (const nothing of ['', '0', '-3', 'soon', 'Sat, 01 Jan 2000 00:00:00 GMT', 'Infinity']) {
+    expect([nothing, waitOf(nothing)]).toEqual([nothing, nothing === 'Infinity' ? 3_600 : 1])
+  }
+})
+
+test('why an upstream refused is told, but not what the operator’s account does not know', () => {
+  const wordsAt = (status: number) => {
+    const said = JSON.stringify({
+      error: { message: 'Too long.', code: 'context_length_exceeded' },
+    })
+    return errorEnvelope(failureOfStatus(status, said, new Headers()).error).body.error
+  }
+  const plain = 'The provider refused this request. Nothing was charged. Change it first.'
+  expect(wordsAt(400)).toEqual({
+    message: `${plain} It said: Too long.`,
+    type: 'api_error',
+    param: null,
+    code: 'context_length_exceeded',
+  })
+  expect(wordsAt(404)).toEqual({ message: plain, type: 'api_error', param: null, code: null })
+})
+
+test('an error within an answer has no words of the upstream, which may name its key', () => {
+  const { error: refusal } = failureOfErrorBody({ code: 400, message: 'sk-secret is no key.' })
+  expect(refusal.errorName).toBe('upstream_rejected')
+  expect(errorEnvelope(refusal).body.error.message).not.toContain('sk-secret')
+})

@@ -1,0 +1,95 @@
+import { isRecord } from '../../core/schema.ts'
+import { systemClock } from '../../core/time.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import { isContentFilterError, parseErrorReason } from '../../providers/error-body.ts'
+import { UpstreamError } from '../../providers/upstream.ts'
+import type { CallDeadlines } from './deadlines.ts'
+
+/** The consequences of an upstream call that failed (document 2, section 7). */
+export interface UpstreamFailure {
+  /** The error that the client receives. */
+  error: ApiError<GatewayErrorName>
+  /** `delivered`: the prompt, and the output so far, for a client that left. */
+  charges: 'nothing' | 'hold' | 'delivered'
+  /** Whether the next candidate may be tried. */
+  canTryNext: boolean
+}
+
+const free = (error: ApiError<GatewayErrorName>, canTryNext: boolean): UpstreamFailure => ({
+  error,
+  charges: 'nothing',
+  canTryNext,
+})
+
+const charged = (
+  error: ApiError<GatewayErrorName>,
+  charges: 'hold' | 'delivered',
+): UpstreamFailure => ({ error, charges, canTryNext: false })
+
+/** The response cannot be read, and the upstream bills it (document 2, section 7). */
+export const unreadable: UpstreamFailure = charged(new ApiError('unreadable'), 'hold')
+export const noContent: UpstreamFailure = free(new ApiError('no_content'), false)
+export const contentFiltered: UpstreamFailure = free(new ApiError('content_policy'), false)
+/** No candidate is available. */
+export const unavailable: UpstreamFailure = free(new ApiError('model_unavailable'), true)
+
+const deadlinePassed: UpstreamFailure = charged(new ApiError('deadline'), 'hold')
+/** The client left, so it never receives this error. */
+const clientLeft: UpstreamFailure = charged(new ApiError('gateway_unavailable'), 'delivered')
+
+/** Returns the failure of a call that was interrupted or whose response broke off. */
+export const interruptionOf = ({ cause }: CallDeadlines): UpstreamFailure =>
+  cause === 'client' ? clientLeft : cause === 'deadline' ? deadlinePassed : unreadable
+
+/** Returns the failure of a call without a response. Rethrows errors that are not the upstream's. */
+export function failureOfError(error: unknown, deadlines: CallDeadlines): UpstreamFailure {
+  if (deadlines.cause) return interruptionOf(deadlines)
+  if (!(error instanceof UpstreamError)) throw error
+  if (error.kind === 'unreadable') return unreadable
+  const isRefused = error.kind === 'refused'
+  const failed = isRefused
+    ? new ApiError('gateway_unavailable')
+    : new ApiError('upstream_failed', {})
+  return free(failed, true)
+}
+
+/** Request Timeout and Too Early (RFC 9110, RFC 8470): the client may repeat the request. */
+const retryableStatuses = [408, 425]
+
+/** Returns the failure of a response by status and body (document 2, section 7). */
+export function failureOfStatus(
+  status: number,
+  body: string,
+  headers: Headers,
+  reason = parseErrorReason(body),
+): UpstreamFailure {
+  if (isContentFilterError(body)) return contentFiltered
+  const retryAfter = retryAfterOf(headers)
+  if (status === 429) {
+    return free(new ApiError('upstream_busy', { retryAfter: retryAfter ?? 1 }), true)
+  }
+  if ([401, 402, 403].includes(status)) return unavailable
+  if (status >= 500 || retryableStatuses.includes(status)) {
+    return free(new ApiError('upstream_failed', { retryAfter }), true)
+  }
+  // The operator has to fix an unknown model. The upstream's words would name the account.
+  const isUnknown = status === 404
+  return free(new ApiError('upstream_rejected', isUnknown ? {} : reason), isUnknown)
+}
+
+/** Returns the failure of an error in a stream, or in a response with status 200. */
+export function failureOfErrorBody(error: unknown): UpstreamFailure {
+  const code = isRecord(error) ? (error.status ?? error.code) : undefined
+  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
+  // Such an error may contain the upstream's key, so its words stay here.
+  return failureOfStatus(status, JSON.stringify({ error }), new Headers(), {})
+}
+
+const retryAfterMax = 3_600
+
+/** Returns the seconds of the header Retry-After, in either of its forms (RFC 9110, 10.2.3). */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? ''
+  const seconds = Math.ceil(Number(text || NaN) || (Date.parse(text) - systemClock.now()) / 1_000)
+  return seconds > 0 ? Math.min(seconds, retryAfterMax) : undefined
+}

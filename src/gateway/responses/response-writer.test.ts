@@ -1,0 +1,138 @@
+import { expect, test } from 'bun:test'
+
+import { ResponseWriter } from './response-writer.ts'
+
+const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
+
+/** What is written of a stream whose deltas are these. */
+function writtenOf(...deltas: object[]) {
+  const written = new ResponseWriter(start)
+  for (const delta of deltas) written.read({ choices: [{ delta }] })
+  const response = written.finish()
+  return { events: written.events.take(), response }
+}
+
+const call = (name: string, sent: string, more: object = {}) => ({
+  tool_calls: [{ ...more, function: { name, arguments: sent } }],
+})
+const calls = (...of: [string, string][]) =>
+  of.map(([name, sent]) => ({ type: 'function_call', name, arguments: sent }))
+
+test('calls that come in turns are told apart by their index', () => {
+  const { response, events } = writtenOf(
+    call('depth', '', { index: 0, id: 'a' }),
+    call('wind', '', { index: 1, id: 'b' }),
+    { tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] },
+    { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
+    { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] },
+  )
+  expect(response.output).toMatchObject(calls(['depth', '{"x":1}'], ['wind', '{}']))
+  const done = events.filter(({ type }) => type === 'response.function_call_arguments.done')
+  expect(done).toMatchObject([
+    { output_index: 0, arguments: '{"x":1}' },
+    { output_index: 1, arguments: '{}' },
+  ])
+})
+
+test('calls without an index are told apart by their ids, and one without an id is given one', () => {
+  const { response } = writtenOf(call('depth', '{}', { id: 'a' }), call('wind', '{}', { id: 'b' }))
+  expect(response.output).toMatchObject(calls(['depth', '{}'], ['wind', '{}']))
+  const nameless = writtenOf(call('depth', '{}'))
+  expect(nameless.response.output).toMatchObject([
+    { call_id: expect.stringMatching(/^call_answer0$/) },
+  ])
+})
+
+test('a name or an id that comes with a later piece is that of its call', () => {
+  const { response, events } = writtenOf(
+    { tool_calls: [{ index: 0, id: 'a', function: { arguments: '' } }] },
+    call('depth', '{}', { index: 0 }),
+    call('wind', '{', { index: 1 }),
+    { tool_calls: [{ index: 1, id: 'b', function: { arguments: '}' } }] },
+  )
+  const [depth, wind] = calls(['depth', '{}'], ['wind', '{}'])
+  expect(response.output).toMatchObject([
+    { ...depth, call_id: 'a' },
+    { ...wind, call_id: 'b' },
+  ])
+  const added = events.filter(({ type }) => type === 'response.output_item.added')
+  expect(added).toHaveLength(2)
+})
+
+test('a text before a call is closed by it, and a refusal is a part of its own', () => {
+  const { response, events } = writtenOf(
+    { content: 'I look' },
+    call('depth', '{}', { index: 0, id: 'a' }),
+    { content: 'so' },
+    { refusal: 'No.' },
+  )
+  expect(response.output).toMatchObject([
+    { type: 'message', content: [{ type: 'output_text', text: 'I look' }] },
+    { type: 'function_call' },
+    { type: 'message', content: [{ text: 'so' }, { type: 'refusal', refusal: 'No.' }] },
+  ])
+  const added = events.filter(({ type }) => type === 'response.content_part.added')
+  expect(added).toMatchObject([
+    { output_index: 0, content_index: 0 },
+    { output_index: 2, content_index: 0 },
+    { output_index: 2, content_index: 1, part: { type: 'refusal', refusal: '' } },
+  ])
+})
+
+test('in an answer that failed nothing is said to go on', () => {
+  const written = new ResponseWriter(start)
+  written.read({ choices: [{ delta: { content: 'I loo' } }] })
+  written.fail({ code: 'upstream_stream_error', message: 'It broke off.' })
+  const { response } = written.events.take().at(-1) ?? {}
+  expect(response).toMatchObject({
+    status: 'failed',
+    output: [{ status: 'incomplete', content: [{ text: 'I loo' }] }],
+  })
+})
+
+test('how likely its tokens were is told beside each piece, and of the whole with its part', () => {
+  const likely = (token: string) => ({ token, bytes: [1], logprob: -0.5 })
+  const told = (token: string) => ({ ...likely(token), top_logprobs: [likely(token)] })
+  const chunk = (content: string, delta: object = { content }) => ({
+    choices: [{ delta, logprobs: { content: [told(content)], refusal: null } }],
+  })
+  const written = new ResponseWriter(start)
+  written.read(chunk('Hm', { reasoning_content: 'Hm' }))
+  for (const content of ['a', 'b']) written.read(chunk(content))
+  const { output } = written.finish()
+  const whole = [told('a'), told('b')]
+  expect(output).toMatchObject([
+    { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] },
+    { content: [{ type: 'output_text', text: 'ab', annotations: [], logprobs: whole }] },
+  ])
+  const events = written.events.take()
+  const of = (name: string) => events.filter(({ type }) => type === `response.output_text.${name}`)
+  expect(of('delta').map(({ logprobs }) => logprobs)).toEqual([[told('a')], [told('b')]])
+  expect(of('done')).toMatchObject([{ logprobs: whole }])
+})
+
+test('what came is kept without its thoughts, also where its client leaves', () => {
+  const kept: object[] = []
+  const written = new ResponseWriter({ ...start, keep: (item) => void kept.push(item) })
+  const deltas = [
+    { reasoning_content: 'Hm.' },
+    { content: 'One' },
+    call('depth', '{}'),
+    { content: 'Tw' },
+  ]
+  for (const delta of deltas) written.read({ choices: [{ delta }] })
+  expect(kept).toMatchObject([{ id: 'msg_answer1', content: [{ text: 'One' }] }])
+  written.leave()
+  expect(kept.slice(1)).toMatchObject([
+    ...calls(['depth', '{}']),
+    { id: 'msg_answer3', status: 'incomplete', content: [{ text: 'Tw' }] },
+  ])
+})
+
+test('a usage that is no usage counts nothing', () => {
+  const written = new ResponseWriter(start)
+  written.read({ choices: [], usage: { prompt_tokens: -1, completion_tokens: '7' } })
+  const { usage, created_at } = written.finish()
+  expect(usage).toMatchObject({ input_tokens: 0, output_tokens: 0, total_tokens: 0 })
+  expect(created_at).toBe(7)
+})

@@ -1,0 +1,161 @@
+import type { AppContext } from '../context.ts'
+import { sha256 } from '../core/ids.ts'
+import type { Db } from '../db/engine.ts'
+import { ApiError, type GatewayErrorName } from '../errors.ts'
+import type { Claim, StoredResponse } from '../idempotency/idempotency.ts'
+import type { Hold, HoldRequest } from '../ledger/holds.ts'
+import { holdMaxCost, releaseWork, settleWork, type WorkOutcome } from '../ledger/paid-work.ts'
+import { openHoldsPerKeyMax } from '../limits.ts'
+
+/** The response to finished work, or the error of failed work, which may have a charge too. */
+export type PaidResult =
+  | { response: StoredResponse; error?: undefined }
+  | { response?: undefined; error: ApiError<GatewayErrorName> }
+
+/** A paid result with its charge. */
+export interface PaidOutcome extends WorkOutcome<PaidResult> {
+  /** The response that a replay under the same idempotency key returns. */
+  replay?: StoredResponse | undefined
+}
+
+/** A paid request while it is served. `Stream` is the type of a streaming response. */
+export interface RunningRequest<Stream> {
+  hold: Hold
+  /** Sends a streaming response; the work goes on behind it, and its result is not sent. */
+  respond(stream: Stream): void
+  /** Resolves when the charge is committed or the work failed. Streams close after it. */
+  settled: Promise<void>
+}
+
+/** Work that ends within its request. */
+export interface RequestWork<Stream> {
+  hold: HoldRequest
+  run(request: RunningRequest<Stream>): Promise<PaidOutcome>
+}
+
+/** Work that a job does. `start` enqueues it and opens its holds, in one transaction. */
+export interface JobWork {
+  start(db: Db): Promise<StoredResponse>
+}
+
+/** A request that costs credits. */
+export interface PaidRequest<Stream = never> {
+  /** The owner of the idempotency key. */
+  owner: string
+  /** The idempotency key; undefined for a request without one. */
+  key: string | undefined
+  /** Equal for two requests for the same work. */
+  fingerprint: unknown
+  /** The API key whose running requests are limited. */
+  caller?: { apiKey: string; signal: AbortSignal }
+  /** Checks the request and computes its maximum cost. `slot` names the stored response. */
+  prepare(slot: string | undefined): Promise<RequestWork<Stream> | JobWork>
+}
+
+/**
+ * Runs one paid request, from its idempotency key to its response (docs/architecture.md). All
+ * operations that hold credits go through it. Throws the errors of its steps; failed work is charged
+ * only where its outcome says so (document 2, section 7).
+ */
+export function runPaidRequest<Stream = never>(
+  ctx: AppContext,
+  request: PaidRequest<Stream>,
+): Promise<StoredResponse | Stream> {
+  const { promise, resolve, reject } = Promise.withResolvers<StoredResponse | Stream>()
+  serve(ctx, request, resolve).then(resolve, reject)
+  return promise
+}
+
+async function serve<Stream>(
+  ctx: AppContext,
+  request: PaidRequest<Stream>,
+  respond: (stream: Stream) => void,
+): Promise<StoredResponse> {
+  // 1. Claim the idempotency key, or replay the stored response.
+  const claim = await ctx.idempotency.claim(request.owner, request.key, request.fingerprint)
+  if (claim.stored) return claim.stored
+  const settled = Promise.withResolvers<void>()
+  let endRequest: (() => void) | undefined
+  try {
+    // 2. Check the request, and compute its candidates and its maximum cost.
+    const work = await request.prepare(claim.slot)
+    // 3. A job holds the credits, does the work later and settles it then.
+    if ('start' in work) return await startJob(ctx, claim, work)
+    // 4. Check the limit of running requests, and repeat a recent charged failure.
+    endRequest = beginRequest(ctx, request)
+    // 5. Hold the maximum cost.
+    const hold = await holdMaxCost(ctx, work.hold)
+    // 6. Call the upstream with fallbacks. Work that throws costs nothing.
+    const outcome = await work
+      .run({ hold, respond, settled: settled.promise })
+      .catch((error: unknown) => releaseWork(ctx, hold, error))
+    // 7. Settle: the charge, the history row and the replayable response, in one transaction.
+    const { charged } = await settleWork(ctx, hold, withReplay(outcome, claim))
+    // 8. Respond.
+    const { response, error } = outcome.result
+    if (response) return response
+    if (charged > 0n) rememberChargedFailure(ctx, request, error)
+    throw error
+  } catch (error) {
+    // Another process on the same database may have committed the same key first.
+    return await claim.resolveConflict(error)
+  } finally {
+    settled.resolve()
+    endRequest?.()
+    claim.release()
+  }
+}
+
+const startJob = (ctx: AppContext, claim: Claim, { start }: JobWork): Promise<StoredResponse> =>
+  ctx.db.tx(async (db) => {
+    const response = await start(db)
+    await claim.store(db, response)
+    return response
+  })
+
+/** Counts a running request of an API key. Throws `holds_limit`, or a recent charged failure. */
+function beginRequest<Stream>(
+  { state }: AppContext,
+  request: PaidRequest<Stream>,
+): (() => void) | undefined {
+  if (!request.caller) return undefined
+  // Hashing a request costs time, so it waits until there is a failure to find.
+  const failures = state.chargedFailures
+  const failure = failures.size > 0 ? failures.get(failureKey(request)) : undefined
+  if (failure) throw failure
+  return beginPaidCall(state, request.caller.apiKey)
+}
+
+/** Counts a running paid call until the returned function is called. Throws `holds_limit`. */
+export function beginPaidCall({ paidCalls }: AppContext['state'], apiKey: string): () => void {
+  const end = paidCalls.begin(apiKey)
+  if (end) return end
+  throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
+}
+
+/** Adds the stored response to the rows of a settlement. */
+function withReplay(outcome: PaidOutcome, claim: Claim): PaidOutcome {
+  const { replay, record } = outcome
+  if (!replay || claim.slot === undefined) return outcome
+  return {
+    ...outcome,
+    record: async (db, ended) => {
+      await record?.(db, ended)
+      await claim.store(db, replay)
+    },
+  }
+}
+
+/** Remembers a charged failure for clients that retry at once. A client that left saw no error. */
+function rememberChargedFailure<Stream>(
+  { state }: AppContext,
+  request: PaidRequest<Stream>,
+  error: ApiError<GatewayErrorName>,
+): void {
+  if (request.caller && !request.caller.signal.aborted) {
+    state.chargedFailures.set(failureKey(request), error)
+  }
+}
+
+const failureKey = ({ caller, fingerprint }: Pick<PaidRequest, 'caller' | 'fingerprint'>): string =>
+  sha256(`${caller?.apiKey} ${JSON.stringify(fingerprint)}`)
