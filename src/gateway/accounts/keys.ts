@@ -34,8 +34,8 @@ const present = (key: keys.Key, current: keys.Key): KeyResponse => ({
 })
 
 /**
- * Changes the account's keys in a transaction, one change at a time. It reads the calling key again,
- * which may have been limited or revoked since the request arrived. Throws `bad_key`.
+ * Changes the account's keys in a transaction, one change at a time. It reads the calling key
+ * again, which may have been limited or revoked since the request arrived. Throws `bad_key`.
  */
 async function changeKeys<T>(
   ctx: AppContext,

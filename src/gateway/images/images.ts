@@ -29,9 +29,7 @@ export const generateImages = (ctx: AppContext, spender: Spender, body: unknown,
 
 function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
   const { model, models, provider, stream, ...params } = recordOf(sent)
-  if (stream === true) {
-    throw fields.invalidField('stream', 'Images cannot be streamed. Remove "stream".')
-  }
+  if (stream === true) throw fields.invalidField('stream', 'Images do not stream. Remove it.')
   const modelIds = fields.readModels(model, models)
   const prompt = fields.readString(params, 'prompt', promptCharsMax)
   fields.findString(params, 'negative_prompt', promptCharsMax)

@@ -11,7 +11,9 @@ const rejectPayment = (): never => {
   throw new ApiError('payments_off')
 }
 
-/** Routes of crypto top-ups (document 2, section 4). They validate the request, then respond 503. */
+/**
+ * Routes of crypto top-ups (document 2, section 4). They validate the request, then respond 503.
+ */
 export const topupRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))

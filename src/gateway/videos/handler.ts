@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import type { Json } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { Handler, Job, JobRun, Outcome } from '../../jobs/handler.ts'
@@ -11,48 +12,52 @@ import { readPrice } from '../../models/price.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import { UpstreamError } from '../../providers/upstream.ts'
 import { detectVideoType } from '../../storage/videos.ts'
-import * as made from '../media-files/media-files.ts'
+import * as mediaFiles from '../media-files/media-files.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { readBoundedBytes, readRawObject } from '../paid/response-body.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
-import { VideoJobData, VideoJobInput } from './schemas.ts'
+import {
+  type VideoJobData,
+  VideoJobDataSchema,
+  type VideoJobInput,
+  VideoJobInputSchema,
+} from './schemas.ts'
 
-type Film = JobRun<VideoJobInput, VideoJobData>
-type Answer = Record<string, unknown>
+type VideoRun = JobRun<VideoJobInput, VideoJobData>
 
-const done = ['completed', 'succeeded']
-const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
+const completedStatuses = ['completed', 'succeeded']
+const failedStatuses = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
 
 /**
- * Looks after a film that an upstream makes: asks how it stands every VIDEO_POLL_SECONDS, whatever
- * becomes of this process, until it is there, has failed, or its time is up. It is charged with its
- * landing, once; a film that fails or never comes costs nothing (document 2, section 3).
+ * Creates the handler that polls the upstream of a video every VIDEO_POLL_SECONDS, across restarts,
+ * until it is completed, failed or expired. Completion charges it once, in the same transaction. A
+ * video without a result costs nothing (document 2, section 3).
  */
 export const videoHandler = (
   ctx: AppContext,
-): Handler<typeof VideoJobInput, typeof VideoJobData> => ({
+): Handler<typeof VideoJobInputSchema, typeof VideoJobDataSchema> => ({
   queue: 'media',
-  input: VideoJobInput,
-  data: VideoJobData,
+  input: VideoJobInputSchema,
+  data: VideoJobDataSchema,
   restarts: Infinity,
   run: async (work) => {
     const { data, signal } = work
-    // Its process died before the upstream's answer was kept: nobody can ask for it any more.
-    if (!data) return failed('interrupted', 'The server stopped before the provider had answered.')
-    const watch = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
+    // The process ended before it stored the upstream's id, so nothing can poll the video.
+    if (!data) return failed('interrupted', 'The server stopped before the provider responded.')
+    const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
     try {
-      return await look(ctx, work, data, watch)
+      return await poll(ctx, work, data, deadlines)
     } catch (error) {
-      if (error instanceof UpstreamError && !signal.aborted) return later(ctx)
+      if (error instanceof UpstreamError && !signal.aborted) return retry(ctx)
       throw error
     } finally {
-      watch.end()
+      deadlines.end()
     }
   },
-  compensate: (db, job) => noteUse(ctx, db, job, 'failed', createUsage({})),
+  compensate: (db, job) => recordUse(ctx, db, job, 'failed', createUsage({})),
 })
 
-const later = ({ config }: AppContext): Outcome => ({
+const retry = ({ config }: AppContext): Outcome => ({
   end: 'again',
   afterMs: config.videoPollSeconds * second,
 })
@@ -62,110 +67,111 @@ const failed = (code: string, why: string): Outcome => ({
   error: { code, error: `${why} Nothing was charged.` },
 })
 
-/** What cannot be had or read now may be later: only the upstream's own word ends it before. */
-async function look(
+/** Polls once. Only a status of the upstream ends the job; any other problem may be temporary. */
+async function poll(
   ctx: AppContext,
-  work: Film,
+  work: VideoRun,
   data: VideoJobData,
-  watch: CallDeadlines,
+  deadlines: CallDeadlines,
 ): Promise<Outcome> {
   const upstream = ctx.upstreams.find(data.upstream)
-  if (!upstream) return later(ctx)
+  if (!upstream) return retry(ctx)
+  const { signal } = deadlines
   const path = `/videos/${encodeURIComponent(data.operation)}` as const
-  const response = await upstream.poll({ path, signal: watch.signal })
+  const response = await upstream.poll({ path, signal })
   if ([404, 410].includes(response.status)) {
-    return failed('upstream_failed', 'The provider has lost this film.')
+    return failed('upstream_failed', 'The provider no longer has this video.')
   }
-  if (!response.ok) return later(ctx)
-  const read = await readRawObject(response, watch)
-  if (!('answer' in read)) return later(ctx)
+  if (!response.ok) return retry(ctx)
+  const read = await readRawObject(response, deadlines)
+  if (!('answer' in read)) return retry(ctx)
   const { status, error, progress } = read.answer
-  if (typeof status === 'string' && dead.includes(status)) return failureOf(error)
-  if (typeof status !== 'string' || !done.includes(status)) {
+  if (failedStatuses.includes(String(status))) return toFailure(error)
+  if (!completedStatuses.includes(String(status))) {
     const percent = Number(progress)
-    const isNews = percent > work.job.progress && percent < 100
-    if (isNews) await work.report({ progress: percent / 100 })
-    return later(ctx)
+    const hasProgressed = percent > work.job.progress && percent < 100
+    if (hasProgressed) await work.report({ progress: percent / 100 })
+    return retry(ctx)
   }
-  const content = { path: `${path}/content`, signal: watch.signal } as const
-  const film = await filmIn(ctx, read.answer, () => upstream.poll(content), watch)
-  return film ? landing(ctx, work, { data, answer: read.answer, film }) : later(ctx)
+  const download = () => upstream.poll({ path: `${path}/content`, signal })
+  const content = await storeContent(ctx, read.answer, download, deadlines)
+  return content ? complete(ctx, work, { data, response: read.answer, content }) : retry(ctx)
 }
 
-function failureOf(error: unknown): Outcome {
-  const { errorName: refusal } = failureOfErrorBody(error).error
-  return refusal === 'content_policy'
+const toFailure = (error: unknown): Outcome =>
+  failureOfErrorBody(error).error.errorName === 'content_policy'
     ? failed('content_policy_violation', 'The provider declined this under its content rules.')
-    : failed('upstream_failed', 'The provider could not make this film.')
-}
+    : failed('upstream_failed', 'The provider could not create this video.')
 
-/** A film as it is kept: where it stands elsewhere, or a row of our own. */
-type Kept = { url: string } | { row: made.MediaFile }
+/** The content of a video: a URL of the upstream, or a stored file. */
+type VideoContent = { url: string } | { file: mediaFiles.MediaFile }
 
-async function filmIn(
+async function storeContent(
   ctx: AppContext,
-  { url }: Answer,
-  content: () => Promise<Response>,
-  watch: CallDeadlines,
-): Promise<Kept | undefined> {
+  { url }: Json,
+  download: () => Promise<Response>,
+  deadlines: CallDeadlines,
+): Promise<VideoContent | undefined> {
   if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return { url }
-  const answer = await content()
-  const bytes = answer.ok ? await readBoundedBytes(answer, watch, videoBytesMax) : undefined
+  const response = await download()
+  const bytes = response.ok ? await readBoundedBytes(response, deadlines, videoBytesMax) : undefined
   const type = bytes && detectVideoType(bytes)
-  if (!type) return undefined
-  return { row: await made.store(ctx, { bytes, type, forMs: mediaLinkMs }) }
+  return type && { file: await mediaFiles.store(ctx, { bytes, type, forMs: mediaLinkMs }) }
 }
 
-/** Paid by the seconds that the upstream says it made, at most those that were asked for. */
-function landing(
+/** Charges the seconds that the upstream reports, at most those of the request. */
+function complete(
   ctx: AppContext,
-  { input }: Film,
-  { data, answer, film }: { data: VideoJobData; answer: Answer; film: Kept },
+  { input }: VideoRun,
+  { data, response, content }: { data: VideoJobData; response: Json; content: VideoContent },
 ): Outcome {
   const price = readPrice(data.price)
   if ('error' in price) throw new Error(price.error)
   const limits = { prompt: 0, completion: 0, seconds: input.seconds }
-  const told = readUsage({ seconds: Number(answer.seconds ?? Number.NaN) }, limits)
-  const isTold = told !== undefined && told.seconds > 0
-  const seconds = isTold ? told.seconds : input.seconds
-  const estimated = isTold ? told.estimated : answer.seconds !== undefined
-  const usage = createUsage({ seconds, images: 1, estimated })
+  const reported = readUsage({ seconds: Number(response.seconds ?? Number.NaN) }, limits)
+  const usage =
+    reported && reported.seconds > 0
+      ? createUsage({ seconds: reported.seconds, images: 1, estimated: reported.estimated })
+      : createUsage({
+          seconds: input.seconds,
+          images: 1,
+          estimated: response.seconds !== undefined,
+        })
   const charge = chargeOf(price, usage)
   return {
     end: 'done',
     record: async (db, job) => {
-      if ('row' in film) await made.insert(db, [film.row])
+      if ('file' in content) await mediaFiles.insert(db, [content.file])
       for (const hold of await listOpenHolds(db, job.id)) {
         await settleHold(ctx, db, hold, charge, (_db, { charged }) =>
-          noteUse(ctx, db, { ...job, charged }, 'completed', usage),
+          recordUse(ctx, db, { ...job, charged }, 'completed', usage),
         )
       }
-      return 'url' in film ? film : { made: film.row.id }
+      return 'url' in content ? content : { made: content.file.id }
     },
   }
 }
 
-/** The film's row of the history. */
-async function noteUse(
+/** Inserts the video's row of the history. */
+async function recordUse(
   { clock }: AppContext,
   db: Db,
   job: Job,
   status: 'completed' | 'failed',
   usage: Usage,
 ): Promise<void> {
-  const { model: wanted, requestId, source }: VideoJobInput = Object(job.input)
-  const making: Partial<VideoJobData> = Object(job.data)
-  const { model = wanted } = making
-  const price = making.price && readPrice(making.price)
+  const input: VideoJobInput = Object(job.input)
+  const data: Partial<VideoJobData> = Object(job.data)
+  const price = data.price && readPrice(data.price)
   await insertUse(db, {
     account: job.owner,
-    requestId,
+    requestId: input.requestId,
     at: clock.now(),
-    model,
+    model: data.model ?? input.model,
     type: 'video',
-    source,
+    source: input.source,
     status,
-    upstream: making.upstream ?? null,
+    upstream: data.upstream ?? null,
     price: price && 'id' in price ? price.id : null,
     ...usageCounts(usage),
     charged: job.charged,

@@ -12,25 +12,24 @@ import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import { getContent, getVideo, present } from './videos.ts'
 
-const Film = mediaSchema('video/*')
+const ContentSchema = mediaSchema('video/*')
 
-/** Films (document 2, POST /v1/videos and GET /v1/videos/{id}), and where they are seen. */
+/** Routes of videos (document 2, POST /v1/videos and GET /v1/videos/{id}). */
 export const videoRoutes = (ctx: AppContext) =>
-  new Elysia().use(newVideos(ctx)).use(oneVideo(ctx)).use(videoContent(ctx))
-
-const newVideos = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
-    .post('/videos', ({ spender, request }) => submit(ctx, spender, request, callOf(request)), {
-      ...keyOperation(
+    .post(
+      '/videos',
+      ({ spender, request }) => submit(ctx, spender, request, callOf(request)),
+      keyOperation(
         {
           id: 'create_video',
           tag: 'Media',
           input: 'handler',
-          summary: 'Begin a film of a prompt.',
+          summary: 'Create a video from a prompt',
           more:
-            'Poll it every 5 to 10 seconds until it is completed or failed. It is charged only ' +
-            'when it completes, at most estimated_cost.',
+            'Poll it every 5 to 10 seconds until it is completed or failed. A completed video is ' +
+            'charged, at most estimated_cost.',
           takes: {
             'application/json': { schema: schemas.videoRequestSchema },
             'multipart/form-data': { schema: schemas.videoFormSchema },
@@ -39,24 +38,16 @@ const newVideos = (ctx: AppContext) =>
         { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
         mediaErrors,
       ),
-    })
-
-const oneVideo = (ctx: AppContext) =>
-  new Elysia()
-    .use(keyAuth(ctx))
+    )
     .get(
       '/videos/:id',
       async ({ spender, params }) => present(ctx, await getVideo(ctx, spender, params.id)),
       keyOperation(
-        { id: 'get_video', tag: 'Media', summary: 'How a film stands, and where it is.' },
+        { id: 'get_video', tag: 'Media', summary: 'Get the status and URL of a video' },
         { 200: schemas.VideoSchema },
         ['not_found'],
       ),
     )
-
-const videoContent = (ctx: AppContext) =>
-  new Elysia()
-    .use(keyAuth(ctx))
     .get(
       '/videos/:id/content',
       ({ params, query, request }) =>
@@ -67,9 +58,14 @@ const videoContent = (ctx: AppContext) =>
           {
             id: 'get_video_content',
             tag: 'Media',
-            summary: 'A film, by its signed address or with its key.',
+            summary: 'Get a video by its signed URL or with its API key',
           },
-          { 200: Film, 206: Film, 302: Type.Void(), 416: RangeNotSatisfiableSchema },
+          {
+            200: ContentSchema,
+            206: ContentSchema,
+            302: Type.Void(),
+            416: RangeNotSatisfiableSchema,
+          },
           ['no_key', 'bad_key', 'not_found'],
         ),
       },

@@ -5,13 +5,13 @@ import { anyObject, oneOf } from '../../core/schema.ts'
 import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../limits.ts'
 import type { PriceTexts } from '../../models/price.ts'
 
-const seconds = `Seconds, at most ${videoSecondsMax}; ${videoSecondsDefault} when left out.`
+const seconds = `Seconds, at most ${videoSecondsMax}; by default ${videoSecondsDefault}.`
 const fields: Record<string, OpenAPIV3.SchemaObject> = {
   model: { type: 'string', description: 'The id of a video model.' },
   prompt: { type: 'string', minLength: 1, maxLength: promptCharsMax },
 }
 
-/** A request for a film, for its description: the body is read by hand. */
+/** The JSON body of a video request, which video-request.ts parses. */
 export const videoRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'prompt'],
@@ -22,7 +22,7 @@ export const videoRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** The same as OpenAI's clients send it. */
+/** The multipart body of OpenAI's clients. */
 export const videoFormSchema: OpenAPIV3.SchemaObject = {
   type: 'object',
   required: ['model', 'prompt'],
@@ -30,11 +30,11 @@ export const videoFormSchema: OpenAPIV3.SchemaObject = {
     ...fields,
     size: { type: 'string', description: 'WIDTHxHEIGHT' },
     seconds: { type: 'string', description: seconds },
-    input_reference: { type: 'string', format: 'binary', description: 'A picture to begin with.' },
+    input_reference: { type: 'string', format: 'binary', description: 'The first frame.' },
   },
 }
 
-/** A video job (document 2, section 2, and OpenAI's fields). */
+/** A video (document 2, section 2) with OpenAI's fields. */
 export const VideoSchema = Type.Object(
   {
     id: Type.String(),
@@ -42,11 +42,11 @@ export const VideoSchema = Type.Object(
     status: oneOf(['pending', 'completed', 'failed']),
     model: Type.String(),
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
-    estimated_cost: Type.Number({ description: 'USD; it never costs more.' }),
+    estimated_cost: Type.Number({ description: 'USD; the maximum cost.' }),
     progress: Type.Integer({ description: 'Percent.' }),
     seconds: Type.String(),
-    url: Type.Optional(Type.String({ description: 'Opens without a key for 24 hours.' })),
-    cost: Type.Optional(Type.Number({ description: 'USD; 0 when it failed.' })),
+    url: Type.Optional(Type.String({ description: 'Valid for 24 hours without a key.' })),
+    cost: Type.Optional(Type.Number({ description: 'USD; 0 for a failed video.' })),
     error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
     expires_at: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
   },
@@ -54,20 +54,20 @@ export const VideoSchema = Type.Object(
 )
 export type VideoResponse = Static<typeof VideoSchema>
 
-/** What the job of a film is asked for. */
-export const VideoJobInput = Type.Object({
+/** The input of a video job. */
+export const VideoJobInputSchema = Type.Object({
   model: Type.String(),
   seconds: Type.Number(),
   requestId: Type.String(),
   source: oneOf(['api', 'web']),
 })
-export type VideoJobInput = Static<typeof VideoJobInput>
+export type VideoJobInput = Static<typeof VideoJobInputSchema>
 
-/** Where the film is being made, by which of the models asked for, and what price it has there. */
-export const VideoJobData = Type.Object({
+/** The upstream and model that accepted the video, with its id and price there. */
+export const VideoJobDataSchema = Type.Object({
   upstream: Type.String(),
   model: Type.String(),
   operation: Type.String(),
   price: Type.Unsafe<PriceTexts>(Type.Object({}, { additionalProperties: true })),
 })
-export type VideoJobData = Static<typeof VideoJobData>
+export type VideoJobData = Static<typeof VideoJobDataSchema>

@@ -1,5 +1,5 @@
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { readJsonBody } from '../../http/body.ts'
 import {
@@ -13,100 +13,92 @@ import { checkUrls, findSize, invalidField, readModels, readString } from '../fi
 import { readMultipart, textFields } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 
-type Body = Record<string, unknown>
-
-/** A request for a film, read. */
 export interface VideoRequest {
   modelIds: string[]
   preferences: Preferences
-  /** What goes to the upstream, in OpenAI's shape. */
-  body: Body | FormData
-  /** What makes it the same request again. */
-  same: unknown
+  /** The body for the upstream, in OpenAI's format. */
+  body: Json | FormData
+  /** Identifies the same request. */
+  fingerprint: unknown
   seconds: number
-  /** Whether it begins with a picture. */
   hasInputImage: boolean
 }
 
 /**
- * Reads the body of POST /v1/videos: document 2's JSON, or OpenAI's multipart. Refuses bad_request,
- * and too_large before more than that is kept.
+ * Reads the body of POST /v1/videos: document 2's JSON or OpenAI's multipart. Throws `bad_request`,
+ * and `too_large` without buffering more.
  */
 export async function readVideoRequest(request: Request): Promise<VideoRequest> {
   const form = await readMultipart(request)
-  if (!form) {
-    const body = await readJsonBody(request, gatewayBodyBytesMax)
-    return wantedOf(recordOf(body))
+  if (!form) return parseRequest(recordOf(await readJsonBody(request, gatewayBodyBytesMax)))
+  const fields = Object.fromEntries(textFields(form, 'model'))
+  const image = form.get('input_reference')
+  if (!(image instanceof File)) return parseRequest(fields)
+  if (image.size > fileBytesMax) {
+    throw new ApiError('too_large', { bytes: image.size, max: fileBytesMax })
   }
-  const texts = textFields(form, 'model')
-  const file = form.get('input_reference')
-  return wantedOf(
-    Object.fromEntries(texts),
-    file instanceof File ? await pictureOf(file) : undefined,
-  )
+  const { body, ...parsed } = parseRequest(fields)
+  return {
+    ...parsed,
+    body: toForm(body, image),
+    fingerprint: { ...fields, picture: sha256(await image.bytes()) },
+    hasInputImage: true,
+  }
 }
 
-interface Picture {
-  file: File
-  sha256: string
-}
-
-async function pictureOf(file: File): Promise<Picture> {
-  const max = fileBytesMax
-  if (file.size > max) throw new ApiError('too_large', { bytes: file.size, max })
-  return { file, sha256: sha256(await file.bytes()) }
-}
-
-function wantedOf(sent: Body, picture?: Picture): VideoRequest {
-  const { model, models, provider, aspect_ratio, duration, size, seconds, ...rest } = sent
+function parseRequest(sent: Json): VideoRequest & { body: Json } {
+  const { model, models, provider, aspect_ratio, duration, size, seconds: text, ...params } = sent
   const modelIds = readModels(model, models)
-  readString(rest, 'prompt', promptCharsMax)
-  checkUrls(rest)
-  const long = lengthOf('duration', duration) ?? lengthOf('seconds', seconds) ?? videoSecondsDefault
-  const body = { ...rest, size: sizeOf(size, aspect_ratio), seconds: String(long) }
+  readString(params, 'prompt', promptCharsMax)
+  checkUrls(params)
+  const seconds =
+    readSeconds('duration', duration) ?? readSeconds('seconds', text) ?? videoSecondsDefault
   return {
     modelIds,
     preferences: readPreferences(provider),
-    seconds: long,
-    body: picture ? withPicture(body, picture) : body,
-    same: { ...sent, picture: picture?.sha256 },
-    hasInputImage: picture !== undefined || isRecord(rest.input_reference),
+    seconds,
+    body: { ...params, size: readSize(size, aspect_ratio), seconds: String(seconds) },
+    fingerprint: sent,
+    hasInputImage: isRecord(params.input_reference),
   }
 }
 
-function withPicture(body: Body, { file }: Picture): FormData {
+function toForm(body: Json, image: File): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(body)) form.set(name, String(value))
-  form.set('input_reference', file, file.name)
+  form.set('input_reference', image, image.name)
   return form
 }
 
-/** A length as a text, as document 2 has it, or as a number. */
-function lengthOf(name: string, value: unknown): number | undefined {
+/** Reads a length in seconds, as text (document 2) or as a number. */
+function readSeconds(name: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined
   const text = typeof value === 'number' ? String(value) : value
-  const isLength = typeof text === 'string' && /^\d{1,3}(\.\d{1,3})?$/.test(text)
-  const seconds = isLength ? Number(text) : 0
+  const isNumber = typeof text === 'string' && /^\d{1,3}(\.\d{1,3})?$/.test(text)
+  const seconds = isNumber ? Number(text) : 0
   if (seconds > 0 && seconds <= videoSecondsMax) return seconds
   throw invalidField(
     name,
-    `${name} is a text of seconds, more than 0 and at most ${videoSecondsMax}.`,
+    `${name} must be seconds as text, more than 0 and at most ${videoSecondsMax}.`,
   )
 }
 
-/** The shorter side where only the ratio is asked for. */
+/** Pixels of the shorter side, when only the aspect ratio is given. */
 const side = 720
 
-/** WIDTHxHEIGHT, as asked, or of the ratio, 16:9 when neither is there. */
-function sizeOf(size: unknown, ratio: unknown): string {
-  const said = findSize(size)
-  if (said !== undefined) return said
-  const asked = ratio ?? '16:9'
-  const parts = typeof asked === 'string' ? /^([1-9]\d?):([1-9]\d?)$/.exec(asked) : null
-  const [wide, high] = [Number(parts?.[1]), Number(parts?.[2])]
-  if (!parts || Math.max(wide / high, high / wide) > 4) {
-    throw invalidField('aspect_ratio', 'aspect_ratio is WIDTH:HEIGHT, such as 16:9, at most 4:1.')
+/** Returns WIDTHxHEIGHT: the given size, or the size for the aspect ratio, by default 16:9. */
+function readSize(size: unknown, ratio: unknown): string {
+  const given = findSize(size)
+  if (given !== undefined) return given
+  const text = ratio ?? '16:9'
+  const parts = typeof text === 'string' ? /^([1-9]\d?):([1-9]\d?)$/.exec(text) : null
+  const [width, height] = [Number(parts?.[1]), Number(parts?.[2])]
+  if (!parts || Math.max(width / height, height / width) > 4) {
+    throw invalidField(
+      'aspect_ratio',
+      'aspect_ratio must be WIDTH:HEIGHT, such as 16:9, and at most 4:1.',
+    )
   }
-  const of = (one: number, other: number): number => Math.round(side * Math.max(1, one / other))
-  return `${of(wide, high)}x${of(high, wide)}`
+  const pixels = (one: number, other: number) => Math.round(side * Math.max(1, one / other))
+  return `${pixels(width, height)}x${pixels(height, width)}`
 }

@@ -54,7 +54,7 @@ test('a film: begun, pending, completed, charged once, and seen without a key fo
   expect([begun.status, begun.body]).toEqual([200, pending])
   expect(await look(id)).toEqual(pending)
   const early = await gus.call('GET', `/v1/videos/${id}/content`)
-  const message = expect.stringContaining('not there yet')
+  const message = expect.stringContaining('pending or failed')
   expect([early.status, early.body]).toMatchObject([404, { error: { message } }])
   expect(await balance()).toMatchObject({ balance: 1, held: 0.003 })
   await finish(t)

@@ -8,10 +8,10 @@ import * as jobs from '../../jobs/jobs.ts'
 import { mediaLinkMs } from '../../limits.ts'
 import { isSignedPath, type LinkSignature, signPath } from '../../storage/signed-url.ts'
 import type { Spender } from '../authentication.ts'
-import * as made from '../media-files/media-files.ts'
+import * as mediaFiles from '../media-files/media-files.ts'
 import type { VideoResponse } from './schemas.ts'
 
-/** A film of the spender's account. Refuses not_found. */
+/** Returns the job of a video of the spender's account. Throws `not_found`. */
 export async function getVideo(ctx: AppContext, { account }: Spender, id: string): Promise<Job> {
   const job = idPattern.test(id) ? await jobs.findJob(ctx, id) : undefined
   if (job?.kind === 'video' && job.owner === account) return job
@@ -20,62 +20,70 @@ export async function getVideo(ctx: AppContext, { account }: Spender, id: string
 
 const pathOf = (id: string): string => `/v1/videos/${id}/content`
 
-/** When the address of a finished film stops (document 2, section 8, as for pictures). */
+/** Returns the expiry of a finished video's URL (document 2, section 8). */
 const expiryOf = ({ ended }: Job): number => (ended ?? 0) + mediaLinkMs
 
-/** Where a film is seen: at its upstream's address, or at ours, without a key for 24 hours. */
+/** Returns the upstream's URL of a video, or a signed one of this server. */
 function urlOf({ urls, secret }: AppContext, job: Job): string {
   const url = job.result?.url
   if (typeof url === 'string') return url
   return urls.gateway + signPath(secret, pathOf(job.id), expiryOf(job))
 }
 
-/** The video job of document 2, section 2. */
+/** Converts a job to the video of document 2, section 2. */
 export function present(ctx: AppContext, job: Job): VideoResponse {
   const { id, input, data, state, price, charged, error, progress } = job
-  const { model, seconds: asked } = { ...Object(input), ...Object(data) }
-  const own = {
+  const { model, seconds } = { ...Object(input), ...Object(data) }
+  const video = {
     id,
     object: 'video' as const,
     model: String(model),
     created_at: unixSeconds(job.created),
     estimated_cost: toUsd(price),
     progress,
-    seconds: String(asked),
+    seconds: String(seconds),
   }
-  if (state === 'queued' || state === 'running') return { ...own, status: 'pending' }
+  if (state === 'queued' || state === 'running') return { ...video, status: 'pending' }
   if (state === 'done') {
     const cost = toUsd(charged)
     const expires_at = unixSeconds(expiryOf(job))
-    return { ...own, status: 'completed', url: urlOf(ctx, job), cost, expires_at }
+    return { ...video, status: 'completed', url: urlOf(ctx, job), cost, expires_at }
   }
-  const { code, error: message } = error ?? { code: 'cancelled', error: 'It was never begun.' }
-  return { ...own, status: 'failed', cost: 0, error: { code, message } }
+  const { code, error: message } = error ?? { code: 'cancelled', error: 'The video was cancelled.' }
+  return { ...video, status: 'failed', cost: 0, error: { code, message } }
 }
 
 /**
- * A finished film, for whoever holds its signed address, or else for the account's key: its bytes,
- * or the way to them. Refuses not_found, no_key, bad_key.
+ * Responds with a finished video, or redirects to it. Requires a signed URL or the account's key.
+ * Throws `not_found`, `no_key`, `bad_key`.
  */
 export async function getContent(
   ctx: AppContext,
   id: string,
-  marks: LinkSignature,
-  spender: () => Promise<Spender>,
+  signature: LinkSignature,
+  authenticate: () => Promise<Spender>,
 ): Promise<Response> {
-  const isSigned = marks.signature !== undefined
-  const job = isSigned ? await linked(ctx, id, marks) : await getVideo(ctx, await spender(), id)
-  const { url, made: kept } = job?.result ?? {}
+  const job =
+    signature.signature === undefined
+      ? await getVideo(ctx, await authenticate(), id)
+      : await findSigned(ctx, id, signature)
+  const { url, made: fileId } = job?.result ?? {}
   if (typeof url === 'string') return Response.redirect(url, 302)
-  const found = typeof kept === 'string' ? await made.find(ctx, kept) : undefined
-  const early = `it is not there yet, or failed: GET /v1/videos/${id} says which`
-  const why = job && !job.result ? early : 'its address works for 24 hours'
-  if (!found) throw new ApiError('not_found', { what: `film: ${why}` })
-  return made.toResponse(found)
+  const content = typeof fileId === 'string' ? await mediaFiles.find(ctx, fileId) : undefined
+  if (content) return mediaFiles.toResponse(content)
+  const what =
+    job && !job.result
+      ? `content: the video is pending or failed. See GET /v1/videos/${id}`
+      : 'video: its URL is valid for 24 hours'
+  throw new ApiError('not_found', { what })
 }
 
-async function linked(ctx: AppContext, id: string, marks: LinkSignature): Promise<Job | undefined> {
-  const { secret, clock } = ctx
-  if (!idPattern.test(id) || !isSignedPath(secret, pathOf(id), marks, clock.now())) return undefined
-  return jobs.findJob(ctx, id)
+async function findSigned(
+  ctx: AppContext,
+  id: string,
+  signature: LinkSignature,
+): Promise<Job | undefined> {
+  const isValid =
+    idPattern.test(id) && isSignedPath(ctx.secret, pathOf(id), signature, ctx.clock.now())
+  return isValid ? jobs.findJob(ctx, id) : undefined
 }
