@@ -79,7 +79,7 @@ test('a fault of ours is 500 in the envelope, names the request, and is logged o
   expect([status, code]).toEqual([500, 'internal'])
   const message = expect.stringContaining(headers.get('x-request-id') ?? 'none')
   expect(body).toMatchObject({ error: { type: 'api_error', param: null, message } })
-  expect(t.lines.filter(({ level }) => level === 'fault')).toHaveLength(1)
+  expect(t.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
   expect(JSON.stringify(t.lines)).not.toContain(gus.key)
 })
 
@@ -131,7 +131,7 @@ test('the description is valid OpenAPI 3.1 and has every operation once', async 
 
 test('the description says what answers are that are no JSON, and every type a body may have', async () => {
   const { info, paths } = recordOf((await t.visit('GET', '/v1/openapi.json')).body)
-  expect(recordOf(info).description).toContain('every 429 and 503\n`retry-after`')
+  expect(recordOf(info).description).toContain('Every 429 and 503\nhas `retry-after`')
   const typesOf = (path: string, method = 'get', status = '200') => {
     const { responses } = recordOf(recordOf(recordOf(paths)[path])[method])
     return Object.keys(recordOf(recordOf(recordOf(responses)[status]).content)).join()
