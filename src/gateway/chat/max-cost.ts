@@ -1,6 +1,6 @@
 import {
   searchesPerRequestMax,
-  searchWordsBytesMax,
+  searchResultTextBytesMax,
   unknownOutputTokens,
   unknownWindowTokens,
 } from '../../limits.ts'
@@ -17,8 +17,9 @@ export type ChatSize = Pick<PreparedChat, 'body' | 'outputMax' | 'choices' | 'se
 const searchFrameTokens = 3_000
 
 /**
- * Returns the output tokens per choice at most: the model's cap or the request's, within the window.
- * Without either it is a default that certainly fits beside the prompt, else the whole window.
+ * Returns the output tokens per choice at most: the model's cap or the request's, within the
+ * window. Without either it is a default that certainly fits beside the prompt, else the whole
+ * window.
  */
 function outputTokensPerChoice(
   { body, outputMax }: ChatSize,
@@ -51,7 +52,7 @@ export function limitsOf(size: ChatSize, model: Model): UsageLimits {
   if (!search) return { prompt, completion }
   let allRounds = 0
   for (let searches = 0; searches <= searchesPerRequestMax; searches += 1) {
-    const results = searches * (searchWordsBytesMax + searchFrameTokens)
+    const results = searches * (searchResultTextBytesMax + searchFrameTokens)
     const round = prompt + searchFrameTokens + results + (searches && completion)
     allRounds += Math.min(round, window)
   }
@@ -78,7 +79,7 @@ export function chatMaxCost(chat: {
     const { prompt, completion } = limits.get(model) ?? limitsOf(request, model)
     return {
       inputTokensMax: prompt,
-      sound: price.audio !== undefined && mayContainAudio(request.body),
+      hasAudio: price.audio !== undefined && mayContainAudio(request.body),
       outputTokensMax: completion,
       searches: request.search ? searchesPerRequestMax : 0,
     }
