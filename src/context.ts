@@ -13,8 +13,8 @@ import { Generators } from './generators/generators.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
-import { closeJobHolds } from './ledger/job-holds.ts'
 import type { ChargeObserver } from './ledger/holds.ts'
+import { closeJobHolds } from './ledger/job-holds.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import { openCatalogue } from './models/open-catalogue.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
@@ -27,44 +27,50 @@ import { readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
 import type { Storage } from './storage/storage.ts'
 
-/** What the verbs of hosting and gateway are given. */
+/** Everything that an operation needs. It is the first parameter of every function of a feature. */
 export interface AppContext {
+  /** The settings, read at start. */
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
   readonly db: Engine
+  /** The stored files of the data folder. */
   readonly storage: Storage
+  /** Finds API keys; remembers found keys for seconds. */
   readonly keys: KeyRing
+  /** Stores responses by Idempotency-Key; remembers the requests that run now. */
   readonly idempotency: Idempotency
+  /** Runs the safety check in workers. */
   readonly inspector: Inspector
+  /** Generates assets without a model, in workers. */
   readonly generators: Generators
-  /** Opens built pages in a browser; app.ts registers how they are shown. */
+  /** Opens built pages in Chromium. http/background-work.ts registers how they are served. */
   readonly previewBrowser: PreviewBrowser
-  /** Everything else that this process remembers between requests. */
+  /** What else this process remembers between requests. */
   readonly state: ProcessState
   /** The models that the gateway serves. */
   readonly catalogue: Catalogue
-  /** Where its requests go. */
+  /** The upstream providers, with the health and speed that this process measured. */
   readonly upstreams: Registry
-  /** Searches the web for chat models; undefined on a server without search. */
+  /** Searches the web for chat models; undefined without a search engine. */
   readonly searcher: Searcher | undefined
-  /** Hears of every charge; app.ts registers who is told. */
+  /** Observes every charge. http/background-work.ts registers it. */
   onCharge?: ChargeObserver
-  /** Works on the jobs; app.ts registers how each kind is done. */
+  /** Runs jobs; remembers the running ones and the clients that wait for them. */
   readonly jobs: Runner
-  /** Signs links and hides addresses; it never leaves the data folder. */
+  /** Signs links and hashes addresses. It never leaves the data folder. */
   readonly secret: string
   readonly urls: Urls
 }
 
-/** What a test puts in a part's place. */
+/** Parts that a test replaces. */
 export type ContextOverrides = Partial<
   Pick<AppContext, 'clock' | 'log' | 'db' | 'storage' | 'catalogue' | 'upstreams' | 'searcher'>
 >
 
 /**
- * Opens everything the verbs need, in the data folder and the database of `config`. `origin` is
- * where this process listens ("http://localhost:3000").
+ * Opens the database, the data folder and everything else. `origin` is the address of this process,
+ * such as "http://localhost:3000".
  */
 export async function createContext(
   config: Config,
@@ -73,37 +79,38 @@ export async function createContext(
 ): Promise<AppContext> {
   const clock = parts.clock ?? systemClock
   const db = parts.db ?? (await openEngine(config))
-  const files = join(config.dataDir, 'files')
-  const freeFloorBytes = config.diskFloorBytes
   const log = parts.log ?? openLog(clock)
-  const served = await openModels(config, { clock, log })
+  const models = await openModels(config, { clock, log })
   return {
     config,
     clock,
     db,
     log,
-    storage: parts.storage ?? (await openDiskStore(files, { freeFloorBytes, clock, log })),
+    storage: parts.storage ?? (await openStorage(config, clock, log)),
     keys: new KeyRing(db),
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     generators: new Generators(),
     previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
     state: new ProcessState(clock, config),
-    catalogue: parts.catalogue ?? served.catalogue,
-    upstreams: parts.upstreams ?? served.upstreams,
-    searcher: parts.searcher ?? served.searcher,
+    catalogue: parts.catalogue ?? models.catalogue,
+    upstreams: parts.upstreams ?? models.upstreams,
+    searcher: parts.searcher ?? models.searcher,
     jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }
 }
 
-/** The upstreams that are configured or found, and the models that can be had there. */
+const openStorage = ({ dataDir, diskFloorBytes }: Config, clock: Clock, log: Log) =>
+  openDiskStore(join(dataDir, 'files'), { freeFloorBytes: diskFloorBytes, clock, log })
+
+/** Opens the configured and detected upstreams, the models that they serve, and the web search. */
 export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' | 'log'>) {
   const { registry, published, local, demo } = await openUpstreams(config, ctx)
   const { models, marginPercent, searchPriceUsd } = config
   const now = ctx.clock.now()
-  // What the demo finds is made up: no other model may take it for the web.
+  // Results of the demo search are made up, so no real model may use them.
   const onlyDemo = demo && registry.names.length === 1
   const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
   const perSearch = searcher && searchPriceUsd
@@ -112,17 +119,20 @@ export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' |
   return { catalogue: await openCatalogue(sources), upstreams: registry, searcher }
 }
 
-/** Free credits cost the operator real money, so by default they pay only for demo models. */
+/**
+ * Checks whether free credits pay at the gateway. They cost the operator money, so by default they
+ * pay only for demo models.
+ */
 export function acceptsStartCredits({ config, catalogue }: AppContext): boolean {
   const { startCreditsOnGateway: setting } = config
   return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
 }
 
-/** What a new key may spend in a day; null is no cap. */
+/** Returns the daily cap of a new key; null for no cap. */
 export const initialCap = ({ config: { dailyCapCredits: cap } }: AppContext): NanoUsd | null =>
   cap === null ? null : fromCredits(cap)
 
-/** Ends what the house started, the database last. */
+/** Ends everything that createContext started, the database last. */
 export async function closeContext(ctx: AppContext): Promise<void> {
   await ctx.jobs.close(0)
   ctx.inspector.close()

@@ -1,4 +1,7 @@
-/** The sizes that both documents fix, in the order of their section 8. Rates are settings. */
+/**
+ * The limits of the server: first those of both documents, in the order of their section 8, then
+ * those that they leave open. Rates are settings.
+ */
 const kb = 1_024
 const mb = 1_024 * kb
 const minute = 60_000
@@ -12,16 +15,16 @@ export const assetBytesMax = 4 * mb
 export const assetsPerAppMax = 300
 export const assetBytesPerAppMax = 64 * mb
 export const buildPromptCharsMax = 8_000
-/** Assets that one call has made, when it names them. */
-export const assetAsksMax = 20
-export const assetWhatCharsMax = 400
+/** Assets that one request generates. */
+export const generatedAssetsMax = 20
+export const assetPromptCharsMax = 400
 export const assetVoiceCharsMax = 64
 export const iconBytesMax = 6 * mb
 export const iconPromptCharsMax = 300
-export const lookLinkMs = 50 * minute
+export const previewLinkMs = 50 * minute
 export const remixPriceCreditsMax = 100_000
 
-/** What document 1 leaves open. */
+/** Limits that document 1 leaves open. */
 export const titleCharsMax = 80
 export const descriptionCharsMax = 500
 export const versionNoteCharsMax = 200
@@ -32,181 +35,181 @@ export const deletedAppKeptMs = 30 * day
 export const keysPerAgentMax = 20
 export const notesPerAgentMax = 1_000
 export const noteDaysMax = 90
-/** Notes that one call marks as read. */
+/** Notes that one request marks as read. */
 export const noteIdsMax = 100
-/** Streams of its notes that an agent may keep open. */
+/** Open event streams of notes per agent. */
 export const noteStreamsMax = 8
-/** A page of ledger or earnings as CSV. */
+/** Rows of a ledger or of earnings as CSV. */
 export const csvRowsMax = 10_000
 export const reviewCharsMax = 2_000
-export const answerCharsMax = 1_000
+export const replyCharsMax = 1_000
 export const commentCharsMax = 1_000
 export const commentsPerHour = 60
-/** Of the reviews by agents that were made at one address, so many count for an item's rating. */
+/** Reviews by agents of one address that count for the rating of an app. */
 export const ratingsPerAddress = 3
-/** An agent that falls below is told so. */
+/** The balance below which an agent gets a note. */
 export const lowCredits = 50
 export const hooksPerAgentMax = 5
 export const hookUrlCharsMax = 2_000
-/** Deliveries of one hook that wait to be tried: fewer than the open jobs of an owner. */
+/** Waiting deliveries of one webhook: fewer than the open jobs of an owner. */
 export const deliveriesWaitingMax = 50
 export const keyNameCharsMax = 80
 export const personNameCharsMax = 120
 export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5
 export const reportContactCharsMax = 200
-/** So many addresses that report phishing or malware hold an app back. */
-export const reportersToHold = 3
+/** Addresses that must report phishing or malware before an app is quarantined. */
+export const reportersToQuarantine = 3
 export const appealCharsMax = 2_000
-/** Backups that the console keeps in the data folder. */
+/** Backups of the console in the data folder. */
 export const backupsMax = 20
-/** What the operator gives at once. */
+/** USD of one grant. */
 export const grantUsdMax = 1_000_000
-/** Why the operator decided something. */
-export const whyCharsMax = 2_000
+/** The reason of a decision. */
+export const decisionReasonCharsMax = 2_000
 export const versionsPerAppMax = 1_000
 
-/** People. Tries are counted by address, by name, and by both together. */
+/** People. Attempts to sign in count by address, by name, and by both together. */
 export const passwordCharsMin = 8
 export const passwordCharsMax = 200
-/** Passwords that are being hashed or wait for it, of 19 MiB each. */
-export const passwordsInHandMax = 64
-export const signInsPerPair = 10
+/** Password hashes that run or wait. Each takes 19 MiB. */
+export const passwordHashesMax = 64
+export const signInsPerAddressAndName = 10
 export const signInsPerAddress = 60
 export const signInsPerName = 100
 export const signUpsPerHour = 30
-/** Wrong claim codes an hour from one address. */
+/** Wrong claim codes per hour from one address. */
 export const claimTriesPerHour = 10
-export const recoveryCodesMade = 8
+export const recoveryCodesPerPerson = 8
 export const sessionMs = 30 * day
 export const sessionsPerPersonMax = 50
 export const browserCharsMax = 200
 export const keysPerPersonMax = 20
 export const passkeysPerPersonMax = 20
-/** So long after a sign-in one may change how one signs in. */
-export const freshMs = 15 * minute
-/** What a sign-in provider answers at once, and how long it may take. */
-export const providerAnswerBytesMax = 256 * kb
-export const providerMs = 10_000
-/** What a person sends an agent at once. */
+/** The time after a sign-in in which a person may change sign-in methods. */
+export const recentSignInMs = 15 * minute
+/** The response of an identity provider: its bytes and its time. */
+export const identityResponseBytesMax = 256 * kb
+export const identityTimeoutMs = 10_000
+/** Credits of one gift of a person to an agent. */
 export const giftCreditsMax = 1_000_000_000
-/** A form of a page, and its fields. */
+/** A form of a web page: its bytes and fields. */
 export const formBytesMax = 16 * kb
 export const formFieldsMax = 20
-/** The form of a playground carries its conversation, of so many messages. */
+/** The form of the playground, which carries its conversation, and the messages in it. */
 export const playBytesMax = mb
 export const playTurnsMax = 100
-/** Models that its list shows; a link to it may name any other. */
+/** Models in the list of the playground. A link to it may name any other. */
 export const playModelsMax = 500
-/** Other orders of a search than the newest are those of this many, which came to Explore last. */
+/** The newest matches of a search that other orders than "newest" sort. */
 export const matchesMax = 500
 
-/** A 4 MB page whose every byte is escaped in JSON still fits. */
+/** Fits a 4 MB page of which JSON escapes every byte. */
 export const jsonBodyBytesMax = 26 * mb
 export const jsonDepthMax = 64
 export const jsonValuesMax = 100_000
-/** What anyone may send without a key. */
+/** The body of a request without a key. */
 export const keylessBodyBytesMax = 64 * kb
 
-/** MCP: a message carries what a body of the Agent API does; a batch is of the oldest revision. */
+/** MCP messages carry the same as bodies of the Agent API. Only the oldest revision has batches. */
 export const mcpBodyBytesMax = 25 * mb
 export const mcpBatchMax = 50
-/** Streams that wait for a change of the tools, which comes only with another version. */
+/** Open streams that wait for a change of the tools. */
 export const mcpSubscriptionsMax = 100
 
-/** Document 2, section 8, and what it leaves open. */
+/** Document 2, section 8, and limits that it leaves open. */
 export const gatewayBodyBytesMax = 40 * mb
 export const fileBytesMax = 32 * mb
 export const pdfPagesMax = 200
-export const soundSecondsMax = 30 * 60
+export const audioSecondsMax = 30 * 60
 export const keysPerAccountMax = 100
 export const accountsPerAddressDay = 100
 export const filesPerAccountMax = 1_000
 export const fileKeptSecondsMin = 3_600
 export const fileKeptSecondsMax = 30 * 86_400
 export const fileBytesPerAccountMax = 512 * mb
-/** As long as an id of berth.toml may be. */
+/** The length of an id in berth.toml. */
 export const modelIdCharsMax = 200
 export const filePageMax = 10_000
 export const historyPageMax = 1_000
 export const historyPageDefault = 100
 
-/** Chat (document 2, sections 7 and 8, and what they leave open). */
+/** Chat (document 2, sections 7 and 8, and limits that they leave open). */
 export const conversationCharsMax = 120_000
-/** A window under this is small. */
+/** A context window below this is small. */
 export const smallWindowTokens = 32_000
 export const pdfsPerRequestMax = 6
-/** Uploaded files that a request names; their bytes are bound as those of a body are. */
+/** Uploaded files that a request references. Their bytes count as those of a body. */
 export const filesPerRequestMax = 64
 export const inlineMediaBytesMax = 20 * mb
 export const choicesMax = 128
 export const fallbackModelsMax = 8
 export const candidatesMax = 16
 export const searchesPerMinuteMax = 6
-/** Web search of one request, and of one search: results, their words, its bytes and its time. */
+/** Web search: searches of a request; results, text, bytes and time of a search. */
 export const searchesPerRequestMax = 3
 export const searchResultsMax = 5
 export const searchResultCharsMax = 2_000
-export const searchWordsBytesMax = 16 * kb
-export const searchAnswerBytesMax = 4 * mb
+export const searchResultTextBytesMax = 16 * kb
+export const searchResponseBytesMax = 4 * mb
 export const searchQueryCharsMax = 400
 export const searchMs = 10_000
 export const openHoldsPerKeyMax = 64
-/** What a model without a known window or output cap may use, for the worst case. */
+/** Assumed for the maximum cost where the window or output limit of a model is unknown. */
 export const unknownWindowTokens = 131_072
 export const unknownOutputTokens = 32_768
-/** To all upstreams together, each with a socket of its own. */
+/** Simultaneous requests to all upstreams. Each has its own socket. */
 export const upstreamRequestsMax = 32_000
-/** What an upstream, or a public list of prices, may say of its models. */
+/** The list of models of an upstream, or a public list of prices. */
 export const modelListBytesMax = 16 * mb
 export const servedModelsMax = 10_000
-export const upstreamAnswerBytesMax = 32 * mb
+export const upstreamResponseBytesMax = 32 * mb
 export const eventBytesMax = 8 * mb
 export const heartbeatMs = 15_000
 export const failureReplayMs = minute
 export const failureReplaysMax = 10_000
-/** What Responses remembers of its answers, in memory, of all accounts and of one. */
-export const rememberedMs = hour
-export const rememberedBytesMax = 64 * mb
-export const rememberedOfAccountBytesMax = 16 * mb
+/** Items of the Responses API in memory: their lifetime, bytes of all and of one account. */
+export const responseItemMs = hour
+export const responseItemBytesMax = 64 * mb
+export const responseItemBytesPerAccountMax = 16 * mb
 
-/** Media (document 2, section 4, and what it leaves open). */
+/** Media (document 2, section 4, and limits that it leaves open). */
 export const promptCharsMax = 32_000
 export const imagesPerRequestMax = 10
 export const imageSideMax = 8_192
 export const mediaLinkMs = 24 * hour
 export const videoSecondsMax = 60
-/** Where a request does not say. */
+/** The default of a request. */
 export const videoSecondsDefault = 4
 export const videoBytesMax = 128 * mb
-/** A film that is not there by then has failed. */
+/** The time after which an unfinished video has failed. */
 export const videoMs = hour
 export const speechCharsMax = 50_000
-/** As long as answers are given again to their Idempotency-Key. */
+/** As long as stored responses of Idempotency-Keys. */
 export const speechKeptMs = 30 * day
 export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 
-/** Jobs: how many run at once in this process, by lane. */
-export const laneWidths = { builds: 4, assets: 4, media: 32, hooks: 32 }
-/** Of these, so many of one owner: hooks whose receiver hangs leave room for others. */
-export const laneShares = { ...laneWidths, hooks: 2 }
-/** A process that is silent for so long over a job has died, or might as well have. */
+/** Jobs that run at once in this process, by queue. */
+export const queueConcurrency = { builds: 4, assets: 4, media: 32, hooks: 32 }
+/** Running jobs of one owner, so that webhooks to a hanging receiver do not block others. */
+export const queueConcurrencyPerOwner = { ...queueConcurrency, hooks: 2 }
+/** The time without a heartbeat after which the process of a job counts as dead. */
 export const jobLeaseMs = minute
 export const jobHeartbeatMs = 15_000
 export const openJobsPerOwnerMax = 64
-/** What a job's watchers are told one by one; reports after these overwrite the last. */
+/** Separate events of a job. Later ones overwrite the last. */
 export const jobEventsMax = 200
 export const jobWaitSecondsMax = 30
-/** How long one request may watch a job; a client comes again with Last-Event-ID. */
+/** The time a request may watch a job. Clients continue with Last-Event-ID. */
 export const jobWatchMs = 10 * minute
 
-/** How long a stopping server lets what runs finish. */
+/** The time in which a stopping server finishes running requests and jobs. */
 export const drainMs = 30_000
-/** How long, after that, its database has to take what is left and to close. */
+/** The time after that in which the database takes the last writes and closes. */
 export const closeMs = 5_000
-/** How long a database has to say that it is there. */
+/** The time in which a database must answer a ping. */
 export const pingMs = 2_000
 
-/** Work that was done is ended again after these while the database fails: it may be restarting. */
-export const endingWaitsMs = [50, 250, 1_000, 4_000, 15_000] as const
+/** Pauses between attempts to settle finished work while the database fails. */
+export const settleRetriesMs = [50, 250, 1_000, 4_000, 15_000] as const

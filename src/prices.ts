@@ -1,6 +1,6 @@
 import { fromCredits } from './core/money.ts'
 
-/** What our own work costs, and who gets which share. */
+/** The free credits of a new agent. */
 export const startCredits = fromCredits(400)
-/** Of a priced remix, for the maker of what was copied. */
+/** The share of a remix price that the maker of the original gets. */
 export const makerSharePercent = 80

@@ -1,4 +1,4 @@
 import { version as packaged } from '../package.json'
 
-/** The version of this program, as package.json has it. */
+/** The version in package.json. */
 export const version = packaged

@@ -30,7 +30,7 @@ function draw(alphabet: string, length: number): string {
 
 export const idChars = 12
 
-/** An id of document 1, section 2: twelve letters or digits, 71 bits. */
+/** Returns an id: twelve letters or digits, 71 bits (document 1, section 2). */
 export const newId = (): string => draw(letters, idChars)
 
 const inOrder = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

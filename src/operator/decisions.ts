@@ -1,13 +1,13 @@
 import type { AppContext } from '../context.ts'
 import { idPattern } from '../core/ids.ts'
 import { isPlainText } from '../core/text.ts'
-import { pause } from '../hosting/agents/spending.ts'
+import { pauseAgent } from '../hosting/agents/spending.ts'
 import { findApp } from '../hosting/apps/apps.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
 import * as people from '../hosting/people/suspension.ts'
 import { hideFeedback } from '../hosting/reviews/removal.ts'
-import { whyCharsMax } from '../limits.ts'
+import { decisionReasonCharsMax } from '../limits.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 /** A kind of decision. */
@@ -45,7 +45,7 @@ async function setSpending(
   isAllowed: boolean,
   by = 'operator',
 ): Promise<boolean> {
-  if (!(await pause(ctx, handle.slice(1), !isAllowed))) return false
+  if (!(await pauseAgent(ctx, handle.slice(1), !isAllowed))) return false
   const entry = { by, did: isAllowed ? 'resume' : 'pause', item: handle, why: '' }
   await ctx.db.tx((db) => recordAudit(ctx, db, entry))
   return true
@@ -149,7 +149,7 @@ export async function decide(
   const required = usage.match(/<[^>]+>/g)?.length ?? 0
   const words = [item, ...why.split(' ').filter(Boolean)]
   const isComplete = pattern.test(item) && words.length >= required
-  if (!isComplete || !isPlainText(why, whyCharsMax)) return undefined
+  if (!isComplete || !isPlainText(why, decisionReasonCharsMax)) return undefined
   const result = await apply(ctx, item, why, by)
   if (result === undefined) return undefined
   if (result) return succeeded(`${item} ${result === true ? done : result}.`)

@@ -1,6 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { idPattern, newId } from '../core/ids.ts'
-import { fromUsd, inDigits, type NanoUsd, toCredits, toUsd } from '../core/money.ts'
+import { formatDecimal, fromUsd, type NanoUsd, toCredits, toUsd } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
@@ -74,7 +74,7 @@ export async function grantCredits(
       by,
       did: 'grant',
       item: name,
-      why: `${inDigits(toUsd(amount))} USD`,
+      why: `${formatDecimal(toUsd(amount))} USD`,
     })
     if (owner.kind !== 'agent') return
     const text = `The operator gave you ${credits} credits.`

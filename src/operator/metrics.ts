@@ -29,10 +29,10 @@ const gauge = (name: string, help: string, value: number | bigint): string =>
 
 function trafficMetrics({ state: { traffic } }: AppContext): string[] {
   const answers = trafficParts.flatMap((part) =>
-    statusClasses.map((status): Row => [{ part, status }, traffic.answered(part, status)]),
+    statusClasses.map((status): Row => [{ part, status }, traffic.responses(part, status)]),
   )
   const times = trafficParts.flatMap((part): Row[] => {
-    const { buckets, count, seconds } = traffic.times(part)
+    const { buckets, count, seconds } = traffic.timings(part)
     return [
       ...buckets.map((one): Row => [{ part, le: String(one.seconds) }, one.count, '_bucket']),
       [{ part, le: '+Inf' }, count, '_bucket'],

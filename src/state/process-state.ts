@@ -18,8 +18,8 @@ import {
   openHoldsPerKeyMax,
   searchesPerMinuteMax,
   signInsPerAddress,
+  signInsPerAddressAndName,
   signInsPerName,
-  signInsPerPair,
   signUpsPerHour,
 } from '../limits.ts'
 import { BackupWork } from './backup-work.ts'
@@ -101,7 +101,7 @@ export class ProcessState {
 
 const signInLimits = (clock: Clock) => ({
   /** By address and name together. */
-  pair: new RateLimit(clock, signInsPerPair, 15 * minute),
+  pair: new RateLimit(clock, signInsPerAddressAndName, 15 * minute),
   address: new RateLimit(clock, signInsPerAddress, hour),
   name: new RateLimit(clock, signInsPerName, hour),
   signUps: new RateLimit(clock, signUpsPerHour, hour),

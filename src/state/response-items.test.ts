@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { ApiError } from '../errors.ts'
-import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../limits.ts'
+import { responseItemBytesMax, responseItemBytesPerAccountMax, responseItemMs } from '../limits.ts'
 import { ResponseItems } from './response-items.ts'
 
 function opened() {
@@ -16,7 +16,7 @@ const logprobs = [{ token: 'a', logprob: -0.1 }]
 test('an item is found by its account, for an hour', () => {
   const { remembered, find, turn } = opened()
   remembered.add('ann', { ...item('msg_1', 5), logprobs })
-  turn(rememberedMs)
+  turn(responseItemMs)
   expect(find('ann', 'msg_1')).toEqual(item('msg_1', 5))
   expect(find('ben', 'msg_1')).toBeUndefined()
   turn(1)
@@ -26,7 +26,7 @@ test('an item is found by its account, for an hour', () => {
 test('one account forgets its oldest, and nothing of another', () => {
   const { remembered, find } = opened()
   remembered.add('ben', item('msg_b', 5))
-  const chars = rememberedOfAccountBytesMax / 8
+  const chars = responseItemBytesPerAccountMax / 8
   for (const id of ['msg_1', 'msg_2', 'msg_3', 'msg_4']) remembered.add('ann', item(id, chars))
   expect(find('ann', 'msg_1')).toBeUndefined()
   expect(find('ann', 'msg_2')).toBeDefined()
@@ -38,8 +38,8 @@ test('one account forgets its oldest, and nothing of another', () => {
 
 test('all together have a bound: who was answered longest ago is forgotten', () => {
   const { remembered, find } = opened()
-  const chars = rememberedOfAccountBytesMax / 2 - 1_000
-  const accounts = Math.floor(rememberedBytesMax / rememberedOfAccountBytesMax) + 1
+  const chars = responseItemBytesPerAccountMax / 2 - 1_000
+  const accounts = Math.floor(responseItemBytesMax / responseItemBytesPerAccountMax) + 1
   for (let at = 0; at < accounts; at += 1) remembered.add(`account ${at}`, item('msg_1', chars))
   expect(find('account 0', 'msg_1')).toBeUndefined()
   expect(find('account 1', 'msg_1')).toBeDefined()
@@ -47,8 +47,8 @@ test('all together have a bound: who was answered longest ago is forgotten', () 
 
 test('an account counts with what it came to hold', () => {
   const { remembered, find } = opened()
-  const chars = rememberedOfAccountBytesMax / 4
-  const accounts = Math.floor(rememberedBytesMax / rememberedOfAccountBytesMax) * 2
+  const chars = responseItemBytesPerAccountMax / 4
+  const accounts = Math.floor(responseItemBytesMax / responseItemBytesPerAccountMax) * 2
   for (let at = 0; at < accounts; at += 1) {
     remembered.add(`account ${at}`, item('msg_1', 5))
     remembered.add(`account ${at}`, item('msg_2', chars))
@@ -59,7 +59,7 @@ test('an account counts with what it came to hold', () => {
 
 test('one request recalls no more than its account may have', () => {
   const { remembered } = opened()
-  remembered.add('ann', item('msg_1', rememberedOfAccountBytesMax / 8))
+  remembered.add('ann', item('msg_1', responseItemBytesPerAccountMax / 8))
   const recall = remembered.finder('ann')
   for (let times = 0; times < 3; times += 1) expect(recall('msg_1')).toBeDefined()
   expect(() => recall('msg_1')).toThrow(ApiError)

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import type { Clock } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
-import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../limits.ts'
+import { responseItemBytesMax, responseItemBytesPerAccountMax, responseItemMs } from '../limits.ts'
 
 type Json = Record<string, unknown>
 
@@ -18,7 +18,7 @@ export class ResponseItems {
   private readonly byAccount: LRUCache<string, LRUCache<string, string>>
 
   constructor(private readonly clock: Clock) {
-    this.byAccount = new LRUCache({ maxSize: rememberedBytesMax })
+    this.byAccount = new LRUCache({ maxSize: responseItemBytesMax })
   }
 
   add(account: string, item: Json): void {
@@ -40,7 +40,7 @@ export class ResponseItems {
       const item = this.byAccount.get(account)?.get(id)
       if (item === undefined) return undefined
       bytes += bytesOf(item)
-      if (bytes > rememberedOfAccountBytesMax) {
+      if (bytes > responseItemBytesPerAccountMax) {
         throw new ApiError('bad_request', { problem: tooMany, param: 'input' })
       }
       return JSON.parse(item)
@@ -49,9 +49,9 @@ export class ResponseItems {
 
   private open(): LRUCache<string, string> {
     return new LRUCache({
-      maxSize: rememberedOfAccountBytesMax,
+      maxSize: responseItemBytesPerAccountMax,
       sizeCalculation: bytesOf,
-      ttl: rememberedMs,
+      ttl: responseItemMs,
       ttlResolution: 0,
       perf: this.clock,
     })
