@@ -1,7 +1,7 @@
 import { stopwatch } from '../../src/core/time.ts'
-import type { Wanted } from '../../src/generators/generate.ts'
+import type { GenerateRequest } from '../../src/generators/generate.ts'
 import { Generators } from '../../src/generators/generators.ts'
-import { check } from '../../src/hosting/builds/check.ts'
+import { checkPage } from '../../src/hosting/apps/builds/page-checks.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../src/testing/test-server.ts'
 import { beside } from './builds/beside.ts'
 import { median } from './load/load.ts'
@@ -43,9 +43,9 @@ async function beginning(): Promise<BenchRow> {
 async function overhead(): Promise<BenchRow> {
   const ctx = await open({ BUILDER_BROWSER: 'auto' })
   const { previewBrowser: looker, jobs } = ctx.ctx
-  const look = looker.look.bind(looker)
+  const look = looker.preview.bind(looker)
   let checks = 0
-  looker.look = async (...asked) => {
+  looker.preview = async (...asked) => {
     const begun = stopwatch()
     return look(...asked).finally(() => (checks += stopwatch() - begun))
   }
@@ -57,7 +57,7 @@ async function overhead(): Promise<BenchRow> {
     const page = await one.call('GET', `/apps/${begun.text('app.id')}/html`)
     const html = new TextDecoder().decode(page.bytes)
     // Once as it came, once before it is published.
-    checks += 2 * (await msOf(() => check(ctx.ctx, html)))
+    checks += 2 * (await msOf(() => checkPage(ctx.ctx, html)))
     shares.push(Math.max(0, whole - checks) / whole)
   }
   await ctx.close()
@@ -65,7 +65,7 @@ async function overhead(): Promise<BenchRow> {
   return atMost(name, median(shares.slice(1)), 0.5, '')
 }
 
-const wishes: [wanted: Omit<Wanted, 'seed'>, limit: number][] = [
+const wishes: [wanted: Omit<GenerateRequest, 'seed'>, limit: number][] = [
   [{ kind: 'sprite', what: 'a red spaceship' }, 1],
   [{ kind: 'picture', what: 'a forest at night' }, 2],
   [{ kind: 'sound', what: 'coin' }, 1],
@@ -80,7 +80,7 @@ async function assets(): Promise<BenchRow[]> {
   for (const [wanted, limit] of wishes) {
     const times: number[] = []
     for (const seed of ['warm', 'a', 'b', 'c']) {
-      times.push(await msOf(() => makers.make({ ...wanted, seed })))
+      times.push(await msOf(() => makers.generate({ ...wanted, seed })))
     }
     const length = wanted.seconds === undefined ? '' : ` of ${wanted.seconds} s`
     const name = `assets: an embedded ${wanted.kind}${length}`

@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { pick } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/core/ids.ts'
 import { killBuilds } from '../../src/testing/build-kills.ts'
 
 const atOnce = 12
 const rounds = Number(Bun.argv[2] ?? 200)
-const seed = Number(Bun.argv[3] ?? pick(2 ** 32))
+const seed = Number(Bun.argv[3] ?? randomBelow(2 ** 32))
 const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 console.log(`builds: ${rounds} rounds, seed ${seed}`)
 try {

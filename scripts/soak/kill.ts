@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { pick } from '../../src/core/ids.ts'
+import { randomBelow } from '../../src/core/ids.ts'
 import { killOften } from '../../src/testing/kills.ts'
 
 const rounds = Number(Bun.argv[2] ?? 100)
-const seed = Number(Bun.argv[3] ?? pick(2 ** 32))
+const seed = Number(Bun.argv[3] ?? randomBelow(2 ** 32))
 const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 console.log(`kill: ${rounds} rounds, seed ${seed}`)
 try {

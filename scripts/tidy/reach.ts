@@ -38,8 +38,8 @@ const rights: Right[] = [
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
-    // The answers of the commands are main's to print.
-    may: /^src\/(core\/log|main)\.ts$/,
+    // main prints the results of commands, serve the banner.
+    may: /^src\/(core\/log|main|cli\/serve)\.ts$/,
     what: 'prints',
     mend: 'use the Log, or print of core/log.ts',
   },
@@ -57,9 +57,9 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Beside the store: the database's own file, berth.toml, what the binary carries, the control
     // socket, and copies of the whole folder.
-    may: /^src\/((storage|db|config)\/.*|(core\/public|cli\/.*|operator\/(control|backup))\.ts)$/,
+    may: /^src\/((storage|db|config)\/.*|(core\/public-files|cli\/.*|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
-    mend: 'use the Store, or core/public.ts for what the binary carries',
+    mend: 'use the Store, or core/public-files.ts for what the binary carries',
   },
   {
     uses: /^Bun\.(SQL|sql)$/,

@@ -47,11 +47,11 @@ const terms: Record<string, string> = {
 /** Names of the wire and of settings, which clients and operators depend on (`refusal`: OpenAI). */
 const published = new Set([
   'no_painter',
-  'no_icon_painter',
+  'no_icon_model',
   'painterModel',
   'PAINTER_MODEL',
   'refusal',
-  'upstream_refused',
+  'upstream_rejected',
 ])
 
 /** Participles say nothing of a type. */

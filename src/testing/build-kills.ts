@@ -1,4 +1,4 @@
-import { seeded } from '../../scripts/samples/random.ts'
+import { seeded } from './random.ts'
 import { berth, expect, type Running, serveFolder, textAt } from './running.ts'
 
 const steps = ['queued', 'planning', 'writing', 'checking', 'assets', 'publishing']

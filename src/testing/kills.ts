@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { seeded } from '../../scripts/samples/random.ts'
+import { seeded } from './random.ts'
 import { berth, expect, type Running, serveFolder, textAt } from './running.ts'
 
 /** What was acknowledged of one app: its html by version, its files by name. */

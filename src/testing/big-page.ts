@@ -1,8 +1,5 @@
-/**
- * A page of just under 4 MB (document 1 section 8: html at most 4 MB) for the size tests:
- * `bun scripts/big-page.ts > big.html`.
- */
-import { seeded } from './samples/random.ts'
+/** A page of just under 4 MB, the limit of `html` (document 1, section 8), for tests of sizes. */
+import { seeded } from './random.ts'
 
 const BYTES_MAX = 4 * 1024 * 1024
 const BYTES_SPARE = 64
@@ -36,13 +33,10 @@ document.title = stars.length + ' stars'
 </html>
 `
 
-/**
- * The page, the same at every call: a galaxy drawn from its own list of stars, ASCII only,
- * under 4 MB of UTF-8.
- */
+/** Returns the page, the same with every call: a galaxy drawn from its own list of stars, ASCII only. */
 export function bigPage(): string {
   const random = seeded(2024)
-  const room = BYTES_MAX - BYTES_SPARE - HEAD.length - TAIL.length
+  const available = BYTES_MAX - BYTES_SPARE - HEAD.length - TAIL.length
   const lines: string[] = []
   let used = 0
   for (let n = 0; n < BYTES_MAX; n++) {
@@ -52,11 +46,9 @@ export function bigPage(): string {
     const size = 0.5 + random() * 1.5
     const hue = Math.round(20 + far * 220)
     const line = `[${x.toFixed(6)}, ${y.toFixed(6)}, ${size.toFixed(6)}, ${hue}]`
-    if (used + line.length + 2 > room) break
+    if (used + line.length + 2 > available) break
     lines.push(line)
     used += line.length + 2
   }
   return HEAD + lines.join(',\n') + '\n' + TAIL
 }
-
-if (import.meta.main) process.stdout.write(bigPage())

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+const reports = join(root, 'dist/reports')
+const stepMsMax = 900_000
+
+interface Outcome {
+  passed: number
+  failed: number
+  skipped: number
+  /** The failed tests: "src/a.test.ts:12". */
+  places?: string[]
+}
+
+/** A check, which counts as one test, or a test run with its counts. */
+export type Step = [name: string, run: () => Promise<boolean | Outcome>]
+
+/** Runs a command with its output on this process's. Returns whether it exited with 0. */
+export async function succeeds(
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<boolean> {
+  const child = Bun.spawn(command, {
+    cwd: root,
+    env: { ...Bun.env, ...env },
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: 'inherit',
+    timeout: stepMsMax,
+  })
+  return (await child.exited) === 0
+}
+
+export const bun = (...args: string[]): Promise<boolean> => succeeds([process.execPath, ...args])
+
+/** Runs tests and reads their counts from a junit report. Without a report the run failed. */
+export async function runTests(
+  name: string,
+  args: string[],
+  wrapper: string[] = [],
+): Promise<Outcome> {
+  const report = join(reports, `${name}.xml`)
+  const flags = ['--reporter=junit', `--reporter-outfile=${report}`, '--timeout=60000']
+  const command = [...wrapper, process.execPath, 'test', ...flags, ...args]
+  const ok = await succeeds(command, { DATABASE_URL: '' })
+  const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
+  const suites = /<testsuites [^>]*>/.exec(text)?.[0] ?? ''
+  const count = (key: string) => Number(new RegExp(` ${key}="(\\d+)"`).exec(suites)?.[1] ?? 0)
+  const [all, failures, skipped] = [count('tests'), count('failures'), count('skipped')]
+  const failed = Math.max(failures, ok ? 0 : 1)
+  const cases = text.matchAll(/ file="([^"]+)" line="(\d+)"[^>]*[^/]>\s*<failure/g)
+  const places = [...cases].map(([, file, line]) => `${file}:${line}`)
+  return { passed: Math.max(0, all - skipped - failures), failed, skipped, places }
+}
+
+/**
+ * Runs groups of steps one after the other, and the steps of a group side by side. Prints the time
+ * of each step and, as the last line, "N passed, N failed". Returns whether all passed.
+ */
+export async function runSteps(groups: Step[][]): Promise<boolean> {
+  rmSync(reports, { recursive: true, force: true })
+  mkdirSync(reports, { recursive: true })
+  const total = { passed: 0, failed: 0, skipped: 0 }
+  const lines: string[] = []
+  const runStep = async ([name, run]: Step): Promise<void> => {
+    console.log(`\n== ${name}`)
+    const startedAt = performance.now()
+    const result = await run().catch((error: unknown) => {
+      console.log(String(error))
+      return false
+    })
+    const outcome: Outcome =
+      typeof result === 'boolean'
+        ? { passed: result ? 1 : 0, failed: result ? 0 : 1, skipped: 0 }
+        : result
+    total.passed += outcome.passed
+    total.failed += outcome.failed
+    total.skipped += outcome.skipped
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
+    lines.push(`${seconds} s  ${name}${outcome.failed > 0 ? `: ${outcome.failed} failed` : ''}`)
+    for (const place of outcome.places ?? []) lines.push(`            ${place}`)
+  }
+  for (const group of groups) await Promise.all(group.map(runStep))
+  console.log(`\n${lines.join('\n')}`)
+  if (total.skipped > 0) console.log(`${total.skipped} skipped`)
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  return total.failed === 0
+}
