@@ -38,7 +38,9 @@ export interface HoldRequest {
   price?: Price | undefined
   /** The paying key and its daily cap. */
   cap?: Cap | undefined
-  /** What the deadline does with an open hold: `release` (the default), or `settle` for all of it. */
+  /**
+   * What the deadline does with an open hold: `release` (the default), or `settle` for all of it.
+   */
   onExpiry?: 'release' | 'settle' | undefined
   /** The job that does the work. Such a hold survives its process (job-holds.ts). */
   job?: string | undefined
@@ -104,8 +106,8 @@ const isAttempt = and(eq(holds.ref, value('ref')), eq(holds.id, value('id')))
 const attemptQuery = prepared((db) => db.select().from(holds).where(isAttempt).prepare())
 
 /**
- * Claims the ref of a hold and writes it. A released ref may be claimed again. Returns the hold that
- * already has the ref when its terms are the same; else throws `ref_conflict`.
+ * Claims the ref of a hold and writes it. A released ref may be claimed again. Returns the hold
+ * that already has the ref when its terms are the same; else throws `ref_conflict`.
  */
 export async function claimHold(db: Db, hold: Hold): Promise<Hold | undefined> {
   if (changedRowCount(await claimQuery(db).execute(hold)) === 1) return undefined

@@ -3,7 +3,7 @@ import type { NanoUsd } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
-import { endingWaitsMs } from '../limits.ts'
+import { settleRetriesMs } from '../limits.ts'
 import type { ChargeObserver, Hold, HoldRequest, SettlementRecorder } from './holds.ts'
 import { openHold, releaseHold, settleHold } from './ledger.ts'
 
@@ -101,7 +101,7 @@ async function endHoldDurably(
   { ref }: Hold,
   end: (db: Db) => Promise<Hold>,
 ): Promise<Hold> {
-  for (const waitMs of endingWaitsMs) {
+  for (const waitMs of settleRetriesMs) {
     try {
       return await db.tx(end)
     } catch (error) {

@@ -98,8 +98,8 @@ export const isItemizedKind = (kind: AnyColumn) =>
 
 /**
  * Purchases. `ref` is the unique name of one and `kind` its kind: build, chat, grant and so on. A
- * transfer is a hold that is settled at once. `id` is one attempt: a released ref may be held again.
- * A hold with a `job` outlives its process, and the end of the job closes it.
+ * transfer is a hold that is settled at once. `id` is one attempt: a released ref may be held
+ * again. A hold with a `job` outlives its process, and the end of the job closes it.
  */
 export const holds = table(
   'holds',

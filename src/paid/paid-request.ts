@@ -54,8 +54,8 @@ export interface PaidRequest<Stream = never> {
 
 /**
  * Runs one paid request, from its idempotency key to its response (docs/architecture.md). All
- * operations that hold credits go through it. Throws the errors of its steps; failed work is charged
- * only where its outcome says so (document 2, section 7).
+ * operations that hold credits go through it. Throws the errors of its steps; failed work is
+ * charged only where its outcome says so (document 2, section 7).
  */
 export function runPaidRequest<Stream = never>(
   ctx: AppContext,

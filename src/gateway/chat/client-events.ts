@@ -15,7 +15,8 @@ export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) =
 
 /**
  * Returns an upstream's usage for the client, with `cost` in USD when `charge` is known. It drops
- * the upstream's own cost, and has the charged counts where the reported ones were missing or wrong.
+ * the upstream's own cost, and has the charged counts where the reported ones were missing or
+ * wrong.
  */
 export function clientUsage(reported: unknown, usage: Usage, charge: NanoUsd | undefined): Json {
   const { cost: _cost, cost_details: _details, ...own } = recordOf(reported)

@@ -2,7 +2,9 @@ interface Beating {
   beat(): void
 }
 
-/** Calls `beat` of all its members with one shared timer, because many streams are open at a time. */
+/**
+ * Calls `beat` of all its members with one shared timer, because many streams are open at a time.
+ */
 export class Heartbeat {
   private readonly members = new Set<Beating>()
   private timer: Timer | undefined

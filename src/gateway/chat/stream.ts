@@ -1,6 +1,6 @@
 import { nano } from '../../core/money.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
-import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import { parseRecord } from '../../providers/response.ts'
@@ -126,7 +126,7 @@ class StreamCopy {
   }
 
   private get isFull(): boolean {
-    return this.bytes > upstreamAnswerBytesMax
+    return this.bytes > upstreamResponseBytesMax
   }
 
   /** The stored response; undefined for a stream that is too long to replay. */

@@ -7,7 +7,7 @@ import {
   gatewayBodyBytesMax,
   pdfPagesMax,
   pdfsPerRequestMax,
-  soundSecondsMax,
+  audioSecondsMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import type { Spender } from '../authentication.ts'
@@ -142,8 +142,8 @@ const needsTranscript = ({ kind, words }: files.StoredFile): boolean =>
   kind === 'audio' && words === null
 
 function checkDuration({ filename, durationMs }: files.StoredFile): void {
-  if ((durationMs ?? 0) <= soundSecondsMax * 1_000) return
-  throw badMedia('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
+  if ((durationMs ?? 0) <= audioSecondsMax * 1_000) return
+  throw badMedia('W607', `${filename} lasts more than ${audioSecondsMax / 60} minutes.`)
 }
 
 const textPart = ({ filename }: files.StoredFile, text: string): Json => ({

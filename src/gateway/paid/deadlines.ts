@@ -18,8 +18,8 @@ export const deadlineSettingsOf = (config: {
 })
 
 /**
- * One abort signal for an upstream call: the client leaves, or a deadline passes (to the first byte,
- * and in total). Remembers the first cause. The caller ends it. Timers count monotonic time.
+ * One abort signal for an upstream call: the client leaves, or a deadline passes (to the first
+ * byte, and in total). Remembers the first cause. The caller ends it. Timers count monotonic time.
  */
 export class CallDeadlines implements EventListenerObject {
   cause: InterruptionCause | undefined

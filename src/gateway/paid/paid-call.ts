@@ -71,7 +71,9 @@ export function holdRequestOf(
   }
 }
 
-/** Returns a JSON response: a result with its cost as a header, or the replay of a charged error. */
+/**
+ * Returns a JSON response: a result with its cost as a header, or the replay of a charged error.
+ */
 export function jsonResponse({ status, body }: StoredResponse): Response {
   const { usage, cost } = recordOf(body)
   const headers = status === 200 ? costHeader(Number(recordOf(usage).cost ?? cost)) : final

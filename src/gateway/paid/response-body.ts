@@ -1,5 +1,5 @@
 import { isRecord, type Json } from '../../core/schema.ts'
-import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { upstreamResponseBytesMax } from '../../limits.ts'
 import { parseRecord } from '../../providers/response.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import {
@@ -39,7 +39,7 @@ export async function readRawObject(
 export async function readBoundedBytes(
   response: Response,
   deadlines: CallDeadlines,
-  max = upstreamAnswerBytesMax,
+  max = upstreamResponseBytesMax,
 ): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0

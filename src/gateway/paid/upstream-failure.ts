@@ -41,7 +41,9 @@ const clientLeft: UpstreamFailure = charged(new ApiError('gateway_unavailable'),
 export const interruptionOf = ({ cause }: CallDeadlines): UpstreamFailure =>
   cause === 'client' ? clientLeft : cause === 'deadline' ? deadlinePassed : unreadable
 
-/** Returns the failure of a call without a response. Rethrows errors that are not the upstream's. */
+/**
+ * Returns the failure of a call without a response. Rethrows errors that are not the upstream's.
+ */
 export function failureOfError(error: unknown, deadlines: CallDeadlines): UpstreamFailure {
   if (deadlines.cause) return interruptionOf(deadlines)
   if (!(error instanceof UpstreamError)) throw error

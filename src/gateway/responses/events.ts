@@ -1,23 +1,23 @@
-type Json = Record<string, unknown>
+import type { Json } from '../../core/schema.ts'
 
-/** Why an answer could not be finished, as an event tells it. */
-export interface Fault {
+/** The error of a response that cannot be completed. */
+export interface ResponseError {
   code: string
   message: string
 }
 
-/** The events of an answer, numbered in the order they are told, until they are taken. */
-export class Events {
+/** Numbered events of a response that are not sent yet. */
+export class EventQueue {
   private events: Json[] = []
-  private told = 0
+  private count = 0
 
-  tell(type: string, facts: Json): void {
-    this.events.push({ type, sequence_number: this.told, ...facts })
-    this.told += 1
+  add(type: string, fields: Json): void {
+    this.events.push({ type, sequence_number: this.count, ...fields })
+    this.count += 1
   }
 
-  /** The events since they were last taken. */
-  take(): Json[] {
+  /** Returns the queued events and removes them. */
+  takeAll(): Json[] {
     const { events } = this
     this.events = []
     return events

@@ -1,9 +1,7 @@
-import { isRecord, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { recordsIn } from '../../providers/response.ts'
 
-type Json = Record<string, unknown>
-
-/** What a part of an answer is, and how OpenAI names its fields and events. */
+/** The kinds of output parts, with OpenAI's names of their fields and events. */
 export const partKinds = {
   text: {
     item: 'message',
@@ -21,8 +19,8 @@ export const partKinds = {
     piece: 'response.refusal',
     index: 'content_index',
   },
-  // Chats hand a model's thoughts on as they are; this is where clients of Responses look for them.
-  thought: {
+  // Clients of the Responses API read a model's reasoning from its summary.
+  reasoning: {
     item: 'reasoning',
     type: 'summary_text',
     field: 'text',
@@ -37,15 +35,15 @@ export type PartKind = keyof typeof partKinds
 interface Part {
   kind: PartKind
   text: string
-  /** The pages that it stands on. */
+  /** Citations of web pages. */
   annotations: Json[]
-  /** How likely its tokens were, where that was asked for. */
+  /** Log probabilities of its tokens, if requested. */
   logprobs: Json[]
 }
 
 type Status = 'in_progress' | 'completed' | 'incomplete'
 
-/** A message or the thoughts before one. */
+/** A message, or the reasoning before one. */
 export interface TextItem {
   type: 'message' | 'reasoning'
   id: string
@@ -60,18 +58,18 @@ export interface FunctionCallItem {
   id: string
   at: number
   status: Status
-  /** Its place among the calls of the chat's message. */
+  /** Its index among the calls of the chat message. */
   index: number
-  /** Empty until the chat tells one. */
+  /** Empty until the chat sends one. */
   callId: string
   name: string
   namespace?: string
-  sent: string
+  args: string
 }
 
 export type Item = TextItem | FunctionCallItem
 
-export const isSpoken = (item: Item | undefined): item is TextItem =>
+export const isTextItem = (item: Item | undefined): item is TextItem =>
   item !== undefined && item.type !== 'function_call'
 
 export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json => {
@@ -79,15 +77,15 @@ export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json =
   return { type, [field]: text, ...(kind === 'text' && { annotations, logprobs }) }
 }
 
-/** How likely tokens are is told of a text alone, and of each: clients look for the list. */
-export const besideText = (kind: PartKind, logprobs: Json[]): Json =>
+/** Returns the field `logprobs`. Clients expect it in every text part and in no other. */
+export const logprobsField = (kind: PartKind, logprobs: Json[]): Json =>
   kind === 'text' ? { logprobs } : {}
 
-/** An item of `output`, as far as it has come. */
+/** Returns an item of `output` in its current state. */
 export function presentItem(item: Item): Json {
   const { type, id, status } = item
   if (type === 'function_call') {
-    const { callId, name, namespace, sent } = item
+    const { callId, name, namespace, args: sent } = item
     const call_id = callId || id.replace('fc_', 'call_')
     const called = { id, type, status, call_id, name, arguments: sent }
     return namespace === undefined ? called : { ...called, namespace }
@@ -98,20 +96,20 @@ export function presentItem(item: Item): Json {
     : { id, type, status, summary: parts }
 }
 
-/** The pieces of a chat's message, or of one delta of it, in the order they are told. */
-export function* piecesOf(held: Json): Generator<[PartKind, string]> {
-  yield ['thought', textOf(held.reasoning_content ?? held.reasoning)]
-  yield ['text', textOf(held.content)]
-  yield ['refusal', textOf(held.refusal)]
+/** Yields the texts of a chat message or delta, in the order of their events. */
+export function* readTexts(message: Json): Generator<[PartKind, string]> {
+  yield ['reasoning', textOf(message.reasoning_content ?? message.reasoning)]
+  yield ['text', textOf(message.content)]
+  yield ['refusal', textOf(message.refusal)]
 }
 
-/** The pages that a chat's message, or a delta of it, names, each as Responses has it. */
+/** Returns the citations of a chat message or delta, in the format of Responses. */
 export const annotationsOf = ({ annotations }: Json): Json[] =>
   recordsIn(annotations).flatMap((one) =>
     isRecord(one.url_citation) ? [{ type: 'url_citation', ...one.url_citation }] : [],
   )
 
-/** How likely the tokens of a chat's choice were, or of one delta of it. */
+/** Returns the log probabilities of a chat choice. */
 export const logprobsOf = ({ logprobs }: Json): Json[] =>
   recordsIn(recordOf(logprobs).content).map(({ top_logprobs, ...token }) => ({
     ...logprobOf(token),
@@ -129,3 +127,25 @@ function textOf(content: unknown): string {
   if (!Array.isArray(content)) return ''
   return content.map((part) => textOf(recordOf(part).text)).join('')
 }
+
+/** Returns a chat's usage in the fields of Responses, with its cost if known. */
+export function presentUsage(usage: Json): Json {
+  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
+  const [input, output] = [countOf(usage.prompt_tokens), countOf(usage.completion_tokens)]
+  const { cached_tokens, cache_write_tokens } = recordOf(prompt)
+  const { reasoning_tokens } = recordOf(completion)
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: countOf(cached_tokens),
+      cache_write_tokens: countOf(cache_write_tokens),
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: countOf(reasoning_tokens) },
+    total_tokens: input + output,
+    ...(typeof usage.cost === 'number' && { cost: usage.cost }),
+  }
+}
+
+const countOf = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

@@ -1,30 +1,29 @@
-import { isRecord, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import type { FindItem } from '../../state/response-items.ts'
 import { invalidField } from '../fields.ts'
-import { readInput, type FindItem, namespacedName } from './input.ts'
+import { namespacedName, readInput } from './input.ts'
 
-type Json = Record<string, unknown>
-
-/** A Responses request, read. */
+/** A parsed Responses request. */
 export interface ResponsesRequest {
-  /** The chat request that answers it. */
+  /** The chat request that serves it. */
   chat: Json
-  stream: boolean
-  /** Whether what is answered may be sent back by its id. */
-  isRemembered: boolean
-  /** The fields of the request that every answer repeats. */
+  isStream: boolean
+  /** Whether the client may send items of the response back by id. */
+  isStored: boolean
+  /** Fields of the request that every response repeats. */
   echo: Json
-  /** The functions that stand in a namespace, by their name in the chat. */
-  spaced: Map<string, NamespacedFunction>
+  /** Functions in a namespace, by their name in the chat. */
+  namespaced: Map<string, NamespacedFunction>
 }
 
-/** A function's own name, and the namespace it stands in. */
+/** A function's own name and its namespace. */
 export interface NamespacedFunction {
   namespace: string
   name: string
 }
 
-/** Fields that mean the same to a chat; they are read there. */
-const alike = [
+/** Fields with the same meaning in a chat request, which parses them. */
+const sharedFields = [
   'model',
   'models',
   'provider',
@@ -38,37 +37,38 @@ const alike = [
   'safety_identifier',
 ]
 
-/** Fields that need what is not here: conversations that are kept, and work without a client. */
-const kept: [name: string, why: string][] = [
-  ['previous_response_id', 'Answers are not stored here: send the whole conversation as "input".'],
-  ['conversation', 'Conversations are not stored here: send the whole of one as "input".'],
-  ['store', 'Answers are not stored here: leave "store" out, or send false.'],
-  ['background', 'There are no answers in the background: leave it out, or stream.'],
-  ['prompt', 'Prompts are not stored here: send "instructions" and "input".'],
+/** Fields that need stored conversations or background work, with the error message of each. */
+const unsupportedFields: [name: string, problem: string][] = [
+  ['previous_response_id', 'Responses are not stored: send the whole conversation as "input".'],
+  ['conversation', 'Conversations are not stored: send the whole conversation as "input".'],
+  ['store', 'Responses are not stored: remove "store", or send false.'],
+  ['background', 'Background responses are not supported: remove "background", or use a stream.'],
+  ['prompt', 'Prompts are not stored: send "instructions" and "input".'],
 ]
 
 /**
- * Reads a Responses request into a chat request. Fields that are not known are ignored, those that
- * would need a stored conversation are refused. Refuses bad_request.
+ * Parses a Responses request into a chat request. Unknown fields are ignored. Throws `bad_request`,
+ * also for fields that need a stored conversation.
  */
-export function parseResponsesRequest(raw: unknown, recall: FindItem): ResponsesRequest {
-  const body: Json = recordOf(raw)
-  for (const [name, why] of kept) if (body[name]) throw invalidField(name, why)
-  const { instructions, max_output_tokens: most } = body
-  const stream = body.stream ?? false
-  if (typeof stream !== 'boolean') throw invalidField('stream', 'stream is true or false.')
-  const { tools, spaced, searches } = readTools(body.tools)
-  const choice = readChoice(body.tool_choice)
+export function parseResponsesRequest(raw: unknown, findItem: FindItem): ResponsesRequest {
+  const body = recordOf(raw)
+  for (const [name, problem] of unsupportedFields) {
+    if (body[name]) throw invalidField(name, problem)
+  }
+  const isStream = body.stream ?? false
+  if (typeof isStream !== 'boolean') throw invalidField('stream', 'stream must be true or false.')
+  const { tools, namespaced, hasSearch } = readTools(body.tools)
+  const choice = readToolChoice(body.tool_choice)
   const text = readText(body.text)
   const effort = readEffort(body.reasoning)
-  const outputMax = readMost(most)
-  const same = alike.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))
+  const outputMax = readOutputMax(body.max_output_tokens)
+  const shared = sharedFields.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))
   return {
     chat: {
-      ...Object.fromEntries(same),
-      messages: readInput(body.input, instructions, recall),
-      ...(searches && { web_search: true }),
-      ...(stream && { stream, stream_options: { include_usage: true } }),
+      ...Object.fromEntries(shared),
+      messages: readInput(body.input, body.instructions, findItem),
+      ...(hasSearch && { web_search: true }),
+      ...(isStream && { stream: true, stream_options: { include_usage: true } }),
       ...(outputMax !== undefined && { max_tokens: outputMax }),
       ...(tools.length > 0 && { tools }),
       ...(choice !== undefined && { tool_choice: choice }),
@@ -76,99 +76,101 @@ export function parseResponsesRequest(raw: unknown, recall: FindItem): Responses
       ...readLogprobs(body),
       ...(effort !== undefined && { reasoning_effort: effort }),
     },
-    stream,
-    isRemembered: body.store !== false,
+    isStream,
+    isStored: body.store !== false,
     echo: echoOf(body),
-    spaced,
+    namespaced,
   }
 }
 
-function readMost(most: unknown): number | undefined {
-  if (most === undefined || most === null) return undefined
-  if (typeof most === 'number' && Number.isSafeInteger(most) && most > 0) return most
-  throw invalidField('max_output_tokens', 'max_output_tokens is a whole number from 1 on.')
+function readOutputMax(max: unknown): number | undefined {
+  if (max === undefined || max === null) return undefined
+  if (typeof max === 'number' && Number.isSafeInteger(max) && max > 0) return max
+  throw invalidField('max_output_tokens', 'max_output_tokens must be an integer of at least 1.')
 }
 
-/** OpenAI's own search, in its several names, is ours. */
+/** Returns whether a tool is OpenAI's web search, under any of its names. */
 const isSearch = (tool: unknown): boolean =>
   isRecord(tool) && /^web_search(_preview)?(_[0-9_]+)?$/.test(String(tool.type))
 
-function readTools(raw: unknown): { tools: Json[]; spaced: ResponsesRequest['spaced']; searches: boolean } {
-  const spaced: ResponsesRequest['spaced'] = new Map()
-  const all = listOf(raw)
-  const own = all.filter((tool) => !isSearch(tool))
-  const tools = own.flatMap((tool) => {
+function readTools(raw: unknown) {
+  const namespaced: ResponsesRequest['namespaced'] = new Map()
+  const all = toolListOf(raw)
+  const others = all.filter((tool) => !isSearch(tool))
+  const functions = others.flatMap((tool) => {
     if (!isRecord(tool) || tool.type !== 'namespace') return [readTool(tool)]
     const { name: namespace } = tool
-    if (typeof namespace !== 'string') throw invalidField('tools', 'A namespace has a name.')
-    return listOf(tool.tools).map((inner) => {
+    if (typeof namespace !== 'string') throw invalidField('tools', 'A namespace needs a name.')
+    return toolListOf(tool.tools).map((inner) => {
       const { name, ...rest } = readTool(inner)
-      const own = namespacedName(namespace, name)
-      spaced.set(own, { namespace, name })
-      return { name: own, ...rest }
+      const chatName = namespacedName(namespace, name)
+      namespaced.set(chatName, { namespace, name })
+      return { name: chatName, ...rest }
     })
   })
   return {
-    tools: tools.map((called) => ({ type: 'function', function: called })),
-    spaced,
-    searches: own.length < all.length,
+    tools: functions.map((called) => ({ type: 'function', function: called })),
+    namespaced,
+    hasSearch: others.length < all.length,
   }
 }
 
-function listOf(raw: unknown): unknown[] {
+function toolListOf(raw: unknown): unknown[] {
   const list: unknown = raw ?? []
   if (Array.isArray(list)) return list
-  throw invalidField('tools', 'tools is a list.')
+  throw invalidField('tools', 'tools must be an array.')
 }
 
 function readTool(tool: unknown): { name: string } {
   if (!isRecord(tool) || tool.type !== 'function') {
-    throw invalidField('tools', 'A tool is of the type function or web_search: others are not run here.')
+    throw invalidField('tools', 'A tool must have the type function or web_search.')
   }
   const { name, description, parameters, strict } = tool
-  if (typeof name !== 'string' || name === '') throw invalidField('tools', 'A tool has a name.')
-  return { name, ...defined({ description, parameters, strict }) }
+  if (typeof name !== 'string' || name === '') throw invalidField('tools', 'A tool needs a name.')
+  return { name, ...withoutNull({ description, parameters, strict }) }
 }
 
-function readChoice(choice: unknown): unknown {
-  // Whether to search is the model's choice.
+function readToolChoice(choice: unknown): unknown {
+  // The model decides whether to search.
   if (choice === undefined || choice === null || isSearch(choice)) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
   if (isRecord(choice) && choice.type === 'function' && typeof choice.name === 'string') {
     return { type: 'function', function: { name: choice.name } }
   }
-  throw invalidField('tool_choice', 'tool_choice is auto, none, required, or names a function.')
+  throw invalidField('tool_choice', 'tool_choice must be auto, none, required, or a function.')
 }
 
 function readText(raw: unknown): Json {
   const text = raw ?? {}
-  if (!isRecord(text)) throw invalidField('text', 'text is an object.')
-  const verbosity = defined({ verbosity: text.verbosity })
+  if (!isRecord(text)) throw invalidField('text', 'text must be an object.')
+  const verbosity = withoutNull({ verbosity: text.verbosity })
   const format = text.format ?? { type: 'text' }
   const type = isRecord(format) ? format.type : undefined
   if (type === 'text') return verbosity
   if (type === 'json_object') return { ...verbosity, response_format: { type } }
   if (!isRecord(format) || type !== 'json_schema' || !isRecord(format.schema)) {
-    throw invalidField('text', 'text.format is of the type text, json_object, or json_schema with one.')
+    const problem =
+      'text.format must have the type text, json_object, or json_schema with a schema.'
+    throw invalidField('text', problem)
   }
   const { name, description, schema, strict } = format
-  const json_schema = defined({ name, description, schema, strict })
+  const json_schema = withoutNull({ name, description, schema, strict })
   return { ...verbosity, response_format: { type, json_schema } }
 }
 
 function readEffort(reasoning: unknown): unknown {
   if (reasoning === undefined || reasoning === null) return undefined
   if (isRecord(reasoning)) return reasoning.effort ?? undefined
-  throw invalidField('reasoning', 'reasoning is an object.')
+  throw invalidField('reasoning', 'reasoning must be an object.')
 }
 
-/** How likely each token was, and how many others are told beside it. */
+/** Returns the chat fields for log probabilities. */
 function readLogprobs({ include, top_logprobs }: Json): Json {
   const isIncluded = Array.isArray(include) && include.includes('message.output_text.logprobs')
-  return isIncluded || top_logprobs ? { logprobs: true, ...defined({ top_logprobs }) } : {}
+  return isIncluded || top_logprobs ? { logprobs: true, ...withoutNull({ top_logprobs }) } : {}
 }
 
-const defined = (fields: Json): Json =>
+const withoutNull = (fields: Json): Json =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
 const echoOf = (body: Json): Json => ({

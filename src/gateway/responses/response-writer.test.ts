@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 
 import { ResponseWriter } from './response-writer.ts'
 
-const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
+const start = { echo: {}, namespaced: new Map(), name: 'answer', created: 7, onItem() {} }
 
 /** What is written of a stream whose deltas are these. */
 function writtenOf(...deltas: object[]) {
   const written = new ResponseWriter(start)
   for (const delta of deltas) written.read({ choices: [{ delta }] })
   const response = written.finish()
-  return { events: written.events.take(), response }
+  return { events: written.events.takeAll(), response }
 }
 
 const call = (name: string, sent: string, more: object = {}) => ({
@@ -83,7 +83,7 @@ test('in an answer that failed nothing is said to go on', () => {
   const written = new ResponseWriter(start)
   written.read({ choices: [{ delta: { content: 'I loo' } }] })
   written.fail({ code: 'upstream_stream_error', message: 'It broke off.' })
-  const { response } = written.events.take().at(-1) ?? {}
+  const { response } = written.events.takeAll().at(-1) ?? {}
   expect(response).toMatchObject({
     status: 'failed',
     output: [{ status: 'incomplete', content: [{ text: 'I loo' }] }],
@@ -105,7 +105,7 @@ test('how likely its tokens were is told beside each piece, and of the whole wit
     { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] },
     { content: [{ type: 'output_text', text: 'ab', annotations: [], logprobs: whole }] },
   ])
-  const events = written.events.take()
+  const events = written.events.takeAll()
   const of = (name: string) => events.filter(({ type }) => type === `response.output_text.${name}`)
   expect(of('delta').map(({ logprobs }) => logprobs)).toEqual([[told('a')], [told('b')]])
   expect(of('done')).toMatchObject([{ logprobs: whole }])
@@ -113,7 +113,7 @@ test('how likely its tokens were is told beside each piece, and of the whole wit
 
 test('what came is kept without its thoughts, also where its client leaves', () => {
   const kept: object[] = []
-  const written = new ResponseWriter({ ...start, keep: (item) => void kept.push(item) })
+  const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })
   const deltas = [
     { reasoning_content: 'Hm.' },
     { content: 'One' },

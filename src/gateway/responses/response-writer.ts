@@ -1,89 +1,86 @@
-import { isRecord, itemsOf, recordOf } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { recordsIn } from '../../providers/response.ts'
-import type { NamespacedFunction } from './request.ts'
-import { Events, type Fault } from './events.ts'
+import { EventQueue, type ResponseError } from './events.ts'
 import {
   annotationsOf,
-  besideText,
   type FunctionCallItem,
-  isSpoken,
+  isTextItem,
   type Item,
+  logprobsField,
   logprobsOf,
   type PartKind,
   partKinds,
-  piecesOf,
   presentItem,
   presentPart,
+  presentUsage,
+  readTexts,
   type TextItem,
 } from './items.ts'
-import { usageOf } from './usage.ts'
+import type { NamespacedFunction } from './request.ts'
 
-type Json = Record<string, unknown>
-
-/** What a Responses answer begins with. */
-export interface Start {
-  /** The fields of the request that every answer repeats. */
+/** The parts of a response that do not come from the chat. */
+export interface ResponseOptions {
+  /** Fields of the request that every response repeats. */
   echo: Json
-  /** The functions that stand in a namespace, by their name in the chat. */
-  spaced: Map<string, NamespacedFunction>
-  /** What its ids are made of: no other answer's are the same. */
+  /** Functions in a namespace, by their name in the chat. */
+  namespaced: Map<string, NamespacedFunction>
+  /** The unique base of all ids. */
   name: string
-  /** Unix seconds, where the chat tells none. */
+  /** Unix seconds, for a chat without a time. */
   created: number
-  /** Is given every item once it is ended. */
-  keep(item: Json): void
+  /** Receives every finished item. */
+  onItem(item: Json): void
 }
 
 /**
- * A Responses answer, written from a chat's: `read` takes its chunks, or a whole one at once, and
- * what there is to tell is taken from its `events`.
+ * Converts a chat completion, whole or in chunks, into a response and its events, which `events`
+ * queues for a stream.
  */
 export class ResponseWriter {
-  /** UTF-16 code units that are kept. */
+  /** UTF-16 code units in memory. */
   chars = 0
-  /** What there is to tell a stream. */
-  readonly events = new Events()
+  readonly events = new EventQueue()
   private readonly items: Item[] = []
   private isBegun = false
   private created = 0
   private model: unknown = null
   private usage: Json | null = null
-  private isCut = false
+  private isTruncated = false
 
-  constructor(private readonly start: Start) {}
+  constructor(private readonly options: ResponseOptions) {}
 
-  /** Reads a chunk of a stream (`delta`) or a whole answer (`message`). */
+  /** Reads a chunk of a stream (`delta`) or a whole completion (`message`). */
   read(chunk: Json): void {
     this.begin(chunk)
-    if (isRecord(chunk.usage)) this.usage = usageOf(chunk.usage)
+    if (isRecord(chunk.usage)) this.usage = presentUsage(chunk.usage)
     const [choice] = itemsOf(chunk.choices)
     if (!isRecord(choice)) return
-    const held = isRecord(choice.delta) ? choice.delta : choice.message
-    if (isRecord(held)) this.readPieces(held, logprobsOf(choice))
-    if (choice.finish_reason === 'length') this.isCut = true
+    const message = isRecord(choice.delta) ? choice.delta : choice.message
+    if (isRecord(message)) this.readMessage(message, logprobsOf(choice))
+    if (choice.finish_reason === 'length') this.isTruncated = true
   }
 
-  /** Ends the answer: completed, or incomplete when the model's tokens were spent. */
+  /** Ends the response as completed, or as incomplete when the model reached its token limit. */
   finish(): Json {
     this.begin({})
-    for (const item of this.items) this.close(item, this.isCut)
-    const status = this.isCut ? 'incomplete' : 'completed'
-    const incomplete_details = this.isCut ? { reason: 'max_output_tokens' } : null
+    for (const item of this.items) this.close(item, this.isTruncated)
+    const status = this.isTruncated ? 'incomplete' : 'completed'
+    const incomplete_details = this.isTruncated ? { reason: 'max_output_tokens' } : null
     const response = { ...this.response(status), incomplete_details }
-    this.events.tell(`response.${status}`, { response })
+    this.events.add(`response.${status}`, { response })
     return response
   }
 
-  /** Ends the answer with what went wrong. */
-  fail({ code, message }: Fault): void {
+  /** Ends the response with an error. */
+  fail({ code, message }: ResponseError): void {
     this.begin({})
     this.leave()
-    this.events.tell('error', { code, message, param: null })
+    this.events.add('error', { code, message, param: null })
     const response = { ...this.response('failed'), error: { code, message } }
-    this.events.tell('response.failed', { response })
+    this.events.add('response.failed', { response })
   }
 
-  /** Ends what is being written, where nothing more comes: its client has it so far, too. */
+  /** Ends open items as incomplete. The client has them in this state, too. */
   leave(): void {
     for (const item of this.items) if (item.status === 'in_progress') this.end(item, 'incomplete')
   }
@@ -91,74 +88,76 @@ export class ResponseWriter {
   private begin({ created, model }: Json): void {
     if (this.isBegun) return
     this.isBegun = true
-    this.created = typeof created === 'number' ? created : this.start.created
+    this.created = typeof created === 'number' ? created : this.options.created
     this.model = model ?? null
-    this.events.tell('response.created', { response: this.response('in_progress') })
-    this.events.tell('response.in_progress', { response: this.response('in_progress') })
+    this.events.add('response.created', { response: this.response('in_progress') })
+    this.events.add('response.in_progress', { response: this.response('in_progress') })
   }
 
-  private readPieces(held: Json, logprobs: Json[]): void {
-    for (const [kind, piece] of piecesOf(held)) if (piece !== '') this.say(kind, piece, logprobs)
-    for (const annotation of annotationsOf(held)) this.annotate(annotation)
-    for (const [place, call] of recordsIn(held.tool_calls).entries()) this.call(call, place)
+  private readMessage(message: Json, logprobs: Json[]): void {
+    for (const [kind, text] of readTexts(message))
+      if (text !== '') this.addText(kind, text, logprobs)
+    for (const annotation of annotationsOf(message)) this.annotate(annotation)
+    for (const [position, call] of recordsIn(message.tool_calls).entries())
+      this.addCall(call, position)
   }
 
-  private say(kind: PartKind, delta: string, logprobs: Json[]): void {
-    const item = this.spoken(kind)
+  private addText(kind: PartKind, delta: string, logprobs: Json[]): void {
+    const item = this.openPart(kind)
     const part = item.parts.at(-1)
     if (!part) return
     part.text += delta
     this.chars += delta.length
     part.logprobs.push(...logprobs)
     if (logprobs.length > 0) this.chars += JSON.stringify(logprobs).length
-    const said = { delta, ...besideText(kind, logprobs) }
-    this.events.tell(`${partKinds[kind].piece}.delta`, { ...this.placeOf(item), ...said })
+    const fields = { delta, ...logprobsField(kind, logprobs) }
+    this.events.add(`${partKinds[kind].piece}.delta`, { ...this.locationOf(item), ...fields })
   }
 
-  /** A page belongs to the words that were said last. */
+  /** Adds a citation to the latest text. */
   private annotate(annotation: Json): void {
     const item = this.items.at(-1)
-    const part = isSpoken(item) ? item.parts.at(-1) : undefined
-    if (!isSpoken(item) || part?.kind !== 'text') return
-    const where = { ...this.placeOf(item), annotation_index: part.annotations.length }
+    const part = isTextItem(item) ? item.parts.at(-1) : undefined
+    if (!isTextItem(item) || part?.kind !== 'text') return
+    const location = { ...this.locationOf(item), annotation_index: part.annotations.length }
     part.annotations.push(annotation)
-    this.events.tell('response.output_text.annotation.added', { ...where, annotation })
+    this.events.add('response.output_text.annotation.added', { ...location, annotation })
   }
 
-  /** The item that is being written, opened where another was. */
-  private spoken(kind: PartKind): TextItem {
+  /** Returns the open item for a kind of part, opening item and part as needed. */
+  private openPart(kind: PartKind): TextItem {
     const { item: type, part } = partKinds[kind]
     const last = this.items.at(-1)
-    const isOpen = isSpoken(last) && last.type === type && last.status === 'in_progress'
+    const isOpen = isTextItem(last) && last.type === type && last.status === 'in_progress'
     const item = isOpen ? last : this.open(type)
     if (item.parts.at(-1)?.kind === kind) return item
     this.closePart(item)
     const opened = { kind, text: '', annotations: [], logprobs: [] }
     item.parts.push(opened)
-    this.events.tell(`${part}.added`, { ...this.placeOf(item), part: presentPart(opened) })
+    this.events.add(`${part}.added`, { ...this.locationOf(item), part: presentPart(opened) })
     return item
   }
 
   private open(type: TextItem['type']): TextItem {
-    this.closeSpoken()
+    this.closeTextItem()
     const at = this.items.length
-    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.start.name}${at}`
+    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.options.name}${at}`
     return this.add({ type, id, at, status: 'in_progress', parts: [] })
   }
 
   private add<I extends Item>(item: I): I {
     this.items.push(item)
-    this.events.tell('response.output_item.added', {
+    this.events.add('response.output_item.added', {
       output_index: item.at,
       item: presentItem(item),
     })
     return item
   }
 
-  /** Reads a call, or the next piece of one; calls may come in turns, and stay open to the end. */
-  private call({ index: told, id, function: called }: Json, place: number): void {
-    const { name, arguments: delta } = recordOf(called)
-    const index = typeof told === 'number' ? told : place
+  /** Reads a call, or the next part of one. Calls may alternate and stay open until the end. */
+  private addCall({ index: given, id, function: fn }: Json, position: number): void {
+    const { name, arguments: delta } = recordOf(fn)
+    const index = typeof given === 'number' ? given : position
     const callId = typeof id === 'string' ? id : ''
     const known = this.items.findLast(
       (item): item is FunctionCallItem => item.type === 'function_call' && item.index === index,
@@ -166,52 +165,52 @@ export class ResponseWriter {
     const isSame = known && (!callId || !known.callId || known.callId === callId)
     const own = typeof name === 'string' ? name : ''
     const item = isSame ? known : this.openCall(index, callId, own)
-    // Some upstreams tell either with a later piece.
+    // Some upstreams send the id or the name with a later part.
     item.callId ||= callId
-    if (item.name === '') Object.assign(item, this.calledBy(own))
+    if (item.name === '') Object.assign(item, this.functionFields(own))
     if (typeof delta !== 'string' || delta === '') return
-    item.sent += delta
+    item.args += delta
     this.chars += delta.length
-    const where = { item_id: item.id, output_index: item.at }
-    this.events.tell('response.function_call_arguments.delta', { ...where, delta })
+    const location = { item_id: item.id, output_index: item.at }
+    this.events.add('response.function_call_arguments.delta', { ...location, delta })
   }
 
   private openCall(index: number, callId: string, name: string): FunctionCallItem {
-    this.closeSpoken()
+    this.closeTextItem()
     const at = this.items.length
-    const id = `fc_${this.start.name}${at}`
-    const call = { index, callId, ...this.calledBy(name), sent: '' }
+    const id = `fc_${this.options.name}${at}`
+    const call = { index, callId, ...this.functionFields(name), args: '' }
     return this.add({ type: 'function_call', id, at, status: 'in_progress', ...call })
   }
 
-  private calledBy(name: string): Partial<NamespacedFunction> & { name: string } {
-    return this.start.spaced.get(name) ?? { name }
+  private functionFields(name: string): Partial<NamespacedFunction> & { name: string } {
+    return this.options.namespaced.get(name) ?? { name }
   }
 
-  private closeSpoken(): void {
+  private closeTextItem(): void {
     const last = this.items.at(-1)
-    if (isSpoken(last)) this.close(last, false)
+    if (isTextItem(last)) this.close(last, false)
   }
 
   private closePart(item: TextItem): void {
     const part = item.parts.at(-1)
     if (!part) return
     const { part: name, piece, field } = partKinds[part.kind]
-    const where = this.placeOf(item)
-    const done = { [field]: part.text, ...besideText(part.kind, part.logprobs) }
-    this.events.tell(`${piece}.done`, { ...where, ...done })
-    this.events.tell(`${name}.done`, { ...where, part: presentPart(part) })
+    const location = this.locationOf(item)
+    const done = { [field]: part.text, ...logprobsField(part.kind, part.logprobs) }
+    this.events.add(`${piece}.done`, { ...location, ...done })
+    this.events.add(`${name}.done`, { ...location, part: presentPart(part) })
   }
 
-  private close(item: Item, isCut: boolean): void {
+  private close(item: Item, isTruncated: boolean): void {
     if (item.status !== 'in_progress') return
     if (item.type === 'function_call') {
-      const { id: item_id, at: output_index, name, sent } = item
-      const call = { item_id, output_index, name, arguments: sent }
-      this.events.tell('response.function_call_arguments.done', call)
+      const { id: item_id, at: output_index, name, args } = item
+      const call = { item_id, output_index, name, arguments: args }
+      this.events.add('response.function_call_arguments.done', call)
     } else this.closePart(item)
-    this.end(item, isCut ? 'incomplete' : 'completed')
-    this.events.tell('response.output_item.done', {
+    this.end(item, isTruncated ? 'incomplete' : 'completed')
+    this.events.add('response.output_item.done', {
       output_index: item.at,
       item: presentItem(item),
     })
@@ -219,12 +218,12 @@ export class ResponseWriter {
 
   private end(item: Item, status: Item['status']): void {
     item.status = status
-    // What it thought is never read again.
-    if (item.type !== 'reasoning') this.start.keep(presentItem(item))
+    // Clients never send reasoning back.
+    if (item.type !== 'reasoning') this.options.onItem(presentItem(item))
   }
 
-  /** Where the part that is being written stands. */
-  private placeOf({ id, at, parts }: TextItem): Json {
+  /** Returns the fields that locate the current part. */
+  private locationOf({ id, at, parts }: TextItem): Json {
     const last = parts.at(-1)
     const index = last ? { [partKinds[last.kind].index]: parts.length - 1 } : {}
     return { item_id: id, output_index: at, ...index }
@@ -232,17 +231,17 @@ export class ResponseWriter {
 
   private response(status: string): Json {
     return {
-      id: `resp_${this.start.name}`,
+      id: `resp_${this.options.name}`,
       object: 'response',
       created_at: this.created,
-      // A chat tells no other moment, and what is given again is the same.
+      // A chat has only this time, and a replay must be equal.
       completed_at: status === 'completed' ? this.created : null,
       status,
       error: null,
       incomplete_details: null,
       model: this.model,
       output: this.items.map(presentItem),
-      ...this.start.echo,
+      ...this.options.echo,
       usage: this.usage,
     }
   }

@@ -10,19 +10,20 @@ import { keyOperation } from '../operation.ts'
 import { createResponse } from './responses.ts'
 import * as schemas from './schemas.ts'
 
-/** OpenAI's Responses over our own chat (docs/spec/gateway-decisions.md, "Responses"): nothing is stored. */
-export const responseRoutes = (ctx: AppContext, listener: TranscriberFactory) =>
+/** Routes of the Responses API (docs/spec/gateway-decisions.md, "Responses"). */
+export const responseRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/responses',
-    ({ spender, body, request }) => createResponse(ctx, spender, body, callOf(request), listener),
+    ({ spender, body, request }) =>
+      createResponse(ctx, spender, body, callOf(request), createTranscriber),
     keyOperation(
       {
         id: 'create_response',
         tag: 'Chat',
-        summary: "Answer in the shape of OpenAI's Responses, whole or as a stream.",
+        summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
         more:
-          'Paid and refused as the same chat is. Stateless: no conversation is stored, so send ' +
-          'the whole of it, or for an hour the ids of its items; tools are functions of yours.',
+          'Charged like the same chat completion. Conversations are not stored: send all items, or ' +
+          'ids of items of the last hour. Tools are functions that the client runs.',
         takes: { 'application/json': { schema: schemas.responsesRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])) },

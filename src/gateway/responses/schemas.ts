@@ -3,46 +3,55 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, mediaSchema, nullable } from '../../core/schema.ts'
 
-/** A Responses request, for its description: the body is read by hand. */
+/** The documented Responses request. The body is parsed by hand. */
 export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'input'],
   properties: {
-    model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
+    model: {
+      type: 'string',
+      description: 'An id from GET /v1/models, optionally with :floor or :nitro.',
+    },
     input: {
       oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: anyObject }],
       description:
-        'A text, or items: message, function_call, function_call_output, reasoning; or an ' +
-        'item_reference to one that was answered within the hour.',
+        'A string, or items: message, function_call, function_call_output, reasoning, or an ' +
+        'item_reference to an item of the last hour.',
     },
     instructions: { type: 'string', nullable: true },
     tools: {
       type: 'array',
       items: anyObject,
-      description: 'Of the type function or web_search, or namespaces of functions.',
+      description: 'Tools of the type function or web_search, or namespaces of functions.',
     },
     tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anyObject] },
     max_output_tokens: {
       type: 'integer',
       minimum: 1,
       nullable: true,
-      description: 'Lowers the credits that are held.',
+      description: 'A lower value holds fewer credits.',
     },
-    text: { ...anyObject, description: 'format: text, json_object or json_schema.' },
-    reasoning: { ...anyObject, description: 'effort.' },
+    text: { ...anyObject, description: 'The format: text, json_object or json_schema.' },
+    reasoning: { ...anyObject, description: 'The effort.' },
     stream: { type: 'boolean', nullable: true },
-    store: { type: 'boolean', nullable: true, description: 'false: its ids are not known later.' },
+    store: {
+      type: 'boolean',
+      nullable: true,
+      description: '`false` disables references to its items by id.',
+    },
   },
 }
 
-/** OpenAI's response, with what it cost. */
+/** OpenAI's response with its cost. */
 export const ResponseSchema = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response'),
     created_at: Type.Number(),
     completed_at: nullable(Type.Number()),
-    status: Type.String({ description: 'completed, or incomplete: max_output_tokens was spent.' }),
+    status: Type.String({
+      description: 'completed, or incomplete at the limit of max_output_tokens.',
+    }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     incomplete_details: nullable(Type.Object({ reason: Type.String() })),
     model: Type.String(),
@@ -61,7 +70,7 @@ export const ResponseSchema = Type.Object(
   { title: 'Response' },
 )
 
-/** The same with `stream`. */
+/** A streamed response. */
 export const EventsSchema = mediaSchema('text/event-stream', {
-  description: 'With stream: its parts as events, of which response.completed is the last.',
+  description: 'With `stream`: events, the last of which is response.completed.',
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
-import { streamOf } from './stream.ts'
+import { eventBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
 import { ResponseWriter } from './response-writer.ts'
+import { streamEvents } from './stream.ts'
 
-const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
+const start = { echo: {}, namespaced: new Map(), name: 'answer', created: 7, onItem() {} }
 
 /** A chat's stream that says the same piece again and again, and counts who leaves it. */
 function saying(piece: string) {
@@ -23,11 +23,11 @@ test('an answer beyond every bound ends with an error, and its chat is left', as
   const { chat, left } = saying(piece)
   let pieces = 0
   let last = ''
-  for await (const chunk of streamOf(chat, new ResponseWriter(start))) {
+  for await (const chunk of streamEvents(chat, new ResponseWriter(start))) {
     pieces += 1
     last = new TextDecoder().decode(chunk.subarray(0, 200))
   }
-  expect(pieces).toBe(Math.ceil(upstreamAnswerBytesMax / piece.length) + 1)
+  expect(pieces).toBe(Math.ceil(upstreamResponseBytesMax / piece.length) + 1)
   expect(last).toStartWith('event: error\ndata: {"type":"error"')
   expect(left).toHaveLength(1)
 })
@@ -35,8 +35,8 @@ test('an answer beyond every bound ends with an error, and its chat is left', as
 test('comments are handed on; a client that leaves it leaves its chat, and has what came', async () => {
   const { chat, left } = saying('hello')
   const kept: object[] = []
-  const written = new ResponseWriter({ ...start, keep: (item) => void kept.push(item) })
-  const reader = streamOf(chat, written).getReader()
+  const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })
+  const reader = streamEvents(chat, written).getReader()
   const { value } = await reader.read()
   expect(new TextDecoder().decode(value)).toStartWith(': waiting\n\nevent: response.created\n')
   await reader.cancel('gone')

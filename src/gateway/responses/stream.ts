@@ -1,23 +1,23 @@
-import { isRecord } from '../../core/schema.ts'
-import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
-import { bytesOf, type StreamEvent, EventReader, isComment } from '../chat/events.ts'
-import type { Fault } from './events.ts'
+import { isRecord, type Json } from '../../core/schema.ts'
+import { eventBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
+import { bytesOf, EventReader, isComment, type StreamEvent } from '../chat/events.ts'
+import type { ResponseError } from './events.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
 const encoder = new TextEncoder()
 
-const tooLong: Fault = {
+const tooLong: ResponseError = {
   code: 'upstream_stream_error',
-  message: 'The answer is too long. What came until here was charged, with its prompt.',
+  message: 'The response is too long. The prompt and the output until here were charged.',
 }
 
 /**
- * A chat's stream as the events of Responses, pulled one by the other; a client that leaves this
- * one leaves that one. Comments are handed on: they keep the connection.
+ * Converts a chat stream into the events of Responses. One stream pulls the other, and cancels it
+ * when the client leaves. Comments are passed on, because they keep the connection open.
  */
-export function streamOf(
+export function streamEvents(
   chat: ReadableStream<Uint8Array>,
-  written: ResponseWriter,
+  writer: ResponseWriter,
 ): ReadableStream<Uint8Array> {
   const reader = chat.getReader()
   const events = new EventReader(eventBytesMax)
@@ -27,11 +27,11 @@ export function streamOf(
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
-          const bytes = Buffer.concat(events.push(value).map((event) => pass(event, written)))
+          const bytes = Buffer.concat(events.push(value).map((event) => convert(event, writer)))
           if (bytes.byteLength > 0) out.enqueue(bytes)
-          if (written.chars > upstreamAnswerBytesMax) {
-            written.fail(tooLong)
-            out.enqueue(framed(written.events.take()))
+          if (writer.chars > upstreamResponseBytesMax) {
+            writer.fail(tooLong)
+            out.enqueue(encodeEvents(writer.events.takeAll()))
             out.close()
             return void (await reader.cancel())
           }
@@ -39,7 +39,7 @@ export function streamOf(
         }
       },
       cancel(reason) {
-        written.leave()
+        writer.leave()
         return reader.cancel(reason)
       },
     },
@@ -47,23 +47,23 @@ export function streamOf(
   )
 }
 
-function pass(event: StreamEvent, written: ResponseWriter): Uint8Array {
+function convert(event: StreamEvent, writer: ResponseWriter): Uint8Array {
   const { data } = event
   if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
-  if (data.trim() === '[DONE]') written.finish()
-  else readChunk(JSON.parse(data), written)
-  return framed(written.events.take())
+  if (data.trim() === '[DONE]') writer.finish()
+  else readChunk(JSON.parse(data), writer)
+  return encodeEvents(writer.events.takeAll())
 }
 
-/** A chunk of our own chat: it was seen to be JSON there. */
-function readChunk(chunk: unknown, written: ResponseWriter): void {
+/** Reads a chunk of this gateway's chat, which is valid JSON. */
+function readChunk(chunk: unknown, writer: ResponseWriter): void {
   if (!isRecord(chunk)) return
   const { error } = chunk
-  if (!isRecord(error)) return written.read(chunk)
-  written.fail({ code: String(error.code), message: String(error.message) })
+  if (!isRecord(error)) return writer.read(chunk)
+  writer.fail({ code: String(error.code), message: String(error.message) })
 }
 
-const framed = (events: Record<string, unknown>[]): Uint8Array =>
+const encodeEvents = (events: Json[]): Uint8Array =>
   encoder.encode(
     events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
   )

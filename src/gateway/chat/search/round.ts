@@ -1,5 +1,5 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../../core/schema.ts'
-import { upstreamAnswerBytesMax } from '../../../limits.ts'
+import { upstreamResponseBytesMax } from '../../../limits.ts'
 import { parseToolCalls, type ToolCall } from './search-session.ts'
 import type { Citation } from './tool.ts'
 
@@ -36,7 +36,7 @@ export class Round {
     for (const part of itemsOf(tool_calls)) this.addCallPart(part)
     this.finishReason = choice.finish_reason ?? this.finishReason
     if (typeof delta.content === 'string') this.text += delta.content
-    if (this.text.length > upstreamAnswerBytesMax)
+    if (this.text.length > upstreamResponseBytesMax)
       throw new RangeError('A search round is too long.')
     // A later round continues the message of the first, so its role is dropped.
     const { role: _role, ...more } = delta
@@ -53,7 +53,7 @@ export class Round {
     const call = this.callsByIndex.get(index) ?? { id, name: '', args: '' }
     if (typeof fn.name === 'string') call.name += fn.name
     if (typeof fn.arguments === 'string') call.args += fn.arguments
-    if (call.args.length > upstreamAnswerBytesMax || this.callsByIndex.size > callsMax) {
+    if (call.args.length > upstreamResponseBytesMax || this.callsByIndex.size > callsMax) {
       throw new RangeError('A search round is too long.')
     }
     this.callsByIndex.set(index, call)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { sha256 } from '../../../core/ids.ts'
 import { isRecord } from '../../../core/schema.ts'
 import { minute } from '../../../core/time.ts'
-import { searchesPerRequestMax, searchWordsBytesMax } from '../../../limits.ts'
+import { searchesPerRequestMax, searchResultTextBytesMax } from '../../../limits.ts'
 import type { SearchResult } from '../../../providers/search/engines.ts'
 import { json, type Step } from '../../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, fakePrice, openFaked } from '../../../testing/faked.ts'
@@ -339,7 +339,7 @@ test('what is found is cut to a few pages and bytes, and cannot leave its place'
     { ...page, url: 'https://b.example/' },
     ...Array(9).fill(wide),
   ])
-  expect(Buffer.byteLength(content)).toBeLessThanOrEqual(searchWordsBytesMax)
+  expect(Buffer.byteLength(content)).toBeLessThanOrEqual(searchResultTextBytesMax)
   expect(pages.length).toBeLessThanOrEqual(5)
   expect(JSON.parse(content)).toEqual({ notice: expect.any(String), pages })
   expect(pages[0]?.text).not.toMatch(/[\u0000\n]/)

@@ -7,7 +7,7 @@ import {
   searchQueryCharsMax,
   searchResultCharsMax,
   searchResultsMax,
-  searchWordsBytesMax,
+  searchResultTextBytesMax,
 } from '../../../limits.ts'
 import type { Model } from '../../../models/catalogue.ts'
 import type { SearchResult } from '../../../providers/search/engines.ts'
@@ -87,7 +87,7 @@ export function formatResults(found: SearchResult[] | undefined): {
   for (const page of found.filter(({ url }) => url.length <= urlCharsMax)) {
     const next = [...pages, shortened(page)]
     const longer = JSON.stringify({ notice, pages: next })
-    if (next.length > searchResultsMax || Buffer.byteLength(longer) > searchWordsBytesMax) break
+    if (next.length > searchResultsMax || Buffer.byteLength(longer) > searchResultTextBytesMax) break
     pages.push(shortened(page))
     content = longer
   }
