@@ -1,5 +1,5 @@
 import { nano, type NanoUsd, zero } from '../core/money.ts'
-import { isFree, type Price, type Tier } from './price.ts'
+import { isFree, type Price } from './price.ts'
 import type { Usage } from './usage.ts'
 
 /** Seconds count in milliseconds and may be priced per minute: one division covers all units. */
@@ -21,19 +21,14 @@ interface TokenRates {
 /** Returns the token rates of a request whose prompt has `tokens` tokens. */
 function ratesAt(price: Price, tokens: number): TokenRates {
   const tier = price.tiers?.findLast(({ above }) => tokens > above)
-  return tier ? ratesOf({ ...price, ...tierRates(tier) }) : ratesOf(price)
+  if (!tier) return ratesOf(price)
+  const { prompt, completion, cacheRead = prompt, cacheWrite = prompt } = tier
+  const reasoning = completion
+  return ratesOf({ ...price, prompt, completion, cacheRead, cacheWrite, reasoning })
 }
 
-/** Returns the rates of a tier. Missing ones are those of its prompt or completion. */
-const tierRates = ({ prompt, completion, cacheRead = prompt, cacheWrite = prompt }: Tier) => ({
-  prompt,
-  completion,
-  cacheRead,
-  cacheWrite,
-  reasoning: completion,
-})
-
-function ratesOf(price: Omit<Price, 'id'>): TokenRates {
+/** Returns the rates of a price. Missing ones are those of its prompt or completion. */
+function ratesOf(price: Price): TokenRates {
   const { prompt = 0n, completion = 0n } = price
   const { cacheRead = prompt, cacheWrite = prompt, audio = prompt, reasoning = completion } = price
   return { prompt, cacheRead, cacheWrite, audio, completion, reasoning }

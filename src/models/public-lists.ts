@@ -26,26 +26,16 @@ export function parseSyncedModels(stored: unknown): ListedModel[] {
 }
 
 /** Upstreams by their names in models.dev and in LiteLLM's list. */
-const modelsDevNames: Record<string, string> = {
+const upstreamNames: Record<string, string> = {
   openai: 'openai',
   openrouter: 'openrouter',
   groq: 'groq',
   togetherai: 'together',
-  deepseek: 'deepseek',
-  mistral: 'mistral',
-  xai: 'xai',
-  google: 'gemini',
-  anthropic: 'anthropic',
-  cohere: 'cohere',
-}
-const liteLlmNames: Record<string, string> = {
-  openai: 'openai',
-  openrouter: 'openrouter',
-  groq: 'groq',
   together_ai: 'together',
   deepseek: 'deepseek',
   mistral: 'mistral',
   xai: 'xai',
+  google: 'gemini',
   gemini: 'gemini',
   anthropic: 'anthropic',
   cohere: 'cohere',
@@ -76,7 +66,7 @@ const modelsDevRates = {
 }
 
 function readModelsDev(provider: string, models: Json): ListedModel[] {
-  const upstream = modelsDevNames[provider]
+  const upstream = upstreamNames[provider]
   if (!upstream) return []
   return rowsOf(models).flatMap(([model, row]) => {
     const [cost, limit, kinds] = [recordOf(row.cost), recordOf(row.limit), recordOf(row.modalities)]
@@ -109,7 +99,7 @@ const liteLlmRates = {
 
 function readLiteLlm(name: string, row: Json): ListedModel[] {
   const { litellm_provider: provider, mode } = row
-  const upstream = typeof provider === 'string' ? liteLlmNames[provider] : undefined
+  const upstream = typeof provider === 'string' ? upstreamNames[provider] : undefined
   const type: Listing['type'] = mode === 'chat' || mode === 'embedding' ? mode : undefined
   if (!upstream || !type) return []
   const price = readRates((name) => perToken(row[name], 1n), liteLlmRates)

@@ -1,5 +1,5 @@
 import { type Json, recordOf } from '../core/schema.ts'
-import { upstreamAnswerBytesMax } from '../limits.ts'
+import { upstreamResponseBytesMax } from '../limits.ts'
 import { eventStreamResponse, parseRecord, recordsIn } from './response.ts'
 import type { UpstreamCall } from './upstream.ts'
 
@@ -41,7 +41,7 @@ export function toEventStream(response: Response): Response {
         }
         chunks.push(value)
         bytes += value.byteLength
-        if (bytes > upstreamAnswerBytesMax) {
+        if (bytes > upstreamResponseBytesMax) {
           await reader.cancel()
           throw new Error('the response is too long')
         }

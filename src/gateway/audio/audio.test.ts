@@ -121,7 +121,7 @@ test('an audio model is for one of both operations', async () => {
   })
   expect([unpaid.status, Object(unpaid.body).error.param]).toEqual([400, 'model'])
   const other = await listen(ned, 'RIFF', { model: 'transcription/transcription-ok-priced' })
-  expect(other.text('error.message')).toContain('no published rate')
+  expect(other.text('error.message')).toContain('no published price')
 })
 
 test('speech that breaks off breaks off for its client too, and is charged', async () => {

@@ -5,7 +5,7 @@ import {
   promptCharsMax,
   speechCharsMax,
   speechKeptMs,
-  upstreamAnswerBytesMax,
+  upstreamResponseBytesMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { isTimed } from '../../models/price.ts'
@@ -168,7 +168,7 @@ async function streamSpeech(
 
 /** Returns the usage with the seconds of the audio, when its format has them, else the estimate. */
 async function measureUsage(bytes: Uint8Array, estimate: Usage): Promise<Usage> {
-  const file = await detectFileKind(bytes, upstreamAnswerBytesMax)
+  const file = await detectFileKind(bytes, upstreamResponseBytesMax)
   if (!('kind' in file) || file.kind !== 'sound') return estimate
   return { ...estimate, seconds: file.seconds, estimated: false }
 }

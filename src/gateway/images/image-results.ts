@@ -1,5 +1,5 @@
 import { isRecord, type Json } from '../../core/schema.ts'
-import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { upstreamResponseBytesMax } from '../../limits.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 
 /** An image of an upstream's response: its bytes or its URL. */
@@ -33,6 +33,6 @@ async function readImage({ b64_json, url }: Json): Promise<ImageResult | undefin
 /** Reads an image with its detected type, so that this server serves nothing but images. */
 async function readBase64(base64: string): Promise<ImageResult | undefined> {
   const bytes = Buffer.from(base64, 'base64')
-  const file = await detectFileKind(bytes, upstreamAnswerBytesMax)
+  const file = await detectFileKind(bytes, upstreamResponseBytesMax)
   return 'kind' in file && file.kind === 'picture' ? { bytes, type: file.type } : undefined
 }

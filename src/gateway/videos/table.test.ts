@@ -158,7 +158,7 @@ test('another upstream begins where the first is out of order; no model, no rate
   const unpriced = await ask(gus, 'unpriced')
   expect([unpriced.status, unpriced.text('error.message')]).toEqual([
     400,
-    expect.stringContaining('no published rate'),
+    expect.stringContaining('no published price'),
   ])
   const chat = await gus.call('POST', '/v1/videos', { model: 'fake/ok', prompt: 'A boat' })
   expect([chat.status, chat.text('error.message')]).toEqual([

@@ -1,7 +1,7 @@
 import { fetchGuarded } from '../../core/fetch.ts'
 import { isRecord } from '../../core/schema.ts'
 import { minute } from '../../core/time.ts'
-import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { HttpClient } from '../http-client.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { parseRecord } from '../response.ts'
@@ -83,7 +83,7 @@ export class ProviderFetch {
   private send(
     url: string,
     init: RequestInit,
-    bytesMax = upstreamAnswerBytesMax,
+    bytesMax = upstreamResponseBytesMax,
   ): Promise<Response> {
     const { baseUrl, client } = this.upstream
     const { signal } = this.call
@@ -134,7 +134,7 @@ export class ProviderFetch {
         })
         if (done || !value) return out.close()
         this.bytes += value.byteLength
-        if (this.bytes <= upstreamAnswerBytesMax) return out.enqueue(value)
+        if (this.bytes <= upstreamResponseBytesMax) return out.enqueue(value)
         await reader.cancel()
         throw new UpstreamError('unreadable', this.upstream.name)
       },

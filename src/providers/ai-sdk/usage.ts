@@ -12,33 +12,21 @@ export interface OpenAiUsage {
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-interface TokenCounts {
-  prompt: number
-  cached: number
-  written: number
-  audio?: number
-  completion?: number
-  reasoning?: number
+function formatUsage(
+  prompt: number,
+  cached: number,
+  written: number,
+  { audio = 0, completion = 0, reasoning = 0 } = {},
+): OpenAiUsage {
+  const cache = { cached_tokens: cached, cache_write_tokens: written }
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { ...cache, audio_tokens: audio },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
 }
-
-const formatUsage = ({
-  prompt,
-  cached,
-  written,
-  audio = 0,
-  completion = 0,
-  reasoning = 0,
-}: TokenCounts): OpenAiUsage => ({
-  prompt_tokens: prompt,
-  completion_tokens: completion,
-  total_tokens: prompt + completion,
-  prompt_tokens_details: {
-    cached_tokens: cached,
-    cache_write_tokens: written,
-    audio_tokens: audio,
-  },
-  completion_tokens_details: { reasoning_tokens: reasoning },
-})
 
 /** Marks a usage that the provider did not send. */
 const missing = 'untold'
@@ -65,13 +53,12 @@ export function toOpenAiUsage({
 }: LanguageModelV4Usage): OpenAiUsage | undefined {
   if (raw?.[missing]) return undefined
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
-  return formatUsage({
-    prompt: inputTokens.total ?? 0,
-    cached: inputTokens.cacheRead ?? 0,
-    written: inputTokens.cacheWrite ?? 0,
+  const { total = 0, cacheRead = 0, cacheWrite = 0 } = inputTokens
+  const { total: completion = 0, reasoning = 0 } = outputTokens
+  return formatUsage(total, cacheRead, cacheWrite, {
     audio: audioTokensIn(raw),
-    completion: outputTokens.total ?? 0,
-    reasoning: outputTokens.reasoning ?? 0,
+    completion,
+    reasoning,
   })
 }
 
@@ -90,5 +77,5 @@ export function toPromptUsage(metadata: unknown): OpenAiUsage | undefined {
   if (typeof usage.input_tokens !== 'number') return undefined
   const cached = Number(usage.cache_read_input_tokens ?? 0)
   const written = Number(usage.cache_creation_input_tokens ?? 0)
-  return formatUsage({ prompt: usage.input_tokens + cached + written, cached, written })
+  return formatUsage(usage.input_tokens + cached + written, cached, written)
 }

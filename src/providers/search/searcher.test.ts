@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { loadConfig } from '../../config/load.ts'
 import { openLog } from '../../core/log.ts'
 import { systemClock } from '../../core/time.ts'
-import { searchAnswerBytesMax } from '../../limits.ts'
+import { searchResponseBytesMax } from '../../limits.ts'
 import { brave, createEngines, exa, searxng, tavily } from './engines.ts'
 import { createSearcher, openSearcher } from './searcher.ts'
 
@@ -67,7 +67,7 @@ test('an engine that fails gives way to the next; the log names it and never its
     () => new Response(null, { status: 302, headers: { location: `${base}/elsewhere` } }),
     () => new Response('<html>'),
     () => Response.json({ error: 'k-secret' }),
-    () => new Response(new Uint8Array(searchAnswerBytesMax + 1)),
+    () => new Response(new Uint8Array(searchResponseBytesMax + 1)),
   ]
   for (const fail of bad) {
     answer = (path) => (path === '/res/v1/web/search' ? fail() : Response.json({ results: [] }))

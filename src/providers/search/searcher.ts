@@ -1,8 +1,8 @@
 import type { Config } from '../../config/settings.ts'
+import { sha256 } from '../../core/ids.ts'
 import type { Log } from '../../core/log.ts'
-import { searchAnswerBytesMax, searchMs } from '../../limits.ts'
+import { searchMs, searchResponseBytesMax } from '../../limits.ts'
 import { describeFailure, fetchJson } from '../fetch-json.ts'
-import { demoSearch } from './demo.ts'
 import { createEngines, type SearchEngine, type SearchResult } from './engines.ts'
 
 /** Searches the web; undefined when no engine responds. */
@@ -26,7 +26,7 @@ export const createSearcher =
     for (const engine of engines) {
       try {
         const limit = AbortSignal.any([signal, AbortSignal.timeout(searchMs)])
-        const bounds = { signal: limit, bytesMax: searchAnswerBytesMax }
+        const bounds = { signal: limit, bytesMax: searchResponseBytesMax }
         return engine.read(await fetchJson(engine.request(query), bounds))
       } catch (error) {
         if (signal.aborted) return undefined
@@ -35,3 +35,11 @@ export const createSearcher =
     }
     return undefined
   }
+
+/** Returns two invented pages without a network, always the same for the same query. */
+const demoSearch: Searcher = async (query) =>
+  ['first', 'second'].map((place) => ({
+    title: `Demo page about ${query}: the ${place}`,
+    url: `https://${place}.example/${sha256(query).slice(0, 8)}`,
+    text: `What the ${place} demo page says about ${query}.`,
+  }))

@@ -19,21 +19,27 @@ export interface PageSpec {
   words: Record<string, string | string[] | number | number[] | Topic[]>
 }
 
-/** The first row with a matching pattern applies; the last row always matches. */
-const quiz = ['quiz', /\b(quiz\w*|trivia|multiple choice)\b/] as const
+/**
+ * Templates with their shelf and keywords. The first match applies; the last row always matches.
+ */
+const quiz = ['quiz', 'learn', /\b(quiz\w*|trivia|multiple choice)\b/] as const
 const games = [
   quiz,
-  ['memory', /\b(memory|pairs?|match\w*|cards?|concentration)\b/],
-  ['breakout', /\b(breakout|break ?out|bricks?|paddle|arkanoid|pong)\b/],
-  ['snake', /\b(snakes?|worm|caterpillar|slither)\b/],
-  ['collector', /(?:)/],
+  ['memory', 'puzzle', /\b(memory|pairs?|match\w*|cards?|concentration)\b/],
+  ['breakout', 'arcade', /\b(breakout|break ?out|bricks?|paddle|arkanoid|pong)\b/],
+  ['snake', 'arcade', /\b(snakes?|worm|caterpillar|slither)\b/],
+  ['collector', 'arcade', /(?:)/],
 ] as const
 const apps = [
   quiz,
-  ['timer', /\b(timers?|pomodoro|countdown|stopwatch|focus|minutes?|clock|meditat\w*)\b/],
-  ['tracker', /\b(track\w*|habits?|charts?|count\w*|water|steps|weight|streaks?|goals?|log)\b/],
-  ['notes', /\b(notes?|notebook|journal|diary|memos?|ideas?|editor)\b/],
-  ['checklist', /(?:)/],
+  ['timer', 'tools', /\b(timers?|pomodoro|countdown|stopwatch|focus|minutes?|clock|meditat\w*)\b/],
+  [
+    'tracker',
+    'data',
+    /\b(track\w*|habits?|charts?|count\w*|water|steps|weight|streaks?|goals?|log)\b/,
+  ],
+  ['notes', 'writing', /\b(notes?|notebook|journal|diary|memos?|ideas?|editor)\b/],
+  ['checklist', 'tools', /(?:)/],
 ] as const
 
 const quietHues = [252, 22, 148, 302, 180, 52, 355, 278]
@@ -44,30 +50,17 @@ export function analyzePrompt(prompt: string, kind: 'app' | 'game'): PageSpec {
   const text = prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 2_000)
   const low = text.toLowerCase()
   const rows = kind === 'game' ? games : apps
-  const template = rows.find(([, words]) => words.test(low))?.[0] ?? 'checklist'
+  const [template, shelf] = rows.find(([, , words]) => words.test(low)) ?? rows[0]
   const pick = Number.parseInt(sha256(low).slice(0, 6), 16)
   const content = contents[template](low)
   return {
     template,
+    ...content,
     title: findTitle(text) ?? content.title,
-    lead: content.lead,
-    shelf: shelves[template],
+    shelf,
     hue: findHue(low) ?? quietHues[pick % quietHues.length] ?? 252,
     speed: /\b(fast|quick|hectic)/.test(low) ? 1.25 : /\b(slow|calm|relax)/.test(low) ? 0.8 : 1,
-    words: content.words,
   }
-}
-
-const shelves: Record<TemplateName, string> = {
-  collector: 'arcade',
-  breakout: 'arcade',
-  snake: 'arcade',
-  memory: 'puzzle',
-  quiz: 'learn',
-  checklist: 'tools',
-  timer: 'tools',
-  notes: 'writing',
-  tracker: 'data',
 }
 
 /** Finds a name in a text: called X, or "X". */

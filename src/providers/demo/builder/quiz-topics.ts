@@ -7,63 +7,35 @@ export interface Topic {
 const pairsOf = (text: string): string[][] =>
   text
     .trim()
-    .split(/\s*\n\s*/)
-    .map((line) => line.split(' = '))
+    .split(/;\s+/)
+    .map((pair) => pair.split(' = '))
 
 const capitals: Topic = {
   ask: 'What is the capital of {}?',
   pairs: pairsOf(`
-    France = Paris
-    Japan = Tokyo
-    Canada = Ottawa
-    Australia = Canberra
-    Brazil = Brasília
-    Egypt = Cairo
-    Kenya = Nairobi
-    Norway = Oslo
-    Portugal = Lisbon
-    Peru = Lima
-    Thailand = Bangkok
-    New Zealand = Wellington
-    Greece = Athens
-    Morocco = Rabat
-    Vietnam = Hanoi
-    Hungary = Budapest
+    France = Paris; Japan = Tokyo; Canada = Ottawa; Australia = Canberra; Brazil = Brasília;
+    Egypt = Cairo; Kenya = Nairobi; Norway = Oslo; Portugal = Lisbon; Peru = Lima;
+    Thailand = Bangkok; New Zealand = Wellington; Greece = Athens; Morocco = Rabat;
+    Vietnam = Hanoi; Hungary = Budapest
   `),
 }
 
 const space: Topic = {
   ask: 'Which planet {}?',
   pairs: pairsOf(`
-    is nearest to the Sun = Mercury
-    is the hottest = Venus
-    has oceans of liquid water = Earth
-    has the highest volcano = Mars
-    is the largest = Jupiter
-    has the Great Red Spot = Jupiter
-    has the widest bright rings = Saturn
-    has the moon Titan = Saturn
-    rolls around the Sun on its side = Uranus
-    is farthest from the Sun = Neptune
-    has the moon Triton = Neptune
-    has the moons Phobos and Deimos = Mars
+    is nearest to the Sun = Mercury; is the hottest = Venus; has oceans of liquid water = Earth;
+    has the highest volcano = Mars; is the largest = Jupiter; has the Great Red Spot = Jupiter;
+    has the widest bright rings = Saturn; has the moon Titan = Saturn;
+    rolls around the Sun on its side = Uranus; is farthest from the Sun = Neptune;
+    has the moon Triton = Neptune; has the moons Phobos and Deimos = Mars
   `),
 }
 
 const animals: Topic = {
   ask: 'What is the young of a {} called?',
   pairs: pairsOf(`
-    kangaroo = joey
-    swan = cygnet
-    goat = kid
-    horse = foal
-    bear = cub
-    goose = gosling
-    frog = tadpole
-    butterfly = caterpillar
-    sheep = lamb
-    eel = elver
-    hare = leveret
+    kangaroo = joey; swan = cygnet; goat = kid; horse = foal; bear = cub; goose = gosling;
+    frog = tadpole; butterfly = caterpillar; sheep = lamb; eel = elver; hare = leveret;
     deer = fawn
   `),
 }
@@ -71,18 +43,8 @@ const animals: Topic = {
 const elements: Topic = {
   ask: 'Which element has the symbol {}?',
   pairs: pairsOf(`
-    Au = gold
-    Ag = silver
-    Fe = iron
-    Na = sodium
-    K = potassium
-    Pb = lead
-    Cu = copper
-    Sn = tin
-    Hg = mercury
-    He = helium
-    W = tungsten
-    Ca = calcium
+    Au = gold; Ag = silver; Fe = iron; Na = sodium; K = potassium; Pb = lead; Cu = copper;
+    Sn = tin; Hg = mercury; He = helium; W = tungsten; Ca = calcium
   `),
 }
 
