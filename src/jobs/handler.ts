@@ -25,17 +25,13 @@ export interface JobRun<Input, Data> {
   data: Data | null
   /** Aborts when the job is cancelled, times out or loses its lease, and when the server stops. */
   signal: AbortSignal
-  /**
-   * Stores progress in one transaction, while this run holds the lease. `also` settles partial
-   * charges in the same transaction. Throws LeaseLost, which a handler must not catch.
-   */
+  /** Stores progress. `also` settles partial charges in the same transaction. Throws LeaseLost. */
   report(change: JobProgress, also?: InTransaction): Promise<void>
 }
 
 /**
- * Outcome of a run. `record` runs in the transaction that ends the job: it settles the hold,
- * publishes the output and returns the result of the job. If it throws, the job fails. `again` runs
- * the job again after a delay and frees its place in the queue until then.
+ * `record` settles the hold and publishes the output in the transaction that ends the job. If it
+ * throws, the job fails. `again` runs the job again and frees its place until then.
  */
 export type Outcome =
   | { end: 'done'; record?: InTransaction<JobResult | void> }
@@ -68,10 +64,7 @@ export interface Handler<Input extends TSchema = TSchema, Data extends TSchema =
   restarts?: number
   /** Runs the job. A thrown error fails it with the code `internal`. */
   run(run: JobRun<Static<Input>, Static<Data>>): Promise<Outcome>
-  /**
-   * Undoes the rows of an unfinished job, in the transaction of every ending except `done`. Open
-   * holds are released after it.
-   */
+  /** Undoes the rows of a job that does not end as `done`, before its holds are released. */
   compensate?: InTransaction
 }
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-test('again: it leaves its queue, goes on later, and stays running for who watches', async () => {
+test('again: releases its place, continues later and stays running for watchers', async () => {
   const id = await t.newJob()
   let looks = 0
   const poll: Run = async (work) => {
@@ -35,7 +35,7 @@ test('again: it leaves its queue, goes on later, and stays running for who watch
   expect(told.map(({ state }) => state)).toEqual(['queued', 'running', 'done'])
 })
 
-test('a queue is as wide as it is', async () => {
+test('a queue respects its concurrency', async () => {
   for (let made = 0; made < 6; made += 1) {
     await books.db.tx((db) =>
       jobs.enqueue(books, db, {
@@ -60,7 +60,7 @@ test('a queue is as wide as it is', async () => {
   expect(most).toBe(4)
 })
 
-test('a slot is one open job’s', async () => {
+test('a slot has one open job', async () => {
   const slot = 'build:game:agent:ann'
   const [first, second] = await Promise.allSettled([t.newJob({ slot }), t.newJob({ slot })])
   expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected'])
@@ -69,7 +69,7 @@ test('a slot is one open job’s', async () => {
   expect(await t.newJob({ slot })).toBeString()
 })
 
-test('waiting for a change ends with it, with the end, or in time', async () => {
+test('waitFor returns on a change, at the end or after the timeout', async () => {
   const id = await t.newJob()
   const gate = Promise.withResolvers<void>()
   const one = t.runner(async (work) => {
@@ -88,7 +88,7 @@ test('waiting for a change ends with it, with the end, or in time', async () => 
   expect(await one.waitFor('nobody', { seen: 0, ms: 30_000 })).toBeUndefined()
 })
 
-test('reports without end overwrite the last of them, and the end is told', async () => {
+test('excess reports overwrite the last event, and the end has an event', async () => {
   const id = await t.newJob()
   const one = t.runner(async (work) => {
     for (let at = 0; at < 250; at += 1) await work.report({ progress: at / 250 })
@@ -103,7 +103,7 @@ test('reports without end overwrite the last of them, and the end is told', asyn
   ])
 })
 
-test('what ended 30 days ago is forgotten', async () => {
+test('deletes jobs that ended 30 days ago', async () => {
   const id = await t.newJob()
   await t.runner(t.land).runDue()
   const open = await t.newJob({ ms: 1_000 * hour })
@@ -119,7 +119,7 @@ test('what ended 30 days ago is forgotten', async () => {
   expect(await jobs.findJob(books, open)).toBeDefined()
 })
 
-test('an owner has so many open jobs and no more', async () => {
+test('limits the open jobs of an owner', async () => {
   const one = { kind: 'build', queue: 'builds', input: {}, price: zero, ms: hour } as const
   const enqueue = (owner: string) => books.db.tx((db) => jobs.enqueue(books, db, { ...one, owner }))
   const all = await Promise.allSettled(

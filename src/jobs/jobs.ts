@@ -44,22 +44,16 @@ export interface NewJob {
   price: NanoUsd
   /** Time limit including waiting, in milliseconds. */
   ms: number
-  /**
-   * Lease of the caller in milliseconds. The caller does the first part and then calls `handOff`.
-   */
+  /** Lease of a caller that does the first part and then calls `handOff`, in milliseconds. */
   reservedMs?: number
 }
 
-/**
- * Locks the jobs of an owner for the rest of the transaction. `enqueue` does this; callers that
- * take further locks call it first.
- */
+/** Serializes the jobs of an owner. `enqueue` does this; callers with more locks call it first. */
 export const lockOwner = (db: Db, owner: string): Promise<void> => lock(db, `jobs of ${owner}`)
 
 /**
- * Inserts a job inside the caller's transaction, before the holds that name it. Call
- * `ctx.jobs.wake()` after the commit. Throws `busy` when the slot is taken or the owner has too
- * many open jobs.
+ * Call it before `openHold`, and `ctx.jobs.wake()` after the commit. Throws `busy` when the slot is
+ * taken or the owner has too many open jobs.
  */
 export async function enqueue({ clock }: { clock: Clock }, db: Db, request: NewJob): Promise<Job> {
   const { ms, reservedMs, ...rest } = request
@@ -86,10 +80,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, request: NewJ
   return job
 }
 
-/**
- * Throws `busy` while the job of a slot is open. Waits for a job that is ending, before the caller
- * takes locks which that ending needs.
- */
+/** Throws `busy` while the job of a slot is open. Waits for a job that is ending. */
 export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: string }) {
   const isOpen = and(eq(jobs.slot, slot), isNull(jobs.ended))
   const query = db.select({ id: jobs.id }).from(jobs).where(isOpen)
@@ -97,9 +88,7 @@ export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: st
   if (open.length > 0) throw new ApiError('busy', { what: `A ${kind} of yours` })
 }
 
-/**
- * Hands a reserved job (`reservedMs`) to the runner, with data for its first run. Throws LeaseLost.
- */
+/** Hands a reserved job to the runner, with data for its first run. Throws LeaseLost. */
 export async function handOff(
   { clock }: { clock: Clock },
   db: Db,
@@ -113,7 +102,6 @@ export async function handOff(
   if (changedRowCount(changed) === 0) throw new LeaseLost(id)
 }
 
-/** Returns the number of open jobs of an owner. */
 const countOpen = (db: Db, owner: string): Promise<number> =>
   countRows(db, jobs, and(eq(jobs.owner, owner), isNull(jobs.ended)))
 
@@ -138,10 +126,7 @@ export const countByQueue = ({ db }: { db: Engine }) =>
     .where(isNull(jobs.ended))
     .groupBy(jobs.queue, jobs.state)
 
-/**
- * Returns the number of jobs of a kind that an owner started since a time, and the start of the
- * oldest.
- */
+/** Returns the number of jobs since a time, and the start of the oldest. */
 export async function countSince(
   db: Db,
   owner: string,
@@ -155,7 +140,6 @@ export async function countSince(
   return { count: row?.count ?? 0, oldest: row?.oldest ?? undefined }
 }
 
-/** Finds a job by id. */
 export async function findJob({ db }: { db: Engine }, id: string): Promise<Job | undefined> {
   const [job] = await db.read.select().from(jobs).where(eq(jobs.id, id))
   return job

@@ -103,7 +103,7 @@ export async function claimJob(
   return job && { ...job, lease }
 }
 
-/** Renews leases. Returns those that this process still holds. */
+/** Renews leases and returns those that this process still holds. */
 export async function renewLeases(
   { clock }: JobContext,
   db: Db,
@@ -144,7 +144,6 @@ export async function reportProgress(
   await also?.(db, job)
 }
 
-/** Releases a job until later. Throws LeaseLost. */
 export async function reschedule(
   { clock }: JobContext,
   db: Db,
@@ -159,7 +158,6 @@ export async function reschedule(
   if (changedRowCount(changed) === 0) throw new LeaseLost(ours.id)
 }
 
-/** Requeues a job after a crash or shutdown. */
 export async function requeue({ clock }: JobContext, db: Db, leased: Leased): Promise<void> {
   const at = clock.now()
   const [job] = await db
@@ -200,10 +198,7 @@ const matches = (from: EndCondition): SQL | undefined => {
   return and(eq(jobs.id, from.id), from.while === 'waiting' ? isWaiting : isNull(jobs.ended))
 }
 
-/**
- * Ends a job once: its state, the writes of `record` and its holds, in one transaction. Returns
- * undefined without writes when the condition fails.
- */
+/** Ends a job, writes its `record` and closes its holds. Returns undefined if `from` fails. */
 export async function endJob(
   { clock, closeHolds: closeBooks }: JobContext,
   db: Db,

@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-test('a job is run, tells its steps, and is charged with its landing', async () => {
+test('runs a job, reports its steps and charges it at the end', async () => {
   const id = await t.newJob()
   expect(await t.the(id)).toMatchObject({ state: 'queued', step: null, started: null })
   const steps = t.runner(async (work) => {
@@ -52,7 +52,7 @@ test('a job is run, tells its steps, and is charged with its landing', async () 
   expect(t.undone).toEqual([])
 })
 
-test('what fails, throws or refuses its own landing costs nothing and is undone', async () => {
+test('failed, throwing and unrecordable jobs are compensated without charge', async () => {
   const error = { code: 'build_invalid', error: 'It draws nothing.' }
   const failing: [Run, string][] = [
     [async () => ({ end: 'failed', error }), 'build_invalid'],
@@ -96,7 +96,7 @@ test('two runners claim a job once', async () => {
   for (const id of ids) expect(runs.filter((run) => run === id)).toEqual([id])
 })
 
-test('a lease that runs out is another one’s: begun again once, then interrupted', async () => {
+test('an expired lease is recovered once, then the job is interrupted', async () => {
   const id = await t.newJob()
   const dead = t.runner(hang)
   void dead.runDue()
@@ -117,7 +117,7 @@ test('a lease that runs out is another one’s: begun again once, then interrupt
   expect(await t.spent()).toBe(0)
 })
 
-test('a start takes up at once what processes that have ended left, whatever the clock said', async () => {
+test('a start recovers jobs of ended processes whatever the clock', async () => {
   const left = await t.newJob({ reservedMs: hour })
   await t.abandon(left)
   const begun = await t.newJob({ reservedMs: hour })
@@ -128,7 +128,7 @@ test('a start takes up at once what processes that have ended left, whatever the
   expect(await t.the(begun)).toMatchObject({ interruptions: 0, lease: expect.any(String) })
 })
 
-test('what waits a while waits no longer when the clock is set back', async () => {
+test('a clock set back does not delay waiting jobs', async () => {
   const id = await t.newJob()
   const runs: number[] = []
   const runner = t.runner(async () => {
@@ -144,7 +144,7 @@ test('what waits a while waits no longer when the clock is set back', async () =
   expect(await t.the(id)).toMatchObject({ state: 'done' })
 })
 
-test('who lost its lease writes nothing more, and its landing does not count', async () => {
+test('a run that lost its lease writes nothing', async () => {
   const id = await t.newJob()
   const gate = Promise.withResolvers<void>()
   const errors: unknown[] = []
@@ -165,7 +165,7 @@ test('who lost its lease writes nothing more, and its landing does not count', a
   expect(await t.spent()).toBe(60)
 })
 
-test('a heartbeat keeps the lease, also after the machine slept', async () => {
+test('a heartbeat renews the lease, also after sleep', async () => {
   const id = await t.newJob()
   const gate = Promise.withResolvers<void>()
   const living = t.runner(async (work) => {
@@ -184,7 +184,7 @@ test('a heartbeat keeps the lease, also after the machine slept', async () => {
   expect(await t.spent()).toBe(60)
 })
 
-test('killed at every step: it ends done and paid once, or failed and given back', async () => {
+test('a crash at any step charges once or not at all', async () => {
   for (const died of ['claimed', 'noted', 'piece', 'twice'] as const) {
     const id = await t.newJob()
     const before = await balanceOf(books, ann)
@@ -227,7 +227,7 @@ const piece = (work: Parameters<Run>[0], number: number): Promise<void> =>
     await settleHold(books, db, made, fromCredits(1))
   })
 
-test('cancelled: a waiting one at once, a running one is broken off; not one that ended', async () => {
+test('cancels waiting and running jobs; ended jobs stay', async () => {
   const waiting = await t.newJob()
   const aborted: unknown[] = []
   const one = t.runner(async (work) => {
@@ -244,7 +244,7 @@ test('cancelled: a waiting one at once, a running one is broken off; not one tha
   expect(await t.spent()).toBe(0)
 })
 
-test('past its deadline a job times out, waiting or running', async () => {
+test('a job past its deadline times out, waiting or running', async () => {
   const running = await t.newJob({ ms: minute })
   const one = t.runner(hang)
   await one.poll()
@@ -258,7 +258,7 @@ test('past its deadline a job times out, waiting or running', async () => {
   expect(await t.spent()).toBe(0)
 })
 
-test('closing lets what runs finish, and puts the rest back', async () => {
+test('closing lets running jobs finish and requeues the rest', async () => {
   const [quick, slow] = [await t.newJob(), await t.newJob()]
   const gate = Promise.withResolvers<void>()
   const one = t.runner(async (work) => {

@@ -23,9 +23,8 @@ const recoverBatch = 100
 const roundsMax = 10_000
 
 /**
- * Runs the jobs of all queues. A process owns a job while it renews its lease. The jobs of a
- * crashed process are recovered at the next start, or by any process when the lease expires.
- * Register every handler before `start`.
+ * Runs the jobs of all queues. A process owns a job while it renews the lease; other processes
+ * recover jobs with expired leases. Register every handler before `start`.
  */
 export class Runner {
   private readonly handlers = new Handlers()
@@ -97,10 +96,7 @@ export class Runner {
     return job
   }
 
-  /**
-   * Returns a job once it has more than `seen` events or has ended, at the latest after `ms`.
-   * Returns undefined when there is no such job.
-   */
+  /** Returns a job once it has more than `seen` events or has ended, or after `ms`. */
   async waitFor(
     id: string,
     { seen, ms, signal }: { seen: number; ms: number; signal?: AbortSignal },
@@ -184,10 +180,7 @@ export class Runner {
     }
   }
 
-  /**
-   * Starts due jobs of a queue up to its concurrency and that of each owner. Queries again while
-   * jobs of full owners filled the result. Returns the number started.
-   */
+  /** Starts due jobs within the concurrency of the queue and of each owner. Returns the number. */
   private async startDue(queue: Queue): Promise<number> {
     const { db, clock } = this.ctx
     const kinds = this.handlers.kindsOf(queue)

@@ -28,10 +28,7 @@ export interface Failure {
 
 export type JobResult = Record<string, string | number | boolean | null>
 
-/**
- * Background jobs. A job without a lease may be claimed once `due` has passed. An ended job never
- * changes.
- */
+/** Background jobs. A job without a lease may be claimed once `due` has passed. */
 export const jobs = table(
   'jobs',
   {

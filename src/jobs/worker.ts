@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
-import { endingWaitsMs } from '../limits.ts'
+import { settleRetriesMs } from '../limits.ts'
 import { type Job, type JobRun, LeaseLost, type Outcome } from './handler.ts'
 import type { Handlers } from './handlers.ts'
 import type { JobWaiters } from './job-waiters.ts'
@@ -122,7 +122,7 @@ export class Worker {
 
   /** Retries an ending that fails unexpectedly. After the last attempt the lease expires. */
   private async persist(job: Job, ending: () => Promise<unknown>): Promise<void> {
-    for (const waitMs of endingWaitsMs) {
+    for (const waitMs of settleRetriesMs) {
       try {
         return void (await ending())
       } catch (error) {

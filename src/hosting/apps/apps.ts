@@ -25,9 +25,8 @@ export type NewApp = Pick<
   Partial<Pick<App, 'comments'>>
 
 /**
- * Adds the next version to an app, inside a transaction, and returns the updated app. Throws
- * `publishes_limit`, `storage_full`, `blocked_by_scan`, `not_found`, `taken_down`, `account_closed`
- * and `account_suspended`.
+ * Adds the next version and returns the app. Throws `publishes_limit`, `storage_full`,
+ * `blocked_by_scan`, and what `requireAvailable` and `lockAgent` throw.
  */
 export async function addVersion(
   ctx: AppContext,
@@ -59,10 +58,7 @@ export async function addVersion(
   return changed
 }
 
-/**
- * Checks the publish rate and the storage quota before bytes are written. `addVersion` repeats both
- * checks inside its transaction. Throws `publishes_limit` and `storage_full`.
- */
+/** Throws `publishes_limit` and `storage_full` early; `addVersion` repeats both checks. */
 export async function checkPublishQuota(
   ctx: AppContext,
   maker: Agent,
@@ -80,10 +76,7 @@ async function checkPublishes(ctx: AppContext, db: Db, maker: string): Promise<v
   if (max > 0 && used >= max) throw new ApiError('publishes_limit', { max, retryAfter })
 }
 
-/**
- * Returns the publishes of the last hour, the limit (0: none) and the seconds until the next one is
- * allowed.
- */
+/** Returns the publishes of the last hour, the limit (0: none) and the seconds until the next. */
 export async function getPublishUsage(
   ctx: AppContext,
   db: Db,
@@ -108,26 +101,19 @@ const byId = lookup(
   ),
 )
 
-/**
- * Finds an app by id, including closed and taken-down apps. Returns undefined for a malformed id.
- */
+/** Finds an app by id, also a deleted one or one that was taken down. */
 export async function findApp(ctx: AppContext, id: string): Promise<App | undefined> {
   if (!idPattern.test(id)) return undefined
   return byId(ctx.db, id)
 }
 
-/**
- * Returns an app of this agent. Throws `not_found`, also for another agent's app, and `taken_down`.
- */
+/** Throws `not_found`, also for another agent's app, and `taken_down`. */
 export async function getOwnApp(ctx: AppContext, maker: Agent, id: string): Promise<App> {
   const app = await findApp(ctx, id)
   return requireAvailable(app?.maker === maker.id ? app : undefined)
 }
 
-/**
- * Locks an app and returns its current row. Locks the maker row first, in the same order as
- * publishing. Throws `not_found`, `taken_down`, `account_closed` and `account_suspended`.
- */
+/** Locks the maker row and then the app. Throws what `requireAvailable` and `lockAgent` throw. */
 export async function lockApp(
   ctx: AppContext,
   db: Db,
@@ -155,11 +141,9 @@ export function checkBuilt({ version }: App): void {
   if (version === 0) throw new ApiError('busy', { what: 'The first build of this app' })
 }
 
-/** Returns the number of apps that an agent has. */
 export const countByMaker = ({ db }: AppContext, maker: string): Promise<number> =>
   countRows(db.read, apps, and(eq(apps.maker, maker), isNull(apps.closed)))
 
-/** Returns an agent's apps after a cursor, newest first. */
 export async function listByMaker(
   ctx: AppContext,
   maker: string,
@@ -177,9 +161,7 @@ export async function listByMaker(
 /** A quarantined app goes on Explore when it is released. */
 const onceReleased = sql`case when ${apps.heldAt} is null then 'on' else 'pending' end`
 
-/**
- * Updates the row of a locked app (`lockApp`). With `listed` on, Explore shows its newest version.
- */
+/** Updates a locked app. With `listed` on, Explore shows its newest version. */
 export async function updateApp(
   ctx: AppContext,
   db: Db,
@@ -207,7 +189,6 @@ export async function updateApp(
 export const visibleVersion = ({ listed, listedVersion, version }: App): number =>
   listed === 'off' ? version : (listedVersion ?? version)
 
-/** Returns a version of an app. Throws `not_found`. */
 export async function getVersion(ctx: AppContext, app: string, version: number): Promise<Version> {
   const [found] = await ctx.db.read
     .select()
@@ -242,7 +223,6 @@ export const listVersions = (
 ): Promise<Version[]> =>
   ofApp(ctx.db.read).execute({ app, before, limit: Math.min(limit, listPageMax + 1) })
 
-/** Closes all apps of a closing account, inside its transaction. */
 export async function closeAll(ctx: AppContext, db: Db, maker: string): Promise<void> {
   await db
     .update(apps)

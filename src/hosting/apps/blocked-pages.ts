@@ -23,16 +23,10 @@ export async function showsBlockedPage(db: Db, app: string): Promise<boolean> {
   return found.length > 0
 }
 
-/**
- * Locks a page hash for the rest of the transaction. Storing a page and blocking it take the same
- * lock, so a block never misses a concurrent publish.
- */
+/** Storing a page and blocking it take the same lock, so a block misses no concurrent publish. */
 export const lockPage = (db: Db, sha256: string): Promise<void> => lock(db, `page ${sha256}`)
 
-/**
- * Blocks a page, by the takedown of an app or by itself (`app` is empty). Returns false when it is
- * already blocked.
- */
+/** Blocks a page, by a takedown or by itself (`app` is empty). Returns whether it is new. */
 export async function blockPage(db: Db, page: typeof blockedPages.$inferInsert): Promise<boolean> {
   await lockPage(db, page.sha256)
   const noted = await db.insert(blockedPages).values(page).onConflictDoNothing().returning()
@@ -45,7 +39,6 @@ export async function unblockPagesOf(db: Db, app: string): Promise<string[]> {
   return gone.map(({ sha256 }) => sha256)
 }
 
-/** Unblocks a page that was blocked by itself. Returns false when it was not blocked. */
 export async function unblockPage(db: Db, sha256: string): Promise<boolean> {
   const gone = await db
     .delete(blockedPages)
@@ -56,7 +49,6 @@ export async function unblockPage(db: Db, sha256: string): Promise<boolean> {
 
 export type BlockedPage = typeof blockedPages.$inferSelect
 
-/** Returns the most recently blocked pages. */
 export const listBlockedPages = ({ db }: { db: Engine }, limit: number): Promise<BlockedPage[]> =>
   db.read
     .select()

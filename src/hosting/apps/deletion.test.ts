@@ -7,7 +7,7 @@ import { openTestHouse } from '../../testing/test-server.ts'
 import { purgeDeleted } from './deletion.ts'
 import { apps } from './tables.ts'
 
-test('what its maker brings back as it is purged stays, with its versions', async () => {
+test('an app restored during the purge stays, with its versions', async () => {
   const { ctx, clock, person, visit, close } = await openTestHouse()
   const ann = await person('ann')
   const [back, gone] = [await ann.publish(), await ann.publish()]

@@ -29,10 +29,7 @@ export async function deleteApp(ctx: AppContext, app: App): Promise<void> {
   await cancelAppJobs(ctx, app.maker, app.id)
 }
 
-/**
- * Restores an app that was deleted less than 30 days ago, and quarantines it when its page was
- * blocked meanwhile. Throws `not_found`, `taken_down` and `account_closed`.
- */
+/** Throws `not_found` after 30 days, `taken_down` and `account_closed`. */
 export async function restoreDeletedApp(ctx: AppContext, maker: Agent, id: string): Promise<App> {
   const app = await findApp(ctx, id)
   const isOwn = app?.maker === maker.id

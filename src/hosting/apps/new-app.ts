@@ -23,9 +23,7 @@ export async function insertApp(
   return addVersion(ctx, db, app, page, { via: fields.remixOf ? 'remix' : 'html', note: '' })
 }
 
-/**
- * Inserts an app that is being built, inside a transaction: version 0, visible to its maker only.
- */
+/** Inserts an app that is being built: version 0, visible to its maker only. */
 export const insertUnbuilt = (
   ctx: AppContext,
   db: Db,
@@ -59,6 +57,6 @@ async function insert(
   return app
 }
 
-/** Deletes an app whose first build failed, inside the transaction that ends the build. */
+/** Deletes an app whose first build failed. */
 export const deleteUnbuilt = (db: Db, id: string) =>
   db.delete(apps).where(and(eq(apps.id, id), eq(apps.version, 0)))

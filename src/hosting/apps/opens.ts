@@ -18,10 +18,7 @@ const notifiedOpens = 100
 
 const retentionDays = 40
 
-/**
- * Records that an app was opened. One open counts per app, UTC day and address; the address is
- * stored only as a keyed hash. `flushOpens` writes it.
- */
+/** Counts one open per app, UTC day and address. Only a keyed hash of the address is stored. */
 export const recordOpen = (ctx: AppContext, app: string, address: string): void =>
   ctx.state.pendingOpens.add({ app, at: ctx.clock.now(), address })
 
@@ -58,9 +55,8 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
 }
 
 /**
- * Returns the heat after `count` more opens. Heat is the logarithm of the sum of 2^(time /
- * half-life) over all opens. All heats decay at the same rate, so their order stays correct without
- * updates.
+ * Heat is the logarithm of the sum of 2^(time / half-life) over all opens. All heats decay at the
+ * same rate, so their order stays correct without updates.
  */
 function addHeat(heat: number, count: number, at: number): number {
   const now = at / halfLifeMs

@@ -27,9 +27,7 @@ export interface PageBytes {
 }
 
 /**
- * Checks a page before it is stored. Throws `too_large` over 4 MB of UTF-8, `blocked_by_scan` with
- * the reasons, and `try_again` when the check cannot run. `maker` is the agent whose scan quota is
- * used.
+ * Throws `too_large` over 4 MB, `blocked_by_scan`, and `try_again`. The scan counts for `maker`.
  */
 export async function inspectPage(
   ctx: AppContext,
@@ -46,10 +44,7 @@ export async function inspectPage(
   return inspection
 }
 
-/**
- * Scans a page with the current rules, the list of blocked pages and the scan hook. Throws
- * `try_again` when the scan cannot run.
- */
+/** Scans a page with rules, block list and hook. Throws `try_again` when it cannot. */
 export async function scanPage(
   ctx: AppContext,
   page: Uint8Array,
@@ -67,10 +62,7 @@ export async function scanPage(
 const { code, effect, help } = theRule('known.bad')
 const blockedFinding: Finding = { code, effect, line: 1, excerpt: '', help }
 
-/**
- * Throws `blocked_by_scan` for a page that was blocked after its scan, inside the transaction that
- * stores it.
- */
+/** Throws `blocked_by_scan` for a page that was blocked after its scan. */
 export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<void> {
   await lockPage(db, sha256)
   if (await isBlockedPage(db, sha256)) {
@@ -128,9 +120,7 @@ export const listingIssues = (inspection: Inspection, texts: ListingText = {}): 
   ...textPolicyIssues(texts),
 ]
 
-/**
- * Stores a page and its compressed variants as one object. The rows are written after the bytes.
- */
+/** Stores a page and its compressed variants as one object. */
 export async function storePage(ctx: AppContext, inspection: Inspection): Promise<StoredPage> {
   const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
   const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
@@ -145,7 +135,6 @@ export async function storePage(ctx: AppContext, inspection: Inspection): Promis
   }
 }
 
-/** Reads a stored page. Throws an internal error when the file is missing. */
 export async function readPage(ctx: AppContext, page: Pack): Promise<PageBytes> {
   const pack = await ctx.storage.read(page.pack)
   if (!pack) throw new Error(`the stored page ${page.pack} is missing`)

@@ -13,10 +13,7 @@ export const publishRequestErrors = [
   'no_studio',
 ] as const
 
-/**
- * Returns the request with its idempotency key, as `page` when it has html and as `build` when it
- * has a prompt. Throws `bad_request` for both or neither.
- */
+/** Returns the request as `page` or as `build`, with its idempotency key. Throws `bad_request`. */
 export function parsePublishRequest<Body extends { html?: string; prompt?: string; ref?: string }>(
   body: Body,
   request: Request,

@@ -39,10 +39,7 @@ const mayQuarantine: Record<QuarantineSource, SQL | undefined> = {
   suspension: isNull(apps.heldAt),
 }
 
-/**
- * Quarantines an app until a review, inside a transaction: off Explore, with a warning on its link.
- * Returns undefined when no such app is live, or a stronger source has quarantined it.
- */
+/** Quarantines an app, unless a stronger source already has. */
 export async function quarantine(
   { clock }: AppContext,
   db: Db,
@@ -57,10 +54,7 @@ export async function quarantine(
   return app
 }
 
-/**
- * Quarantines an app, records it and notifies the maker, inside a transaction. Returns undefined
- * when nothing changes.
- */
+/** Quarantines an app, records it and notifies the maker. */
 export async function quarantineAndNotify(
   ctx: AppContext,
   db: Db,
@@ -74,21 +68,16 @@ export async function quarantineAndNotify(
   return app
 }
 
-/** Quarantines an app for findings of the safety check, inside a transaction. */
 export const quarantineForFindings = (ctx: AppContext, db: Db, item: string, codes: string[]) =>
   quarantineAndNotify(ctx, db, item, {
     by: 'scan',
     reason: `the safety check found ${[...new Set(codes)].join(', ')}`,
   })
 
-/** Quarantines an app that shows a blocked page, inside a transaction. */
 export const quarantineIfBlocked = async (ctx: AppContext, db: Db, id: string) =>
   (await showsBlockedPage(db, id)) ? quarantineForFindings(ctx, db, id, ['known.bad']) : undefined
 
-/**
- * Releases an app from quarantine, inside a transaction, unless its maker is suspended. Returns the
- * updated app, or undefined when it was not quarantined (by this source).
- */
+/** Releases an app from quarantine (by this source), unless its maker is suspended. */
 export async function releaseApp(
   ctx: AppContext,
   db: Db,
@@ -100,8 +89,8 @@ export async function releaseApp(
 }
 
 /**
- * Lifts a takedown or quarantine, inside a transaction. Quarantines the app again when its maker is
- * suspended. Locks the maker before the app, as elsewhere. Returns undefined when no app matches.
+ * Lifts a sanction. Locks the maker before the app, as elsewhere, and quarantines the app again
+ * when its maker is suspended.
  */
 export async function liftSanction(
   ctx: AppContext,
@@ -118,10 +107,7 @@ export async function liftSanction(
   return current
 }
 
-/**
- * Quarantines all apps of a suspended agent, inside a transaction. A null reason releases those
- * that its suspension quarantined.
- */
+/** Quarantines a suspended agent's apps. A null reason releases them. */
 export async function quarantineAll(
   { clock }: AppContext,
   db: Db,

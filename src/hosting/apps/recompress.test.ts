@@ -10,7 +10,7 @@ import { recompressOne } from './recompress.ts'
 const lines = Array.from({ length: 3_000 }, (_, at) => `<p>line ${at * 7_919} of the page</p>`)
 const html = `<!doctype html><title>Long</title>${lines.join('\n')}`
 
-test('a settled page is compressed better, once, and reads back the same', async () => {
+test('recompresses a settled page once without changing its content', async () => {
   const { ctx, clock, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html })

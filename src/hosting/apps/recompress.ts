@@ -13,10 +13,7 @@ const bestQuality = 11
 /** Pages that are replaced within this time are not worth the work. */
 const settledMs = 10 * minute
 
-/**
- * Compresses one settled page with brotli level 11; publishing uses level 5 because level 11 takes
- * seconds for a large page. Returns whether there was a page; maintenance calls it repeatedly.
- */
+/** Compresses one page with brotli level 11, which takes seconds. Returns whether there was one. */
 export async function recompressOne(ctx: AppContext): Promise<boolean> {
   const [page] = await ctx.db.read
     .select()

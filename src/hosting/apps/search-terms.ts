@@ -5,10 +5,7 @@ const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 
 const spelled = (sign: string): string => ` u${sign.codePointAt(0)?.toString(16).padStart(6, '0')} `
 
-/**
- * Returns the search terms of a text: lowercase, without diacritics and punctuation. Both engines
- * index these terms, so they find the same. Search syntax in a text becomes plain terms.
- */
+/** Returns lowercase terms without diacritics and punctuation, the same for both engines. */
 export const searchTerms = (text: string): string[] =>
   text
     .normalize('NFKD')

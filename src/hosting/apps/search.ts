@@ -11,10 +11,7 @@ export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?:
 
 const termsMax = 12
 
-/**
- * Returns the match expression of a search: each word or prefix, in any order. SQLite applies the
- * filters in the same index. Returns undefined for a text without words, which matches nothing.
- */
+/** Matches each word or prefix, in any order. Undefined for a text without words. */
 export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): string | undefined {
   const terms = searchTerms(q).slice(0, termsMax)
   if (terms.length === 0) return undefined
@@ -41,10 +38,7 @@ interface Window {
   before: SQL[] | undefined
 }
 
-/**
- * Returns the matches as a subquery `found`. Its `place` grows with the listing time. Uses FTS5 on
- * SQLite and tsvector on PostgreSQL (search.sqlite.sql, search.postgres.sql).
- */
+/** Returns the matches as a subquery `found`. Its `place` grows with the listing time. */
 export function foundBy({ filters = sql`true`, isNew, before }: Window): SQL {
   const match = sql.placeholder('match')
   const limit = isNew ? sql`${sql.placeholder('limit')}` : sql.raw(String(matchesMax))
@@ -65,10 +59,7 @@ export function foundBy({ filters = sql`true`, isNew, before }: Window): SQL {
 const mergedPages = 50
 const mergesMax = 1_000
 
-/**
- * Merges the segments of the SQLite search index, a few pages per transaction. A search across a
- * dozen segments takes ten times as long as in one.
- */
+/** Merges the segments of the SQLite index. A search across a dozen takes ten times as long. */
 export async function mergeIndex({ db }: AppContext): Promise<void> {
   if (db.kind !== 'sqlite') return
   for (let merges = 0; merges < mergesMax; merges += 1) {

@@ -39,10 +39,7 @@ const lowOf = (good: string, all: string): SQL =>
 /** Source of a quarantine: reports, a scan rule, the operator, or the suspension of the maker. */
 export type QuarantineSource = 'reports' | 'scan' | 'operator' | 'suspension'
 
-/**
- * An app or a game. Versions are immutable; `version` is the newest and `listedVersion` the one on
- * Explore. `words` holds the search terms (search.ts).
- */
+/** An app or a game. `version` is the newest and `listedVersion` the one on Explore. */
 export const apps = table(
   'apps',
   {
@@ -122,10 +119,7 @@ export const apps = table(
   ],
 )
 
-/**
- * A version of an app. `pack` is the hash of the stored object: the HTML, then its gzip and brotli
- * variants. Their lengths are stored here; 0 means no variant.
- */
+/** A version of an app. `pack` holds the HTML and its gzip and brotli variants (length 0: none). */
 export const versions = table(
   'versions',
   {
@@ -162,10 +156,7 @@ export const versions = table(
   ],
 )
 
-/**
- * A remix and its price: a purchase, and a link of the chain that credits every ancestor. The row
- * stays when either app is deleted.
- */
+/** A remix and its price. The row stays when either app is deleted. */
 export const remixes = table(
   'remixes',
   {
@@ -182,10 +173,7 @@ export const remixes = table(
   (t) => [index('remixes_buyer').on(t.buyer, t.of)],
 )
 
-/**
- * Blocked pages: those of apps that were taken down, and those that the operator blocked (`app` is
- * empty).
- */
+/** Blocked pages, by a takedown or by the operator (`app` is empty). */
 export const blockedPages = table(
   'bad_pages',
   {

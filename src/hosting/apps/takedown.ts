@@ -7,11 +7,7 @@ import { blockPage, lockPage, unblockPagesOf } from './blocked-pages.ts'
 import { liftSanction, notQuarantined, quarantineIfBlocked } from './quarantine.ts'
 import { apps, versions } from './tables.ts'
 
-/**
- * Takes an app down, inside a transaction. Its operations and its link return 410. The pages of all
- * its versions are blocked, and other apps with the same pages are rescanned. Returns undefined
- * when there is no such app, or it is already down.
- */
+/** Takes an app down, blocks the pages of all its versions and rescans other apps with them. */
 export async function takeDown(
   { clock }: AppContext,
   db: Db,
@@ -54,9 +50,8 @@ export async function rescanPage(db: Db, sha256: string): Promise<void> {
 }
 
 /**
- * Undoes a takedown, inside a transaction: the app is live again and off Explore. Apps that were
- * quarantined for the same pages are rescanned. The app is quarantined when a page is still blocked
- * or its maker is suspended. Returns undefined when the app was not down.
+ * Undoes a takedown. The app stays quarantined when a page is still blocked or its maker is
+ * suspended.
  */
 export async function reinstateApp(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
   const isDown = and(eq(apps.id, id), isNotNull(apps.takenDown))

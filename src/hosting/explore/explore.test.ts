@@ -49,7 +49,7 @@ const titles = async (query: string): Promise<string[]> =>
   (await titlesAt(`/explore?${query}`)).titles
 
 describe('GET /explore', () => {
-  test('shows what was shared, newest first, without a key, and nothing else', async () => {
+  test('lists shared apps, newest first, without a key', async () => {
     const first = await share(ann, 'First')
     await ann.publish({ title: 'Kept back' })
     await share(ben, 'Second', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 50 })
@@ -77,7 +77,7 @@ describe('GET /explore', () => {
     expect(JSON.stringify(body)).not.toContain('Kept back')
   })
 
-  test('is narrowed by kind, shelf, maker and price', async () => {
+  test('filters by kind, shelf, maker and price', async () => {
     await share(ann, 'Tool', { shelf: 'tools' })
     await share(ann, 'Game', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 5 })
     await share(ben, 'Closed', { remix: 'off' })
@@ -95,7 +95,7 @@ describe('GET /explore', () => {
   })
 
   const sorts = ['new', 'top', 'trending', 'remixed']
-  test.each(sorts)('gives every item once over the pages of sort %s', async (sort) => {
+  test.each(sorts)('returns every item once over the pages of sort %s', async (sort) => {
     const all = ['a', 'b', 'c', 'd', 'e'].map((letter) => `Boat ${letter}`)
     for (const title of all) await share(ann, title)
     for (const query of ['', '&q=boat', '&maker=ann']) {
@@ -111,7 +111,7 @@ describe('GET /explore', () => {
     }
   })
 
-  test('keeps the place of an item that is taken off and put back, and tells the moment', async () => {
+  test('keeps the position of a relisted item', async () => {
     const first = await share(ann, 'First')
     await share(ben, 'Second')
     for (const store of [false, true]) {
@@ -121,7 +121,7 @@ describe('GET /explore', () => {
     expect(await titles('')).toEqual(['Second', 'First'])
   })
 
-  test('refuses what is no query, and a cursor that was changed', async () => {
+  test('rejects invalid queries and changed cursors', async () => {
     for (let made = 0; made < 3; made += 1) await share(ann, `Boat ${made}`)
     const { next } = await titlesAt('/explore?limit=2')
     const text = Buffer.from(next ?? '', 'base64url').toString()
@@ -149,7 +149,7 @@ describe('GET /explore', () => {
 })
 
 describe('a search', () => {
-  test('takes words in any order, whole or begun, without marks and capitals', async () => {
+  test('matches words or prefixes in any order, without diacritics and case', async () => {
     await share(ann, 'Bateau à vapeur', { description: 'A STEAM boat, for two.\nWith a whistle.' })
     await share(ben, '東京タワー', { description: 'v1.2 of foo-bar.com' })
     for (const q of ['boat steam', 'STEA', 'vapeur bateau', 'a whistle two', 'vàpèur']) {
@@ -162,7 +162,7 @@ describe('a search', () => {
     for (const none of ['q=', 'q=%20']) expect(await titles(none)).toHaveLength(2)
   })
 
-  test('finds an emoji, alone or beside words, in whatever colour', async () => {
+  test('finds emoji alone or beside words', async () => {
     await share(ann, 'Up🚀', { description: 'Waves 👋🏽 to 👩‍🚀' })
     await share(ben, 'Bonjour 🇫🇷')
     for (const q of ['🚀', '🚀🚀', '👋', '👋🏿 up', '👩‍🚀', '👩']) {
@@ -174,7 +174,7 @@ describe('a search', () => {
     }
   })
 
-  test('reads its syntax as plain words', async () => {
+  test('treats search syntax as plain words', async () => {
     await share(ann, 'Boat or train')
     await share(ann, 'Plane')
     const either = [
@@ -205,7 +205,7 @@ describe('a search', () => {
     expect(await titles(`q=${encodeURIComponent('a '.repeat(100))}`)).toEqual([])
   })
 
-  test('follows what is renamed, reshelved, taken off, deleted and taken down', async () => {
+  test('reflects renames, shelf changes, delisting, deletion and takedown', async () => {
     const id = await share(ann, 'Boat')
     const change = (body: object) => ann.call('PATCH', `/apps/${id}`, body)
     await change({ title: 'Ship', shelf: 'sim' })
@@ -225,7 +225,7 @@ describe('a search', () => {
   })
 })
 
-test('searches find the same once their index is one part', async () => {
+test('a merged index gives the same results', async () => {
   const { db } = ctx.ctx
   const parts = async (): Promise<number> =>
     (await db.read.all(sql`select distinct segid from app_search_idx`)).length
@@ -244,7 +244,7 @@ test('searches find the same once their index is one part', async () => {
 })
 
 describe('the order', () => {
-  test('top goes by the lower end of what ratings may mean', async () => {
+  test('top sorts by the lower bound of the rating', async () => {
     const rate = async (title: string, reviews: number, good: number) => {
       const id = await share(ann, title)
       await ctx.ctx.db.tx((db) =>
@@ -269,7 +269,7 @@ describe('the order', () => {
     expect(await titles('sort=top')).toEqual(order)
   })
 
-  test('trending counts an address once a day, however often it reloads, and cools down', async () => {
+  test('trending counts an address once a day and decays', async () => {
     const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
     const open = async (id: string, from: string, parts = ['', '/data']) => {
       for (const part of parts) await ctx.visit('GET', `/a/${id}${part}`, { from })
@@ -288,7 +288,7 @@ describe('the order', () => {
     expect(await titles('sort=trending')).toEqual(['Fresh', 'Old'])
   })
 
-  test('remixed counts each agent once, and never the maker', async () => {
+  test('remixed counts each agent once and never the maker', async () => {
     const [own, loved] = [await share(ann, 'Own'), await share(ann, 'Loved')]
     const again = await share(ann, 'Again')
     for (let copies = 0; copies < 3; copies += 1) {
@@ -308,7 +308,7 @@ describe('the order', () => {
 })
 
 describe('an item', () => {
-  test('has its versions, remixes, lineage and rating', async () => {
+  test('has versions, remixes, lineage and rating', async () => {
     const id = await share(ann, 'Boat')
     await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title><p>2</p>' })
     const copy = (await ben.call('POST', `/apps/${id}/remix`)).text('app.id')
@@ -326,7 +326,7 @@ describe('an item', () => {
     })
   })
 
-  test('that is not on Explore is as one that does not exist', async () => {
+  test('that is off Explore is not_found', async () => {
     const hidden = await ann.publish()
     const deleted = await share(ann, 'Gone')
     await ann.call('DELETE', `/apps/${deleted}`)
@@ -339,7 +339,7 @@ describe('an item', () => {
     }
   })
 
-  test('that was taken down says so at once, everywhere', async () => {
+  test('that was taken down is 410 everywhere at once', async () => {
     const id = await share(ann, 'Boat')
     await takeDown(ctx.ctx, id, 'spam')
     for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
@@ -354,7 +354,7 @@ describe('an item', () => {
   })
 })
 
-test('a maker has a page once something of it is on Explore', async () => {
+test('a maker has a page when it has a listed app', async () => {
   const path = '/explore/@ann'
   await refused(ctx, 404, 'not_found', () => ctx.call('GET', path))
   await ann.call('PATCH', '/me', { about: 'Boats' })
@@ -376,7 +376,7 @@ test('a maker has a page once something of it is on Explore', async () => {
   }
 })
 
-test('the shelves are a closed list, each with its glyph', async () => {
+test('lists the shelves with their glyphs', async () => {
   const { body } = await ctx.call('GET', '/explore/shelves')
   const names = 'arcade puzzle adventure sim tools learn art music data writing social other'
   expect(body).toEqual({

@@ -136,9 +136,7 @@ function parsePosition(
   return parts.map((part, at) => (at === parts.length - 1 ? part : Number(part)))
 }
 
-/**
- * Returns an item with versions, remixes, lineage and rating. Throws `not_found` and `taken_down`.
- */
+/** Throws `not_found` and `taken_down`. */
 export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   const app = await getListed(ctx, id)
   const before = apps.visibleVersion(app) + 1

@@ -12,8 +12,8 @@ import type { Source } from './schemas.ts'
 import { recordUse } from './uses.ts'
 
 /**
- * Returns the page and the assets of an item: for anyone when remixes are free, otherwise for its
- * maker and its buyers. Throws `not_found`, `taken_down`, `no_remix` and `price_above_max`.
+ * Free remixes have public source; others are for their maker and buyers. Throws `not_found`,
+ * `taken_down`, `no_remix` and `price_above_max`.
  */
 export async function getSource(
   ctx: AppContext,

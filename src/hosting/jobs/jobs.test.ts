@@ -79,7 +79,7 @@ async function newJob(): Promise<string> {
 
 const fresh = { step: null, progress: 0, charged: 0, ended: null, result: null, error: null }
 
-test('a job from its beginning to its end', async () => {
+test('a job from start to end', async () => {
   const id = await newJob()
   const path = `/jobs/${id}`
   const created = new Date(t.clock.now()).toISOString()
@@ -119,7 +119,7 @@ test('a job from its beginning to its end', async () => {
   })
 })
 
-test('its events, from the beginning and after the last that was seen', async () => {
+test('events from the start and after Last-Event-ID', async () => {
   const id = await newJob()
   open()
   const work = t.ctx.jobs.runDue()
@@ -161,7 +161,7 @@ const eventsIn = (text: string): Told[] =>
       return { number: Number(number), job: JSON.parse(json) }
     })
 
-test('cancelled: a waiting job and a running one, with nothing charged; not one that ended', async () => {
+test('cancels queued and running jobs without charge; ended jobs are not_cancellable', async () => {
   for (const isRunning of [false, true]) {
     const id = await newJob()
     const work = isRunning ? t.ctx.jobs.runDue() : undefined
@@ -176,7 +176,7 @@ test('cancelled: a waiting job and a running one, with nothing charged; not one 
   }
 })
 
-test('a list goes on where it stopped', async () => {
+test('a list continues at its cursor', async () => {
   const ids: string[] = []
   for (let made = 0; made < 3; made += 1) {
     ids.unshift(await newJob())
@@ -193,7 +193,7 @@ test('a list goes on where it stopped', async () => {
   open()
 })
 
-test('no key, someone else’s, none at all, wrong shapes: nothing is told or kept', async () => {
+test("rejects a missing key, another agent's job, unknown ids and invalid queries", async () => {
   const id = await newJob()
   const ben = await t.person('ben')
   for (const [method, path] of [
@@ -215,7 +215,7 @@ test('no key, someone else’s, none at all, wrong shapes: nothing is told or ke
   expect((await ben.call('GET', '/jobs')).body).toEqual({ jobs: [], next: null })
 })
 
-test('the head alone of its events and of notes, which may never end', async () => {
+test('HEAD of endless event streams returns at once', async () => {
   const id = await newJob()
   for (const path of [...Array(noteStreamsMax + 1).fill('/me/events'), `/jobs/${id}/events`]) {
     const { status, headers } = await ann.call('HEAD', path)
@@ -223,7 +223,7 @@ test('the head alone of its events and of notes, which may never end', async () 
   }
 })
 
-test('a client that leaves a stream is not waited for', async () => {
+test('a disconnected client ends its stream', async () => {
   const id = await newJob()
   const door = createRouter(t.ctx).handle
   const headers = { authorization: `Bearer ${ann.key}` }
@@ -235,7 +235,7 @@ test('a client that leaves a stream is not waited for', async () => {
   expect(await ann.call('DELETE', `/jobs/${id}`)).toMatchObject({ status: 200 })
 })
 
-test('its events end for a key that was revoked, and tell nothing more', async () => {
+test('revoking the key ends the event stream', async () => {
   const id = await newJob()
   const { key } = ann
   await ann.call('POST', '/me/keys')

@@ -23,9 +23,8 @@ interface WatchedJob {
 }
 
 /**
- * Streams the events of a job after Last-Event-ID as server-sent events. The stream ends with the
- * job, after ten minutes, or when the permission ends; clients reconnect with Last-Event-ID.
- * Returns 204 to a client that has the last event, which stops its reconnects (WHATWG HTML, section
+ * Streams the events after Last-Event-ID until the job ends, the permission ends, or ten minutes
+ * pass. Returns 204 to a client that has the last event, which stops its reconnects (WHATWG HTML,
  * 9.2).
  */
 export function watch(ctx: AppContext, target: WatchedJob, request: Request): Response {

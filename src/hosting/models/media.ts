@@ -18,9 +18,7 @@ export interface GeneratedMedia {
   usage: Usage
 }
 
-/**
- * Maximum seconds of an effect or a piece of music. Speech takes at most one second per character.
- */
+/** Seconds of an effect or a piece of music; speech takes at most one second per character. */
 const soundSecondsMax = 60
 
 /** Returns the maximum usage of one image or one audio file of this text. */

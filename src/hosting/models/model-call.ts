@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { isRecord } from '../../core/schema.ts'
-import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import type { ModelType, Price } from '../../models/price.ts'
 import { isContentFilterError } from '../../providers/error-body.ts'
@@ -24,10 +24,7 @@ export class NoModelResult extends Error {}
 /** A model that declined the request. */
 export class ModelDeclined extends NoModelResult {}
 
-/**
- * Finds the model of a setting, at its first upstream with a price. Returns undefined when the
- * setting is empty, or the model is not served or has another type.
- */
+/** Finds the model of a setting, at its first upstream with a price. */
 export function findServiceModel(
   ctx: AppContext,
   id: string,
@@ -68,10 +65,8 @@ export async function callModel(
   throw new NoModelResult(`${upstream} returned status ${response.status}`)
 }
 
-/**
- * Reads the bytes of a response. Throws NoModelResult when it is empty, too large or interrupted.
- */
-export async function readBytes(response: Response, max = upstreamAnswerBytesMax) {
+/** Throws NoModelResult when the response is empty, too large or interrupted. */
+export async function readBytes(response: Response, max = upstreamResponseBytesMax) {
   const parts: Uint8Array[] = []
   let length = 0
   try {

@@ -3,10 +3,7 @@ import type { AppContext } from '../../context.ts'
 import type { ModelType } from '../../models/price.ts'
 import { demoBuilder, findServiceModel } from './model-call.ts'
 
-/**
- * Returns warnings for the startup log about models, an Ollama server or a browser that are
- * configured and not available.
- */
+/** Returns startup warnings about configured models, Ollama and browser that are unavailable. */
 export function modelSettingWarnings(ctx: AppContext): string[] {
   const { config, upstreams } = ctx
   const chosen: [SettingName, string, ModelType][] = [

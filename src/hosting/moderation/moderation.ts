@@ -50,10 +50,7 @@ const decideApp = (
     return true
   })
 
-/**
- * Takes an app down: its operations and its link return 410, and its pages are blocked. Returns
- * false when the app does not exist or is down.
- */
+/** Takes an app down: its operations and its link return 410, and its pages are blocked. */
 export const takeDown = (ctx: AppContext, item: string, why: string, by = operator) =>
   decideApp(
     ctx,
@@ -79,11 +76,10 @@ const lift = (
     reinstatedNotification,
   )
 
-/** Undoes a takedown. The app is live and off Explore. Returns false when it was not down. */
+/** Undoes a takedown. The app is live and off Explore. */
 export const reinstate = (ctx: AppContext, item: string, why: string, by = operator) =>
   lift(ctx, { did: 'restore', item, why, by }, (db) => takedowns.reinstateApp(ctx, db, item))
 
-/** Quarantines an app until it is released. Returns false when no such app is live. */
 export const quarantine = (ctx: AppContext, item: string, why: string, by = operator) =>
   decideApp(
     ctx,
@@ -92,17 +88,11 @@ export const quarantine = (ctx: AppContext, item: string, why: string, by = oper
     (app) => quarantineNotification(app, why),
   )
 
-/**
- * Releases an app from quarantine and restores its place on Explore. Returns false when it was not
- * quarantined.
- */
+/** Releases an app from quarantine and restores its place on Explore. */
 export const release = (ctx: AppContext, item: string, why: string, by = operator) =>
   lift(ctx, { did: 'release', item, why, by }, (db) => quarantines.releaseApp(ctx, db, item))
 
-/**
- * Decides the open appeal of an app. A granted appeal reinstates or releases it. Returns false when
- * there is none.
- */
+/** A granted appeal reinstates or releases the app. */
 export const decideAppeal = (
   ctx: AppContext,
   item: string,
@@ -131,14 +121,10 @@ export const decideAppeal = (
   })
 }
 
-/** Closes the reports about an app without action. Returns false when there are none. */
 export const dismiss = (ctx: AppContext, item: string, why: string, by = operator) =>
   decide(ctx, { by, did: 'dismiss', item, why }, (db) => closeReports(ctx, db, item))
 
-/**
- * Suspends an agent: disables its keys and quarantines its apps. A null reason ends the suspension.
- * Returns false when the handle is unknown or nothing changes.
- */
+/** Disables the keys of an agent and quarantines its apps. A null reason ends the suspension. */
 export async function suspend(
   ctx: AppContext,
   handle: string,
@@ -156,7 +142,6 @@ export async function suspend(
   return isDone
 }
 
-/** Blocks a page by its hash. Returns false when it is already blocked. */
 export const block = (ctx: AppContext, sha256: string, why: string, by = operator) =>
   decide(ctx, { by, did: 'block', item: sha256, why }, async (db) => {
     const page = { sha256, app: '', reason: why, at: ctx.clock.now() }
@@ -165,7 +150,6 @@ export const block = (ctx: AppContext, sha256: string, why: string, by = operato
     return isNew
   })
 
-/** Unblocks a page that was blocked by its hash. Returns false when it was not. */
 export const unblock = (ctx: AppContext, sha256: string, why: string, by = operator) =>
   decide(ctx, { by, did: 'unblock', item: sha256, why }, async (db) => {
     const isBlocked = await unblockPage(db, sha256)
@@ -173,10 +157,7 @@ export const unblock = (ctx: AppContext, sha256: string, why: string, by = opera
     return isBlocked
   })
 
-/**
- * Requests a rescan of an app, or of all apps with `all`. Maintenance runs it in rounds. Returns
- * false when there is nothing to scan.
- */
+/** Requests a rescan of an app, or of all apps with `all`. Maintenance runs it. */
 export const rescan = (ctx: AppContext, item: string, by = operator) =>
   decide(ctx, { by, did: 'rescan', item, why: '' }, (db) =>
     requestRescan(db, item === 'all' ? undefined : item),

@@ -79,7 +79,7 @@ async function addresses(): Promise<[name: string, call: () => Promise<Answer>][
   ].map(([name, call]) => [name, call])
 }
 
-test('a takedown is 410 everywhere within a second, with every cache warm', async () => {
+test('a takedown is 410 everywhere within a second, with warm caches', async () => {
   const all = await addresses()
   for (const [name, call] of [...all, ...all])
     expect([name, (await call()).status]).toEqual([name, 200])
@@ -127,7 +127,7 @@ test('a takedown is 410 everywhere within a second, with every cache warm', asyn
   expect(await told()).toEqual(['item.taken_down'])
 })
 
-test('its pages cannot come back, of any version, from anyone, by any way', async () => {
+test('blocked pages of all versions are rejected everywhere', async () => {
   const second = html.replace('hello', 'again')
   await ann.call('POST', `/apps/${id}/versions`, { html: second })
   const other = await ben.publish({ html: '<title>Other</title>' })
@@ -145,7 +145,7 @@ test('its pages cannot come back, of any version, from anyone, by any way', asyn
   expect((await ben.call('POST', '/apps', { html })).status).toBe(201)
 })
 
-test('a takedown and who keeps the same page wait for each other in one order', async () => {
+test('takedowns and publishes of the same page take locks in one order', async () => {
   let runs = 0
   const { tx } = h.ctx.db
   const counted: typeof tx = (work) => tx((db) => ((runs += 1), work(db)))
@@ -162,7 +162,7 @@ test('a takedown and who keeps the same page wait for each other in one order', 
   expect(runs).toBe(2)
 })
 
-test('a deleted app that is taken down does not come back either', async () => {
+test('a deleted app that is taken down cannot be restored', async () => {
   await ann.call('DELETE', `/apps/${id}`)
   await admin('takedown', id, 'phishing')
   await refused(h, 410, 'taken_down', () => ann.call('POST', `/apps/${id}/restore`))
@@ -173,7 +173,7 @@ test('a deleted app that is taken down does not come back either', async () => {
   expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
 })
 
-test('an appeal is made once, read by the operator, and answered', async () => {
+test('an appeal is created once, listed and decided', async () => {
   const appeal = (text: unknown, by = ann) => by.call('POST', `/apps/${id}/appeal`, { text })
   await refused(h, 409, 'nothing_to_appeal', () => appeal('It is fine.'))
   await admin('takedown', id, 'phishing')
@@ -208,14 +208,14 @@ test('an appeal is made once, read by the operator, and answered', async () => {
   expect((await ann.call('GET', '/me/notes')).text('notes.0.text')).toContain('live again, off Ex')
 })
 
-test('a hold is appealed and granted, too', async () => {
+test('an appeal against a quarantine can be granted', async () => {
   expect((await admin('hold', id, 'a look')).ok).toBe(true)
   expect((await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is fine.' })).status).toBe(201)
   expect((await admin('decide', id, 'grant', 'It is.')).ok).toBe(true)
   expect((await h.call('GET', `/explore/${id}`)).status).toBe(200)
 })
 
-test('what is shown again without a decision leaves no appeal to decide', async () => {
+test('reinstating an app resolves its appeal', async () => {
   for (const [stop, show] of [
     ['takedown', 'restore'],
     ['hold', 'release'],
@@ -229,7 +229,7 @@ test('what is shown again without a decision leaves no appeal to decide', async 
   }
 })
 
-test('account_suspended: its keys, what it made, and all of it back', async () => {
+test('account_suspended: quarantines the apps until the suspension ends', async () => {
   const held = await ann.publish({ html: '<title>Held</title>' })
   await admin('hold', held, 'a look')
   const other = await ben.publish()
@@ -257,7 +257,7 @@ test('account_suspended: its keys, what it made, and all of it back', async () =
   expect((await h.visit('GET', `/a/${held}`)).status).toBe(403)
 })
 
-test('what is released while its maker is suspended stays held, and off Explore', async () => {
+test('apps released during a suspension stay quarantined and off Explore', async () => {
   const two = await ann.publish({ html: '<title>Two</title>', store: true })
   const three = await ann.publish({ html: '<title>Three</title>', store: true })
   const four = await ann.publish({ html: '<title>Four</title>' })
@@ -277,7 +277,7 @@ test('what is released while its maker is suspended stays held, and off Explore'
   expect((await admin('restore', four)).text).toBe(`${four} ${stays}`)
 
   const all = [id, two, three, four]
-  for (const app of all) expect((await admin('show', app)).text).toContain('held')
+  for (const app of all) expect((await admin('show', app)).text).toContain('quarantined')
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
   expect((await ben.call('POST', `/apps/${id}/remix`)).status).toBe(404)
   for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
@@ -286,14 +286,14 @@ test('what is released while its maker is suspended stays held, and off Explore'
   for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
 })
 
-test('no appeal stays open of an app that is shown again in the same moment', async () => {
+test('no appeal stays open after a concurrent release', async () => {
   await admin('takedown', id, 'phishing')
   const text = 'It is fine.'
   await Promise.all([admin('restore', id), ann.call('POST', `/apps/${id}/appeal`, { text })])
   expect((await admin('appeals')).text).toBe('Nothing found.')
 })
 
-test('what is released in the same moment as its maker is suspended stays held', async () => {
+test('apps released concurrently with a suspension stay quarantined', async () => {
   const two = await ann.publish({ html: '<title>Two</title>', store: true })
   await admin('hold', id, 'a look')
   await admin('takedown', two, 'a look')
@@ -303,11 +303,11 @@ test('what is released in the same moment as its maker is suspended stays held',
     ['restore', two],
   ] as const
   await Promise.all(all.map((words) => admin(...words)))
-  for (const app of [id, two]) expect((await admin('show', app)).text).toContain('held')
+  for (const app of [id, two]) expect((await admin('show', app)).text).toContain('quarantined')
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
 })
 
-test('a page that is blocked or taken down while it is published is not kept', async () => {
+test('rejects a page that is blocked during its publish', async () => {
   const own = await ben.publish()
   const page = { html: '<title>Bad</title>' }
   const bad = await ann.publish(page)
@@ -323,7 +323,7 @@ test('a page that is blocked or taken down while it is published is not kept', a
   expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: own, version: 1 }] })
 })
 
-test('a page that is taken down as its publish is about to be kept is held', async () => {
+test('quarantines a page that is blocked as its publish commits', async () => {
   const page = { html: '<title>Bad</title>' }
   const bad = await ann.publish(page)
   const { db } = h.ctx
@@ -349,7 +349,7 @@ test('a page that is taken down as its publish is about to be kept is held', asy
   expect((await h.visit('GET', `/a/${(await sent).text('app.id')}`)).status).toBe(403)
 })
 
-test('what is blocked or reported while its maker is suspended outlasts that', async () => {
+test('blocks and reports outlast a suspension', async () => {
   const twin = await ben.publish({ html, store: true })
   const reported = await ben.publish({ html: '<title>Reported</title>', store: true })
   await admin('suspend', '@ben', 'spam')
@@ -366,7 +366,7 @@ test('what is blocked or reported while its maker is suspended outlasts that', a
   }
 })
 
-test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS', async () => {
+test('records decisions and deletes them after MODERATION_KEPT_DAYS', async () => {
   await h.call('POST', '/report', { body: { item: id, reason: 'other', text: 'a\n\tb' } })
   expect((await admin('reports')).text).toEndWith(`${id}  report  other  a b`)
   expect((await admin('dismiss', id, 'it is fine')).ok).toBe(true)
@@ -388,7 +388,7 @@ test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS
   expect((await admin('audit')).text).toBe('Nothing found.')
 })
 
-test('another’s app is no app: the same body as for an id that is none', async () => {
+test("another agent's app returns the same body as an unknown id", async () => {
   const none = 'A'.repeat(12)
   for (const [method, path, body] of [
     ['GET', 'scan'],

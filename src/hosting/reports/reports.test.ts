@@ -25,7 +25,7 @@ afterEach(async () => {
 const send = (item: unknown, from: string, more: Record<string, unknown> = {}) =>
   h.call('POST', '/report', { body: { item, reason: 'phishing', ...more }, from })
 
-test('anyone reports without a key, and is told so', async () => {
+test('accepts a report without a key', async () => {
   await open()
   const id = await ann.publish()
   const more = { reason: 'other', text: 'It is loud.\nVery.', contact: 'ben@mail.test' }
@@ -41,7 +41,7 @@ test('anyone reports without a key, and is told so', async () => {
   expect(kept?.from).not.toContain('198.51.100.1')
 })
 
-test('reports_limit: five a day from one address, over the web too', async () => {
+test('reports_limit: five a day per address, also over the web', async () => {
   await open()
   const ids = [await ann.publish(), await ann.publish({ html: '<title>Two</title>' })]
   for (const at of [0, 1, 0, 1]) {
@@ -57,7 +57,7 @@ test('reports_limit: five a day from one address, over the web too', async () =>
   expect((await send(ids[0], '2001:db8:1:2::1')).status).toBe(201)
 })
 
-test('refuses what is no report', async () => {
+test('rejects invalid reports', async () => {
   await open()
   const id = await ann.publish()
   const bad: Record<string, unknown>[] = [
@@ -86,7 +86,7 @@ test('refuses what is no report', async () => {
   await refused(h, 413, 'too_large', () => send(id, '198.51.100.1', { text: 'x'.repeat(70_000) }))
 })
 
-test('phishing or malware, said from three addresses, holds an app back; release shows it', async () => {
+test('three phishing or malware reports quarantine an app until its release', async () => {
   await open()
   const id = await ann.publish({ store: true })
   const stands = async () => ({
@@ -128,13 +128,13 @@ test('phishing or malware, said from three addresses, holds an app back; release
   expect(await stands()).toEqual(before)
 })
 
-test('a held app stays its maker’s: changed, taken off, and put on Explore only once released', async () => {
+test('a maker can change a quarantined app; it is listed after its release', async () => {
   await open()
   const id = await ann.publish()
   await moderation.quarantine(h.ctx, id, 'a look')
   const on = await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect(on.body).toMatchObject({ app: { listed: 'pending', store: true } })
-  expect(on.text('note')).toContain('once')
+  expect(on.text('note')).toContain('when the operator releases it')
   const html = '<title>Two</title>'
   expect((await ann.call('POST', `/apps/${id}/versions`, { html })).status).toBe(201)
   expect((await h.call('GET', `/explore/${id}`)).code).toBe('not_found')
@@ -148,7 +148,7 @@ test('a held app stays its maker’s: changed, taken off, and put on Explore onl
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { listed: 'off' } })
 })
 
-test('a flood of reports from everywhere holds once, and tells the maker once', async () => {
+test('many reports quarantine once and notify the maker once', async () => {
   await open()
   const id = await ann.publish()
   const flood = Array.from({ length: 40 }, (_, at) => send(id, `198.51.100.${at + 1}`))

@@ -11,7 +11,7 @@ import { ApiError } from '../../errors.ts'
 import {
   reportCharsMax,
   reportContactCharsMax,
-  reportersToHold,
+  reportersToQuarantine,
   reportsPerAddressDay,
 } from '../../limits.ts'
 import { type App, findApp, requireAvailable } from '../apps/apps.ts'
@@ -39,9 +39,8 @@ export const getReportedApp = async (ctx: AppContext, id: string): Promise<App> 
 }
 
 /**
- * Stores a report for the operator; needs no key. Phishing or malware reports from three addresses
- * quarantine the app. Throws `not_found`, `taken_down`, `bad_request`, `try_again`, and
- * `reports_limit` after five a day from one address.
+ * Three reports of phishing or malware quarantine the app. Throws `not_found`, `taken_down`,
+ * `bad_request`, `try_again`, and `reports_limit` after five a day from one address.
  */
 export async function createReport(
   ctx: AppContext,
@@ -88,7 +87,7 @@ async function quarantineAfterReports(ctx: AppContext, db: Db, app: App): Promis
     .select({ reporters: countDistinct(reports.from) })
     .from(reports)
     .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
-  if ((row?.reporters ?? 0) < reportersToHold) return
+  if ((row?.reporters ?? 0) < reportersToQuarantine) return
   const reason = 'people reported phishing or malware'
   await quarantineAndNotify(ctx, db, app.id, { by: 'reports', reason })
 }

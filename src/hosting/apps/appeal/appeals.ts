@@ -14,10 +14,7 @@ import { appeals } from './tables.ts'
 
 export type Appeal = typeof appeals.$inferSelect
 
-/**
- * Appeals the takedown or quarantine of an app, once for each. Throws `not_found`, `bad_request`,
- * `nothing_to_appeal` and `appealed_already`.
- */
+/** Throws `not_found`, `bad_request`, `nothing_to_appeal` and `appealed_already`. */
 export async function createAppeal(
   ctx: AppContext,
   maker: Agent,
@@ -78,10 +75,7 @@ export const listAppeals = ({ db }: AppContext, limit: number, app?: string): Pr
     .orderBy(asc(appeals.at), asc(appeals.id))
     .limit(limit)
 
-/**
- * Records the decision on the open appeal of an app, inside a transaction. Returns undefined when
- * there is none.
- */
+/** Records the decision on the open appeal of an app. */
 export async function resolveAppeal(
   { clock }: AppContext,
   db: Db,

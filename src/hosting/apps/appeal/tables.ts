@@ -2,10 +2,7 @@ import { sql } from 'drizzle-orm'
 
 import { index, table, text, time, uniqueIndex } from '../../../db/columns.ts'
 
-/**
- * A maker's appeal. `against` is the time of the takedown or quarantine; there is one appeal for
- * each.
- */
+/** Appeals of makers. `against` is the time of the takedown or quarantine. */
 export const appeals = table(
   'appeals',
   {

@@ -66,10 +66,7 @@ interface AssetTask {
   item: JobItem
 }
 
-/**
- * Generates an asset and publishes it; row, charge and progress are one transaction. Returns an
- * error code on failure.
- */
+/** Generates and publishes an asset. Returns an error code on failure. */
 async function publishAsset(
   ctx: AppContext,
   { job, signal, report }: JobRun<unknown, Static<typeof JobItemsSchema>>,
@@ -121,10 +118,7 @@ export async function generateAsset(
   }
 }
 
-/**
- * Stores the assets of a build for its version, inside a transaction. Skips names that the maker
- * uploaded during the build. Returns the charge of the skipped ones.
- */
+/** Stores the assets of a build, except names uploaded during it. Returns the charge of those. */
 export async function storeBuildAssets(
   ctx: AppContext,
   db: Db,

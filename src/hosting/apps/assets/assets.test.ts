@@ -89,7 +89,7 @@ const kept = async (key: string): Promise<number> => {
   return (await agents.findAgent(ctx, found?.owner ?? ''))?.storedBytes ?? -1
 }
 
-test('an upload is kept by its content, listed, read back, looked at and deleted', async () => {
+test('an upload is typed by content, listed, read, previewed and deleted', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   const empty = await list(ann, app)
@@ -125,7 +125,7 @@ test('an upload is kept by its content, listed, read back, looked at and deleted
   expect(await list(ann, app)).toMatchObject({ assets: [], used: { files: 0, bytes: 0 } })
 })
 
-test('every way to send a file: raw of any type, JSON as a file, a data URL', async () => {
+test('files can be sent raw, as JSON, and as a data URL', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   const urlOf = (bytes: Buffer): string => `data:image/png;base64,${bytes.toString('base64')}`
@@ -155,7 +155,7 @@ test('every way to send a file: raw of any type, JSON as a file, a data URL', as
   }
 })
 
-test('who may not: no key, another agent, a wrong id, assets closed, a deleted app', async () => {
+test('rejects a missing key, another agent, a wrong id, assets off and a deleted app', async () => {
   const [ann, ben] = [await newKey(), await newKey()]
   const app = await newApp(ann)
   await put(ann, app, 'oil.png', picture)
@@ -190,7 +190,7 @@ test('who may not: no key, another agent, a wrong id, assets closed, a deleted a
   expect(await codes(cy)).toEqual(new Set(['404 assets_off']))
 })
 
-test('a look address cannot be changed and stops working within the hour', async () => {
+test('a preview URL cannot be changed and expires within the hour', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   await put(ann, app, 'oil.png', picture)
@@ -216,7 +216,7 @@ test('a look address cannot be changed and stops working within the hour', async
   expect(late).toMatchObject({ status: 404, answer: { code: 'not_found' } })
 })
 
-test('what the pattern of the description takes is a name', async () => {
+test('the pattern in the API description accepts valid names', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   for (const name of ['0..a_-.', 'a', 'a'.repeat(64)]) {
@@ -225,7 +225,7 @@ test('what the pattern of the description takes is a name', async () => {
   }
 })
 
-test('names that are paths, and files of no known kind, are refused and not kept', async () => {
+test('rejects path-like names and unknown file types', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   const before = await kept(ann)
@@ -257,7 +257,7 @@ test('names that are paths, and files of no known kind, are refused and not kept
   expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
 })
 
-test('300 files, and not one more of two that come at once', async () => {
+test('concurrent uploads stop at 300 files', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   for (let from = 0; from < 299; from += 50) {
@@ -274,7 +274,7 @@ test('300 files, and not one more of two that come at once', async () => {
   expect(await list(ann, app)).toMatchObject({ used: { files: 300 } })
 }, 60_000)
 
-test('64 MB, and not one file more of two that come at once', async () => {
+test('concurrent uploads stop at 64 MB', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   for (let index = 0; index < 15; index += 1) {
@@ -292,7 +292,7 @@ test('64 MB, and not one file more of two that come at once', async () => {
   expect(await list(ann, app)).toMatchObject({ used: { files: 16, bytes: 67_108_864 } })
 }, 60_000)
 
-test('an agent keeps a bounded number of bytes; a content counts once an app', async () => {
+test('the storage quota of an agent counts each content once per app', async () => {
   await close()
   await open({ BYTES_PER_AGENT: '250000' })
   const ann = await newKey()
@@ -312,7 +312,7 @@ test('an agent keeps a bounded number of bytes; a content counts once an app', a
   expect(await kept(ann)).toBe(start + 100_000)
 })
 
-test('an old version keeps the files it had; the newest is the one that changes', async () => {
+test('old versions keep their files; only the newest changes', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   await put(ann, app, 'oil.png', picture)
@@ -344,7 +344,7 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(await ctx.storage.usage()).toMatchObject({ files: 0 })
 })
 
-test("what the page's own list asks for waits until a file of that name is there", async () => {
+test('assets that the page requests are missing until they exist', async () => {
   const ann = await newKey()
   const asks = [
     { name: 'oil.png', kind: 'sprite', what: 'a barrel of oil', width: 64 },
@@ -358,7 +358,7 @@ test("what the page's own list asks for waits until a file of that name is there
   expect((await list(ann, app)).waiting).toEqual(waiting.slice(1))
 })
 
-test('a disk under its floor refuses with try_again, and nothing is kept', async () => {
+test('a full disk returns try_again and stores nothing', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   const freeFloorBytes = Number.MAX_SAFE_INTEGER

@@ -24,7 +24,6 @@ const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.
 export const listAssets = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
   ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
-/** Finds an asset of a version within a transaction. */
 export async function findAsset(db: Db, app: string, version: number, name: string) {
   const [row] = await db
     .select()
@@ -63,9 +62,8 @@ export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[])
 }
 
 /**
- * Stores an uploaded file under a name of the app's newest version and replaces a file of that
- * name. Throws `bad_request` for the name, `asset_too_large`, `bad_asset`, `busy` before the first
- * version, `too_many_assets`, `assets_full`, `storage_full` and `try_again`.
+ * Adds or replaces an uploaded file. Throws `bad_request`, `asset_too_large`, `bad_asset`, `busy`
+ * before the first version, `too_many_assets`, `assets_full`, `storage_full` and `try_again`.
  */
 export async function putAsset(
   ctx: AppContext,
@@ -103,9 +101,7 @@ export async function putAsset(
   return ctx.db.tx((db) => storeRow(ctx, db, app, row))
 }
 
-/**
- * Adds or replaces an asset of the newest version, inside a transaction that enforces all limits.
- */
+/** Adds or replaces an asset of the newest version and enforces all limits. */
 export async function storeRow(
   ctx: AppContext,
   db: Db,
@@ -122,10 +118,7 @@ export async function storeRow(
   return { asset, isNew: old === undefined }
 }
 
-/**
- * Locks an app for a change of its newest assets, inside a transaction. Concurrent changes count
- * each other, and none goes to an outdated version.
- */
+/** Locks an app so that concurrent changes of its assets count each other. */
 const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
   apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), {})
 
@@ -158,9 +151,7 @@ async function growth(db: Db, old: Content | undefined, row: Content | undefined
   return more - less
 }
 
-/**
- * Checks the limits before bytes are stored. `storeRow` repeats the checks inside its transaction.
- */
+/** Checks the limits before bytes are stored; `storeRow` repeats the checks. */
 async function checkQuota(
   ctx: AppContext,
   maker: Agent,
@@ -207,10 +198,7 @@ async function withBytes(ctx: AppContext, asset: Asset) {
   return { asset, content }
 }
 
-/**
- * Removes an asset from the newest version. Older versions keep theirs. Throws what `openAsset`
- * throws.
- */
+/** Throws what `openAsset` throws. Older versions keep the asset. */
 export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
   const before = await getAppWithAssets(ctx, maker, id)
   checkAssetName(name)
@@ -222,7 +210,6 @@ export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, nam
   })
 }
 
-/** Deletes the assets of all versions of an app, inside a transaction. */
 export async function deleteAllAssets(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Promise<void> {
   const contents = await db
     .selectDistinct({ sha256: assets.sha256, bytes: assets.bytes })
@@ -235,9 +222,7 @@ export async function deleteAllAssets(db: Db, app: Pick<apps.App, 'id' | 'maker'
 
 type VersionOf = Pick<Asset, 'app' | 'version'>
 
-/**
- * Copies the assets of a version to another, inside a transaction. Copies share the stored bytes.
- */
+/** Copies the asset rows of a version to another. Copies share the stored bytes. */
 export async function copyAssets(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
   const rows = await db.select().from(assets).where(at(from.app, from.version))
   const copies = rows.map((row) => ({ ...row, ...to }))

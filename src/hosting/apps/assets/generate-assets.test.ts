@@ -29,7 +29,7 @@ async function creditsOf(person: Person) {
   return { balance, held }
 }
 
-test('all five kinds are made, free, and live at once', async () => {
+test('generates all five kinds free and live at once', async () => {
   const asks = [
     coin,
     { name: 'bay.png', kind: 'picture', what: 'a calm sea', width: 320, height: 200 },
@@ -64,7 +64,7 @@ test('all five kinds are made, free, and live at once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
-test('"waiting" makes what the page asks for and does not have', async () => {
+test('"waiting" generates the assets that the page requests and does not have', async () => {
   const asks = JSON.stringify([coin, { ...ding, seconds: 0.5 }])
   const list = `<script type="application/json" data-assets>${asks}</script>`
   app = await ann.publish({ html: `<!doctype html><title>Coins</title><p>coins</p>${list}` })
@@ -77,7 +77,7 @@ test('"waiting" makes what the page asks for and does not have', async () => {
   await refused(t, 400, 'bad_request', () => ann.call('POST', path(), { assets: 'waiting' }))
 })
 
-test('a price is held and charged for each; the same ref pays once', async () => {
+test('each asset is held and charged; the same ref pays once', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
   const dry = await ann.call('POST', path(), { assets: [coin, ding], dryRun: true, maxCredits: 5 })
@@ -101,7 +101,7 @@ test('a price is held and charged for each; the same ref pays once', async () =>
   )
 })
 
-test('what a cancelled job did not come to has failed, and holds nothing', async () => {
+test('unfinished items of a cancelled job fail and release their holds', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
   const { begun, go } = holdUp(t.ctx.generators, 'generate')
@@ -120,7 +120,7 @@ test('what a cancelled job did not come to has failed, and holds nothing', async
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
-test('who cannot pay gets nothing made', async () => {
+test('not_enough_credits: generates nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '250' })
   const short = await refused(t, 402, 'not_enough_credits', () =>
@@ -130,17 +130,17 @@ test('who cannot pay gets nothing made', async () => {
   expect((await ann.call('GET', path())).body).toMatchObject({ assets: [] })
 })
 
-test('who may not spend it today is told what was spent, and of nothing that was not', async () => {
+test('daily_cap: the error names the amount spent today', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '100', DAILY_CAP_CREDITS: '350' })
   await ann.call('POST', path(), { assets: [coin] })
   const asks = ['a', 'b', 'c'].map((name) => ({ ...coin, name }))
   const over = await refused(t, 402, 'daily_cap', () => ann.call('POST', path(), { assets: asks }))
-  expect(over.text('error')).toContain('350 credits a day and has spent 100.')
+  expect(over.text('error')).toContain('has spent 100 of the 350 credits')
   expect((await ann.call('POST', path(), { assets: asks.slice(1) })).status).toBe(201)
 })
 
-test('what does not fit is not made, and nothing is kept', async () => {
+test('rejects invalid requests and stores nothing', async () => {
   const many = Array.from({ length: 21 }, (_, index) => ({ ...coin, name: `c${index}` }))
   for (const wanted of [
     { assets: [] },
@@ -164,7 +164,7 @@ test('what does not fit is not made, and nothing is kept', async () => {
   expect(body).toMatchObject({ error: '"voice" is one plain line of at most 64 characters.' })
 })
 
-test('no key, someone else’s app, assets off, no maker', async () => {
+test("rejects a missing key, another agent's app, assets off and a missing generator", async () => {
   const ben = await t.person('ben')
   const wanted = { assets: [coin] }
   await refused(t, 401, 'no_key', () => t.call('POST', path(), { body: wanted }))
@@ -178,7 +178,7 @@ test('no key, someone else’s app, assets off, no maker', async () => {
   await refused(t, 503, 'no_voice', () => ann.call('POST', path(), { assets: [ding] }))
 })
 
-test('a full app takes no more, and says so before anything is made', async () => {
+test('too_many_assets: fails before generating', async () => {
   await ann.call('POST', path(), { assets: [coin] })
   const one = (name: string) => ann.call('PUT', `${path()}/${name}`, '[1]')
   for (let index = 0; index < 299; index += 1) await one(`f${index}.json`)

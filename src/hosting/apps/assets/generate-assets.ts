@@ -11,7 +11,7 @@ import { enqueue } from '../../../jobs/jobs.ts'
 import { agentAccount, availableOf, findBalance } from '../../../ledger/accounts.ts'
 import { checkDailyCap } from '../../../ledger/caps.ts'
 import { openHold } from '../../../ledger/ledger.ts'
-import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../../limits.ts'
+import { assetPromptCharsMax, assetsPerAppMax, assetVoiceCharsMax } from '../../../limits.ts'
 import { runPaidRequest } from '../../../paid/paid-request.ts'
 import { type Caller, capFor } from '../../authentication.ts'
 import { presentJob as presentJob } from '../../jobs/present.ts'
@@ -34,10 +34,9 @@ interface Item {
 }
 
 /**
- * Generates assets for the app's newest version, each priced, held and charged by itself (document
- * 1, operation 16). Returns 202 with the job, 201 when all assets are done in time, or 200 with the
- * prices for a dry run. Throws `bad_request`, `busy`, `price_above_max`, `paused`,
- * `too_many_assets`, `no_painter`, `no_voice`, and what `getAppWithAssets`, `enqueue` and `hold`
+ * Generates assets for the newest version (document 1, operation 16). Returns 202 with the job, 201
+ * when all assets are done in time, or 200 with the prices for a dry run. Throws `busy`,
+ * `price_above_max`, `paused`, and what `getAppWithAssets`, `quoteItems`, `enqueue` and `openHold`
  * throw.
  */
 export async function generateAssets(
@@ -50,7 +49,7 @@ export async function generateAssets(
   apps.checkBuilt(app)
   const { ref, dryRun, ...same } = body
   if (dryRun) {
-    const { items, price } = await itemsOf(ctx, app, body.assets)
+    const { items, price } = await quoteItems(ctx, app, body.assets)
     return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
   }
   let ms = 0
@@ -59,7 +58,7 @@ export async function generateAssets(
     key: ref,
     fingerprint: { id, ...same },
     prepare: async () => {
-      const { items, price } = await itemsOf(ctx, app, body.assets)
+      const { items, price } = await quoteItems(ctx, app, body.assets)
       const { maxCredits } = body
       const max = maxCredits === undefined ? price : parseCredits(maxCredits, 'maxCredits')
       if (price > max) throw new ApiError('price_above_max', { price, max })
@@ -79,11 +78,12 @@ export async function generateAssets(
   return waitInline(ctx, response, ms)
 }
 
-/**
- * Returns the requested assets with their prices. Throws `bad_request`, `too_many_assets`,
- * `no_painter` and `no_voice`.
- */
-async function itemsOf(ctx: AppContext, app: apps.App, requested: GenerateAssetsRequest['assets']) {
+/** Throws `bad_request`, `too_many_assets`, `no_painter` and `no_voice`. */
+async function quoteItems(
+  ctx: AppContext,
+  app: apps.App,
+  requested: GenerateAssetsRequest['assets'],
+) {
   const rows = await assets.listAssets(ctx, app.id, app.version)
   const asks = requested === 'waiting' ? await assets.listMissing(ctx, app, rows) : requested
   const names = new Set(asks.map(({ name }) => name))
@@ -110,9 +110,9 @@ async function itemsOf(ctx: AppContext, app: apps.App, requested: GenerateAssets
 function checkTexts({ name, what, voice = '' }: AssetRequest): void {
   assets.checkAssetName(name)
   const isVoice = isPlainLine(voice, assetVoiceCharsMax)
-  if (isPlainText(what, assetWhatCharsMax) && isVoice) return
+  if (isPlainText(what, assetPromptCharsMax) && isVoice) return
   const problem = isVoice
-    ? `"what" is plain text of at most ${assetWhatCharsMax} characters.`
+    ? `"what" is plain text of at most ${assetPromptCharsMax} characters.`
     : `"voice" is one plain line of at most ${assetVoiceCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'assets' })
 }

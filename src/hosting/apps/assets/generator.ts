@@ -60,10 +60,7 @@ function promptOf({ kind, what, seconds }: AssetRequest): string {
   return `${what}${length}`
 }
 
-/**
- * Generates an asset with a model or with the embedded generator. Throws NoModelResult when the
- * model returns nothing usable, and `try_again`.
- */
+/** Throws NoModelResult when the model returns nothing usable, and `try_again`. */
 export async function generateContent(
   ctx: AppContext,
   request: AssetRequest & { seed: number },

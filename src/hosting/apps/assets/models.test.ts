@@ -37,7 +37,7 @@ async function made(assets: object[]) {
   return { job, credits, held }
 }
 
-test('a model makes each kind, is told of, and is paid what it used', async () => {
+test('a model generates each kind and is charged by usage', async () => {
   const [PAINTER_MODEL, SPEAKER_MODEL, SOUND_MODEL] = ['demo/image', 'demo/speech', 'demo/speech']
   await open(openTestHouse({ PAINTER_MODEL, SPEAKER_MODEL, SOUND_MODEL }))
   const asks = [
@@ -62,7 +62,7 @@ test('a model makes each kind, is told of, and is paid what it used', async () =
   }
 })
 
-test('an icon of a model is paid, but for the first of what is on Explore', async () => {
+test('an icon of a model is charged, except the first of a listed app', async () => {
   await open(openTestHouse({ PAINTER_MODEL: 'demo/image' }))
   const put = () => ann.call('PUT', `/apps/${app}/icon`, { make: true })
   expect((await put()).body).toMatchObject({ free: true, credits: 0 })
@@ -71,7 +71,7 @@ test('an icon of a model is paid, but for the first of what is on Explore', asyn
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 399, held: 0 })
 })
 
-test('what a model does not give fails alone, and what it held goes back', async () => {
+test('a failed item fails alone and releases its hold', async () => {
   await openWith({ PAINTER_MODEL: 'image/500' })
   const { job, credits, held } = await made([ship, hello])
   expect(job).toMatchObject({
@@ -110,7 +110,7 @@ test.each(['500', 'speech-empty', 'speech-json', 'speech-cut', 'speech-ok'])(
   },
 )
 
-test('who cannot pay a model is told so before it is asked', async () => {
+test('not_enough_credits: fails before the model is called', async () => {
   const dear = mediaModel('image', 'image-ok', { per_image: '1' })
   await open(openFaked({ PAINTER_MODEL: dear.id }, [dear]))
   const assets = { assets: [ship] }

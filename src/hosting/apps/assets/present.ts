@@ -1,6 +1,11 @@
 import type { AppContext } from '../../../context.ts'
 import { iso } from '../../../core/time.ts'
-import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, lookLinkMs } from '../../../limits.ts'
+import {
+  assetBytesMax,
+  assetBytesPerAppMax,
+  assetsPerAppMax,
+  previewLinkMs,
+} from '../../../limits.ts'
 import { signPath } from '../../../storage/signed-url.ts'
 import type { App } from '../apps.ts'
 import type { Asset } from './assets.ts'
@@ -26,7 +31,7 @@ export function presentAsset(ctx: AppContext, row: Asset): AssetBody {
     ...(what !== null && { what }),
     ...(seed !== null && { seed }),
     maker,
-    url: ctx.urls.base + signPath(ctx.secret, path, ctx.clock.now() + lookLinkMs),
+    url: ctx.urls.base + signPath(ctx.secret, path, ctx.clock.now() + previewLinkMs),
     created: iso(row.created),
   }
 }

@@ -24,10 +24,7 @@ import { readUpload } from './upload.ts'
 const assetErrors = [...appErrors, 'assets_off'] as const
 const File = mediaSchema('*/*')
 
-/**
- * Returns a file with the media type of its content. The headers keep it from acting as a page,
- * whatever a picture or JSON text contains (storage/file-kinds.ts).
- */
+/** Returns a file. The headers keep any content from acting as a page. */
 const fileResponse = (
   { asset, content }: Awaited<ReturnType<typeof assets.openAsset>>,
   disposition: 'inline' | 'attachment',

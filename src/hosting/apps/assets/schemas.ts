@@ -2,9 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { LinkSchema, oneOf, textSchema, TimeSchema } from '../../../core/schema.ts'
 import {
-  assetAsksMax,
+  assetPromptCharsMax,
   assetVoiceCharsMax,
-  assetWhatCharsMax,
+  generatedAssetsMax,
   remixPriceCreditsMax,
 } from '../../../limits.ts'
 import { askKinds, assetName } from '../../../scan/asset-asks.ts'
@@ -33,15 +33,12 @@ export const AssetSchema = Type.Object(
 )
 export type AssetBody = Static<typeof AssetSchema>
 
-/**
- * An asset to generate, requested by a caller or by a page (docs/spec/agent-api-decisions.md,
- * "Assets").
- */
+/** An asset to generate, requested by a caller or by a page. */
 export const AssetRequestSchema = Type.Object(
   {
     name: Type.String({ pattern: assetName.source }),
     kind: oneOf(askKinds),
-    what: textSchema(assetWhatCharsMax, {
+    what: textSchema(assetPromptCharsMax, {
       minLength: 1,
       description: 'What it shows or sounds like; for a voice, the words to say.',
     }),
@@ -65,7 +62,7 @@ export type AssetRequest = Static<typeof AssetRequestSchema>
 export const GenerateAssetsSchema = Type.Object(
   {
     assets: Type.Union([
-      Type.Array(AssetRequestSchema, { minItems: 1, maxItems: assetAsksMax }),
+      Type.Array(AssetRequestSchema, { minItems: 1, maxItems: generatedAssetsMax }),
       Type.Literal('waiting', { description: 'All that the page asks for and does not have.' }),
     ]),
     maxCredits: Type.Optional(Type.Number({ minimum: 0, maximum: remixPriceCreditsMax })),

@@ -3,10 +3,7 @@ import { index, integer, primaryKey, table, text, time } from '../../../db/colum
 /** Kinds of assets: those detected by content, and those that are generated. */
 export const assetKinds = ['picture', 'sound', 'json', 'sprite', 'voice', 'music'] as const
 
-/**
- * Assets of a version. Those of the newest version may change; older versions are immutable.
- * `sha256` names the stored bytes, which rows may share.
- */
+/** Assets of a version. Only the newest version changes. Rows may share stored bytes. */
 export const assets = table(
   'assets',
   {

@@ -59,7 +59,7 @@ const kinds = [
   { kind: 'anthropic', base: '/v1', model: 'claude-haiku-4-5', declines: 'refusal' },
 ]
 
-describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, declines }) => {
+describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, declines }) => {
   let ctx: ProvidedHouse
   let key = ''
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     return { job, app: begun.app, price: begun.price, left: me.credits }
   }
 
-  test('a page that passes lands, for what its two calls used', async () => {
+  test('publishes a page that passes and charges its two calls', async () => {
     script('a harbour', [good])
     const { job, app, left } = await build('a harbour')
     expect(job).toMatchObject({ state: 'done', charged: 2 * callCredits, result: { version: 1 } })
@@ -122,7 +122,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     expect(await shown.text()).toContain('let boats = 1')
   })
 
-  test('a page that does not pass is mended, told what failed, and each try is paid', async () => {
+  test('repairs a page with errors and charges each attempt', async () => {
     script('a harbour', [broken, outside, good])
     const { job, price } = await build('a harbour')
     expect(job.charged).toBeCloseTo(4 * callCredits)
@@ -134,7 +134,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     expect(asked[3]).toMatch(/cdn\.test/)
   })
 
-  test('a page that never passes is given up after two repairs, and costs nothing', async () => {
+  test('fails without charge after two repairs', async () => {
     script('a harbour', [broken, broken, broken])
     const { job, app, left } = await build('a harbour')
     expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'build_invalid' } })
@@ -143,14 +143,17 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     expect(await call('GET', `/apps/${app.id}`)).toMatchObject({ status: 404 })
   })
 
-  test.each([planning, writing])('a refusal (%p) ends it, and costs nothing', async (refused) => {
-    const no = { content: 'I cannot help with that.', finishReason: declines, usage: told }
-    mock.on({ userMessage: 'a harbour', systemMessage: refused }, no)
-    script('a harbour', [good])
-    const { job, left } = await build('a harbour')
-    expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'model_refused' } })
-    expect(left).toBe(400)
-  })
+  test.each([planning, writing])(
+    'a declined request (%p) fails without charge',
+    async (refused) => {
+      const no = { content: 'I cannot help with that.', finishReason: declines, usage: told }
+      mock.on({ userMessage: 'a harbour', systemMessage: refused }, no)
+      script('a harbour', [good])
+      const { job, left } = await build('a harbour')
+      expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'model_refused' } })
+      expect(left).toBe(400)
+    },
+  )
 
   test.each([401, 429, 500])(
     'a %i of its model is no builder, and costs nothing',
@@ -162,7 +165,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     },
   )
 
-  test('the price that was told is the most, whatever the model says that it used', async () => {
+  test('never charges more than the price', async () => {
     script('a harbour', [broken, broken, good], usage(2_000_000_000, 2_000_000_000))
     const { job, price, left } = await build('a harbour')
     expect(job.charged).toBeGreaterThan(4 * callCredits)
@@ -171,13 +174,13 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     expect(job).toMatchObject({ state: 'done', price })
   })
 
-  test('a refusal as an error of its upstream is one too', async () => {
+  test('a content filter error of the upstream is a declined request', async () => {
     const error = { message: 'Flagged.', type: 'content_policy', code: 'content_policy_violation' }
     mock.on({ userMessage: 'a harbour' }, { error, status: 400 })
     expect((await build('a harbour')).job).toMatchObject({ error: { code: 'model_refused' } })
   })
 
-  test('who cannot pay the price is told so, and its model is not asked', async () => {
+  test('not_enough_credits: does not call the model', async () => {
     const { price } = await call('POST', '/apps', { prompt: 'a harbour', dryRun: true })
     Object.assign(ctx.ctx.config, { embeddedAssetCredits: 50 })
     const answer = await call('POST', '/apps', { prompt: 'a harbour' })

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../../context.ts'
 import { nano, type NanoUsd } from '../../../core/money.ts'
 import { ApiError } from '../../../errors.ts'
-import { assetWhatCharsMax } from '../../../limits.ts'
+import { assetPromptCharsMax } from '../../../limits.ts'
 import { maxCost } from '../../../models/charge.ts'
 import { maxInputTokens } from '../../../models/tokens.ts'
 import { askKinds } from '../../../scan/asset-asks.ts'
@@ -34,10 +34,7 @@ export interface Budget {
   price: NanoUsd
 }
 
-/**
- * Returns the maximum price of a build: a plan, a page, its repairs and its assets. `page` is the
- * page to change, or empty.
- */
+/** Returns the maximum price of a build. `page` is the page to change, or empty. */
 export function budgetOf(
   ctx: AppContext,
   by: ServiceModel,
@@ -59,12 +56,10 @@ export function budgetOf(
   return { plan, page, price: nano(price) }
 }
 
-const longest = 'x'.repeat(assetWhatCharsMax)
+const longest = 'x'.repeat(assetPromptCharsMax)
 const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 60 }))
 
-/**
- * Returns the maximum price of the assets of a build: the most expensive kind, times the number.
- */
+/** Returns the price of the most expensive assets that a build can generate. */
 function maxAssetsCost(ctx: AppContext): bigint {
   if (!ctx.config.assetsOn) return 0n
   const prices = asks.map((one) => findQuote(ctx, one)?.price ?? 0n)

@@ -23,10 +23,7 @@ import { changePrompt, pagePrompt, planPrompt, repairPrompt } from './prompts.ts
 import { type BuildRun, publishBuild } from './publish-build.ts'
 
 const callMs = 4 * minute
-/**
- * Characters per token of a response that is sent back to the model. Keeps it within the tokens
- * that the price includes.
- */
+/** Keeps a response that is sent back to the model within the priced tokens. */
 const charsPerTokenMax = 8
 
 type Failed = Extract<Outcome, { end: 'failed' }>

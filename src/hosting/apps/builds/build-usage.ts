@@ -18,10 +18,7 @@ export const addUsage = (used: Used, call: Usage): Used => ({
   estimated: used.estimated || call.estimated,
 })
 
-/**
- * Records a build in its agent's usage history: all its calls, with the charge of its assets
- * (docs/spec/gateway-decisions.md). Runs in the transaction that settles the build.
- */
+/** Records a build and its total charge in its agent's usage history. */
 export const recordBuildUsage = (
   { clock }: AppContext,
   db: Db,

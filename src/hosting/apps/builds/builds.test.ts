@@ -44,7 +44,7 @@ const theApp = async (id: string) => Object((await ann.call('GET', `/apps/${id}`
 const htmlOf = async (id: string, version: number) =>
   new TextDecoder().decode((await ann.call('GET', `/apps/${id}/html?version=${version}`)).bytes)
 
-test('202 Building: the job, the app and the price, held at once; its link says so', async () => {
+test('202: returns job, app and price, holds it, and the link shows the build', async () => {
   const { status, body, text } = await ann.call('POST', '/apps', game)
   const [link, id] = [`/a/${text('app.id')}`, text('job.id')]
   const { job, app, price, held } = Object(body)
@@ -76,7 +76,7 @@ test('202 Building: the job, the app and the price, held at once; its link says 
   expect((await ann.call('GET', `/apps/${app.id}/html`)).status).toBe(404)
 })
 
-test('it lands with its assets, and what was not used of the price goes back', async () => {
+test('publishes the page with its assets and releases the rest of the hold', async () => {
   const { id, job } = await built(fox)
   expect(job).toMatchObject({ state: 'done', step: 'publishing', progress: 1, error: null })
   const link = `http://localhost:3000/a/${id}`
@@ -109,7 +109,7 @@ test('it lands with its assets, and what was not used of the price goes back', a
   expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
 })
 
-test('steps and progress are told one after the other', async () => {
+test('reports steps and progress in order', async () => {
   const begun = await ann.call('POST', '/apps', { prompt: 'a packing list' })
   await t.ctx.jobs.runDue()
   const told = await ann.call('GET', `/jobs/${begun.text('job.id')}/events`)
@@ -121,13 +121,13 @@ test('steps and progress are told one after the other', async () => {
   expect(progress).toEqual(progress.toSorted((one, other) => one - other))
 })
 
-test('what the maker says of it stays; store puts it on Explore once it has landed', async () => {
+test("keeps the maker's texts, and store lists the finished app", async () => {
   const about = { title: 'Mine', description: 'My own.', shelf: 'sim', store: true, remix: 'off' }
   const { id } = await built({ ...game, ...about })
   expect(await theApp(id)).toMatchObject({ ...about, listed: 'on' })
 })
 
-test('what the maker says while it is built stays, and so does each thing said at its start', async () => {
+test('keeps texts that were set before and during the build', async () => {
   const begun = await ann.call('POST', '/apps', { ...game, shelf: 'learn' })
   const id = begun.text('app.id')
   expect((await ann.call('PATCH', `/apps/${id}`, { title: 'Mine' })).status).toBe(200)
@@ -137,7 +137,7 @@ test('what the maker says while it is built stays, and so does each thing said a
   expect(app.description).toMatch(/\w/)
 })
 
-test('a change changes what was asked for; its files stay, the old version can come back', async () => {
+test('a change keeps the files, and the old version can be restored', async () => {
   const { id } = await built(game)
   const path = `/apps/${id}/versions`
   await ann.call('PUT', `/apps/${id}/assets/good`, '[1]')
@@ -158,7 +158,7 @@ test('a change changes what was asked for; its files stay, the old version can c
   expect(await htmlOf(id, 3)).toBe(before?.join('\n') ?? '')
 })
 
-test('a dry run tells the price and keeps nothing', async () => {
+test('a dry run returns the price and stores nothing', async () => {
   const before = await t.kept()
   const dry = await ann.call('POST', '/apps', { ...game, dryRun: true })
   expect([dry.status, dry.body]).toEqual([200, { price: expect.any(Number) }])
@@ -167,7 +167,7 @@ test('a dry run tells the price and keeps nothing', async () => {
   expect(Object(begun.body).price).toBe(Object(dry.body).price)
 })
 
-test('the same ref begins one build; another body with it is refused', async () => {
+test('a ref starts one build; another body is ref_conflict', async () => {
   const wanted = { ...game, ref: 'my-fox-game' }
   const first = await ann.call('POST', '/apps', wanted)
   await t.ctx.jobs.runDue()
@@ -181,7 +181,7 @@ test('the same ref begins one build; another body with it is refused', async () 
   expect(Object((await ann.call('GET', '/apps')).body).apps).toHaveLength(1)
 })
 
-test('account_closed: nothing is begun for an account that closed since it was asked for', async () => {
+test('account_closed: an account that closes meanwhile starts no build', async () => {
   const id = await ann.publish()
   const { begun, go } = holdUp(t.ctx.idempotency, 'claim', 3)
   const sent = [
@@ -209,7 +209,7 @@ test('one build of each kind runs at a time', async () => {
   await refused(t, 409, 'busy', () => ann.call('POST', '/apps', game))
 })
 
-test('what is built for the first time cannot be changed yet', async () => {
+test('an app cannot be changed during its first build', async () => {
   const id = (await ann.call('POST', '/apps', game)).text('app.id')
   await refused(t, 409, 'busy', () =>
     ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' }),
@@ -220,7 +220,7 @@ test('what is built for the first time cannot be changed yet', async () => {
   )
 })
 
-test('no key, and an app of somebody else', async () => {
+test("rejects a missing key and another agent's app", async () => {
   const [ben, id] = [await t.person('ben'), await ann.publish()]
   await refused(t, 401, 'no_key', () => t.call('POST', '/apps', { body: game }))
   await refused(t, 401, 'no_key', () =>
@@ -229,7 +229,7 @@ test('no key, and an app of somebody else', async () => {
   await refused(t, 404, 'not_found', () => ben.call('POST', `/apps/${id}/versions`, { prompt }))
 })
 
-test('what is wrong-shaped is refused, and nothing is kept', async () => {
+test('rejects invalid bodies and stores nothing', async () => {
   const html = '<p>hello</p>'
   for (const wanted of [
     {},
@@ -258,13 +258,13 @@ test('what is wrong-shaped is refused, and nothing is kept', async () => {
   }
 })
 
-test('games can be off', async () => {
+test('games_off: rejects game builds', async () => {
   await reopen({ GAMES_ON: 'off' })
   await refused(t, 400, 'games_off', () => ann.call('POST', '/apps', game))
   expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
 })
 
-test('no more than the caller agrees to, has, or may spend', async () => {
+test('price_above_max, not_enough_credits, daily_cap', async () => {
   await refused(t, 402, 'price_above_max', () =>
     ann.call('POST', '/apps', { ...game, maxCredits: 1 }),
   )
@@ -279,7 +279,7 @@ test('no more than the caller agrees to, has, or may spend', async () => {
   await refused(t, 402, 'daily_cap', () => ann.call('POST', '/apps', game))
 })
 
-test('builds have a limit an hour, whatever became of them', async () => {
+test('builds_limit: failed builds count', async () => {
   await reopen({ BUILDS_PER_HOUR: '2' })
   await built({ prompt: 'a timer' })
   t.clock.turn(60_000)
@@ -295,7 +295,7 @@ test('builds have a limit an hour, whatever became of them', async () => {
   expect((await ann.call('POST', '/apps', { prompt: 'a list' })).status).toBe(202)
 })
 
-test('past the publishes of an hour, or with no byte left, nothing is built', async () => {
+test('publishes_limit and storage_full: nothing is built', async () => {
   await reopen({ PUBLISHES_PER_HOUR: '1' })
   const begun = await ann.call('POST', '/apps', game)
   await ann.publish()
@@ -308,7 +308,7 @@ test('past the publishes of an hour, or with no byte left, nothing is built', as
   await refused(t, 409, 'storage_full', () => ann.call('POST', '/apps', game))
 })
 
-test('without a builder nothing begins', async () => {
+test('no_builder: nothing starts', async () => {
   for (const settings of [
     { BUILDER_MODEL: 'nobody/knows' },
     { BUILDER_MODEL: 'demo/image' },
@@ -322,7 +322,7 @@ test('without a builder nothing begins', async () => {
   expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
 })
 
-test('where nothing can be written there is no studio', async () => {
+test('no_studio: the database is read-only', async () => {
   const { tx } = t.ctx.db
   const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_FULL' })
   const stuck = Object.assign(new Error('disk full'), { errno: '53100' })
@@ -334,7 +334,7 @@ test('where nothing can be written there is no studio', async () => {
   }
 })
 
-test('a build is cancelled before it runs: its app is gone, its credits are back', async () => {
+test('cancelling a queued build deletes its app and releases the hold', async () => {
   const begun = await ann.call('POST', '/apps', game)
   const ended = await ann.call('DELETE', `/jobs/${begun.text('job.id')}`)
   expect(ended.status).toBe(200)
@@ -345,7 +345,7 @@ test('a build is cancelled before it runs: its app is gone, its credits are back
   expect((await built(game)).job.state).toBe('done')
 })
 
-test('a price has the assets that can be made, though others have no model', async () => {
+test('the price includes only assets that can be generated', async () => {
   const priceWith = async (PAINTER_MODEL: string): Promise<number> => {
     const ctx = await openTestHouse({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
     const asked = { prompt: 'a harbour', dryRun: true }
@@ -358,7 +358,7 @@ test('a price has the assets that can be made, though others have no model', asy
   expect(await priceWith('demo/image')).toBeGreaterThan(bare)
 })
 
-test('paused: neither a build, nor an icon, nor assets; it was told of a cap that ends at night', async () => {
+test('paused: rejects builds, icons and assets', async () => {
   await reopen({ EMBEDDED_ASSET_CREDITS: '2' })
   const id = await ann.publish()
   const assets = [{ name: 'ship.png', kind: 'sprite', what: 'a small red ship' }]

@@ -49,10 +49,7 @@ export async function startBuild(
   )
 }
 
-/**
- * Starts the build of an app's next version from a change request. Throws what `startBuild` throws,
- * `not_found` and `taken_down`.
- */
+/** Builds the next version. Throws what `startBuild` throws, `not_found` and `taken_down`. */
 export async function startChange(
   ctx: AppContext,
   caller: Caller,
@@ -128,10 +125,7 @@ async function checkBuilds(ctx: AppContext, db: Db, { agent }: Caller): Promise<
   if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })
 }
 
-/**
- * Returns an agent's builds of the last hour, the limit (0: none) and the seconds until the next
- * one is allowed.
- */
+/** Returns the builds of the last hour, the limit (0: none) and the seconds until the next. */
 export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
   const now = ctx.clock.now()
   const owner = agentAccount(agent)
@@ -142,10 +136,7 @@ export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
 
 const freeBudgetSpent = 'The daily budget of free credits is used up until 00:00 UTC.'
 
-/**
- * Enqueues the job and makes its hold. One build of each kind runs at a time; otherwise throws
- * `busy`.
- */
+/** Throws `busy` while a build of the same kind is open. */
 async function insertJob(
   ctx: AppContext,
   db: Db,

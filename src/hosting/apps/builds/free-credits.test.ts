@@ -32,19 +32,21 @@ async function counted(): Promise<number> {
   return rows.reduce((sum, { used }) => sum + toCredits(used), 0)
 }
 
-test('what builds may cost of free credits in a day is held, then counted as it was paid', async () => {
+test('reserves the daily free budget, then counts the actual charge', async () => {
   const [ann, ben] = [await t.person('ann'), await t.person('ben')]
   const first = await build(ann)
   expect([first.status, await counted()]).toEqual([202, price])
   const no = await refused(t, 503, 'no_builder', () => build(ben))
-  expect(no.text('error')).toMatch(/Free credits have paid.*00:00 UTC.*Nothing was charged/)
+  expect(no.text('error')).toMatch(
+    /budget of free credits is used up.*00:00 UTC.*Nothing was charged/,
+  )
   await t.ctx.jobs.runDue()
   const { charged } = await jobOf(ann, first.text('job.id'))
   expect([charged > 0 && charged < price / 2, await counted()]).toEqual([true, charged])
   expect((await build(ben)).status).toBe(202)
 })
 
-test('what does not land is given back to the day, and the next day begins at 0', async () => {
+test('a failed build returns its budget, and each day starts at 0', async () => {
   const ann = await t.person('ann')
   const first = await build(ann)
   expect((await ann.call('DELETE', `/jobs/${first.text('job.id')}`)).status).toBe(200)
@@ -56,7 +58,7 @@ test('what does not land is given back to the day, and the next day begins at 0'
   expect((await build(ben)).status).toBe(202)
 })
 
-test('bought credits go on building, and are not counted', async () => {
+test('purchased credits are not counted', async () => {
   const [ann, ben] = [await t.person('ann'), await t.person('ben')]
   await build(ann)
   const key = await t.ctx.keys.find(ben.key)
@@ -72,13 +74,13 @@ test('bought credits go on building, and are not counted', async () => {
   expect(await counted()).toBeLessThan(price)
 })
 
-test('with 0, free credits build nothing', async () => {
+test('a budget of 0 rejects free credits', async () => {
   const ann = await t.person('ann')
   Object.assign(t.ctx.config, { freeSpendPerDayUsd: 0n })
   await refused(t, 503, 'no_builder', () => build(ann))
 })
 
-test('a build that begins while another ends takes what both lock in the same order', async () => {
+test('starting and ending builds take locks in the same order', async () => {
   const h = await openTestHouse({ BUILDS_PER_HOUR: '0' })
   const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.person(name)))
   const again = runsAgain(h.ctx)

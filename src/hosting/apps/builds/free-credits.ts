@@ -17,8 +17,7 @@ import { BuildInputSchema } from './job-data.ts'
 type AccountId = ReturnType<typeof accountOf>
 
 /**
- * Reserves the part of a price that free credits pay, in the daily budget of free credits
- * (docs/spec/money.md, "Kinds of credits"). Returns undefined when the budget is used up.
+ * Reserves free credits for a price in their daily budget (docs/spec/money.md, "Kinds of credits").
  */
 export async function reserveFreeBudget(
   { clock, config }: AppContext,
@@ -32,10 +31,7 @@ export async function reserveFreeBudget(
   return (await countFreeSpending(db, day, free, config.freeSpendPerDayUsd)) ? free : undefined
 }
 
-/**
- * Corrects the daily budget by what free credits paid, in the transaction that ends a build, after
- * its charge.
- */
+/** Corrects the daily budget by what free credits actually paid. */
 export async function recountFreeBudget(
   db: Db,
   { input, created }: Job,

@@ -17,7 +17,6 @@ interface FinishedBuild {
   reasons: string[]
 }
 
-/** Notifies the maker of a finished build, in its transaction. */
 export async function notifyBuilt(
   ctx: AppContext,
   db: Db,
@@ -35,9 +34,7 @@ export async function notifyBuilt(
   })
 }
 
-/**
- * Deletes the rows of an unfinished build and notifies the maker, in the transaction that ends it.
- */
+/** Deletes the app of an unfinished first build and notifies the maker. */
 export async function discardBuild(ctx: AppContext, db: Db, job: Job) {
   const { id, item, owner, state, error } = job
   const agent = agentOf(owner) ?? ''

@@ -11,10 +11,7 @@ export type PageCheck =
 const errorsMax = 12
 const noPage = 'Your response has no page: send one ```html block with a complete page.'
 
-/**
- * Checks a built page: complete, scripts parse, no external resources, safety check passed. Throws
- * `try_again` when the scan cannot run.
- */
+/** Throws `try_again` when the scan cannot run. */
 export async function checkPage(ctx: AppContext, text: string): Promise<PageCheck> {
   const html = extractPage(text)
   if (html === undefined) return { code: 'build_invalid', errors: [noPage] }
@@ -43,9 +40,7 @@ function errorsOf(error: unknown): PageCheck {
   throw error
 }
 
-/**
- * Extracts the page from a model's response: its HTML block, or the text from doctype to `</html>`.
- */
+/** Returns the HTML block of a response, or its text from doctype to `</html>`. */
 function extractPage(text: string): string | undefined {
   const blocks = [...text.matchAll(/```(?:html)?[^\S\n]*\n(.*?)(?:\n```|$)/gs)]
   const longest = blocks

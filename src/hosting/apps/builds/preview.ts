@@ -6,10 +6,7 @@ import type { GeneratedAsset } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'
 import { toIcon } from '../icon/icon-image.ts'
 
-/**
- * Previews a page in the local browser with the stored and the new assets of its app. Returns
- * undefined without a browser.
- */
+/** Previews a page with its stored and new assets. Returns undefined without a browser. */
 export async function previewPage(
   ctx: AppContext,
   { id, version }: App,
@@ -28,9 +25,7 @@ export async function previewPage(
   return ctx.previewBrowser.preview(page, signal)
 }
 
-/**
- * Stores the screenshot of a preview as icon. Returns its hash, or undefined when it is unusable.
- */
+/** Stores the screenshot of a preview as icon. Returns its hash. */
 export async function storeScreenshot(ctx: AppContext, preview: PreviewResult | undefined) {
   if (!preview?.screenshot) return undefined
   try {

@@ -29,10 +29,7 @@ export function decodeDataUrl(image: string): Uint8Array<ArrayBuffer> {
   throw new ApiError('too_big', { bytes, max: iconBytesMax })
 }
 
-/**
- * Converts an image to an icon: its middle square at 512 pixels, without metadata, checked by
- * SCAN_HOOK_URL. Throws `bad_request`, `bad_picture` and `try_again`.
- */
+/** Crops an image to an icon without metadata. Throws `bad_request`, `bad_picture`, `try_again`. */
 export async function toIcon(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
   await checkPicture(bytes)
   const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const

@@ -37,7 +37,7 @@ async function creditsOf(person: Person) {
   return { balance, held }
 }
 
-test('a picture of any shape becomes a square of 512 pixels, at an address that shows it', async () => {
+test('an image of any size becomes a square icon of 512 pixels', async () => {
   const bytes = await picture()
   for (const [type, image] of [
     ['image/png', bytes],
@@ -55,7 +55,7 @@ test('a picture of any shape becomes a square of 512 pixels, at an address that 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
-test('a quiet picture is none that is blank, and its type is what it holds', async () => {
+test('accepts low-contrast images and detects the type by content', async () => {
   const fade = await new Bun.Image(await new Bun.Image(await picture()).resize(2, 1).png().bytes())
     .resize(64, 64)
     .png()
@@ -65,14 +65,14 @@ test('a quiet picture is none that is blank, and its type is what it holds', asy
   }
 })
 
-test('taken off, the app wears its glyph again', async () => {
+test('a removed icon is replaced by the shelf glyph', async () => {
   const icon = (await put({ image: dataUrl(await picture()) })).text('icon')
   expect((await ann.call('DELETE', path())).body).toEqual({ icon: null })
   expect((await ann.call('GET', `/apps/${app}`)).body).toMatchObject({ app: { icon: null } })
   expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
 })
 
-test('a made picture is paid; the first of something on Explore is free', async () => {
+test('a generated icon is charged; the first of a listed app is free', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
   const first = await put({ make: true, prompt: 'a cat' })
@@ -83,12 +83,12 @@ test('a made picture is paid; the first of something on Explore is free', async 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
-test('of pictures asked for at once one is made, so that one is free', async () => {
+test('busy: concurrent requests generate one icon', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
   const { begun, go } = holdUp(t.ctx.generators, 'generate')
   const first = put({ make: true })
   await begun
-  const problem = 'Another picture of it is still running. Try again when it has finished.'
+  const problem = 'Another icon of this app is still running. Try again when it has finished.'
   for (let asked = 0; asked < 2; asked += 1) {
     const { body } = await refused(t, 409, 'busy', () => put({ make: true }))
     expect(body).toMatchObject({ error: problem })
@@ -98,7 +98,7 @@ test('of pictures asked for at once one is made, so that one is free', async () 
   expect((await put({ make: true })).body).toMatchObject({ free: false })
 })
 
-test('the same Idempotency-Key has one made, and pays, only once', async () => {
+test('the same Idempotency-Key generates and charges once', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
   const headers = { 'idempotency-key': 'monday-0001' }
@@ -118,7 +118,7 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
-test('an app deleted while its picture is made pays nothing, and nothing stays held', async () => {
+test('deleting the app during generation charges nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
   const { begun, go } = holdUp(t.ctx.generators, 'generate')
@@ -130,7 +130,7 @@ test('an app deleted while its picture is made pays nothing, and nothing stays h
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
-test('what is no picture, too big, a bomb or blank is refused, and nothing is kept', async () => {
+test('rejects invalid, oversized, decompression-bomb and blank images', async () => {
   const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
   const whole = await picture()
   for (const body of [
@@ -209,7 +209,7 @@ test('no_icon_model, no key, someone else’s app, one that was taken down, no c
   await refused(t, 402, 'not_enough_credits', () => put({ make: true }))
 })
 
-test('a picture that is paid for while others buy the app locks in the same order as they', async () => {
+test('paying for an icon and buying the app take locks in the same order', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '2' })
   const terms = { store: true, remix: 'price', priceRemix: 1 }

@@ -149,19 +149,13 @@ async function generateContent(
   return { bytes: image.bytes, charge: chargeOf(by.price, image.usage) }
 }
 
-/**
- * Removes the icon of an app. Its tile shows the glyph of its shelf. Throws `not_found` and
- * `taken_down`.
- */
+/** Throws `not_found` and `taken_down`. */
 export async function deleteIcon(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
   const app = await apps.getOwnApp(ctx, agent, id)
   await updateIcon(ctx, app, { icon: null })
 }
 
-/**
- * Returns the icon of an app without authentication. Throws `taken_down`, and `not_found`, also for
- * a quarantined app.
- */
+/** Throws `taken_down`, and `not_found`, also for a quarantined app. */
 export async function readIcon(
   ctx: AppContext,
   id: string,

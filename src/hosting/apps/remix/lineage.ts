@@ -66,8 +66,8 @@ export async function hasBought(
 }
 
 /**
- * Counts a remix and locks the original, inside a transaction. Returns the original's current row.
- * A maker's copies of its own app do not count; each other agent counts once in `remixers`.
+ * Counts a remix and locks the original. A maker's own copies do not count; each other agent is one
+ * remixer.
  */
 export async function countRemix(
   db: Db,
@@ -87,7 +87,6 @@ export async function countRemix(
   return app
 }
 
-/** Records a remix and its price, inside a transaction. */
 export async function recordRemix(db: Db, remix: Remix): Promise<void> {
   await db.insert(remixes).values(remix)
 }

@@ -45,7 +45,7 @@ async function creditsOf(person: Person): Promise<number> {
 }
 
 describe('a remix', () => {
-  test('that is free copies the page, the files and the credit', async () => {
+  test('copies page, files and credit for free', async () => {
     const id = await ann.publish({
       html,
       store: true,
@@ -84,7 +84,7 @@ describe('a remix', () => {
     expect(await creditsOf(ben)).toBe(400)
   })
 
-  test('that is priced pays 80 % to the maker, who has earned it', async () => {
+  test('pays 80 % of a price to the maker as an earning', async () => {
     const id = await ann.publish(priced)
     const { body } = await remix(ben, id, { maxCredits: 51, ref: 'remix-0001' })
     expect(body).toMatchObject({
@@ -102,7 +102,7 @@ describe('a remix', () => {
     expect((await ben.call('GET', '/me')).body).toMatchObject({ spend: { remixes: 51, total: 51 } })
   })
 
-  test('goes down a chain that credits every ancestor by name, also when they are gone', async () => {
+  test('credits every ancestor of a chain, deleted ones too', async () => {
     const cy = await ctx.person('cyd')
     const root = await ann.publish({ title: 'Root', store: true })
     const second = (await remix(ben, root)).text('app.id')
@@ -121,7 +121,7 @@ describe('a remix', () => {
     })
   })
 
-  test('of an own app is free, also where nobody else may, and does not count', async () => {
+  test('of an own app is free, always allowed and not counted', async () => {
     const id = await ann.publish({ ...priced, store: false })
     expect((await remix(ann, id, { maxCredits: 0 })).body).toMatchObject({ bought: { credits: 0 } })
     await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })
@@ -130,7 +130,7 @@ describe('a remix', () => {
     expect(await creditsOf(ann)).toBe(400)
   })
 
-  test('copies the newest version that may be on Explore', async () => {
+  test('copies the version on Explore', async () => {
     const id = await ann.publish({ html, store: true })
     const clean = html.replace('hello', 'two')
     await ann.call('POST', `/apps/${id}/versions`, { html: clean })
@@ -141,7 +141,7 @@ describe('a remix', () => {
     expect((await remix(ann, id)).body).toMatchObject({ html: away, bought: { version: 3 } })
   })
 
-  test('copies the version that came while the one before it was looked at', async () => {
+  test('copies a version that was published during the scan', async () => {
     const id = await ann.publish(priced)
     const { inspector } = ctx.ctx
     const inspect = inspector.inspect.bind(inspector)
@@ -157,7 +157,7 @@ describe('a remix', () => {
     expect((await remix(ben, id)).body).toMatchObject({ bought: { version: 2, credits: 51 } })
   })
 
-  test('gives back the very page, with its first mark and its last line', async () => {
+  test('returns the exact bytes of the page', async () => {
     const odd = '\ufeff<!doctype html>\r\n<p>é🚀</p>\n\n'
     const id = await ann.publish({ html: odd, store: true })
     expect((await remix(ben, id)).body).toMatchObject({ html: odd })
@@ -166,7 +166,7 @@ describe('a remix', () => {
 })
 
 describe('the same ref', () => {
-  test('buys once, and answers the same again', async () => {
+  test('buys once and repeats the response', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
     const before = await ctx.kept()
@@ -179,14 +179,14 @@ describe('the same ref', () => {
     expect(await creditsOf(ben)).toBe(349)
   })
 
-  test('gives no page again whose copy was taken down', async () => {
+  test('returns no page when the copy was taken down', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
     await takeDown(ctx.ctx, first.text('app.id'), 'spam')
     await refused(ctx, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
   })
 
-  test('with another body, or for another app, is ref_conflict', async () => {
+  test('with another body or app is ref_conflict', async () => {
     const id = await ann.publish(priced)
     const other = await ann.publish({ ...priced, html: `${html}!` })
     await remix(ben, id, { ref: 'remix-0001' })
@@ -204,7 +204,7 @@ describe('the same ref', () => {
     expect((await remix(cy, id, { ref: 'remix-0001' })).status).toBe(201)
   })
 
-  test('sent many times at once buys once', async () => {
+  test('buys once when sent concurrently', async () => {
     const id = await ann.publish(priced)
     const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
     const first = remix(ben, id, { ref: 'remix-0001' })
@@ -217,7 +217,7 @@ describe('the same ref', () => {
   })
 })
 
-test('100 at once with credits for two buy two', async () => {
+test('100 concurrent remixes with credits for two buy two', async () => {
   const id = await ann.publish({ ...priced, priceRemix: 200 })
   const all = await Promise.all(Array.from({ length: 100 }, () => remix(ben, id)))
   const codes = all.map(({ status, code }) => code ?? status)
@@ -228,7 +228,7 @@ test('100 at once with credits for two buy two', async () => {
   expect((await ctx.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { remixes: 2 } })
 })
 
-describe('while it is being looked at, what is copied may', () => {
+describe('during the scan the original may', () => {
   /** A remix that is looking at the page while this happens. */
   async function remixWhile(id: string, happens: () => Promise<unknown>, body?: object) {
     const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
@@ -239,14 +239,14 @@ describe('while it is being looked at, what is copied may', () => {
     return asked
   }
 
-  test('become dearer: who said what to pay at most pays no more', async () => {
+  test('become more expensive than maxCredits', async () => {
     const id = await ann.publish(priced)
     const dearer = () => ann.call('PATCH', `/apps/${id}`, { priceRemix: 60 })
     expect((await remixWhile(id, dearer, { maxCredits: 51 })).code).toBe('price_above_max')
     expect(await creditsOf(ben)).toBe(400)
   })
 
-  test('be taken down, taken off or deleted: then nothing is copied or paid', async () => {
+  test('be taken down, delisted or deleted without a charge', async () => {
     const ends: [(id: string) => Promise<unknown>, string][] = [
       // A page that was taken down is known to the scan, which comes first.
       [(id) => takeDown(ctx.ctx, id, 'spam'), 'blocked_by_scan'],
@@ -263,8 +263,8 @@ describe('while it is being looked at, what is copied may', () => {
   })
 })
 
-describe('a remix is refused', () => {
-  test('without a key, and with a body of another shape', async () => {
+describe('a remix is rejected', () => {
+  test('without a key and with an invalid body', async () => {
     const id = await ann.publish(priced)
     await refused(ctx, 401, 'no_key', () => ctx.call('POST', `/apps/${id}/remix`))
     const bad = [
@@ -286,7 +286,7 @@ describe('a remix is refused', () => {
     }
   })
 
-  test('not_found: unknown, not on Explore, deleted, all alike; taken_down', async () => {
+  test('not_found for unknown, unlisted and deleted apps; taken_down', async () => {
     const hidden = await ann.publish({ html })
     const deleted = await ann.publish(priced)
     await ann.call('DELETE', `/apps/${deleted}`)
@@ -301,7 +301,7 @@ describe('a remix is refused', () => {
     await refused(ctx, 410, 'taken_down', () => remix(ann, down))
   })
 
-  test('no_remix: where its maker says so, or prices are closed', async () => {
+  test('no_remix: remixes or prices are off', async () => {
     const off = await ann.publish({ html, store: true, remix: 'off' })
     await refused(ctx, 403, 'no_remix', () => remix(ben, off))
     const id = await ann.publish(priced)
@@ -323,7 +323,7 @@ describe('a remix is refused', () => {
     await refused(ctx, 402, 'daily_cap', () => remix(ben, capped))
   })
 
-  test('paused: a paused account buys nothing, and may copy what is free', async () => {
+  test('paused: buys nothing and may copy free apps', async () => {
     const id = await ann.publish(priced)
     const free = await ann.publish({ html, store: true })
     expect(await pauseAgent(ctx.ctx, ben.handle, true)).toBe(true)
@@ -333,7 +333,7 @@ describe('a remix is refused', () => {
     expect((await remix(ben, id)).status).toBe(201)
   })
 
-  test('busy: an own app that has no version yet', async () => {
+  test('busy: an own app without a version', async () => {
     const id = await ann.publish({ html })
     await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
     await refused(ctx, 409, 'busy', () => remix(ann, id))
@@ -353,7 +353,7 @@ describe('a remix is refused', () => {
     await refused(ctx, 409, 'storage_full', () => remix(ben, id))
   })
 
-  test('blocked_by_scan: a page that may not be hosted any more', async () => {
+  test('blocked_by_scan: a page that newer rules block', async () => {
     const id = await ann.publish(priced)
     const cy = await ctx.person('cyd')
     const same = await cy.publish({ html })
@@ -364,7 +364,7 @@ describe('a remix is refused', () => {
 })
 
 describe('the source', () => {
-  test('is open where a remix is free, and else to its maker and who bought it', async () => {
+  test('is public for free remixes, otherwise for maker and buyers', async () => {
     const free = await ann.publish({ html, store: true })
     await ann.call('PUT', `/apps/${free}/assets/level.json`, '[1,2,3]')
     const open = await ctx.call('GET', `/explore/${free}/source`)
@@ -390,7 +390,7 @@ describe('the source', () => {
     expect((await ben.call('GET', path)).status).toBe(200)
   })
 
-  test('of a later version is not theirs who took an earlier one while it was free', async () => {
+  test('of a later version is not included in an earlier free copy', async () => {
     const id = await ann.publish({ html, store: true })
     const path = `/explore/${id}/source`
     await remix(ben, id)

@@ -119,10 +119,7 @@ function requireCopyable(agent: Agent, app: apps.App | undefined): apps.App {
   throw notOnExplore()
 }
 
-/**
- * Returns the price for an agent; zero for an own app. Throws `no_remix`, `paused` and
- * `price_above_max`.
- */
+/** Throws `no_remix`, `paused` and `price_above_max`. An own app is free. */
 function priceFor(
   ctx: AppContext,
   agent: Agent,
@@ -194,10 +191,7 @@ async function copyApp(
   }
 }
 
-/**
- * Holds and settles the price in one transaction, so that the maker's share is an earning
- * (docs/spec/money.md).
- */
+/** Settles at once, so that the maker's share is an earning (docs/spec/money.md). */
 async function pay(
   ctx: AppContext,
   db: Db,

@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const publish = (more: object = {}) => ann.call('POST', '/apps', { html, ...more })
 
-test('the page is posted as it is, with its hash, and a clean verdict changes nothing', async () => {
+test('posts the page with its hash; a clean verdict changes nothing', async () => {
   const made = await publish({ store: true })
   expect([made.status, Object(made.body).scan]).toEqual([201, { verdict: 'clean', warnings: [] }])
   const type = 'text/html; charset=utf-8'
@@ -47,7 +47,7 @@ test('the page is posted as it is, with its hash, and a clean verdict changes no
   expect(made.text('app.listed')).toBe('on')
 })
 
-test('a page that it blocks is not hosted, as a new app, a version or a dry run', async () => {
+test('a block verdict rejects apps, versions and dry runs', async () => {
   const id = await ann.publish()
   answer = () =>
     Response.json({ verdict: 'block', reasons: ['a known\u0000 scam', 'x'.repeat(999)] })
@@ -59,7 +59,7 @@ test('a page that it blocks is not hosted, as a new app, a version or a dry run'
   await refused(t, 422, 'blocked_by_scan', () => ann.call('POST', `/apps/${id}/versions`, { html }))
 })
 
-test('a page that it warns of is hosted, and does not go on Explore', async () => {
+test('a warn verdict hosts the page off Explore', async () => {
   answer = () => Response.json({ verdict: 'warn', reasons: ['gambling'] })
   const made = await publish({ store: true })
   expect([made.status, made.text('app.listed')]).toEqual([201, 'off'])
@@ -87,14 +87,14 @@ const odd: [string, () => Response][] = [
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/', 302)],
   ['half an answer', () => new Response('{"verdict":"cl')],
 ]
-test.each(odd)('%s is try_again, and nothing is kept', async (_, said) => {
+test.each(odd)('%s is try_again and stores nothing', async (_, said) => {
   answer = said
   await refused(t, 503, 'try_again', () => publish())
   expect(asked).toHaveLength(1)
   expect(t.lines.map(({ event }) => event)).toContain('scan.hook')
 })
 
-test('a hook that is not there is try_again too, for pages, versions, lists and rescans', async () => {
+test('an unreachable hook is try_again for all operations', async () => {
   const id = await ann.publish()
   await hook.stop(true)
   await refused(t, 503, 'try_again', () => publish())
@@ -103,7 +103,7 @@ test('a hook that is not there is try_again too, for pages, versions, lists and 
   await refused(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/rescan`))
 })
 
-test('an icon is posted as it would be shown, and shown where the verdict is clean', async () => {
+test('posts icons and shows them after a clean verdict', async () => {
   const id = await ann.publish()
   const put = (body: object) => ann.call('PUT', `/apps/${id}/icon`, body)
   asked = []
@@ -120,12 +120,12 @@ test('an icon is posted as it would be shown, and shown where the verdict is cle
   await refused(t, 503, 'try_again', () => put(own))
 })
 
-test('what our own rules block it is not asked about', async () => {
+test('pages that our rules block are not posted', async () => {
   await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
   expect(asked).toEqual([])
 })
 
-test('a page that is blocked by its hash while the hook looks at it is not hosted', async () => {
+test('rejects a page that is blocked by hash during the hook call', async () => {
   answer = async () => {
     await runCommand(t.ctx, { command: 'admin', words: ['block', sha256(html), 'scam'] })
     return Response.json({ verdict: 'clean' })
@@ -134,7 +134,7 @@ test('a page that is blocked by its hash while the hook looks at it is not hoste
   expect([no.status, no.code]).toEqual([422, 'blocked_by_scan'])
 })
 
-test('what it says of a page is not held against the one that replaced it meanwhile', async () => {
+test('a verdict does not apply to a version published meanwhile', async () => {
   const id = await ann.publish({ html, store: true })
   answer = async () => {
     answer = () => Response.json({ verdict: 'clean' })

@@ -23,9 +23,8 @@ const VerdictSchema = Type.Object({
 const rules = { warn: 'outside.warn', block: 'outside.block' } as const
 
 /**
- * Posts content to SCAN_HOOK_URL before it is shown and returns the verdict; `clean` without a
- * hook. The request carries the content type and hash and times out after 10 s. Throws `try_again`
- * when the hook is unreachable or its response is invalid.
+ * Posts content with its type and hash to SCAN_HOOK_URL. The verdict is `clean` without a hook.
+ * Throws `try_again` when the hook fails or takes over 10 s.
  */
 export async function callScanHook(
   { config, log }: Pick<AppContext, 'config' | 'log'>,
@@ -50,10 +49,7 @@ export async function callScanHook(
   throw new ApiError('try_again', { why: 'the external safety check is unavailable' })
 }
 
-/**
- * Returns the verdict of the hook on a page as findings (docs/spec/agent-api-decisions.md, "The
- * safety check"). Throws `try_again`.
- */
+/** Returns the verdict of the hook on a page as findings. Throws `try_again`. */
 export const findHookFindings = async (
   ctx: Pick<AppContext, 'config' | 'log'>,
   { identity, sha256 }: Inspection,

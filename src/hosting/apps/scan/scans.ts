@@ -16,10 +16,7 @@ import * as pages from '../page-content.ts'
 import { isLive, quarantineForFindings, releaseApp } from '../quarantine.ts'
 import { apps, versions } from '../tables.ts'
 
-/**
- * Returns the newest version of an app with its scan record. Throws `not_found`, `taken_down` and
- * `busy`.
- */
+/** Throws `not_found`, `taken_down` and `busy`. */
 export async function getScan(ctx: AppContext, maker: Agent, id: string): Promise<Version> {
   const app = await getOwnApp(ctx, maker, id)
   checkBuilt(app)
@@ -83,10 +80,7 @@ async function scanVersions(ctx: AppContext, app: App, maker?: string): Promise<
   return scans
 }
 
-/**
- * Stores scan results and applies their consequences, inside a transaction. Returns false when the
- * app changed since the scan, or a rescan was requested.
- */
+/** Stores scan results and applies them. Returns false when the app changed since the scan. */
 async function applyScans(
   ctx: AppContext,
   db: Db,
@@ -145,10 +139,7 @@ const roundMs = 20 * second
 const roundMax = 2_000
 const batch = 50
 
-/**
- * Rescans apps that were scanned by older rules or use a newly blocked page, for at most 20 s.
- * Pages that cannot be read are logged and skipped.
- */
+/** Rescans outdated apps for at most 20 s. Pages that cannot be read are logged and skipped. */
 export async function rescanOutdated(ctx: AppContext): Promise<void> {
   const until = stopwatch() + roundMs
   for (let done = 0; done < roundMax && stopwatch() < until;) {

@@ -10,10 +10,7 @@ interface File {
   bytes: Uint8Array
 }
 
-/**
- * Streams a zip of an app with one file in memory at a time. It holds `versions/<n>/version.json`,
- * `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
- */
+/** Streams a zip of all versions and assets, with one file in memory at a time. */
 export async function* zipOf(ctx: AppContext, app: apps.App): AsyncGenerator<Uint8Array> {
   // Loaded on demand: building its tables takes longer than the rest of the startup.
   const { Zip, ZipPassThrough } = await import('fflate')

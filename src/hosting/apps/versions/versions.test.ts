@@ -14,7 +14,7 @@ const picture = Buffer.from(
   'base64',
 )
 
-test('a new version lives under the same link and begins with the files of the last', async () => {
+test('a new version keeps the link and copies the files', async () => {
   const { visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html: page('one') })
@@ -40,7 +40,7 @@ test('a new version lives under the same link and begins with the files of the l
   await close()
 })
 
-test('an older version comes back with the files it had, and is read by its number', async () => {
+test('restores an older version with its files', async () => {
   const { person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html: page('one') })
@@ -63,7 +63,7 @@ test('an older version comes back with the files it had, and is read by its numb
   await close()
 })
 
-test('an export holds every version and asset', async () => {
+test('an export has every version and asset', async () => {
   const { person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html: page('one') })
@@ -82,7 +82,7 @@ test('an export holds every version and asset', async () => {
   await close()
 })
 
-test('lists go on where they stopped, and take no cursor but their own', async () => {
+test('lists continue at a cursor and reject foreign cursors', async () => {
   const { person, clock, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
@@ -102,7 +102,7 @@ test('lists go on where they stopped, and take no cursor but their own', async (
   await close()
 })
 
-test('what a version refuses keeps nothing', async () => {
+test('a rejected version stores nothing', async () => {
   const { person, kept, close } = await openTestHouse()
   const [ann, ben] = [await person('ann'), await person('ben')]
   const id = await ann.publish()
@@ -130,7 +130,7 @@ test('what a version refuses keeps nothing', async () => {
   await close()
 })
 
-test('the same ref publishes one version, also when both calls come at once', async () => {
+test('the same ref publishes one version, also concurrently', async () => {
   const { ctx, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
@@ -152,7 +152,7 @@ test('the same ref publishes one version, also when both calls come at once', as
   await close()
 })
 
-test('deleted apps come back within 30 days', async () => {
+test('deleted apps can be restored within 30 days', async () => {
   const { visit, person, clock, close } = await openTestHouse()
   const [ann, ben] = [await person('ann'), await person('ben')]
   const id = await ann.publish()
@@ -170,7 +170,7 @@ test('deleted apps come back within 30 days', async () => {
   await close()
 })
 
-test('versions that are published at once are no more than an app may have', async () => {
+test('concurrent publishes respect the version limit', async () => {
   const { ctx, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html: page('one') })

@@ -39,10 +39,9 @@ export function checkNote(note = ''): string {
 }
 
 /**
- * Publishes the next version of an app with the assets of the last one. Returns 201, or 200 for a
- * dry run. When the app is on Explore and the new page is not allowed there, visitors keep seeing
- * the old version and `note` gives the reasons. Throws what publishing an app throws, `not_found`
- * and `taken_down`.
+ * Returns 201, or 200 for a dry run. When the new page is not allowed on Explore, a listed app
+ * keeps the old version and `note` gives the reasons. Throws what publishing an app throws,
+ * `not_found` and `taken_down`.
  */
 export async function publishVersion(
   ctx: AppContext,
@@ -89,10 +88,7 @@ interface VersionResult {
   reasons: string[]
 }
 
-/**
- * Adds the next version, inside a transaction. Explore keeps the old version when the new one is
- * not allowed there.
- */
+/** Explore keeps the old version when the new one is not allowed there. */
 export async function addVersion(
   ctx: AppContext,
   db: Db,
@@ -123,11 +119,7 @@ function visibilityNote(ctx: AppContext, { app, reasons }: VersionResult): strin
   )
 }
 
-/**
- * Publishes an older version again with its assets. Its page is scanned like a new one, because
- * rules and blocked pages change. Throws `not_found`, `taken_down`, `blocked_by_scan`, and what
- * `addVersion` throws.
- */
+/** Publishes an older version again after a new scan. Throws what `publishVersion` throws. */
 export async function restoreVersion(
   ctx: AppContext,
   maker: Agent,
