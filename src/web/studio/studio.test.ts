@@ -118,7 +118,7 @@ describe('versions', () => {
     expect(changes).toContain('1 line added, 1 line removed.')
     expect(changes).toMatch(/class="removed"[^]*?Removed[^]*?&lt;p&gt;first&lt;\/p&gt;/)
     expect(changes).toMatch(/class="added"[^]*?Added[^]*?&lt;p&gt;second&lt;\/p&gt;/)
-    expect(await open('changes?from=1&to=1')).toContain('Their pages are the same.')
+    expect(await open('changes?from=1&to=1')).toContain('No changes.')
     for (const query of ['from=0', 'to=x', 'from=1&to=1.5', 'to=9999']) {
       expect([query, (await olga.open(at(`changes?${query}`))).status]).toEqual([query, 400])
     }
@@ -196,9 +196,9 @@ describe('listing', () => {
     const said1 = { ...details, description: 'Two\nlines', comments: false, listed: 'on' }
     expect(await app()).toMatchObject({ app: said1 })
     const off = await act('listing', 'explore', { store: 'no' })
-    expect(String(off.body)).toContain('It is off Explore now; its link works.')
+    expect(String(off.body)).toContain('It is now off Explore. Its link works.')
     const on = await act('listing', 'explore', { store: 'yes' })
-    expect(String(on.body)).toContain('It is on Explore now.')
+    expect(String(on.body)).toContain('It is now on Explore.')
     const priced = await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
     expect(String(priced.body)).toContain('A remix costs 40 credits now.')
     await act('listing', 'remix', { remix: 'free', priceRemix: '40' })
@@ -230,7 +230,7 @@ describe('listing', () => {
   test('what was typed stays where the form was refused', async () => {
     const typed = { title: ' ', description: 'A long\r\n<story>', shelf: 'art' }
     const details = await act('listing', 'details', typed)
-    expect([details.status, said(details)]).toEqual([400, 'Give it a title.'])
+    expect([details.status, said(details)]).toEqual([400, 'Enter a title.'])
     expect(String(details.body)).toContain('A long\r\n&lt;story&gt;</textarea>')
     expect(String(details.body)).toMatch(/value="art"\s+selected/)
     expect(String(details.body)).not.toMatch(/name="comments" value="yes"\s+checked/)
@@ -277,7 +277,7 @@ describe('statistics and safety', () => {
     expect(list).toContain('net.external')
     expect(list).toMatch(/class="found">\s*<td>5<\/td>\s*<td>\s*<mark><code>&lt;script src=/)
     h.clock.turn(60_000)
-    expect(String((await act('safety', 'rescan')).body)).toContain('It was checked again.')
+    expect(String((await act('safety', 'rescan')).body)).toContain('Safety check completed.')
     expect(await open('safety')).toContain('12:01 UTC')
   })
 
@@ -291,14 +291,14 @@ describe('statistics and safety', () => {
       ).status,
     ).toBe(409)
     await quarantine(h.ctx, id, 'it looks <odd>')
-    expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;.</bdi>')
+    expect(await open()).toContain('Quarantined: <bdi>it looks &lt;odd&gt;.</bdi>')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hidden(await open('safety'), at('appeal'))
     expect((await act('safety', 'appeal', { text: 'It is\r\na <story>.' })).status).toBe(303)
     const appealed = await open('safety')
     expect(appealed).toContain('It is\na &lt;story&gt;.')
-    expect(appealed).toContain('The operator looks at every appeal.')
-    expect(appealed).not.toContain('Why it is fine')
+    expect(appealed).toContain('The operator reviews every appeal.')
+    expect(appealed).not.toContain('Reason for the appeal')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
     await decideAppeal(h.ctx, id, false, 'It is <odd>.')
     expect(await open('safety')).toContain('It was denied: <bdi>It is &lt;odd&gt;.</bdi>')
@@ -314,6 +314,6 @@ describe('statistics and safety', () => {
     })
     expect([refused.status, said(refused)]).toEqual([410, expect.stringContaining('taken down')])
     expect((await act('', 'appeal', { text: 'It is a story.' })).status).toBe(303)
-    expect(await open()).toContain('You appealed on')
+    expect(await open()).toContain('Appeal submitted on')
   })
 })
