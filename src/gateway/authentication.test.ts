@@ -27,7 +27,7 @@ test('with START_CREDITS_ON_GATEWAY=off, only paid credits work', async () => {
   const refused = await chat(ann.key)
   expect([refused.status, refused.code]).toEqual([402, 'insufficient_quota'])
   const message = expect.stringContaining(
-    'you have $0 that pays here, beside $0.4 of free credits.',
+    'You have $0 that you can spend here, and $0.4 of free credits that you cannot.',
   )
   expect(refused.body).toMatchObject({ error: { message } })
   const me = await ann.call('GET', '/me')
@@ -48,7 +48,7 @@ test('a key with a daily cap of 0 spends nothing, and the response has retry-aft
   expect(headers.get('x-should-retry')).toBe('false')
   expect(Number(headers.get('retry-after'))).toBe(43_200)
   // Midnight lifts neither a cap of 0 nor a pause.
-  const message = expect.stringMatching(/^This key may spend nothing: (?!.*00:00)/)
+  const message = expect.stringMatching(/^This key cannot spend: (?!.*00:00)/)
   expect(envelope).toMatchObject({ error: { message } })
   const { body } = await gus.call('POST', '/credits/balance')
   expect(body).toMatchObject({ balance: 1, held: 0 })

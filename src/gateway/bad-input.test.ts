@@ -20,7 +20,7 @@ beforeAll(async () => {
   gus = await faked.gus()
 })
 afterAll(async () => {
-  expect(faked.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(faked.lines.filter(({ level }) => level === 'error')).toEqual([])
   await faked.close()
 })
 

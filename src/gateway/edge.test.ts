@@ -150,7 +150,7 @@ test('the description says what answers are that are no JSON, and every type a b
   expect(paths).toMatchObject({
     '/videos': { post: { requestBody: { content: { [json]: {}, ...form } } } },
     '/videos/{id}/content': {
-      get: { responses: { 302: { description: 'Elsewhere, as `Location` says.' } } },
+      get: { responses: { 302: { description: 'Redirect to `Location`.' } } },
     },
   })
   const named = expect.objectContaining({ in: 'header', name: 'Idempotency-Key' })

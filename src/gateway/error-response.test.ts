@@ -90,8 +90,8 @@ test('money is told in plain digits, however little it is', () => {
 test('a cap of nothing is not said to end at midnight', () => {
   const said = (cap: bigint) =>
     errorEnvelope(new ApiError('daily_cap', { cap, spent: 0n })).body.error
-  expect(said(1n).message).toEndWith('Raise its cap, or wait until 00:00 UTC.')
-  expect(said(0n).message).toEndWith('Have that changed.')
+  expect(said(1n).message).toEndWith('Raise the cap, or wait until 00:00 UTC.')
+  expect(said(0n).message).toEndWith('Ask its owner to change that.')
 })
 
 test('only the two charged failures say that the reserved credits were charged', () => {

@@ -59,7 +59,7 @@ const before: [GatewayErrorName, Row][] = [
       is: bad('messages'),
     },
   ],
-  ['no_rate', { send: { model: 'fake/unpriced' }, is: bad('model') }],
+  ['no_price', { send: { model: 'fake/unpriced' }, is: bad('model') }],
   ['no_key', { send: {}, key: () => '', is: [401, 'authentication_error', null, null] }],
   [
     'bad_key',
@@ -92,7 +92,7 @@ const before: [GatewayErrorName, Row][] = [
       is: [429, 'rate_limit_error', null, 'daily_cap'],
     },
   ],
-  ['no_picture_input', { send: say([picture]), is: bad('messages') }],
+  ['no_image_input', { send: say([picture]), is: bad('messages') }],
   ['no_file_input', { send: say([file]), is: bad('messages') }],
   ['bad_part', { send: say([{ type: 'refusal', refusal: 'no' }]), is: bad('messages') }],
   [
@@ -202,7 +202,7 @@ const after: [GatewayErrorName, Ran][] = [
     },
   ],
   ['upstream_failed', { script: '500', is: api(502) }],
-  ['upstream_refused', { script: '422', is: api(400) }],
+  ['upstream_rejected', { script: '422', is: api(400) }],
   ['no_content', { script: 'empty', is: api(502) }],
   ['unreadable', { script: 'html', is: api(502, 'unreadable_response'), charged: true }],
   ['deadline', { script: 'hang', is: api(504, 'deadline_exceeded'), charged: true }],
@@ -216,7 +216,7 @@ describe('after the model has run', () => {
     expectRefused(answer, is)
     const message = answer.text('error.message')
     expect(message).toContain(charged ? 'The reserved credits were charged' : 'Nothing was charged')
-    if (script === '422') expect(message).toEndWith(' It said: Unprocessable.')
+    if (script === '422') expect(message).toEndWith(' Reason: Unprocessable.')
     const { use } = await faked.lastUse(own)
     expect(use?.held).toBeGreaterThan(0n)
     await expectPaid(faked, own, charged && use?.held)

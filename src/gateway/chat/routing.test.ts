@@ -130,7 +130,7 @@ describe('fallbacks', () => {
   test('the model that is asked for takes what is sent, whatever stands behind it', async () => {
     const asked = { model: 'fake/many', models: ['fake/sees'], ...shown }
     const { status, body } = await gus.call('POST', path, asked)
-    const message = 'fake/many takes no pictures. Pick a model whose inputs have image.'
+    const message = 'fake/many does not take images. Use a model with the input "image".'
     expect([status, body]).toMatchObject([400, { error: { message } }])
   })
 })

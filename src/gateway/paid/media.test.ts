@@ -122,8 +122,8 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     const gus = await patient.gus()
     const other = kind === 'image' ? 'embedding' : 'image'
     for (const [model, status, says] of [
-      ['nobody', 404, 'There is no model'],
-      ['unpriced', 400, 'no published rate'],
+      ['nobody', 404, 'does not exist'],
+      ['unpriced', 400, 'no published price'],
     ] as const) {
       const answer = await ask(gus, kind, model)
       expect([answer.status, answer.text('error.message')]).toEqual([

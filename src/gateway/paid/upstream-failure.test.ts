@@ -47,9 +47,9 @@ test('why an upstream refused is told, but not what the operator’s account doe
     })
     return errorEnvelope(failureOfStatus(status, said, new Headers()).error).body.error
   }
-  const plain = 'The provider refused this request. Nothing was charged. Change it first.'
+  const plain = 'The provider rejected this request. Nothing was charged. Change it before you retry.'
   expect(wordsAt(400)).toEqual({
-    message: `${plain} It said: Too long.`,
+    message: `${plain} Reason: Too long.`,
     type: 'api_error',
     param: null,
     code: 'context_length_exceeded',
