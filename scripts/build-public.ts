@@ -1,6 +1,6 @@
 /**
- * Makes public/dist from public/frame, public/islands and public/css, and copies what the docs page
- * needs out of swagger-ui-dist. Each file that is served stands there with a .br and a .gz twin.
+ * Builds public/dist from public/frame, public/islands and public/css, and copies the files of the
+ * docs page from swagger-ui-dist. Every file has a compressed .br and .gz version.
  */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -13,93 +13,98 @@ const dist = join(source, 'dist')
 const docsFiles = ['swagger-ui-bundle.js', 'swagger-ui.css']
 
 const brotli = promisify(brotliCompress)
-const squeeze = promisify(gzip)
+const gzipAsync = promisify(gzip)
 
-/** Writes a file, and its compressed twins when it is text. */
-async function put(path: string, bytes: Uint8Array | string): Promise<void> {
+/** Writes a file and its compressed versions. PNG is already compressed. */
+async function writeFile(path: string, bytes: Uint8Array | string): Promise<void> {
   const data = Buffer.from(bytes)
   await mkdir(dirname(path), { recursive: true })
   await Bun.write(path, data)
   if (path.endsWith('.png')) return
-  // Above 300 KB level 11 takes seconds and wins three percent.
+  // Above 300 KB level 11 takes seconds and saves three percent.
   const quality = data.length > 300_000 ? 6 : 11
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_SIZE_HINT]: data.length,
   }
-  const [br, gz] = await Promise.all([brotli(data, { params }), squeeze(data, { level: 9 })])
+  const [br, gz] = await Promise.all([brotli(data, { params }), gzipAsync(data, { level: 9 })])
   await Promise.all([Bun.write(`${path}.br`, br), Bun.write(`${path}.gz`, gz)])
 }
 
-/** Bundles one entry and answers its text. A script becomes one classic script without exports. */
+/** Bundles an entry and returns its text. A script becomes one classic script without exports. */
 async function bundle(entry: string): Promise<string> {
-  const made = await Bun.build({
+  const result = await Bun.build({
     entrypoints: [join(source, entry)],
     target: 'browser',
     format: 'iife',
     minify: true,
   })
-  const [first] = made.outputs
-  if (!first) throw new Error(`${entry} made nothing`)
+  const [first] = result.outputs
+  if (!first) throw new Error(`The bundle of ${entry} is empty.`)
   return (await first.text()).trim()
 }
 
-/** A script's text as it may stand between script tags. */
+/** Escapes a script for the inside of script tags. */
 const inline = (script: string): string =>
   script.replace(/<\/(script)/gi, '<\\/$1').replaceAll('<!--', '<\\!--')
 
-/** The wrapper carries the boot script and the relay as texts: one address, one answer, no app. */
-async function frame(out: string): Promise<void> {
+/** Builds the wrapper page, which contains the boot script and the relay as text. */
+async function buildFrame(out: string): Promise<void> {
   const entries = ['boot', 'relay', 'wrapper', 'shell'].map((name) => bundle(`frame/${name}.ts`))
   const scripts = (await Promise.all(entries)).map(inline)
   const [boot, relay, wrapper, shell] = scripts
   const texts = `<script type=text id=boot>${boot}</script><script type=text id=relay>${relay}</script>`
   const style = `<style>${await bundle('frame/frame.css')}</style>`
   const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}${texts}`
-  await put(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
-  await put(join(out, 'frame/shell.js'), shell ?? '')
-  await put(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
-  await put(join(out, 'frame/message.css'), await bundle('css/message.css'))
+  await writeFile(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
+  await writeFile(join(out, 'frame/shell.js'), shell ?? '')
+  await writeFile(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
+  await writeFile(join(out, 'frame/message.css'), await bundle('css/message.css'))
 }
 
-/** Files of a folder of public/ with an ending; none when the folder is not there. */
+/** Lists the files of a folder of public/ with an ending; none where the folder is missing. */
 async function filesIn(folder: string, ending: string): Promise<string[]> {
   const names = await readdir(join(source, folder)).catch(() => [])
   return names.filter((name) => name.endsWith(ending) && !name.endsWith('.d.ts'))
 }
 
-async function pages(out: string): Promise<void> {
+async function buildPages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
   const inlined = ['shell.css', 'message.css', 'tokens.css']
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>
-      put(join(out, 'islands', `${basename(name, '.ts')}.js`), await bundle(join('islands', name))),
+      writeFile(
+        join(out, 'islands', `${basename(name, '.ts')}.js`),
+        await bundle(join('islands', name)),
+      ),
     ),
-    ...styles.map(async (name) => put(join(out, 'css', name), await bundle(join('css', name)))),
+    ...styles.map(async (name) =>
+      writeFile(join(out, 'css', name), await bundle(join('css', name))),
+    ),
   ])
 }
 
-async function icons(out: string): Promise<void> {
+async function copyIcons(out: string): Promise<void> {
   for (const name of await filesIn('icons', '.svg')) {
-    await put(join(out, 'icons', name), await Bun.file(join(source, 'icons', name)).bytes())
+    await writeFile(join(out, 'icons', name), await Bun.file(join(source, 'icons', name)).bytes())
   }
 }
 
-async function docs(out: string): Promise<void> {
+async function copyDocs(out: string): Promise<void> {
   const from = join(root, 'node_modules', 'swagger-ui-dist')
   await Promise.all(
     docsFiles.map(async (name) =>
-      put(join(out, 'docs', name), await Bun.file(join(from, name)).bytes()),
+      writeFile(join(out, 'docs', name), await Bun.file(join(from, name)).bytes()),
     ),
   )
 }
 
-/** Builds beside the old tree and then changes places with it: a reader never meets half. */
+/** Builds into a new folder and swaps it with the old one, so that readers never see half of it. */
 export async function buildPublic(): Promise<void> {
   const out = join(source, `dist-${process.pid}`)
   await rm(out, { recursive: true, force: true })
-  await Promise.all([frame(out), pages(out), icons(out), docs(out)])
+  await Promise.all([buildFrame(out), buildPages(out), copyIcons(out), copyDocs(out)])
   await Bun.write(join(out, 'built'), '')
   const old = `${out}-old`
   await rename(dist, old).catch(() => undefined)
@@ -107,8 +112,8 @@ export async function buildPublic(): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
-/** True when public/dist is younger than everything it is made from. */
-export async function publicIsFresh(): Promise<boolean> {
+/** Checks whether public/dist is newer than all its sources. */
+export async function isPublicFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
   for (const folder of ['frame', 'islands', 'css', 'css/web', 'icons']) {

@@ -1,6 +1,6 @@
 /**
- * The checks of `./scripts/test` and CI; with `quick`, those that need neither a build nor a browser
- * nor a whole server. The exit code is 1 when a check fails.
+ * The checks of `./scripts/test` and CI. With `quick`, only the static checks and the unit tests. The
+ * exit code is 1 when a check fails.
  */
 import { installBrowsers } from './check/browsers.ts'
 import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
@@ -13,22 +13,29 @@ const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patt
 const withoutBrowsers = notIn([...withBrowsers, ...sandboxes])
 
 /** Modules whose tests start no whole server, or few. */
-const unitFolders = [
-  ...['config', 'core', 'db', 'generators', 'http', 'jobs', 'ledger', 'mcp', 'models'],
-  ...['providers', 'scan', 'state', 'storage', 'viewer'],
-].map((name) => `src/${name}`)
+const unitModules =
+  'config core db generators http jobs ledger mcp models providers scan state storage viewer'
+const unitFolders = unitModules.split(' ').map((name) => `src/${name}`)
 
-/** Tests of everything that stores rows, beside a PostgreSQL server that the wrapper starts. */
+const storingTests = [
+  'src/db',
+  'src/ledger',
+  'src/hosting',
+  'src/gateway',
+  'src/models',
+  'src/web',
+  'src/testing/bad-input.test.ts',
+  'src/testing/contract.test.ts',
+  'src/testing/openapi.test.ts',
+  'src/testing/properties.test.ts',
+  'src/testing/refusals.test.ts',
+]
+
+/** Runs the tests of everything that stores rows, beside a PostgreSQL server that the wrapper starts. */
 const onPostgres = () =>
   runTests(
     'postgres',
-    [
-      ...withoutBrowsers,
-      ...['db', 'ledger', 'hosting', 'gateway', 'models', 'web'].map((name) => `src/${name}`),
-      ...['bad-input', 'contract', 'openapi', 'properties', 'refusals'].map(
-        (name) => `src/testing/${name}.test.ts`,
-      ),
-    ],
+    [...withoutBrowsers, ...storingTests],
     [process.execPath, 'src/testing/postgres.ts'],
   )
 

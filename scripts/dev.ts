@@ -3,7 +3,7 @@ import { existsSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
 import { publishSamples } from '../src/cli/samples.ts'
-import { buildPublic, publicIsFresh } from './build-public.ts'
+import { buildPublic, isPublicFresh } from './build-public.ts'
 
 const root = join(import.meta.dir, '..')
 const dataDir = process.env.DATA_DIR ?? join(root, 'dist/dev')
@@ -29,7 +29,7 @@ async function ready(server: Server): Promise<Record<string, string> | undefined
   return value && JSON.parse(new TextDecoder().decode(value))
 }
 
-if (!(await publicIsFresh())) await buildPublic()
+if (!(await isPublicFresh())) await buildPublic()
 let server = start()
 const first = await ready(server)
 if (!first) process.exit(1)
@@ -42,7 +42,7 @@ async function restart(): Promise<void> {
   const startedAt = performance.now()
   server.kill('SIGKILL')
   await server.exited
-  if (!(await publicIsFresh())) await buildPublic()
+  if (!(await isPublicFresh())) await buildPublic()
   server = start()
   if (!(await ready(server))) return
   console.log(`Restarted in ${Math.round(performance.now() - startedAt)} ms.`)

@@ -1,8 +1,8 @@
 /**
  * Generates the migrations of both engines from the tables in src.
- *   bun run migrations [NAME]      adds a migration where the tables have changed
- *   bun run migrations --fresh     begins again with one first migration
- *   bun run migrations --check     exits 1 when the folders are behind the tables
+ *   bun run migrations [NAME]      adds a migration for changed tables
+ *   bun run migrations --fresh     replaces all migrations by one
+ *   bun run migrations --check     exits 1 when a migration is missing
  */
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const engines = [
   { folder: 'postgres', dialect: 'postgresql', url: 'postgres://generating' },
 ]
 
-/** drizzle-kit reads its orders from argv and prints snapshots as JSON, which knows no bigint. */
+/** Runs drizzle-kit, which reads argv and prints snapshots as JSON. JSON cannot hold a bigint. */
 async function runKit(): Promise<void> {
   const value = function (this: bigint) {
     return Number(this)
@@ -24,16 +24,16 @@ async function runKit(): Promise<void> {
   await import(untyped)
 }
 
-/** The engine is chosen when a process starts, so each generation is a process of its own. */
+/** Generates in a new process, because a process chooses its engine at the start. */
 async function generate(engine: (typeof engines)[number], out: string, name: string) {
-  const orders = ['generate', `--dialect=${engine.dialect}`, '--schema=src/**/tables.ts']
+  const args = ['generate', `--dialect=${engine.dialect}`, '--schema=src/**/tables.ts']
   const child = Bun.spawn(
-    [process.execPath, import.meta.path, ...orders, `--out=${out}`, `--name=${name}`],
+    [process.execPath, import.meta.path, ...args, `--out=${out}`, `--name=${name}`],
     { cwd: root, env: { ...Bun.env, DATABASE_URL: engine.url }, stdout: 'pipe', stderr: 'inherit' },
   )
-  const said = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error(`drizzle-kit failed.\n${said}`)
-  return said
+  const output = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`drizzle-kit failed.\n${output}`)
+  return output
 }
 
 const migrationsIn = async (folder: string) =>
@@ -54,45 +54,45 @@ async function isBehind(engine: (typeof engines)[number]): Promise<boolean> {
 async function check(): Promise<void> {
   for (const engine of engines) {
     if (!(await isBehind(engine))) continue
-    console.error(`${engine.folder}/ is behind the tables: run "bun run migrations".`)
+    console.error(`${engine.folder}/ lacks a migration. Run: bun run migrations`)
     process.exitCode = 1
   }
 }
 
-/** Rows that are found by their key alone: SQLite keeps them in its tree, and not in one more. */
-const keyed = ['accounts', 'caps', 'entries', 'holds', 'use_counts', 'uses']
+/** Tables whose rows are found by primary key only. SQLite stores them without a second tree. */
+const withoutRowidTables = ['accounts', 'caps', 'entries', 'holds', 'use_counts', 'uses']
 
 const withoutRowid = (sql: string): string =>
-  keyed.reduce(
+  withoutRowidTables.reduce(
     (text, name) =>
       text.replace(RegExp(`(CREATE TABLE \`${name}\` .*?\\n\\));`, 's'), '$1 WITHOUT ROWID;'),
     sql,
   )
 
-/** What the tables cannot say stands beside them (NAME.sqlite.sql) and joins the first one. */
-async function addByHand(folder: string): Promise<void> {
+/** Adds SQL that drizzle tables cannot express (NAME.sqlite.sql) to the first migration. */
+async function addHandwrittenSql(folder: string): Promise<void> {
   const [first = ''] = await migrationsIn(join(root, folder))
   const file = join(root, folder, first)
   const found = new Bun.Glob(`src/**/*.${folder}.sql`).scanSync(root)
   const texts = [...found].sort().map((path) => Bun.file(join(root, path)).text())
-  const made = await Bun.file(file).text()
-  const tables = folder === 'sqlite' ? withoutRowid(made) : made
+  const generated = await Bun.file(file).text()
+  const tables = folder === 'sqlite' ? withoutRowid(generated) : generated
   const all = [tables, ...(await Promise.all(texts))]
   await Bun.write(file, all.join('\n--> statement-breakpoint\n'))
 }
 
-async function write(order: string | undefined): Promise<void> {
+async function write(option: string | undefined): Promise<void> {
   for (const engine of engines) {
     const folder = join(root, engine.folder)
-    if (order === '--fresh') await rm(folder, { recursive: true, force: true })
+    if (option === '--fresh') await rm(folder, { recursive: true, force: true })
     const first = (await migrationsIn(folder)).length === 0
-    await generate(engine, engine.folder, first ? 'begin' : (order ?? 'change'))
-    if (first) await addByHand(engine.folder)
+    await generate(engine, engine.folder, first ? 'begin' : (option ?? 'change'))
+    if (first) await addHandwrittenSql(engine.folder)
     console.log(`${engine.folder}/: ${(await migrationsIn(folder)).join(', ')}`)
   }
 }
 
-const [order] = Bun.argv.slice(2)
-if (order === 'generate') await runKit()
-else if (order === '--check') await check()
-else await write(order)
+const [option] = Bun.argv.slice(2)
+if (option === 'generate') await runKit()
+else if (option === '--check') await check()
+else await write(option)

@@ -1,7 +1,7 @@
-/** Schemas of setting values. A value that fits gets its final form by the decoder of its schema. */
+/** Schemas of setting values. Some have a decoder, which returns the value in its final form. */
 import { FormatRegistry, type TSchema, type TString, Type } from '@sinclair/typebox'
 
-import { familyOf } from '../core/address.ts'
+import { ipVersion } from '../core/address.ts'
 import { fromUsd, zero } from '../core/money.ts'
 
 /** `expected` completes "must be …" in an error message. A secret is never displayed. */
@@ -71,7 +71,7 @@ function ollamaUrl(value: string): string {
 }
 
 const checks: Record<string, (value: string) => boolean> = {
-  'ip-address': (value) => familyOf(value) !== 0,
+  'ip-address': (value) => ipVersion(value) !== 0,
   'http-url': (value) => value === '' || parseUrl(value) !== undefined,
   'http-origin': (value) => value === '' || parseUrl(value)?.pathname === '/',
   'ollama-host': (value) => value === 'off' || parseUrl(ollamaUrl(value)) !== undefined,

@@ -144,7 +144,7 @@ export function readUpstreams(
   return rows
 }
 
-/** Reads `[[model]]`. Each names a configured upstream, a provider with a key, or a built-in one. */
+/** Reads `[[model]]`. Each names an upstream: a configured one, one with a key, a built-in one. */
 export function readModels(tables: unknown, upstreams: string[], report: Report): ModelRow[] {
   const known = new Set([...upstreams, ...builtIn])
   const rows = readRows('model', ModelSchema, tables, report).map(modelRow)

@@ -81,9 +81,9 @@ const network: Network = {
 export const anyNetwork: Network = { ...network, isPublic: () => true }
 
 /**
- * Fetches a URL that a client chose, within bounds of bytes, time and redirects. It connects only to
- * public addresses, and to the address that it checked, because it resolves a name once. Throws
- * GuardedFetchError and the errors of the network.
+ * Fetches a URL that a client chose, within bounds of bytes, time and redirects. It connects only
+ * to public addresses. A name is resolved once, so that the checked address is the one that is used.
+ * Throws GuardedFetchError and the errors of the network.
  */
 export async function fetchGuarded(
   text: string,

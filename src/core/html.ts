@@ -30,7 +30,7 @@ function textsOf(strings: TemplateStringsArray): readonly string[] {
 }
 
 /**
- * Creates HTML from a template: html`<p>${words}</p>`. Texts are escaped for elements and for quoted
+ * Creates HTML from a template: html`<p>${words}</p>`. Texts are escaped for elements and quoted
  * attributes, so templates must quote every attribute.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {

@@ -6,7 +6,7 @@ export function lazy<Value>(create: () => Value): () => Value {
   return () => (value ??= create())
 }
 
-/** Returns a function that creates a value with its first call for each owner, such as a database. */
+/** Returns a function that creates one value for each owner, such as a database. */
 export function lazyFor<Owner extends WeakKey, Value extends NonNullable<unknown>>(
   create: (owner: Owner) => Value,
 ): (owner: Owner) => Value {

@@ -37,7 +37,7 @@ export class PdfReader {
     private readonly start = startWorker,
   ) {}
 
-  /** Reads at most `charsMax` characters, or with 0 only the number of pages. Throws `try_again`. */
+  /** Reads up to `charsMax` characters, or with 0 only the number of pages. Throws `try_again`. */
   async read(
     bytes: Uint8Array,
     account: string,

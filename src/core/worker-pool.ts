@@ -29,9 +29,9 @@ export interface PoolBounds {
 }
 
 /**
- * Workers for tasks that would block the event loop. Each does one task at a time and replies with a
- * `WorkerReply`. A task that takes too long, or whose worker dies, fails with PoolBusyError and its
- * worker is replaced. Idle workers end, and no worker keeps the process alive.
+ * Workers for tasks that would block the event loop. Each does one task at a time and replies with
+ * a `WorkerReply`. A task that takes too long, or whose worker dies, fails with PoolBusyError, and
+ * its worker is replaced. Idle workers end, and no worker keeps the process alive.
  */
 export class WorkerPool<Task, Result> {
   private readonly workers = new Set<PoolWorker<Task, Result>>()

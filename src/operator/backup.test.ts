@@ -171,7 +171,7 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
   expect(Buffer.from(await content.bytes())).toEqual(sound)
   expect(ctx.secret).toBe(secret.trim())
 
-  const aside = /in (\S+before-restore-\S+);/.exec(text)?.[1] ?? ''
+  const aside = /in (\S+before-restore-\S+)\./.exec(text)?.[1] ?? ''
   expect(readdirSync(aside).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
   const before = await createContext({ ...configOf('data'), dataDir: aside }, 'http://x', {
     log: quiet,
@@ -241,12 +241,16 @@ const storedIn = (copy: string): string =>
 const damages: [title: string, damage: (copy: string) => void, says: RegExp][] = [
   ['no backup.json', (copy) => rmSync(join(copy, 'backup.json')), /is not a complete backup/],
   ['half of backup.json', (copy) => writeFileSync(join(copy, 'backup.json'), '{"for'), /not JSON/],
-  ['another format', (copy) => signAnew(copy, { format: 2 }), /another format/],
+  [
+    'another format',
+    (copy) => signAnew(copy, { format: 2 }),
+    /format that this program cannot read/,
+  ],
   ['a newer schema', (copy) => signAnew(copy, { schema: 99 }), /schema 99, but this program/],
   [
     'a newer schema that only the database tells',
     (copy) => change(copy, "insert into schema_migrations (tag, hash) values ('9999_later', 'x')"),
-    /use the newer program/,
+    /Run the newer version/,
   ],
   ['no database', (copy) => rmSync(join(copy, 'berth.sqlite')), /berth\.sqlite is missing/],
   ['a flipped bit in the database', (copy) => flip(join(copy, 'berth.sqlite'), 9_000), /damaged/],

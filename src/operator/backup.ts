@@ -29,8 +29,8 @@ const onPostgres =
   'database and a copy of the data folder.'
 
 /**
- * Verifies a backup as `restoreBackup` does, in a folder that is removed afterwards. Throws an Error
- * that describes the damage.
+ * Verifies a backup as `restoreBackup` does, in a folder that is removed afterwards. Throws an
+ * Error that describes the damage.
  */
 export async function verifyBackup(
   dataDir: string,

@@ -46,8 +46,8 @@ function startWork(
 }
 
 /**
- * Starts a backup into the data folder. Throws `busy`, `try_again` on a full disk, and `bad_request`
- * past `backupsMax`.
+ * Starts a backup into the data folder. Throws `busy`, `try_again` on a full disk, and
+ * `bad_request` past `backupsMax`.
  */
 export async function startBackup(ctx: AppContext, by: string): Promise<void> {
   ctx.storage.requireFreeSpace(0)

@@ -75,7 +75,7 @@ const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<u
 /** The delay before the first run, so that the first requests do not wait for it. */
 const startDelayMs = second
 
-/** Starts the jobs and the periodic work after a second. Returns the function that stops the work. */
+/** Starts jobs and periodic work after a second. Returns the function that stops the work. */
 export function startMaintenance(ctx: AppContext): () => void {
   const start = (): void => {
     void ctx.jobs.start()

@@ -35,7 +35,7 @@ export async function* listReferenced(db: Db): AsyncGenerator<string[]> {
   }
 }
 
-/** Two columns may reference the same file, because files are shared by content. The first counts. */
+/** Files are shared by content, so two columns may reference one. The first of them lists it. */
 async function withoutEarlier(db: Db, index: number, page: string[]): Promise<string[]> {
   const earlier = await Promise.all(references.slice(0, index).map((one) => one.namedIn(db, page)))
   return page.filter((name) => !earlier.some((names) => names.has(name)))

@@ -38,8 +38,10 @@ export interface IdentityProvider {
 }
 
 /**
- * What one process remembers between requests. A restart loses all of it, and several processes
- * on one database do not share it: a rate limit counts in each of them by itself.
+ * What one process remembers between requests, beside the parts of AppContext. A restart loses it,
+ * and several processes on one database do not share it: a rate limit counts in each by itself.
+ * Modules keep at the top level only what belongs to no context: worker pools, queues of CPU work,
+ * and caches of pure functions.
  */
 export class ProcessState {
   /** Requests by part of the server, status and time, since the start: for metrics. */
