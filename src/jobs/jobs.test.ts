@@ -31,8 +31,8 @@ test('again: releases its place, continues later and stays running for watchers'
     books.clock.turn(5_000)
   }
   expect(await t.spent()).toBe(60)
-  const told = await jobs.listEventsAfter(books, id, 0)
-  expect(told.map(({ state }) => state)).toEqual(['queued', 'running', 'done'])
+  const events = await jobs.listEventsAfter(books, id, 0)
+  expect(events.map(({ state }) => state)).toEqual(['queued', 'running', 'done'])
 })
 
 test('a queue respects its concurrency', async () => {
@@ -95,9 +95,9 @@ test('excess reports overwrite the last event, and the end has an event', async 
     return t.land(work)
   })
   await one.runDue()
-  const told = await jobs.listEventsAfter(books, id, 0)
-  expect(told.length).toBe(201)
-  expect(told.slice(-2)).toMatchObject([
+  const events = await jobs.listEventsAfter(books, id, 0)
+  expect(events.length).toBe(201)
+  expect(events.slice(-2)).toMatchObject([
     { number: 200, state: 'running', progress: 100 },
     { number: 201, state: 'done' },
   ])

@@ -40,8 +40,8 @@ test('runs a job, reports its steps and charges it at the end', async () => {
     ended: books.clock.now(),
   })
   expect(await t.spent()).toBe(60)
-  const told = await jobs.listEventsAfter(books, id, 0)
-  expect(told.map(({ number, state, step }) => [number, state, step])).toEqual([
+  const events = await jobs.listEventsAfter(books, id, 0)
+  expect(events.map(({ number, state, step }) => [number, state, step])).toEqual([
     [1, 'queued', null],
     [2, 'running', null],
     [3, 'running', 'planning'],
@@ -219,7 +219,7 @@ test('a crash at any step charges once or not at all', async () => {
   }
 })
 
-/** One piece that is paid by itself, for one credit, with the data that says so. */
+/** Reports one item that is charged one credit by itself. */
 const piece = (work: Parameters<Run>[0], number: number): Promise<void> =>
   work.report({ data: { pieces: number } }, async (db, { id }) => {
     const more = { job: id, ms: 2 * hour }

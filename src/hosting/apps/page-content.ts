@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts'
 import { htmlBytesMax } from '../../limits.ts'
 import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
-import { type Effect, theRule } from '../../scan/rules.ts'
+import { type Effect, getRule } from '../../scan/rules.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
 import { findHookFindings } from './scan/scan-hook.ts'
@@ -59,7 +59,7 @@ export async function scanPage(
   return withFindings(inspection, (await isBad()) ? [blockedFinding] : outside)
 }
 
-const { code, effect, help } = theRule('known.bad')
+const { code, effect, help } = getRule('known.bad')
 const blockedFinding: Finding = { code, effect, line: 1, excerpt: '', help }
 
 /** Throws `blocked_by_scan` for a page that was blocked after its scan. */

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const nobody = 'A'.repeat(12)
 
-/** Puts an app on Explore, a second after the last. */
+/** Lists an app one second after the last one. */
 async function share(maker: Person, title: string, more: object = {}): Promise<string> {
   ctx.clock.turn(1_000)
   return maker.publish({ title, store: true, ...more })
@@ -275,10 +275,10 @@ describe('the order', () => {
       for (const part of parts) await ctx.visit('GET', `/a/${id}${part}`, { from })
       await flushOpens(ctx.ctx)
     }
-    // Its link alone, as a client without scripts has it.
+    // Opens the link without scripts.
     for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`, [''])
     for (let again = 0; again < 20; again += 1) await open(fresh, '198.51.100.1')
-    // One network of IPv6 is one visitor.
+    // An IPv6 network counts as one visitor.
     for (let host = 1; host <= 20; host += 1) await open(fresh, `2001:db8:1:2::${host}`)
     expect(await titles('sort=trending')).toEqual(['Old', 'Fresh'])
     const { body } = await ctx.call('GET', `/explore/${fresh}`)

@@ -15,7 +15,7 @@ import { openTestHouse, type Person, type TestHouse } from '../../testing/test-s
 const app = 'Boats0000001'
 let t: TestHouse
 let ann: Person
-/** What the job that runs is waiting for. */
+/** Gates that the running job waits for. */
 let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
   t = await openTestHouse()
@@ -55,7 +55,7 @@ async function accountOf(person: Person) {
   return { kind: 'agent', owner: key.owner } as const
 }
 
-/** A job of ann's that may cost 10 credits and costs 7. */
+/** Enqueues a job of Ann that is priced at 10 credits and costs 7. */
 async function newJob(): Promise<string> {
   const { ctx } = t
   const owner = await accountOf(ann)
@@ -92,9 +92,9 @@ test('a job from start to end', async () => {
   const work = t.ctx.jobs.runDue()
   const begun = await ann.call('GET', `${path}?wait=30`)
   expect(begun.body).toMatchObject({ job: { state: 'running', step: null, started: created } })
-  const asked = ann.call('GET', `${path}?wait=30`)
+  const response = ann.call('GET', `${path}?wait=30`)
   gates[0]?.resolve()
-  expect((await asked).body).toMatchObject({ job: { step: 'writing', progress: 0.25 } })
+  expect((await response).body).toMatchObject({ job: { step: 'writing', progress: 0.25 } })
   const last = ann.call('GET', `${path}?wait=30`)
   gates[1]?.resolve()
   const link = `http://localhost:3000/a/${app}`
@@ -126,14 +126,14 @@ test('events from the start and after Last-Event-ID', async () => {
   const all = await ann.call('GET', `/jobs/${id}/events`)
   await work
   expect(all.headers.get('content-type')).toBe('text/event-stream')
-  const told = eventsIn(String(all.body))
-  expect(told.map(({ number, job }) => [number, job.state, job.step, job.progress])).toEqual([
+  const events = eventsIn(String(all.body))
+  expect(events.map(({ number, job }) => [number, job.state, job.step, job.progress])).toEqual([
     [1, 'queued', null, 0],
     [2, 'running', null, 0],
     [3, 'running', 'writing', 0.25],
     [4, 'done', 'writing', 1],
   ])
-  expect(told.map(({ job }) => [job.charged, job.ended !== null])).toEqual([
+  expect(events.map(({ job }) => [job.charged, job.ended !== null])).toEqual([
     [0, false],
     [0, false],
     [0, false],
@@ -141,18 +141,18 @@ test('events from the start and after Last-Event-ID', async () => {
   ])
   const after = async (seen: string) =>
     ann.call('GET', `/jobs/${id}/events`, undefined, { 'last-event-id': seen })
-  expect(eventsIn(String((await after('2')).body))).toEqual(told.slice(2))
-  expect(eventsIn(String((await after('nonsense')).body))).toEqual(told)
+  expect(eventsIn(String((await after('2')).body))).toEqual(events.slice(2))
+  expect(eventsIn(String((await after('nonsense')).body))).toEqual(events)
   expect((await after('4')).status).toBe(204)
   expect((await after('99')).status).toBe(204)
 })
 
-interface Told {
+interface SentEvent {
   number: number
   job: Record<string, unknown>
 }
 
-const eventsIn = (text: string): Told[] =>
+const eventsIn = (text: string): SentEvent[] =>
   text
     .split('\n\n')
     .filter((part) => part !== '' && !part.startsWith(':'))
@@ -225,10 +225,10 @@ test('HEAD of endless event streams returns at once', async () => {
 
 test('a disconnected client ends its stream', async () => {
   const id = await newJob()
-  const door = createRouter(t.ctx).handle
+  const handler = createRouter(t.ctx).handle
   const headers = { authorization: `Bearer ${ann.key}` }
   const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
-  const response = await door(request, ann.from)
+  const response = await handler(request, ann.from)
   const reader = response.body?.getReader()
   expect(new TextDecoder().decode((await reader?.read())?.value)).toStartWith('id: 1\n')
   await reader?.cancel()

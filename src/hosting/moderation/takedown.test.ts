@@ -47,14 +47,14 @@ afterEach(async () => {
 
 const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
 
-/** What ann was told of beside listings, newest first. */
-async function told(): Promise<string[]> {
+/** Returns the kinds of Ann's notes except those about listings, newest first. */
+async function noteKinds(): Promise<string[]> {
   const maker = (await findApp(h.ctx, id))?.maker ?? ''
   const notes = await listNotes(h.ctx, maker, { unread: false, limit: 20 })
   return notes.map(({ kind }) => kind).filter((kind) => kind !== 'app.listed')
 }
 
-/** Every address of an item, after which each answers from whatever remembers it. */
+/** Requests every URL of an item and returns the responses. */
 async function addresses(): Promise<[name: string, call: () => Promise<Answer>][]> {
   const file = await ann.call('PUT', `/apps/${id}/assets/a.png`, pixel)
   const look = new URL(file.text('asset.url'))
@@ -124,7 +124,7 @@ test('a takedown is 410 everywhere within a second, with warm caches', async () 
   expect((await ann.call('GET', '/apps')).body).toMatchObject({
     apps: [{ id, state: 'taken_down', listed: 'taken_down' }],
   })
-  expect(await told()).toEqual(['item.taken_down'])
+  expect(await noteKinds()).toEqual(['item.taken_down'])
 })
 
 test('blocked pages of all versions are rejected everywhere', async () => {
@@ -204,7 +204,7 @@ test('an appeal is created once, listed and decided', async () => {
   h.clock.turn(second)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
   const all = 'appeal.decided item.taken_down item.restored appeal.decided item.taken_down'
-  expect((await told()).join(' ')).toBe(all)
+  expect((await noteKinds()).join(' ')).toBe(all)
   expect((await ann.call('GET', '/me/notes')).text('notes.0.text')).toContain('live again, off Ex')
 })
 

@@ -100,7 +100,7 @@ test('three phishing or malware reports quarantine an app until its release', as
   const before = await stands()
   expect(before).toMatchObject({ explore: 200, page: 200, data: 200, embed: 200 })
   expect(before).toMatchObject({ list: { items: [{ id }] } })
-  // One address counts once, and so does another reason.
+  // An address counts once, and other reasons do not count.
   for (const from of ['198.51.100.1', '198.51.100.1', '198.51.100.2']) await send(id, from)
   await send(id, '198.51.100.3', { reason: 'abuse' })
   expect(await stands()).toEqual(before)
@@ -123,7 +123,7 @@ test('three phishing or malware reports quarantine an app until its release', as
   expect(await moderation.release(h.ctx, id, 'it is fine')).toBe(true)
   h.clock.turn(500)
   expect(await stands()).toEqual(before)
-  // What was looked at is not held against it again.
+  // Closed reports do not count again.
   await send(id, '198.51.100.4')
   expect(await stands()).toEqual(before)
 })
@@ -156,6 +156,6 @@ test('many reports quarantine once and notify the maker once', async () => {
   expect(new Set(statuses)).toEqual(new Set([201]))
   expect(await listAudit(h.ctx, 50, id)).toMatchObject([{ by: 'reports', did: 'hold' }])
   const maker = (await findApp(h.ctx, id))?.maker ?? ''
-  const told = await listNotes(h.ctx, maker, { unread: false, kind: 'report.opened', limit: 10 })
-  expect(told).toMatchObject([{ item: id, data: { reason: expect.stringContaining('phishing') } }])
+  const notes = await listNotes(h.ctx, maker, { unread: false, kind: 'report.opened', limit: 10 })
+  expect(notes).toMatchObject([{ item: id, data: { reason: expect.stringContaining('phishing') } }])
 })

@@ -25,7 +25,7 @@ const picture = sample('oil.png')
 const bell = sample('bell.wav')
 const page = (body = ''): string => `<!doctype html><title>Boats</title><p>hello</p>${body}`
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
-/** A sound of `bytes` bytes in all, unlike every other one. */
+/** Returns a unique audio file of `bytes` bytes. */
 function soundOf(bytes: number, seed: number): Buffer {
   const sound = Buffer.alloc(bytes, seed)
   bell.copy(sound, 0, 0, 44)
@@ -36,7 +36,7 @@ function soundOf(bytes: number, seed: number): Buffer {
 
 let dir = ''
 let ctx: AppContext
-let door: RequestHandler
+let handler: RequestHandler
 let logged: string[] = []
 const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
 
@@ -46,7 +46,7 @@ async function open(settings: Record<string, string> = {}): Promise<void> {
   logged = []
   const log = openLog(clock, (line) => void logged.push(line))
   ctx = await createContext(config, 'http://localhost', { clock, log, db: await freshEngine() })
-  door = createRouter(ctx).handle
+  handler = createRouter(ctx).handle
 }
 async function close(): Promise<void> {
   expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
@@ -64,7 +64,7 @@ async function call(method: string, path: string, key = '', body?: Body, type?: 
     ...(type && { 'content-type': type }),
   }
   const request = new Request(url, { method, headers, ...(body !== undefined && { body }) })
-  const response = await door(request, '127.0.0.1')
+  const response = await handler(request, '127.0.0.1')
   const bytes = await response.bytes()
   const isJson = /^application\/json/.test(response.headers.get('content-type') ?? '')
   const answer = isJson ? JSON.parse(new TextDecoder().decode(bytes)) : undefined
@@ -140,9 +140,9 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
     ['g', json({ level: [1, 2] }), asJson, 'application/json'],
     ['h', json({ data: urlOf(picture) }), 'text/plain', 'application/json'],
   ]
-  for (const [name, body, type, told] of sent) {
+  for (const [name, body, type, kind] of sent) {
     const { status, answer } = await put(ann, app, name, body, type)
-    expect([name, status, answer.asset?.type]).toEqual([name, 201, told])
+    expect([name, status, answer.asset?.type]).toEqual([name, 201, kind])
   }
   expect(
     (await list(ann, app)).assets.find(({ name }: { name: string }) => name === 'a'),
@@ -232,9 +232,9 @@ test('rejects path-like names and unknown file types', async () => {
   const names = ['..', '%2e%2e%2fx', '%2Fetc%2Fpasswd', '.hidden', 'Oil.png', 'a%00b', '%20']
   for (const name of [...names, 'a'.repeat(65), 'ö.png']) {
     const { status, answer } = await put(ann, app, name, picture)
-    // The URL parser itself takes ".." away: that is the list's path, which has no PUT.
-    const wanted = name === '..' ? [404, 'not_found'] : [400, 'bad_request']
-    expect([name, status, answer.code]).toEqual([name, ...wanted])
+    // The URL parser resolves "..", so this is the path of the list, which has no PUT.
+    const expected = name === '..' ? [404, 'not_found'] : [400, 'bad_request']
+    expect([name, status, answer.code]).toEqual([name, ...expected])
   }
   const polyglot = Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')])
   const bomb = Buffer.from(picture)
@@ -364,7 +364,7 @@ test('a full disk returns try_again and stores nothing', async () => {
   const freeFloorBytes = Number.MAX_SAFE_INTEGER
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
   const full = { ...ctx, store }
-  door = createRouter(full).handle
+  handler = createRouter(full).handle
   const refused = await put(ann, app, 'oil.png', picture)
   expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })

@@ -69,10 +69,10 @@ test('"waiting" generates the assets that the page requests and does not have', 
   const list = `<script type="application/json" data-assets>${asks}</script>`
   app = await ann.publish({ html: `<!doctype html><title>Coins</title><p>coins</p>${list}` })
   await ann.call('POST', path(), { assets: [coin] })
-  const wanted = { assets: 'waiting', ref: 'what-waits' }
-  const { status, body } = await ann.call('POST', path(), wanted)
+  const request = { assets: 'waiting', ref: 'what-waits' }
+  const { status, body } = await ann.call('POST', path(), request)
   expect([status, body]).toMatchObject([201, { items: [{ name: 'ding', state: 'made' }] }])
-  expect((await ann.call('POST', path(), wanted)).body).toEqual(body)
+  expect((await ann.call('POST', path(), request)).body).toEqual(body)
   expect((await ann.call('GET', path())).body).toMatchObject({ waiting: [] })
   await refused(t, 400, 'bad_request', () => ann.call('POST', path(), { assets: 'waiting' }))
 })
@@ -86,26 +86,24 @@ test('each asset is held and charged; the same ref pays once', async () => {
   await refused(t, 402, 'price_above_max', () =>
     ann.call('POST', path(), { assets: [coin, ding], maxCredits: 5 }),
   )
-  const wanted = { assets: [coin, ding], maxCredits: 6, ref: 'my-coins-1' }
-  const first = await ann.call('POST', path(), wanted)
+  const body = { assets: [coin, ding], maxCredits: 6, ref: 'my-coins-1' }
+  const first = await ann.call('POST', path(), body)
   expect([first.status, first.body]).toMatchObject([
     201,
     { job: { price: 6, charged: 6 }, items: [{ state: 'made' }, { state: 'made' }], held: 0 },
   ])
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(394), held: fromCredits(0) })
-  const again = await ann.call('POST', path(), wanted)
+  const again = await ann.call('POST', path(), body)
   expect([again.status, again.body]).toEqual([201, first.body])
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(394), held: fromCredits(0) })
-  await refused(t, 409, 'ref_conflict', () =>
-    ann.call('POST', path(), { ...wanted, assets: [coin] }),
-  )
+  await refused(t, 409, 'ref_conflict', () => ann.call('POST', path(), { ...body, assets: [coin] }))
 })
 
 test('unfinished items of a cancelled job fail and release their holds', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
   const { begun, go } = holdUp(t.ctx.generators, 'generate')
-  const asked = ann.call('POST', path(), { assets: [coin, ding] })
+  const response = ann.call('POST', path(), { assets: [coin, ding] })
   await begun
   const [job] = Object((await ann.call('GET', '/jobs')).body).jobs
   const cancelled = await ann.call('DELETE', `/jobs/${job.id}`)
@@ -116,7 +114,7 @@ test('unfinished items of a cancelled job fail and release their holds', async (
     { name: 'ding', ...failed },
   ]
   expect(cancelled.body).toMatchObject({ job: { state: 'cancelled', charged: 0, items } })
-  expect((await asked).body).toMatchObject({ held: 0, items })
+  expect((await response).body).toMatchObject({ held: 0, items })
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
@@ -142,7 +140,7 @@ test('daily_cap: the error names the amount spent today', async () => {
 
 test('rejects invalid requests and stores nothing', async () => {
   const many = Array.from({ length: 21 }, (_, index) => ({ ...coin, name: `c${index}` }))
-  for (const wanted of [
+  for (const body of [
     { assets: [] },
     { assets: many },
     { assets: 'all' },
@@ -158,7 +156,7 @@ test('rejects invalid requests and stores nothing', async () => {
     { assets: [coin], ref: 'short' },
     { assets: [coin], colour: 'red' },
   ])
-    await refused(t, 400, 'bad_request', () => ann.call('POST', path(), wanted))
+    await refused(t, 400, 'bad_request', () => ann.call('POST', path(), body))
   const voiced = { assets: [{ ...ding, kind: 'voice', voice: 'v'.repeat(65) }] }
   const { body } = await refused(t, 400, 'bad_request', () => ann.call('POST', path(), voiced))
   expect(body).toMatchObject({ error: '"voice" is one plain line of at most 64 characters.' })
@@ -166,15 +164,15 @@ test('rejects invalid requests and stores nothing', async () => {
 
 test("rejects a missing key, another agent's app, assets off and a missing generator", async () => {
   const ben = await t.person('ben')
-  const wanted = { assets: [coin] }
-  await refused(t, 401, 'no_key', () => t.call('POST', path(), { body: wanted }))
-  await refused(t, 404, 'not_found', () => ben.call('POST', path(), wanted))
+  const body = { assets: [coin] }
+  await refused(t, 401, 'no_key', () => t.call('POST', path(), { body: body }))
+  await refused(t, 404, 'not_found', () => ben.call('POST', path(), body))
   await t.close()
   await open({ ASSETS_ON: 'off' })
-  await refused(t, 404, 'assets_off', () => ann.call('POST', path(), wanted))
+  await refused(t, 404, 'assets_off', () => ann.call('POST', path(), body))
   await t.close()
   await open({ EMBEDDED_MAKERS: 'off' })
-  await refused(t, 503, 'no_painter', () => ann.call('POST', path(), wanted))
+  await refused(t, 503, 'no_painter', () => ann.call('POST', path(), body))
   await refused(t, 503, 'no_voice', () => ann.call('POST', path(), { assets: [ding] }))
 })
 

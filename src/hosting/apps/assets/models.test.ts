@@ -1,4 +1,4 @@
-/** Pictures and sounds of models, where the operator chose some in the place of the makers. */
+/** Images and audio by configured models instead of the embedded generators. */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { doctor } from '../../../ledger/doctor.ts'
@@ -28,7 +28,7 @@ const openWith = (settings: Settings) => open(openFaked(settings, mediaModels())
 const ship = { name: 'ship.png', kind: 'sprite', what: 'a ship' }
 const hello = { name: 'hello', kind: 'voice', what: 'Hello captain' }
 
-/** What became of a job for these, and what is held and left afterwards. */
+/** Runs a job for these assets and returns its outcome and balance. */
 async function made(assets: object[]) {
   const begun = await ann.call('POST', `/apps/${app}/assets`, { assets })
   await t.ctx.jobs.runDue()

@@ -7,7 +7,7 @@ import {
   generatedAssetsMax,
   remixPriceCreditsMax,
 } from '../../../limits.ts'
-import { askKinds, assetName } from '../../../scan/asset-asks.ts'
+import { assetName, assetRequestKinds } from '../../../scan/asset-requests.ts'
 import { JobItemSchema, JobSchema } from '../../jobs/schemas.ts'
 import { RefSchema } from '../schemas.ts'
 import { assetKinds } from './tables.ts'
@@ -37,7 +37,7 @@ export type AssetBody = Static<typeof AssetSchema>
 export const AssetRequestSchema = Type.Object(
   {
     name: Type.String({ pattern: assetName.source }),
-    kind: oneOf(askKinds),
+    kind: oneOf(assetRequestKinds),
     what: textSchema(assetPromptCharsMax, {
       minLength: 1,
       description: 'What it shows or sounds like; for a voice, the words to say.',

@@ -14,7 +14,7 @@ import { openProvided, type ProvidedHouse, providedPrice } from '../../../testin
 
 setDefaultTimeout(60_000)
 
-/** Tokens that the mock says were used by each call, in the words of each protocol. */
+/** Returns usage of a call in the format of each protocol. */
 const usage = (prompt: number, completion: number) => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
@@ -24,7 +24,7 @@ const usage = (prompt: number, completion: number) => ({
   promptTokenCount: prompt,
   candidatesTokenCount: completion,
 })
-const told = usage(1_000, 500)
+const callUsage = usage(1_000, 500)
 const page = (body: string) =>
   `\`\`\`html\n<!doctype html><html><head><title>Boats</title></head><body>\n${body}\n</body></html>\n\`\`\``
 const plan = '{"title":"Boats","description":"Boats at sea.","shelf":"sim","plan":"a harbour"}'
@@ -32,7 +32,7 @@ const good = page('<h1>Boats</h1><script>let boats = 1</script>')
 const broken = page('<h1>Boats</h1><script>let = = 1</script>')
 const outside = page('<h1>Boats</h1><script src="https://cdn.test/x.js"></script>')
 
-/** Credits of a call of 1,000 and 500 tokens at the price of these houses. */
+/** Credits of a call of 1,000 and 500 tokens. */
 const callCredits =
   1_000 * (1_000 * Number(providedPrice.prompt) + 500 * Number(providedPrice.completion))
 
@@ -40,8 +40,8 @@ const mock = new LLMock({ port: 0 })
 const planning = /ONE JSON object/
 const writing = /ONE complete HTML page/
 
-/** What the mock says to a prompt: a plan, then these, one for each try. */
-function script(prompt: string, tries: string[], used = told): void {
+/** Configures the replies of the mock: a plan, then one reply per attempt. */
+function script(prompt: string, tries: string[], used = callUsage): void {
   mock.on({ userMessage: prompt, systemMessage: planning }, { content: plan, usage: used })
   mock.on({ userMessage: prompt, systemMessage: writing }, { content: tries[0] ?? '', usage: used })
   for (const [at, content] of tries.slice(1).entries()) {
@@ -128,10 +128,10 @@ describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, 
     expect(job.charged).toBeCloseTo(4 * callCredits)
     expect(job.charged).toBeLessThanOrEqual(price)
     expect(job).toMatchObject({ state: 'done', error: null })
-    const asked = mock.getRequests().map(({ body }) => JSON.stringify(body))
-    expect(asked).toHaveLength(4)
-    expect(asked[2]).toMatch(/Script 1 does not parse/)
-    expect(asked[3]).toMatch(/cdn\.test/)
+    const bodies = mock.getRequests().map(({ body }) => JSON.stringify(body))
+    expect(bodies).toHaveLength(4)
+    expect(bodies[2]).toMatch(/Script 1 does not parse/)
+    expect(bodies[3]).toMatch(/cdn\.test/)
   })
 
   test('fails without charge after two repairs', async () => {
@@ -146,7 +146,7 @@ describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, 
   test.each([planning, writing])(
     'a declined request (%p) fails without charge',
     async (refused) => {
-      const no = { content: 'I cannot help with that.', finishReason: declines, usage: told }
+      const no = { content: 'I cannot help with that.', finishReason: declines, usage: callUsage }
       mock.on({ userMessage: 'a harbour', systemMessage: refused }, no)
       script('a harbour', [good])
       const { job, left } = await build('a harbour')

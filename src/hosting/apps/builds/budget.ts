@@ -4,7 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import { assetPromptCharsMax } from '../../../limits.ts'
 import { maxCost } from '../../../models/charge.ts'
 import { maxInputTokens } from '../../../models/tokens.ts'
-import { askKinds } from '../../../scan/asset-asks.ts'
+import { assetRequestKinds } from '../../../scan/asset-requests.ts'
 import { demoBuilder, findServiceModel, type ServiceModel } from '../../models/model-call.ts'
 import { findQuote } from '../assets/generator.ts'
 import { pagePrompt, planPrompt } from './prompts.ts'
@@ -57,7 +57,7 @@ export function budgetOf(
 }
 
 const longest = 'x'.repeat(assetPromptCharsMax)
-const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 60 }))
+const asks = assetRequestKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 60 }))
 
 /** Returns the price of the most expensive assets that a build can generate. */
 function maxAssetsCost(ctx: AppContext): bigint {

@@ -32,7 +32,7 @@ async function creditsOf(person: Person) {
   return { credits, held, builds: spend.builds }
 }
 
-/** Begins a build, runs it to its end, and answers the app and the job. */
+/** Runs a build to its end and returns the app and the job. */
 async function built(body: Record<string, unknown>, path = '/apps') {
   const begun = await ann.call('POST', path, body)
   expect(begun.status).toBe(202)
@@ -112,8 +112,8 @@ test('publishes the page with its assets and releases the rest of the hold', asy
 test('reports steps and progress in order', async () => {
   const begun = await ann.call('POST', '/apps', { prompt: 'a packing list' })
   await t.ctx.jobs.runDue()
-  const told = await ann.call('GET', `/jobs/${begun.text('job.id')}/events`)
-  const records = String(told.body).match(/^data: .*$/gm) ?? []
+  const events = await ann.call('GET', `/jobs/${begun.text('job.id')}/events`)
+  const records = String(events.body).match(/^data: .*$/gm) ?? []
   const steps = records.map((line) => Object(JSON.parse(line.slice(6))))
   const seen = steps.map((one) => (one.job ?? one).step).filter(Boolean)
   expect([...new Set(seen)]).toEqual(['planning', 'writing', 'checking', 'assets', 'publishing'])
@@ -168,15 +168,15 @@ test('a dry run returns the price and stores nothing', async () => {
 })
 
 test('a ref starts one build; another body is ref_conflict', async () => {
-  const wanted = { ...game, ref: 'my-fox-game' }
-  const first = await ann.call('POST', '/apps', wanted)
+  const body = { ...game, ref: 'my-fox-game' }
+  const first = await ann.call('POST', '/apps', body)
   await t.ctx.jobs.runDue()
-  const again = await ann.call('POST', '/apps', wanted)
+  const again = await ann.call('POST', '/apps', body)
   expect([again.status, again.body]).toEqual([202, first.body])
   const key = { 'idempotency-key': 'my-fox-game' }
   expect((await ann.call('POST', '/apps', game, key)).body).toEqual(first.body)
   for (const other of [{ prompt: 'a snake' }, { maxCredits: 300 }]) {
-    await refused(t, 409, 'ref_conflict', () => ann.call('POST', '/apps', { ...wanted, ...other }))
+    await refused(t, 409, 'ref_conflict', () => ann.call('POST', '/apps', { ...body, ...other }))
   }
   expect(Object((await ann.call('GET', '/apps')).body).apps).toHaveLength(1)
 })
@@ -214,7 +214,7 @@ test('an app cannot be changed during its first build', async () => {
   await refused(t, 409, 'busy', () =>
     ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' }),
   )
-  // It would be put on Explore after all, if it was built to be there.
+  // The running build could list it afterwards.
   await refused(t, 409, 'busy', () =>
     ann.call('PATCH', `/apps/${id}`, { title: 'Mine', store: false }),
   )
@@ -231,7 +231,7 @@ test("rejects a missing key and another agent's app", async () => {
 
 test('rejects invalid bodies and stores nothing', async () => {
   const html = '<p>hello</p>'
-  for (const wanted of [
+  for (const body of [
     {},
     { prompt, html },
     { prompt: '' },
@@ -250,11 +250,11 @@ test('rejects invalid bodies and stores nothing', async () => {
     { ...game, priceRemix: 5 },
     { ...game, title: 'x'.repeat(81) },
   ]) {
-    await refused(t, 400, 'bad_request', () => ann.call('POST', '/apps', wanted))
+    await refused(t, 400, 'bad_request', () => ann.call('POST', '/apps', body))
   }
   const id = await ann.publish()
-  for (const wanted of [{}, { prompt, html }, { prompt: '' }, { prompt: 'x'.repeat(8_001) }]) {
-    await refused(t, 400, 'bad_request', () => ann.call('POST', `/apps/${id}/versions`, wanted))
+  for (const body of [{}, { prompt, html }, { prompt: '' }, { prompt: 'x'.repeat(8_001) }]) {
+    await refused(t, 400, 'bad_request', () => ann.call('POST', `/apps/${id}/versions`, body))
   }
 })
 
@@ -348,8 +348,8 @@ test('cancelling a queued build deletes its app and releases the hold', async ()
 test('the price includes only assets that can be generated', async () => {
   const priceWith = async (PAINTER_MODEL: string): Promise<number> => {
     const ctx = await openTestHouse({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
-    const asked = { prompt: 'a harbour', dryRun: true }
-    const dry = await (await ctx.person('ann')).call('POST', '/apps', asked)
+    const request = { prompt: 'a harbour', dryRun: true }
+    const dry = await (await ctx.person('ann')).call('POST', '/apps', request)
     await ctx.close()
     return Number(Object(dry.body).price)
   }
@@ -362,21 +362,21 @@ test('paused: rejects builds, icons and assets', async () => {
   await reopen({ EMBEDDED_ASSET_CREDITS: '2' })
   const id = await ann.publish()
   const assets = [{ name: 'ship.png', kind: 'sprite', what: 'a small red ship' }]
-  const wanted = [
+  const calls = [
     ['POST', '/apps', game],
     ['POST', `/apps/${id}/versions`, { prompt }],
     ['PUT', `/apps/${id}/icon`, { make: true }],
     ['POST', `/apps/${id}/assets`, { assets }],
   ] as const
   await pauseAgent(t.ctx, ann.handle, true)
-  for (const [method, path, body] of wanted) {
+  for (const [method, path, body] of calls) {
     await refused(t, 403, 'paused', () => ann.call(method, path, body))
   }
-  // What is free is not bought.
+  // Free operations stay allowed.
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect((await ann.call('PUT', `/apps/${id}/icon`, { make: true })).status).toBe(200)
   await pauseAgent(t.ctx, ann.handle, false)
-  for (const [method, path, body] of wanted.slice(2)) {
+  for (const [method, path, body] of calls.slice(2)) {
     expect((await ann.call(method, path, body)).status).toBeLessThan(300)
   }
 })

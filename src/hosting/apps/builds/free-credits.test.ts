@@ -13,7 +13,7 @@ const list = { prompt: 'a packing list with tent, boots and a map' }
 
 let t: TestHouse
 let price = 0
-/** A house whose free credits may pay for one and a half builds a day. */
+/** Opens a server whose free budget covers one and a half builds a day. */
 beforeEach(async () => {
   const first = await openTestHouse()
   const dry = await (await first.person('ann')).call('POST', '/apps', { ...list, dryRun: true })

@@ -15,8 +15,8 @@ test('notifies the maker of finished and failed builds', async () => {
     return { app: begun.text('app.id'), job: begun.text('job.id') }
   }
   const { app, job } = await build({ prompt: 'a game about boats', kind: 'game', store: true })
-  const told = await ann.call('GET', '/me/notes')
-  expect(told.body).toMatchObject({
+  const notes = await ann.call('GET', '/me/notes')
+  expect(notes.body).toMatchObject({
     notes: [
       { kind: 'build.done', item: app, data: { job, version: 1 } },
       { kind: 'app.listed', item: app },
@@ -58,10 +58,10 @@ test('the prompt of a build is visible to its maker only', async () => {
   const begun = await ann.call('POST', '/apps', { prompt: first, title: 'Timer', store: true })
   await t.ctx.jobs.runDue()
   const app = `/apps/${begun.text('app.id')}`
-  const asked = { prompt: 'make the background red', note: 'Red' }
-  const bad = { ...asked, note: 'two\nlines' }
+  const change = { prompt: 'make the background red', note: 'Red' }
+  const bad = { ...change, note: 'two\nlines' }
   await refused(t, 400, 'bad_request', () => ann.call('POST', `${app}/versions`, bad))
-  expect((await ann.call('POST', `${app}/versions`, asked)).status).toBe(202)
+  expect((await ann.call('POST', `${app}/versions`, change)).status).toBe(202)
   await t.ctx.jobs.runDue()
   expect((await ann.call('GET', `${app}/versions`)).body).toMatchObject({
     versions: [{ note: 'Red' }, { note: first }],

@@ -25,10 +25,10 @@ const put = (body: unknown) => ann.call('PUT', path(), body)
 const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
   `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
 
-/** A picture with something in it, in any size. */
+/** Generates an image of any size. */
 async function picture(width = 800, height = 500): Promise<Uint8Array> {
-  const wanted = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
-  return (await t.ctx.generators.generate(wanted)).bytes
+  const request = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
+  return (await t.ctx.generators.generate(request)).bytes
 }
 
 async function creditsOf(person: Person) {
@@ -89,7 +89,7 @@ test('busy: concurrent requests generate one icon', async () => {
   const first = put({ make: true })
   await begun
   const problem = 'Another icon of this app is still running. Try again when it has finished.'
-  for (let asked = 0; asked < 2; asked += 1) {
+  for (let attempt = 0; attempt < 2; attempt += 1) {
     const { body } = await refused(t, 409, 'busy', () => put({ make: true }))
     expect(body).toMatchObject({ error: problem })
   }
@@ -154,7 +154,7 @@ test('rejects invalid, oversized, decompression-bomb and blank images', async ()
     await refused(t, 422, 'bad_picture', () => put({ image: dataUrl(bad) }))
 })
 
-/** The header of a PNG of 30,000 x 30,000 pixels, and nothing in it. */
+/** Header of a PNG of 30,000 x 30,000 pixels without data. */
 function bomb(): Uint8Array {
   const png = Buffer.alloc(45)
   png.write('\x89PNG\r\n\x1a\n', 'latin1')

@@ -229,14 +229,14 @@ test('100 concurrent remixes with credits for two buy two', async () => {
 })
 
 describe('during the scan the original may', () => {
-  /** A remix that is looking at the page while this happens. */
+  /** Runs a remix and calls `change` during its scan. */
   async function remixWhile(id: string, happens: () => Promise<unknown>, body?: object) {
     const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
-    const asked = remix(ben, id, body)
+    const response = remix(ben, id, body)
     await begun
     await happens()
     go()
-    return asked
+    return response
   }
 
   test('become more expensive than maxCredits', async () => {
@@ -248,7 +248,7 @@ describe('during the scan the original may', () => {
 
   test('be taken down, delisted or deleted without a charge', async () => {
     const ends: [(id: string) => Promise<unknown>, string][] = [
-      // A page that was taken down is known to the scan, which comes first.
+      // The scan knows the blocked page and runs first.
       [(id) => takeDown(ctx.ctx, id, 'spam'), 'blocked_by_scan'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { store: false }), 'not_found'],
       [(id) => ann.call('DELETE', `/apps/${id}`), 'not_found'],

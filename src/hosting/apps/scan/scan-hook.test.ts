@@ -11,13 +11,13 @@ const phish =
 
 let t: TestHouse
 let ann: Person
-/** What the hook answers next, and what it was sent. */
+/** Next reply of the hook, and the requests that it received. */
 let answer: () => Response | Promise<Response>
-let asked: { method: string; type: string | null; hash: string | null; page: string }[]
+let received: { method: string; type: string | null; hash: string | null; page: string }[]
 let hook: ReturnType<typeof Bun.serve>
 
 beforeEach(async () => {
-  asked = []
+  received = []
   answer = () => Response.json({ verdict: 'clean' })
   hook = Bun.serve({
     port: 0,
@@ -25,7 +25,7 @@ beforeEach(async () => {
     async fetch(request) {
       const { method, headers } = request
       const [type, hash] = [headers.get('content-type'), headers.get('x-content-sha256')]
-      asked.push({ method, type, hash, page: await request.text() })
+      received.push({ method, type, hash, page: await request.text() })
       return answer()
     },
   })
@@ -43,7 +43,7 @@ test('posts the page with its hash; a clean verdict changes nothing', async () =
   const made = await publish({ store: true })
   expect([made.status, Object(made.body).scan]).toEqual([201, { verdict: 'clean', warnings: [] }])
   const type = 'text/html; charset=utf-8'
-  expect(asked).toEqual([{ method: 'POST', type, hash: sha256(html), page: html }])
+  expect(received).toEqual([{ method: 'POST', type, hash: sha256(html), page: html }])
   expect(made.text('app.listed')).toBe('on')
 })
 
@@ -87,10 +87,10 @@ const odd: [string, () => Response][] = [
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/', 302)],
   ['half an answer', () => new Response('{"verdict":"cl')],
 ]
-test.each(odd)('%s is try_again and stores nothing', async (_, said) => {
-  answer = said
+test.each(odd)('%s is try_again and stores nothing', async (_, reply) => {
+  answer = reply
   await refused(t, 503, 'try_again', () => publish())
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
   expect(t.lines.map(({ event }) => event)).toContain('scan.hook')
 })
 
@@ -106,10 +106,10 @@ test('an unreachable hook is try_again for all operations', async () => {
 test('posts icons and shows them after a clean verdict', async () => {
   const id = await ann.publish()
   const put = (body: object) => ann.call('PUT', `/apps/${id}/icon`, body)
-  asked = []
+  received = []
   const icon = await put({ make: true })
   const { bytes } = await t.visit('GET', new URL(icon.text('icon')).pathname)
-  expect(asked).toMatchObject([{ method: 'POST', type: 'image/png', hash: sha256(bytes) }])
+  expect(received).toMatchObject([{ method: 'POST', type: 'image/png', hash: sha256(bytes) }])
   const own = { image: `data:image/png;base64,${bytes.toBase64()}` }
   for (const verdict of ['warn', 'block']) {
     answer = () => Response.json({ verdict })
@@ -122,7 +122,7 @@ test('posts icons and shows them after a clean verdict', async () => {
 
 test('pages that our rules block are not posted', async () => {
   await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
-  expect(asked).toEqual([])
+  expect(received).toEqual([])
 })
 
 test('rejects a page that is blocked by hash during the hook call', async () => {

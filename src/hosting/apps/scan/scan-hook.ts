@@ -8,7 +8,7 @@ import { second } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Finding } from '../../../scan/findings.ts'
 import type { Inspection } from '../../../scan/inspection.ts'
-import { theRule } from '../../../scan/rules.ts'
+import { getRule } from '../../../scan/rules.ts'
 
 const bounds = { bytesMax: 65_536, ms: 10 * second, redirectsMax: 0 }
 const reasonsMax = 10
@@ -58,7 +58,7 @@ export const findHookFindings = async (
 
 function findingsOf({ verdict, reasons = [] }: typeof VerdictSchema.static): Finding[] {
   if (verdict === 'clean') return []
-  const { code, effect, help } = theRule(rules[verdict])
+  const { code, effect, help } = getRule(rules[verdict])
   const excerpts = reasons.slice(0, reasonsMax).flatMap((one) => toPlainLine(one) || [])
   return (excerpts.length > 0 ? excerpts : ['']).map((excerpt) => ({
     code,

@@ -25,7 +25,7 @@ afterEach(() => h.close())
 
 const scanOf = async (id: string) => (await ann.call('GET', `/apps/${id}/scan`)).body
 
-/** Puts other bytes where a version's page is: as if the rules had learnt what was fine before. */
+/** Replaces the stored page of a version, as if older rules had accepted it. */
 async function swap(id: string, page: string): Promise<void> {
   const bytes = new TextEncoder().encode(page)
   const stored = await h.ctx.storage.put(bytes)
@@ -194,7 +194,7 @@ test('releasing an app with a newly blocked page quarantines it', async () => {
   await rescanOutdated(h.ctx)
   h.clock.turn(1_000)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
-  // Who releases what the check held has seen why.
+  // A manual release accepts the findings.
   expect((await admin('release', id)).text).toBe(`${id} is released from quarantine.`)
   await rescanOutdated(h.ctx)
   h.clock.turn(1_000)
