@@ -113,8 +113,8 @@ interface GatewayDetails {
   upstream_busy: { retryAfter: number }
   content_policy: None
   upstream_failed: { retryAfter?: number | undefined }
-  /** `said`: the message of the upstream. */
-  upstream_rejected: { said?: string; code?: 'context_length_exceeded' }
+  /** `reason`: the message of the upstream. */
+  upstream_rejected: { reason?: string; code?: 'context_length_exceeded' }
   no_content: None
   unreadable: None
   deadline: None

@@ -19,7 +19,7 @@ interface Provider {
   /** The name of the output limit in a request. */
   outputName?: 'max_completion_tokens' | 'max_tokens'
   /** The provider rejects `stream_options`. */
-  refusesStreamOptions?: boolean
+  rejectsStreamOptions?: boolean
 }
 
 const openai = { kind: 'openai' } as const
@@ -39,7 +39,7 @@ export const providers = {
     key: 'mistralApiKey',
     baseUrl: 'https://api.mistral.ai/v1',
     ...older,
-    refusesStreamOptions: true,
+    rejectsStreamOptions: true,
   },
   xai: { key: 'xaiApiKey', baseUrl: 'https://api.x.ai/v1', ...modern },
   gemini: { key: 'geminiApiKey', ...aiSdk('google') },

@@ -46,7 +46,7 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   upstream_busy: [wait],
   content_policy: [],
   upstream_failed: [{}],
-  upstream_rejected: [{ said: 'This model takes no temperature.' }],
+  upstream_rejected: [{ reason: 'This model takes no temperature.' }],
   no_content: [],
   unreadable: [],
   deadline: [],

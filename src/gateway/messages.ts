@@ -78,8 +78,8 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,
   content_policy: () => `The provider blocked this request under its content rules. ${uncharged}`,
   upstream_failed: () => `The provider failed. ${uncharged} Retry with backoff.`,
-  upstream_rejected: ({ said }) =>
-    `The provider rejected this request. ${uncharged} Change it before you retry.${said ? ` Reason: ${said}` : ''}`,
+  upstream_rejected: ({ reason }) =>
+    `The provider rejected this request. ${uncharged} Change it before you retry.${reason ? ` Reason: ${reason}` : ''}`,
   no_content: () => `The model returned no content. ${uncharged} Retry with backoff.`,
   unreadable: () => `The upstream's response is unreadable. ${charged} ${checkHistory}`,
   deadline: () => `The model exceeded the deadline. ${charged} ${checkHistory}`,
