@@ -33,7 +33,7 @@ const priceOf = (catalogue: Catalogue, id: string) => {
   return price && presentPrice(price)
 }
 
-test('a model is found by its exact id, and by what stands behind a colon of it', async () => {
+test('finds a model by its exact id and by id with suffixes', async () => {
   const models = [own, { ...own, id: 'local/llama3.2:3b' }, { ...own, id: 'local/small:floor' }]
   const catalogue = await open({ models })
   const find = (id: string) => {
@@ -52,7 +52,7 @@ test('a model is found by its exact id, and by what stands behind a colon of it'
   expect(find(`local/small${':nitro'.repeat(100_000)}`)).toBeUndefined()
 })
 
-test('the demo models have a price each, and can be listed by type', async () => {
+test('prices all demo models and lists them by type', async () => {
   const catalogue = await open({ demo: true })
   const ids = (types?: Parameters<Catalogue['list']>[0]) =>
     catalogue.list(types).map(({ id }) => id)
@@ -68,7 +68,7 @@ test('the demo models have a price each, and can be listed by type', async () =>
   expect(small).toMatchObject({ supportsTools: false, inputs: ['text'], contextLength: 8_000 })
 })
 
-test("an operator's row is tried at its upstreams in order, with the margin on its price", async () => {
+test("orders the upstreams of an operator's row and adds the margin", async () => {
   const catalogue = await open({ models: [own], marginPercent: 20 })
   const model = catalogue.find('local/small')?.model
   expect(model?.offers.map(({ upstream, model }) => [upstream, model])).toEqual([
@@ -81,7 +81,7 @@ test("an operator's row is tried at its upstreams in order, with the margin on i
   })
 })
 
-test('a row without the price its type is paid by has no rate', async () => {
+test('gives no price to a row without the parts of its type', async () => {
   const half = { ...own, price: { prompt: '0.1' } }
   expect((await open({ models: [half] })).find('local/small')?.model.price).toBeUndefined()
   const free = { ...own, price: { prompt: '0', completion: '0' } }
@@ -90,7 +90,7 @@ test('a row without the price its type is paid by has no rate', async () => {
   await expect(open({ models: [wrong] })).rejects.toThrow('The price of local/small')
 })
 
-test('models of this machine are metered', async () => {
+test('charges local models', async () => {
   const catalogue = await open({
     local: [
       { upstream: 'ollama', model: 'llama3.2:3b' },
@@ -104,7 +104,7 @@ test('models of this machine are metered', async () => {
   expect(catalogue.find('ollama/nomic-embed-text')?.model.type).toBe('embedding')
 })
 
-test('published prices are those of the list, to the digit', async () => {
+test('uses published prices exactly', async () => {
   const catalogue = await open({ published: ['openai', 'gemini', 'groq'] })
   expect(priceOf(catalogue, 'openai/gpt-4o')).toEqual({
     prompt: '0.0000025',
@@ -133,7 +133,7 @@ test('published prices are those of the list, to the digit', async () => {
   expect(catalogue.find('google/claude-3-opus')).toBeUndefined()
 })
 
-test('translated providers have their text of the list, and their media of our own rows', async () => {
+test('lists published text models and media of non-OpenAI providers', async () => {
   const published = ['anthropic', 'gemini', 'fal', 'replicate', 'elevenlabs', 'deepgram']
   const catalogue = await open({ published })
   expect(priceOf(catalogue, 'anthropic/claude-haiku-4-5')).toEqual({
@@ -158,7 +158,7 @@ test('translated providers have their text of the list, and their media of our o
   expect(catalogue.find('google/gemini-2.5-flash-image')?.model.type).toBe('image')
 })
 
-test('one model of several providers is one row with an offer each, at its own price', async () => {
+test('merges a model of several providers into one with an offer each', async () => {
   const catalogue = await open({ published: ['groq', 'openrouter'] })
   const model = catalogue.find('openai/gpt-oss-120b')?.model
   expect(model?.offers.map(({ upstream }) => upstream)).toEqual(['groq', 'openrouter'])
@@ -170,7 +170,7 @@ test('one model of several providers is one row with an offer each, at its own p
   expect(replaced.find('openai/gpt-oss-120b')?.model.offers[0]?.upstream).toBe('a')
 })
 
-test('every published row of every provider can be read, and has a rate', async () => {
+test('reads every published row with a price', async () => {
   const names = Object.keys(providers)
   const catalogue = await open({ published: names })
   expect(catalogue.list().length).toBeGreaterThan(500)
@@ -183,7 +183,7 @@ test('every published row of every provider can be read, and has a rate', async 
   }
 })
 
-test('what bills searches of its own, or answers no chat, is not served', async () => {
+test('excludes models that bill their own searches or support no chat', async () => {
   const catalogue = await open({ published: ['openai', 'openrouter'] })
   const ids = catalogue
     .list()
@@ -193,7 +193,7 @@ test('what bills searches of its own, or answers no chat, is not served', async 
   expect(ids).toContain('openrouter openai/o3-pro')
 })
 
-test('a price that follows the hour is the dearest of the day', async () => {
+test('uses the highest price of the day', async () => {
   const catalogue = await open({ published: ['deepseek'] })
   expect(priceOf(catalogue, 'deepseek/deepseek-chat')).toEqual({
     prompt: '0.00000027',

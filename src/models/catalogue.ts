@@ -40,7 +40,7 @@ export interface ResolvedModel {
 /** The available models, sorted by id. */
 export class Catalogue {
   private readonly byId: Map<string, Model>
-  /** Whether all models are demo models. */
+  /** True when all models are demo models. */
   readonly isDemo: boolean
 
   constructor(models: Model[]) {

@@ -68,7 +68,7 @@ test.each<[string, Price, Partial<Usage>, bigint]>([
   expect<bigint>(chargeOf(price, createUsage(usage))).toBe(charge)
 })
 
-test('large numbers are exact', () => {
+test('computes large amounts exactly', () => {
   const price = priced({ prompt: '123456789.000000000000001' })
   const rate = 123_456_789_000_000_000_000_001n
   const exact = (rate * BigInt(2 ** 53 - 1) + 999_999n) / 1_000_000n
@@ -134,7 +134,7 @@ const anyUse = fc
     return createUsage({ ...use, cached, cacheWrite, audio, reasoning })
   })
 
-test('no usage within the bounds costs more than the worst case', () => {
+test('never charges more than the maximum cost', () => {
   const room = fc.record({ prompt: fc.nat(2_000), completion: fc.nat(2_000) })
   fc.assert(
     fc.property(anyPrice, anyUse, room, (price, usage, more) => {
@@ -154,7 +154,7 @@ test('no usage within the bounds costs more than the worst case', () => {
   )
 })
 
-test('the worst case is of the dearest rate', () => {
+test('computes the maximum cost from the highest rate', () => {
   const bounds = { inputTokensMax: 1_000, outputTokensMax: 300 }
   // 1,000 written to a cache, 300 of reasoning.
   expect<bigint>(maxCost(thinker, bounds)).toBe(3_750_000n + 6_000_000n)
@@ -167,12 +167,12 @@ test('the worst case is of the dearest rate', () => {
   expect<bigint>(maxCost(free, bounds)).toBe(0n)
 })
 
-test('sound is in the worst case where there may be some', () => {
+test('includes audio in the maximum cost only when present', () => {
   const bounds = { inputTokensMax: 1_000, outputTokensMax: 0 }
   expect<bigint>(maxCost(hears, bounds)).toBe(100_000n)
   expect<bigint>(maxCost(hears, { ...bounds, hasAudio: true })).toBe(1_000_000n)
 })
 
-test('a window that is not known cannot be priced', () => {
+test('caps the cost of an unknown window', () => {
   expect(() => maxCost(mini, { inputTokensMax: Infinity, outputTokensMax: 1 })).toThrow(RangeError)
 })

@@ -69,7 +69,7 @@ export function chargeWithinHold(
 /** Upper bounds of a request's usage; 0 when missing. */
 export interface UsageBounds {
   inputTokensMax: number
-  /** Whether input tokens may represent audio. */
+  /** True when input tokens may represent audio. */
   hasAudio?: boolean
   /** For all choices together. */
   outputTokensMax: number

@@ -55,7 +55,7 @@ async function list(query: Partial<UseQuery> = {}) {
   return { ids: rows.map(({ requestId }) => requestId).join(' '), rows, total }
 }
 
-test('a row comes back as it was written, money to the last digit', async () => {
+test('returns a row as inserted, with exact amounts', async () => {
   await add({ requestId: 'one', estimated: true, firstByteMs: 5 })
   const { rows, total } = await list()
   expect(total).toBe(1)
@@ -64,7 +64,7 @@ test('a row comes back as it was written, money to the last digit', async () => 
   expect(row?.id).toHaveLength(12)
 })
 
-test('an account sees its own rows, newest first, in pages', async () => {
+test('lists an account’s rows, newest first, in pages', async () => {
   await add(...['a', 'b', 'c', 'd', 'e'].map((requestId, at) => ({ requestId, at })))
   await add({ account: 'gateway:ben', requestId: 'x' })
   expect(await list({ size: 2 })).toMatchObject({ ids: 'e d', total: 5 })
@@ -74,7 +74,7 @@ test('an account sees its own rows, newest first, in pages', async () => {
   expect(await list({ account: 'gateway:cy' })).toMatchObject({ ids: '', total: 0 })
 })
 
-test('the rows of one model are counted and paged by themselves', async () => {
+test('counts and pages the rows of one model', async () => {
   const models = ['m/a', 'm/b', 'm/a', 'm/b', 'm/a']
   await add(...models.map((model, at) => ({ model, at, requestId: String(at) })))
   expect(await list({ model: 'm/a' })).toMatchObject({ ids: '4 2 0', total: 3 })
@@ -83,7 +83,7 @@ test('the rows of one model are counted and paged by themselves', async () => {
   expect(await list({ model: 'm/c' })).toMatchObject({ ids: '', total: 0 })
 })
 
-test('from and to are inclusive, and an empty time has no rows', async () => {
+test('treats from and to as inclusive', async () => {
   const times = [10, 20, 20, 20, 30]
   await add(...times.map((at, n) => ({ at, requestId: String(n) })))
   expect(await list({ from: 20 })).toMatchObject({ ids: '4 3 2 1', total: 4 })
@@ -93,13 +93,13 @@ test('from and to are inclusive, and an empty time has no rows', async () => {
   expect(await list({ from: 31 })).toMatchObject({ ids: '', total: 0 })
 })
 
-test('a clock that goes back leaves the order of the rows', async () => {
+test('keeps the order of rows when the clock goes back', async () => {
   await add({ at: 50, requestId: 'a' }, { at: 10, requestId: 'b' }, { at: 60, requestId: 'c' })
   expect(await list()).toMatchObject({ ids: 'c b a', total: 3 })
   expect(await list({ from: 50, to: 50 })).toMatchObject({ ids: 'b a', total: 2 })
 })
 
-test('a row whose transaction fails leaves no gap', async () => {
+test('leaves no gap after a failed transaction', async () => {
   await add({ requestId: 'a' })
   const failed = db.tx(async (tx) => {
     await insertUse(tx, use({ requestId: 'lost' }))
@@ -110,7 +110,7 @@ test('a row whose transaction fails leaves no gap', async () => {
   expect(await list({ size: 1, page: 2 })).toMatchObject({ ids: 'a', total: 2 })
 })
 
-test('rows added at once are numbered without gaps', async () => {
+test('numbers concurrent rows without gaps', async () => {
   const names = Array.from({ length: 30 }, (_, at) => String(at))
   await Promise.all(
     names.map((requestId) => add({ requestId, model: `m/${Number(requestId) % 3}` })),
@@ -121,7 +121,7 @@ test('rows added at once are numbered without gaps', async () => {
   expect(await list({ model: 'm/1', size: 100 })).toMatchObject({ total: 10 })
 })
 
-test('the sweep forgets what is old, in every account, and the rest stays countable', async () => {
+test('deletes old rows of all accounts and keeps the rest countable', async () => {
   const many = Array.from({ length: 2_500 }, (_, at) => ({
     at,
     requestId: String(at),

@@ -21,7 +21,7 @@ const priced = (texts: PriceTexts, margin?: number): Price => {
   return price
 }
 
-test('no digit of a price per token is lost', () => {
+test('keeps all digits of a price per token', () => {
   expect(fromUsdPerUnit('0.0000000375')).toBe(37_500_000n)
   expect(fromUsdPerUnit('0.000000000000001')).toBe(1n)
   expect(fromUsdPerUnit('15')).toBe(15_000_000_000_000_000n)
@@ -29,7 +29,7 @@ test('no digit of a price per token is lost', () => {
   expect(toUsdPerUnit(0n)).toBe('0')
 })
 
-test('every rate that can be written is read as itself', () => {
+test('round-trips every rate', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 24n - 1n), (rate) => {
       expect(fromUsdPerUnit(toUsdPerUnit(rate))).toBe(rate)
@@ -37,7 +37,7 @@ test('every rate that can be written is read as itself', () => {
   )
 })
 
-test('what is no price is refused', () => {
+test('rejects invalid prices', () => {
   for (const text of ['', '-1', '1e-7', '.5', '1.', '0.0000000000000001', 'NaN', '1,5', ' 1']) {
     expect(fromUsdPerUnit(text)).toBeUndefined()
     expect(readPrice({ prompt: text })).toHaveProperty('error')
@@ -49,7 +49,7 @@ test('what is no price is refused', () => {
   expect(readPrice({ per_second: '1', per_minute: '1' })).toHaveProperty('error')
 })
 
-test('a part that is left out is no part; equal rows have equal ids', () => {
+test('omits missing parts and gives equal prices equal ids', () => {
   const price = priced({ prompt: '0.0000000375', per_image: '0.04' })
   expect(Object.keys(price).toSorted()).toEqual(['id', 'perImage', 'prompt'])
   expect(priced({ per_image: '0.04', prompt: '0.00000003750' }).id).toBe(price.id)
@@ -57,7 +57,7 @@ test('a part that is left out is no part; equal rows have equal ids', () => {
   expect(price.id).toMatch(/^pr_[0-9a-f]{12}$/)
 })
 
-test('the margin is added exactly and rounded up', () => {
+test('adds the margin and rounds up', () => {
   const texts = {
     prompt: '0.000000000000001',
     completion: '0.000001',
@@ -72,7 +72,7 @@ test('the margin is added exactly and rounded up', () => {
   })
 })
 
-test('the wire and the hold carry the whole price', () => {
+test('keeps the whole price on the wire and in the hold', () => {
   const texts: PriceTexts = {
     prompt: '0.0000000375',
     completion: '0.00000015',
@@ -89,14 +89,14 @@ test('the wire and the hold carry the whole price', () => {
   expect(JSON.parse(kept.tiers ?? '')).toEqual(texts.tiers)
 })
 
-test('free is only what has no price above 0', () => {
+test('treats a price as free only when all parts are 0', () => {
   expect(isFree(priced({ prompt: '0', completion: '0' }), 1)).toBe(true)
   expect(isFree(priced({ prompt: '0', completion: '0.1' }), 1)).toBe(false)
   const tiers = [{ above: 1, prompt: '1', completion: '0' }]
   expect(isFree(priced({ prompt: '0', completion: '0', tiers }), 1)).toBe(false)
 })
 
-test('a rate is published when the model can be paid by it', () => {
+test('requires the parts that a model type is charged by', () => {
   const one = (part: keyof PriceTexts) => priced({ [part]: '1' })
   expect(hasRate('chat', one('prompt'))).toBe(false)
   expect(hasRate('chat', priced({ prompt: '0', completion: '0' }))).toBe(true)

@@ -193,16 +193,19 @@ const formatRates = (rates: Rates, format: (rate: bigint) => string): RateTexts 
     }),
   )
 
-/** Whether all parts are published as 0. The price of a search counts only when there were any. */
+/**
+ * Returns whether all parts are published as 0. The price of a search counts only when there were
+ * any.
+ */
 export const isFree = (price: Price, searches: number): boolean =>
   partNames.every((part) => !price[part] || (part === 'perSearch' && searches === 0)) &&
   !price.tiers?.some((tier) => tier.prompt || tier.completion)
 
-/** Whether a price charges by time. */
+/** Returns whether a price charges by time. */
 export const isTimed = ({ perSecond, perMinute }: Price): boolean =>
   perSecond !== undefined || perMinute !== undefined
 
-/** Whether a price has the parts that models of this type are charged by. */
+/** Returns whether a price has the parts that models of this type are charged by. */
 export function hasRate(type: ModelType, price: Price): boolean {
   const has = (...names: Part[]) => names.some((part) => price[part] !== undefined)
   if (type === 'chat') return has('prompt') && has('completion')

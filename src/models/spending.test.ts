@@ -43,7 +43,7 @@ const add = (model: string, daysAgo: number, charged: bigint, account = gus) =>
   )
 const spent = (days: number, models = 5) => getSpending({ db, clock }, gus, { days, models })
 
-test('spending is told by day, today too, and by model, the dearest first, to the last digit', async () => {
+test('returns exact spending by day and by model, highest first', async () => {
   const large = 4_503_599_627_370_497n
   await add('m/a', 2, large)
   await add('m/a', 2, large)
@@ -69,7 +69,7 @@ test('spending is told by day, today too, and by model, the dearest first, to th
   expect(await listUsedModels(db.read, gus, 2)).toEqual(['m/a', 'm/b'])
 })
 
-test('days that are no longer kept are forgotten, and the numbers of the history are not', async () => {
+test('deletes old days and keeps the numbers of the history', async () => {
   await add('m/a', 3, 5n)
   await add('m/a', 2, 5n)
   await deleteOldUses(db, Date.UTC(2026, 4, 2))

@@ -8,7 +8,7 @@ const pictures = 8_000
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 const picture = (url: string) => ({ type: 'image_url', image_url: { url } })
 
-test('our own count takes four letters, or one other character, for a token', () => {
+test('estimates four ASCII characters, or one other character, per token', () => {
   expect(estimateTokens('')).toBe(0)
   expect(estimateTokens('a')).toBe(1)
   expect(estimateTokens('Hello, world')).toBe(3)
@@ -16,7 +16,7 @@ test('our own count takes four letters, or one other character, for a token', ()
   expect(estimateTokens('👋')).toBe(1)
 })
 
-test('no text has more tokens than its request may have, even one for each byte', () => {
+test('bounds the tokens of any text, even at one token per byte', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const most = maxInputTokens(user(text), pictures)
@@ -26,14 +26,14 @@ test('no text has more tokens than its request may have, even one for each byte'
   )
 })
 
-test('tools, schemas and fields we do not know are counted', () => {
+test('counts tools, schemas and unknown fields', () => {
   const plain = maxInputTokens(user('hi'), pictures)
   const more = { ...user('hi'), tools: ['x'.repeat(500)], unknown: 'y'.repeat(500) }
   expect(maxInputTokens(more, pictures)).toBeGreaterThan(plain + 1_000)
   expect(maxInputTokens({ input: 'z'.repeat(500) }, pictures)).toBeGreaterThan(500)
 })
 
-test('our own count of a prompt is of what a model reads', () => {
+test('estimates only what a model reads', () => {
   const { messages } = user('hi')
   const plain = estimatePromptTokens({ messages }, 0)
   const settings = { model: 'maker/small', stream: true, stream_options: { include_usage: true } }
@@ -43,7 +43,7 @@ test('our own count of a prompt is of what a model reads', () => {
   )
 })
 
-test('a picture counts as itself, not as its bytes, whether inline or elsewhere', () => {
+test('counts an image by itself, inline or by URL', () => {
   const text = { type: 'text', text: 'What is this?' }
   const inline = user([text, picture(`data:image/png;base64,${'A'.repeat(1e6)}`)])
   const elsewhere = user([text, picture('https://example.com/a.png'), picture('https://b')])
@@ -53,7 +53,7 @@ test('a picture counts as itself, not as its bytes, whether inline or elsewhere'
   expect(estimatePromptTokens(inline, 100)).toBe(estimatePromptTokens(user([text]), 0) + 100)
 })
 
-test('a text that looks like a picture is a text', () => {
+test('counts a text that resembles an image as text', () => {
   const text = `data:image/png;base64,${'A'.repeat(10_000)}`
   expect(maxInputTokens(user(text), pictures)).toBeGreaterThan(10_000)
   expect(maxInputTokens(user([{ type: 'text', text }]), pictures)).toBeGreaterThan(10_000)
@@ -61,7 +61,7 @@ test('a text that looks like a picture is a text', () => {
   expect(maxInputTokens(tools, pictures)).toBeGreaterThan(20_000)
 })
 
-test('sound inline is bound by its bytes; other media by nothing but the window', () => {
+test('bounds inline audio by its bytes and other media by the window', () => {
   const data = 'A'.repeat(5_000)
   const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
   const film = (url: string) => ({ type: 'video_url', video_url: { url } })
@@ -88,13 +88,13 @@ test('sound inline is bound by its bytes; other media by nothing but the window'
   }
 })
 
-test('a window that is known is the most, one that is not cuts no text', () => {
+test('limits the bound to a known window only', () => {
   const long = user('x'.repeat(500_000))
   expect(maxInputTokens(long, pictures, 200_000)).toBe(200_000)
   expect(maxInputTokens(long, pictures)).toBeGreaterThan(500_000)
 })
 
-test('messages that are none are only text', () => {
+test('counts invalid messages as text', () => {
   for (const messages of [null, 'x', [null, 7, { content: [null, 'x', {}] }]]) {
     expect(maxInputTokens({ messages }, pictures)).toBeGreaterThan(1_000)
   }

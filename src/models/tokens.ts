@@ -15,8 +15,8 @@ const asciiPerToken = 4
 const isImage = (part: unknown): boolean => isRecord(part) && part.type === 'image_url'
 
 /**
- * Whether the bytes of a part do not bound its tokens: media by URL, videos, and files, where few
- * bytes may be many pages. Audio data has more bytes than tokens.
+ * Returns whether the bytes of a part do not bound its tokens: media by URL, videos, and files,
+ * where few bytes may be many pages. Audio data has more bytes than tokens.
  */
 function isUnbounded(part: unknown): boolean {
   const { type, input_audio: audio } = recordOf(part)
@@ -24,7 +24,7 @@ function isUnbounded(part: unknown): boolean {
   return type === 'file' || type === 'video_url'
 }
 
-/** Whether input tokens may represent audio, including that of videos. */
+/** Returns whether input tokens may represent audio, including that of videos. */
 export const mayContainAudio = ({ messages }: Json): boolean =>
   itemsOf(messages).some((message) =>
     partsOf(message).some(

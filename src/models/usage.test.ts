@@ -150,14 +150,14 @@ test.each<[string, unknown]>([
   expect(readUsage(raw, limits)).toBeUndefined()
 })
 
-test('a total alone is the prompt where nothing is written, as Voyage tells it', () => {
+test('reads a total without completion as the prompt, as Voyage sends it', () => {
   const { seconds: _, ...embedded } = { ...limits, completion: 0 }
   expect(readUsage({ total_tokens: 11 }, embedded)).toEqual(createUsage({ prompt: 11 }))
   expect(readUsage({ total_tokens: 11 }, limits)).toBeUndefined()
   expect(readUsage({ seconds: 3 }, embedded)).toBeUndefined()
 })
 
-test('whatever comes, parts stay within their wholes and wholes within the limits', () => {
+test('keeps parts within totals and totals within limits for any input', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.string(), fc.constant(null), fc.nat(2_000))
   const details = fc.oneof(
     number,

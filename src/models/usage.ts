@@ -17,7 +17,7 @@ export interface Usage {
   searches: number
   /** Input tokens of the longest upstream request, when there were several; else 0. */
   longest: number
-  /** Whether any number is an estimate or was corrected. */
+  /** True when any number is an estimate or was corrected. */
   estimated: boolean
 }
 

@@ -10,14 +10,14 @@ function fresh() {
   return { breaker, clock, fail }
 }
 
-test('five failures in a row open it, and it says so once', () => {
+test('opens after five failures in a row and reports it once', () => {
   const { breaker, fail } = fresh()
   expect(fail(5)).toEqual([false, false, false, false, true])
   expect(breaker.isAvailable).toBe(false)
   expect(breaker.tryAcquire()).toBe(false)
 })
 
-test('a success between them starts the count again', () => {
+test('resets the count after a success', () => {
   const { breaker, fail } = fresh()
   fail(4)
   breaker.succeeded()
@@ -25,7 +25,7 @@ test('a success between them starts the count again', () => {
   expect(breaker.isAvailable).toBe(true)
 })
 
-test('after the pause one probe may pass, and its success closes it', () => {
+test('admits one probe after the pause and closes after its success', () => {
   const { breaker, clock, fail } = fresh()
   fail(5)
   clock.at += 4_999
@@ -37,7 +37,7 @@ test('after the pause one probe may pass, and its success closes it', () => {
   expect([breaker.tryAcquire(), breaker.tryAcquire()]).toEqual([true, true])
 })
 
-test('a probe that fails doubles the pause, up to five minutes', () => {
+test('doubles the pause after a failed probe, up to five minutes', () => {
   const { breaker, clock, fail } = fresh()
   fail(5)
   let pause = 5_000
@@ -51,7 +51,7 @@ test('a probe that fails doubles the pause, up to five minutes', () => {
   expect(pause).toBe(300_000)
 })
 
-test('a probe whose client left, or that never ended, makes room for another', () => {
+test('admits another probe when one is released or expires', () => {
   const { breaker, clock, fail } = fresh()
   fail(5)
   clock.at += 5_000
@@ -62,7 +62,7 @@ test('a probe whose client left, or that never ended, makes room for another', (
   expect(breaker.tryAcquire()).toBe(true)
 })
 
-test('failures of requests that were under way do not lengthen the pause', () => {
+test('does not extend the pause for requests already running', () => {
   const { breaker, clock, fail } = fresh()
   const underWay = [breaker.tryAcquire(), breaker.tryAcquire()]
   fail(5)
@@ -71,7 +71,7 @@ test('failures of requests that were under way do not lengthen the pause', () =>
   expect(breaker.tryAcquire()).toBe(true)
 })
 
-test('a clock that is set back lengthens no pause and no probe', () => {
+test('does not extend pauses when the clock is set back', () => {
   const { breaker, clock, fail } = fresh()
   fail(5)
   clock.at -= 3_600_000

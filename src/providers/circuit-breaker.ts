@@ -24,7 +24,7 @@ export class CircuitBreaker {
     return this.isPaused ? 'open' : 'half-open'
   }
 
-  /** Whether a request may be sent now. */
+  /** Returns whether a request may be sent now. */
   get isAvailable(): boolean {
     if (this.failures < failuresMax) return true
     const probeAt = this.probeAt ?? -Infinity

@@ -5,7 +5,7 @@ import { parseErrorReason } from './error-body.ts'
 const long = "This model's maximum context length is 8192 tokens."
 const saying = (body: unknown) => parseErrorReason(JSON.stringify(body))
 
-test('each kind of upstream says it in another place', () => {
+test('finds the message in each upstream’s format', () => {
   for (const body of [
     { error: { message: long, code: null } },
     { error: long },
@@ -19,22 +19,22 @@ test('each kind of upstream says it in another place', () => {
       },
     },
   ]) {
-    expect([body, saying(body)]).toEqual([body, { said: long }])
+    expect([body, saying(body)]).toEqual([body, { reason: long }])
   }
 })
 
-test('a prompt that is too long has the code that programs look for', () => {
+test('sets the code for a prompt that is too long', () => {
   const code = 'context_length_exceeded'
-  expect(saying({ error: { message: long, code } })).toEqual({ said: long, code })
+  expect(saying({ error: { message: long, code } })).toEqual({ reason: long, code })
   const llama = { code: 400, message: long, type: 'exceed_context_size_error' }
-  expect(saying({ error: llama })).toEqual({ said: long, code })
+  expect(saying({ error: llama })).toEqual({ reason: long, code })
 })
 
-test('it is one line of bounded length, and nothing where nothing is said', () => {
-  const { said } = saying({ error: { message: ` a\n\n b${'😀'.repeat(400)}` } })
-  expect(said?.startsWith('a b😀')).toBe(true)
-  expect(said?.length).toBe(500)
-  expect(said?.isWellFormed()).toBe(true)
+test('returns one bounded line, and nothing without a message', () => {
+  const { reason } = saying({ error: { message: ` a\n\n b${'😀'.repeat(400)}` } })
+  expect(reason?.startsWith('a b😀')).toBe(true)
+  expect(reason?.length).toBe(500)
+  expect(reason?.isWellFormed()).toBe(true)
   for (const body of ['', 'no json', '<h1>Bad</h1>', '[]', '{"error":{"message":7}}', '{}']) {
     expect([body, parseErrorReason(body)]).toEqual([body, {}])
   }

@@ -3,7 +3,7 @@ import { parseRecord } from './response.ts'
 
 /** An upstream's reason for rejecting a request, safe to pass to the client. */
 export interface ErrorReason {
-  said?: string
+  reason?: string
   code?: 'context_length_exceeded'
 }
 
@@ -28,12 +28,12 @@ export function parseErrorReason(body: string): ErrorReason {
   const { code, type } = recordOf(parseRecord(body)?.error)
   const isTooLong = includesAny(tooLongCodes, [code, type])
   return {
-    ...(message && { said: message }),
+    ...(message && { reason: message }),
     ...(isTooLong && { code: 'context_length_exceeded' }),
   }
 }
 
-/** Whether an error body reports a violation of the upstream's content rules. */
+/** Returns whether an error body reports a violation of the upstream's content rules. */
 export function isContentFilterError(body: string): boolean {
   const error = recordOf(parseRecord(body)?.error)
   return includesAny(filterCodes, [error.code, error.type, recordOf(error.innererror).code])

@@ -26,7 +26,7 @@ const body = JSON.stringify({ content: 'wörld' })
 const ask = (line: HttpClient, url: string, signal = AbortSignal.timeout(5_000)) =>
   line.fetch(url, { method: 'POST', body, signal, headers: { 'content-type': 'application/json' } })
 
-test('a connection that does not open was reset before any byte', async () => {
+test('reports a connection that does not open as a reset', async () => {
   const { signal } = new AbortController()
   const error: unknown = await ask(
     new HttpClient(20),
@@ -36,7 +36,7 @@ test('a connection that does not open was reset before any byte', async () => {
   expect(classifyNetworkError(error, signal)).toBe('reset')
 })
 
-test('so was that of a form or of bytes', async () => {
+test('reports the same for forms and bytes', async () => {
   const { signal } = new AbortController()
   const form = new FormData()
   form.append('file', new Blob(['ahoy']), 'a.txt')
@@ -49,14 +49,14 @@ test('so was that of a form or of bytes', async () => {
   }
 })
 
-test('an upstream that was reached may take its time', async () => {
+test('sets no time limit after the connection', async () => {
   const signal = AbortSignal.timeout(100)
   const asking = ask(new HttpClient(20), `http://127.0.0.1:${mute.port}`, signal)
   const error: unknown = await asking.catch((error: unknown) => error)
   expect(classifyNetworkError(error, signal)).toBe('timeout')
 })
 
-test('what is sent is the same, whether the upstream was heard of or not', async () => {
+test('sends the same request to known and unknown upstreams', async () => {
   const line = new HttpClient()
   const [first, second]: unknown[] = [
     await (await ask(line, echo.url.href)).json(),
@@ -66,7 +66,7 @@ test('what is sent is the same, whether the upstream was heard of or not', async
   expect(first).toMatchObject([{ 'content-length': String(Buffer.byteLength(body)) }, body])
 })
 
-test('a form is sent with its boundary, bytes as they are', async () => {
+test('sends forms with their boundary and bytes unchanged', async () => {
   const line = new HttpClient()
   const form = new FormData()
   form.append('file', new Blob(['ahoy']), 'a.txt')

@@ -9,7 +9,7 @@ const chunksOf = async (answer: object) => {
   return events.map((event) => event.slice('data: '.length))
 }
 
-test('a whole answer is a chunk for each choice, the usage and [DONE]', async () => {
+test('converts a response to chunks, usage and [DONE]', async () => {
   const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
   const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
   const said = { role: 'assistant', content: 'Hi\n\nthere', reasoning_content: 'Hm.' }
@@ -40,7 +40,7 @@ test('a whole answer is a chunk for each choice, the usage and [DONE]', async ()
   ])
 })
 
-test('an error is its event alone, and what is no JSON breaks off', async () => {
+test('converts an error to one event and breaks off on invalid JSON', async () => {
   const error = { message: 'Broken.', code: 500 }
   expect(await chunksOf({ error })).toEqual([JSON.stringify({ error }), ''])
   expect(await toEventStream(new Response('')).text()).toBe('')
@@ -60,7 +60,7 @@ function slow() {
   }
 }
 
-test('events go on as they come, whatever they are called', async () => {
+test('passes events through under any content type', async () => {
   const { write, end, read } = slow()
   write(chunk)
   expect(await read()).toBe(chunk)
@@ -70,7 +70,7 @@ test('events go on as they come, whatever they are called', async () => {
   expect(await read()).toBe('')
 })
 
-test('a whole answer begins with its first byte, though that is space', async () => {
+test('sends a keep-alive at the first byte, even for whitespace', async () => {
   const { write, end, read } = slow()
   write('\n')
   expect(await read()).toBe(': keep-alive\n\n')
@@ -81,7 +81,7 @@ test('a whole answer begins with its first byte, though that is space', async ()
   expect(await read()).toContain('"delta":{}')
 })
 
-test('only a chat that was to be a stream is looked at', () => {
+test('applies only to streaming chat', () => {
   const call = { path: '/chat/completions', model: 'm', signal: AbortSignal.timeout(1) } as const
   const whole = Response.json({})
   expect(mayBeNonStreaming(whole, { ...call, body: { stream: true } })).toBe(true)

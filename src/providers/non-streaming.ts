@@ -4,7 +4,7 @@ import { eventStreamResponse, parseRecord, recordsIn } from './response.ts'
 import type { UpstreamCall } from './upstream.ts'
 
 /**
- * Whether the response to a streaming chat may be one JSON object, as from servers without
+ * Returns whether the response to a streaming chat may be one JSON object, as from servers without
  * streaming. Some servers send events under another content type, so the type alone cannot tell.
  */
 export const mayBeNonStreaming = (
@@ -58,7 +58,9 @@ export function toEventStream(response: Response): Response {
 const brace = 123
 const space = 32
 
-/** Whether the first visible byte is a brace, as in no event; undefined before that byte. */
+/**
+ * Returns whether the first visible byte is a brace, as in no event; undefined before that byte.
+ */
 function startsWithBrace(bytes: Uint8Array): boolean | undefined {
   const first = bytes.find((byte) => byte > space)
   return first === undefined ? undefined : first === brace

@@ -25,7 +25,7 @@ const faultOf = (model: string, stream = false, signal?: AbortSignal) =>
     (error: unknown) => (error instanceof UpstreamError ? error.kind : error),
   )
 
-test('the body goes out as it came, but for the model; the key goes in the header', async () => {
+test('sends the body unchanged except the model, with the key in a header', async () => {
   const answer = await ask('ok', { seed: 7, unknown: { deep: [1] } })
   expect(answer.status).toBe(200)
   const said: unknown = await answer.json()
@@ -41,7 +41,7 @@ test('the body goes out as it came, but for the model; the key goes in the heade
   })
 })
 
-test('a stream always asks for its usage, and keeps what else was asked', async () => {
+test('requests the usage of every stream and keeps other options', async () => {
   const answer = await ask('ok', { stream: true, stream_options: { obfuscate: false } })
   expect(answer.headers.get('content-type')).toContain('text/event-stream')
   const text = await answer.text()
@@ -53,14 +53,14 @@ test('a stream always asks for its usage, and keeps what else was asked', async 
   })
 })
 
-test('a stream that comes in single bytes is the same stream', async () => {
+test('reads a stream of single bytes', async () => {
   const [whole, split] = await Promise.all(
     ['ok', 'ok-split-utf8'].map(async (name) => (await ask(name, { stream: true })).text()),
   )
   expect(split).toBe(whole ?? '')
 })
 
-test('a form is sent with the model of the upstream and its file', async () => {
+test('sends a form with the upstream’s model and the file', async () => {
   const form = new FormData()
   form.set('model', 'maker/alias')
   form.set('file', new File(['RIFF'], 'a.wav', { type: 'audio/wav' }))
@@ -77,7 +77,7 @@ test('a form is sent with the model of the upstream and its file', async () => {
   expect(text).not.toContain('maker/alias')
 })
 
-test('what gives no answer is a fault of its kind, which names neither address nor key', async () => {
+test('classifies missing responses without naming address or key', async () => {
   expect(await faultOf('reset-first')).toBe('reset')
   expect(await faultOf('close-first', true)).toBe('reset')
   expect(await faultOf('bad-headers')).toBe('unreadable')
@@ -100,12 +100,12 @@ test('what gives no answer is a fault of its kind, which names neither address n
   expect(Bun.inspect(fault)).not.toContain('127.0.0.1')
 })
 
-test('a redirect is not followed', async () => {
+test('does not follow redirects', async () => {
   expect(await faultOf('redirect')).toBe('redirect')
   expect(fake.canaryTouched()).toBe(0)
 })
 
-test('a refusal keeps its status and body, without the key', async () => {
+test('keeps status and body of an error without the key', async () => {
   for (const status of [400, 401, 402, 403, 404, 422, 429, 500, 503]) {
     const answer = await ask(String(status))
     expect(answer.status).toBe(status)
@@ -114,14 +114,14 @@ test('a refusal keeps its status and body, without the key', async () => {
   expect(await (await ask('401')).text()).toContain('Incorrect API key provided: [key].')
 })
 
-test('a refusal is read only at its beginning', async () => {
+test('reads only the start of an error body', async () => {
   const body = 'x'.repeat(200_000)
   const head = `HTTP/1.1 400 No\r\ncontent-length: ${body.length}\r\n\r\n`
   fake.script('fake/long', [{ send: head }, { send: body }, { do: 'end' }])
   expect(await (await ask('long')).text()).toHaveLength(65_536)
 })
 
-test('a status that HTTP does not have is a failure of the upstream', async () => {
+test('reports a status outside HTTP as an upstream failure', async () => {
   for (const status of ['600', '000']) {
     const head = `HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`
     fake.script(`fake/${status}`, [{ send: head }, { do: 'end' }])
@@ -129,7 +129,7 @@ test('a status that HTTP does not have is a failure of the upstream', async () =
   }
 })
 
-test('the upstream sees that the client left', async () => {
+test('aborts the upstream when the client leaves', async () => {
   for (const model of ['hang', 'hang-middle', 'ok-slow']) {
     const leaving = new AbortController()
     const before = fake.received.length
@@ -144,7 +144,7 @@ test('the upstream sees that the client left', async () => {
   }
 })
 
-test('every row of the fake can be asked, plain and streamed, and ends', async () => {
+test('serves every row of the fake upstream, plain and streamed', async () => {
   const names = Object.keys(scripts).filter((name) => !/^(hang|ok-slow|gzip)/.test(name))
   for (const stream of [false, true]) {
     for (const name of [...names, ...Object.keys(mediaScripts)]) {
@@ -155,7 +155,7 @@ test('every row of the fake can be asked, plain and streamed, and ends', async (
   }
 })
 
-test('a compressed bomb is unpacked only as far as it is read', async () => {
+test('decompresses a bomb only as far as it is read', async () => {
   const { body } = await ask('gzip-bomb')
   const reader = body?.getReader()
   const first = await reader?.read()

@@ -28,7 +28,7 @@ const call = (model: string) => ({
   signal: AbortSignal.timeout(5_000),
 })
 
-test('with nothing configured there is the demo; with a key there is its provider', async () => {
+test('opens the demo without configuration and a provider with its key', async () => {
   const bare = await open({})
   expect([bare.registry.names, bare.demo]).toEqual([['demo'], true])
   const keyed = await open({ GROQ_API_KEY: 'k', XAI_API_KEY: 'k' })
@@ -39,7 +39,7 @@ test('with nothing configured there is the demo; with a key there is its provide
   expect((await open({ DEMO_MODELS: 'off' })).registry.names).toEqual([])
 })
 
-test('a provider that is translated needs no more than its key', async () => {
+test('opens an AI SDK provider with its key alone', async () => {
   const keys = ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'COHERE_API_KEY', 'FAL_KEY']
   const more = ['REPLICATE_API_TOKEN', 'ELEVENLABS_API_KEY', 'DEEPGRAM_API_KEY']
   const { registry } = await open(Object.fromEntries([...keys, ...more].map((key) => [key, 'k'])))
@@ -54,7 +54,7 @@ test('a provider that is translated needs no more than its key', async () => {
   ])
 })
 
-test('an Ollama that answers tells its models; one that does not is no fault', async () => {
+test('lists the models of Ollama and ignores a missing one', async () => {
   const models = [{ name: 'llama3.2:3b' }, { name: 'nomic-embed-text:latest' }]
   const ollama = Bun.serve({
     hostname: '127.0.0.1',
@@ -69,7 +69,7 @@ test('an Ollama that answers tells its models; one that does not is no fault', a
   expect([gone.local, gone.registry.names]).toEqual([[], ['demo']])
 })
 
-test('failures open the breaker of one upstream, and the operator is told', async () => {
+test('opens the breaker of one upstream after failures and logs it', async () => {
   const { lines, ctx } = housed()
   const lane = (name: string) =>
     createOpenAiAdapter({ name, baseUrl: fake.baseUrl, apiKey: 'sk-hush' })
@@ -108,7 +108,7 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
   ])
 })
 
-test('what the client did wrong, and a client that left, are no failures', async () => {
+test('does not count client errors and disconnects as failures', async () => {
   const lanes = [
     createOpenAiAdapter({ name: 'a', baseUrl: fake.baseUrl }),
     createDemoUpstream(systemClock),
@@ -126,7 +126,7 @@ test('what the client did wrong, and a client that left, are no failures', async
   expect([a?.isAvailable, demo?.isAvailable]).toEqual([true, true])
 })
 
-test('speeds are remembered by upstream and model', () => {
+test('remembers speeds by upstream and model', () => {
   const { speeds } = new Registry([], housed().ctx)
   expect(speeds.tokensPerSecond('a', 'm')).toBe(0)
   speeds.record('a', 'm', 100, 1_000)

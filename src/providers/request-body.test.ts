@@ -13,7 +13,7 @@ function sent(body: Record<string, unknown>, dialect: Dialect = {}, outputTokens
   return typeof text === 'string' ? JSON.parse(text) : text
 }
 
-test('what nobody limits goes out as it came, under the model of the upstream', () => {
+test('passes a body through with the upstream’s model name', () => {
   expect(sent({ model: 'x/y', a: null, max_tokens: 'all' })).toEqual({
     model: 'm',
     a: null,
@@ -21,7 +21,7 @@ test('what nobody limits goes out as it came, under the model of the upstream', 
   })
 })
 
-test('the most output tokens are the least of what was said, in the name that is known', () => {
+test('sends the lowest output limit under the known name', () => {
   const rows: [Record<string, unknown>, Dialect, number | undefined, Record<string, unknown>][] = [
     [{}, {}, 9, { max_tokens: 9 }],
     [{ max_tokens: 5 }, {}, 9, { max_tokens: 5 }],
@@ -46,14 +46,14 @@ test('the most output tokens are the least of what was said, in the name that is
   }
 })
 
-test('an upstream that refuses stream_options is sent none', () => {
+test('omits stream_options for an upstream that rejects it', () => {
   const body = { stream: true, stream_options: { include_usage: true } }
-  expect(sent(body, { refusesStreamOptions: true })).toEqual({ model: 'm', stream: true })
+  expect(sent(body, { rejectsStreamOptions: true })).toEqual({ model: 'm', stream: true })
   expect(sent(body)).toEqual({ model: 'm', ...body })
   expect(sent({ stream: true, stream_options: null })).toEqual({ model: 'm', ...body })
 })
 
-test('nothing is kept in a cache for longer than its price says', () => {
+test('removes cache lifetimes that the price does not cover', () => {
   const part = (cache_control: object) => ({ type: 'text', text: 'A "ttl": 1.', cache_control })
   const properties = { cache_control: { type: 'object', ttl: 'in seconds' } }
   const called = { name: 'f', parameters: { type: 'object', properties } }

@@ -6,7 +6,7 @@ export interface Dialect {
   /** Its name for the output token limit; when undefined, the client's names are kept. */
   outputName?: 'max_completion_tokens' | 'max_tokens'
   /** It rejects `stream_options` and always sends the usage. */
-  refusesStreamOptions?: boolean
+  rejectsStreamOptions?: boolean
 }
 
 /** Builds the body for an upstream. Fields that this module does not name pass unchanged. */
@@ -52,8 +52,8 @@ function copyForm(body: FormData, model: string): FormData {
 }
 
 /** Requests the usage of every stream, because the charge depends on it. */
-function streamOptions(body: Json, { refusesStreamOptions }: Dialect) {
-  if (refusesStreamOptions) return { stream_options: undefined }
+function streamOptions(body: Json, { rejectsStreamOptions }: Dialect) {
+  if (rejectsStreamOptions) return { stream_options: undefined }
   if (body.stream !== true) return {}
   const options = typeof body.stream_options === 'object' ? body.stream_options : {}
   return { stream_options: { ...options, include_usage: true } }

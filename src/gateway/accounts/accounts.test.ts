@@ -16,7 +16,7 @@ afterEach(() => t.close())
 
 const zero = { balance: 0, held: 0, available: 0, currency: 'USDT' }
 
-test('an account is made without a body or a key, and begins at 0', async () => {
+test('creates an account without a body or key, with a balance of 0', async () => {
   for (const path of ['/accounts/create', '/v1/accounts/create']) {
     const { status, body, text } = await t.visit('POST', path)
     expect(status).toBe(200)
@@ -30,7 +30,7 @@ test('an account is made without a body or a key, and begins at 0', async () => 
   }
 })
 
-test('the balance is told with and without the credit_id, and never that of another', async () => {
+test('returns the balance with or without credit_id, never that of another account', async () => {
   const own = await gus.call('POST', '/v1/credits/balance', { credit_id: gus.creditId })
   expect([own.status, own.body]).toEqual([200, { ...zero, credit_id: gus.creditId }])
   const other = await newGus(t, '1')
@@ -41,7 +41,7 @@ test('the balance is told with and without the credit_id, and never that of anot
   expect(wrong.body).toMatchObject({ error: { type: 'invalid_request_error', param: 'credit_id' } })
 })
 
-test('a missing, an unknown and a person’s key are 401, before the body is looked at', async () => {
+test('responds 401 to a missing, unknown or personal key before reading the body', async () => {
   for (const key of [undefined, 'gk_no', `gk_${'a'.repeat(40)}`, `pk_${'a'.repeat(40)}`]) {
     const { status, body, headers } = await t.visit('POST', '/credits/balance', { key, body: '{' })
     expect(status).toBe(401)
@@ -50,7 +50,7 @@ test('a missing, an unknown and a person’s key are 401, before the body is loo
   }
 })
 
-test('an agent key spends the agent’s own credits, until its account is closed', async () => {
+test('spends an agent’s credits with its key until the account is closed', async () => {
   const ann = await t.person('ann')
   const before = await t.visit('POST', '/credits/balance', { key: ann.key })
   expect(before.body).toMatchObject({ balance: 0.4, available: 0.4 })
@@ -61,7 +61,7 @@ test('an agent key spends the agent’s own credits, until its account is closed
   expect((await ann.call('GET', '/me')).code).toBe('account_closed')
 })
 
-test('the operator grants to a credit_id and to a handle, in credits that were paid for', async () => {
+test('grants paid credits by credit_id and by handle', async () => {
   const said = await commands['grant']?.(t.ctx, [gus.creditId, '2.5'])
   expect(said).toEqual({ ok: true, text: `${gus.creditId} has 2500 credits now.` })
   const { body } = await gus.call('POST', '/credits/balance')
@@ -70,7 +70,7 @@ test('the operator grants to a credit_id and to a handle, in credits that were p
   expect(await commands['grant']?.(t.ctx, [gus.creditId, '-1'])).toMatchObject({ ok: false })
 })
 
-test('where accounts are by invitation, only the operator’s token makes one', async () => {
+test('requires the operator’s token when accounts are by invitation', async () => {
   const invited = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'the-token' })
   const refused = await invited.visit('POST', '/accounts/create')
   expect([refused.status, refused.text('error.message')]).toEqual([
@@ -81,7 +81,7 @@ test('where accounts are by invitation, only the operator’s token makes one', 
   await invited.close()
 })
 
-test('an address makes a bounded number of accounts a day: keys_address_limit', async () => {
+test('limits new accounts per address and day: keys_address_limit', async () => {
   const from = '198.51.100.77'
   const create = () => t.visit('POST', '/accounts/create', { from })
   for (let made = 0; made < accountsPerAddressDay; made += 1) {

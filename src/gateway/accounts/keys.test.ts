@@ -20,7 +20,7 @@ const first = () => gus.key.slice(0, 11)
 const withKey = (key: string) => (method: string, path: string, body?: unknown) =>
   t.visit(method, path, { key, body })
 
-test('keys are made, listed, changed and revoked', async () => {
+test('creates, lists, updates and revokes keys', async () => {
   t.clock.turn(1_000)
   const made = await gus.call('POST', '/accounts/keys', { name: 'ci', daily_cap: 0.5, more: 1 })
   expect(made.status).toBe(201)
@@ -47,7 +47,7 @@ test('keys are made, listed, changed and revoked', async () => {
   expect((await own('GET', '/accounts/keys')).status).toBe(401)
 })
 
-test('the last key stays: last_key', async () => {
+test('rejects revoking the last key: last_key', async () => {
   const kept = await t.kept()
   const { status, body } = await gus.call('DELETE', `/accounts/keys/${first()}`)
   expect(status).toBe(409)
@@ -55,7 +55,7 @@ test('the last key stays: last_key', async () => {
   expect(await t.kept()).toEqual(kept)
 })
 
-test('the keys of another account cannot be seen, changed or revoked', async () => {
+test('hides the keys of another account', async () => {
   const other = await newGus(t)
   const its = other.key.slice(0, 11)
   const kept = await t.kept()
@@ -65,7 +65,7 @@ test('the keys of another account cannot be seen, changed or revoked', async () 
   expect(await t.kept()).toEqual(kept)
 })
 
-test('a cap of more than six decimals is refused: rounded it would be another, or nothing', async () => {
+test('rejects a cap with more than six decimals', async () => {
   const kept = await t.kept()
   for (const daily_cap of [1e-7, 0.1234567]) {
     const { status, body } = await gus.call('POST', '/accounts/keys', { daily_cap })
@@ -76,7 +76,7 @@ test('a cap of more than six decimals is refused: rounded it would be another, o
   expect(made.body).toMatchObject({ daily_cap: 1_000_000.000_001 })
 })
 
-test('a capped key raises no cap, not even its own: cap_above_own', async () => {
+test('rejects raising a cap with a capped key: cap_above_own', async () => {
   const made = await gus.call('POST', '/accounts/keys', { daily_cap: 10 })
   const capped = withKey(made.text('api_key'))
   const id = made.text('id')
@@ -98,7 +98,7 @@ test('a capped key raises no cap, not even its own: cap_above_own', async () => 
   expect(raised.body).toMatchObject({ daily_cap: 20 })
 })
 
-test('a key that was limited or revoked while its request arrived makes and changes none', async () => {
+test('applies a limit or revocation that arrives during the request', async () => {
   const made = await gus.call('POST', '/accounts/keys')
   const [key, id] = [made.text('api_key'), made.text('id')]
   const headers = { authorization: `Bearer ${key}` }
@@ -127,7 +127,7 @@ test('a key that was limited or revoked while its request arrived makes and chan
   expect(await t.kept()).toEqual(kept)
 })
 
-test('wrong shapes are 400 and name the field, and nothing is kept', async () => {
+test('rejects invalid fields by name and stores nothing', async () => {
   const kept = await t.kept()
   for (const [param, value] of [
     ['daily_cap', -1],
@@ -158,12 +158,12 @@ test('wrong shapes are 400 and name the field, and nothing is kept', async () =>
   expect(await t.kept()).toEqual(kept)
 })
 
-test('a name may have 80 characters, of any script', async () => {
+test('accepts names of 80 characters in any script', async () => {
   const name = '🗝'.repeat(80)
   expect((await gus.call('POST', '/accounts/keys', { name })).body).toMatchObject({ name })
 })
 
-test('an account has a bounded number of keys, an agent so many as at its own API', async () => {
+test('limits the number of keys per account and per agent', async () => {
   const ann = await t.person('ann')
   for (const [key, most] of [
     [gus.key, keysPerAccountMax],
@@ -175,7 +175,7 @@ test('an account has a bounded number of keys, an agent so many as at its own AP
   }
 })
 
-test('a cap that is none says what it may be', async () => {
+test('explains the valid range of a cap', async () => {
   for (const [daily_cap, why] of [
     [-1, 'must be a number (0 to 1000000000) or null'],
     ['5', 'must be a number (0 to 1000000000) or null'],

@@ -56,7 +56,7 @@ async function listen(
   return who.call('POST', '/audio/transcriptions', body, { ...headers, 'content-type': type })
 }
 
-test('a text is spoken, paid by its characters', async () => {
+test('synthesizes speech and charges its characters', async () => {
   const before = await balanceOf(gus)
   const answer = await speak({ voice: 'tone', format: 'wav' })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav'])
@@ -70,7 +70,7 @@ test('a text is spoken, paid by its characters', async () => {
   expect(await detectFileKind(mp3.bytes, mp3.bytes.byteLength)).toMatchObject({ seconds: 0.336 })
 })
 
-test('the same speech again under the same Idempotency-Key, paid once', async () => {
+test('replays speech for the same Idempotency-Key and charges once', async () => {
   const headers = { 'idempotency-key': 'spoken' }
   const first = await speak({ input: 'Once' }, headers)
   const before = await balanceOf(gus)
@@ -81,7 +81,7 @@ test('the same speech again under the same Idempotency-Key, paid once', async ()
   expect(await balanceOf(gus)).toBe(before)
 })
 
-test('the upstream is asked for the format, and tells the type', async () => {
+test('sends the format to the upstream and returns its media type', async () => {
   const body = { model: 'speech/speech-ok', input: 'Hi', format: 'mp3', voice: 'alloy' }
   const answer = await ned.call('POST', '/v1/audio/speech', body)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
@@ -93,7 +93,7 @@ test('the upstream is asked for the format, and tells the type', async () => {
   })
 })
 
-test('speech fields that do not fit are refused by name', async () => {
+test('rejects invalid speech fields by name', async () => {
   for (const [param, value] of [
     ['input', ''],
     ['input', 7],
@@ -109,7 +109,7 @@ test('speech fields that do not fit are refused by name', async () => {
   expect((await speak({ format: 'wav', response_format: 'mp3' })).status).toBe(400)
 })
 
-test('an audio model is for one of both operations', async () => {
+test('rejects an audio model of the other operation', async () => {
   const speech = await speak({ model: 'demo/transcription' })
   expect(speech.body).toMatchObject({ error: { param: 'model' } })
   expect(speech.text('error.message')).toContain('POST /v1/audio/transcriptions')
@@ -124,7 +124,7 @@ test('an audio model is for one of both operations', async () => {
   expect(other.text('error.message')).toContain('no published price')
 })
 
-test('speech that breaks off breaks off for its client too, and is charged', async () => {
+test('cuts and charges speech that breaks off', async () => {
   const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
   const { promise: heard, resolve: goOn } = Promise.withResolvers<void>()
   const cut = [send(start), { do: 'end' } as const]
@@ -149,7 +149,7 @@ test('speech that breaks off breaks off for its client too, and is charged', asy
   expect([last.use?.charged, Number(last.use?.held)]).toEqual([last.use?.held, 5_000_000])
 })
 
-test('a client that leaves its speech pays for it, and the upstream is let go', async () => {
+test('charges a client that leaves and aborts the upstream', async () => {
   const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { do: 'hang' }])
   const gil = await faked.gus()
@@ -171,7 +171,7 @@ test('a client that leaves its speech pays for it, and the upstream is let go', 
   expect(await faked.faults(gil)).toEqual([])
 })
 
-test('a sound that stands still for a while may be silent, but not one that nobody takes', async () => {
+test('allows a silent upstream but not a client that stops reading', async () => {
   const allowed: boolean[] = []
   const { promise: silence, resolve: speakOn } = Promise.withResolvers<void>()
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
@@ -196,7 +196,7 @@ test('a sound that stands still for a while may be silent, but not one that nobo
   expect(allowed.at(-1)).toBe(false)
 })
 
-test('no sound costs nothing; what is none costs the hold', async () => {
+test('charges nothing for empty audio and the hold for an invalid response', async () => {
   for (const [script, code, charged] of [
     ['speech-empty', undefined, 0],
     ['speech-json', 'unreadable_response', 20_000],
@@ -209,7 +209,7 @@ test('no sound costs nothing; what is none costs the hold', async () => {
   expect(await faked.faults(ned)).toEqual([])
 })
 
-test('a sound is written down, paid by its real seconds', async () => {
+test('transcribes audio and charges its actual seconds', async () => {
   const { bytes } = await speak({ input: 'x'.repeat(200), format: 'wav' })
   const answer = await listen(gus, bytes, { language: 'en' })
   expect(answer.body).toEqual({ text: 'A sound of 10 seconds.', cost: 0.0001 })
@@ -233,7 +233,7 @@ test('a sound is written down, paid by its real seconds', async () => {
   expect(await balanceOf(gus)).toBe(before)
 })
 
-test('of a sound that does not tell its length the upstream says it, or we count', async () => {
+test('uses the upstream’s or an estimated length when the file has none', async () => {
   const bytes = new Uint8Array(8_000)
   const told = await listen(ned, bytes, { model: 'transcription/transcription-ok' })
   expect(told.body).toEqual({ text: 'Hello wörld', cost: 0.002 })
@@ -247,7 +247,7 @@ test('of a sound that does not tell its length the upstream says it, or we count
   expect((await faked.lastUse(ned)).use).toMatchObject({ output: 4, estimated: true })
 })
 
-test('of a sound whose samples are not counted the longer of both is paid', async () => {
+test('charges the longer of the file’s and the upstream’s length', async () => {
   const page = (clock: number, body: Uint8Array): Uint8Array => {
     const top = Buffer.alloc(28)
     top.write('OggS')
@@ -268,7 +268,7 @@ test('of a sound whose samples are not counted the longer of both is paid', asyn
   }
 })
 
-test('a form that does not fit is refused by name, before the upstream is asked', async () => {
+test('rejects an invalid form by field before calling the upstream', async () => {
   const asked = faked.fake.received.length
   const model = 'transcription/transcription-ok'
   for (const [param, bytes, fields] of [

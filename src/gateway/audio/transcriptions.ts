@@ -113,7 +113,7 @@ function validateModel(model: Model): void {
   if (!isTranscriptionModel(model)) throw new ApiError('no_price', { model: id })
 }
 
-/** Whether a model transcribes audio, at a price that covers it. */
+/** Returns whether a model transcribes audio, at a price that covers it. */
 export const isTranscriptionModel = ({ outputs, price }: Model): boolean =>
   outputs.includes('text') &&
   price !== undefined &&

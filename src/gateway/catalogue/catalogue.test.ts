@@ -21,7 +21,7 @@ const ids = async (query: string): Promise<unknown> => {
   return JSON.stringify(body).match(/"id":"[^"]+"/g)
 }
 
-test('the models are listed without a key, as document 2 and as OpenAI write them', async () => {
+test('lists models without a key in the formats of document 2 and OpenAI', async () => {
   for (const path of ['/v1/models', '/models']) {
     const { status, body } = await t.visit('GET', path)
     expect(status).toBe(200)
@@ -49,7 +49,7 @@ test('the models are listed without a key, as document 2 and as OpenAI write the
   }
 })
 
-test('type filters, with commas between; another word is 400 and named', async () => {
+test('filters by types and rejects an unknown type', async () => {
   expect(await ids('?type=image')).toEqual(['"id":"maker/paint"'])
   expect(await ids('?type=image,chat')).toHaveLength(2)
   expect(await ids('?type=video')).toBeNull()
@@ -62,7 +62,7 @@ test('type filters, with commas between; another word is 400 and named', async (
   }
 })
 
-test('one model by its id, which holds slashes and colons, encoded or not', async () => {
+test('finds a model by an id with slashes and colons, encoded or not', async () => {
   for (const id of ['maker/small:8b', 'maker%2Fsmall%3A8b', 'maker/small:8b:floor']) {
     const { status, body } = await t.visit('GET', `/v1/models/${id}`)
     expect([status, body]).toEqual([200, expect.objectContaining({ id: 'maker/small:8b' })])

@@ -37,7 +37,7 @@ const picture = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
 )
 
-test('a text is kept, listed, read back, and deleted', async () => {
+test('uploads, lists, downloads and deletes a text', async () => {
   const words = '# Tides\n\nLow at nine, hïgh at three.\n'
   const made = await upload({ file: file(words, '../../notes.md'), purpose: 'assistants' })
   const id = made.text('id')
@@ -72,7 +72,7 @@ test('a text is kept, listed, read back, and deleted', async () => {
   expect((await gus.call('GET', `/v1/files/${id}`)).status).toBe(404)
 })
 
-test('a PDF goes in as words, a picture as a picture', async () => {
+test('detects a PDF with its words and an image', async () => {
   const pdf = await upload({ file: file(makePdf(['Hello tide', 'The second page']), 'a.txt') })
   expect(pdf.body).toMatchObject({ kind: 'pdf', type: 'application/pdf', pages: 2, words: 5 })
   const stored = await get(t.ctx, `gateway:${gus.creditId}`, pdf.text('id'))
@@ -83,12 +83,12 @@ test('a PDF goes in as words, a picture as a picture', async () => {
   expect(sound.body).toMatchObject({ kind: 'audio', seconds: 0.5, words: null, status: 'uploaded' })
 })
 
-test('a PDF of more than 200 pages is kept without words, for chat to refuse', async () => {
+test('stores a PDF of more than 200 pages without words', async () => {
   const long = await upload({ file: file(makePdf(Array<string>(201).fill('x')), 'long.pdf') })
   expect(long.body).toMatchObject({ kind: 'pdf', pages: 201, words: null })
 })
 
-test('W604 upload_type, W605 upload_too_large, W610 upload_unreadable; nothing is kept', async () => {
+test('returns W604, W605 and W610 and stores nothing', async () => {
   const kept = await t.kept()
   const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0, 0, 0)
   const big = new Uint8Array(fileBytesMax + 1).fill(0x61)
@@ -110,7 +110,7 @@ test('W604 upload_type, W605 upload_too_large, W610 upload_unreadable; nothing i
   expect(await t.kept()).toEqual(kept)
 })
 
-test('a body that is announced as too large is not read: W605', async () => {
+test('rejects a body by its announced size without reading it: W605', async () => {
   const headers = {
     'content-type': 'multipart/form-data; boundary=x',
     'content-length': String(10 ** 9),
@@ -119,7 +119,7 @@ test('a body that is announced as too large is not read: W605', async () => {
   expect([answer.status, answer.code]).toEqual([413, 'W605'])
 })
 
-test('no key is 401 before the body is read; other shapes are 400', async () => {
+test('responds 401 without a key before reading the body, and 400 to invalid forms', async () => {
   expect((await upload({ file: file('words') }, { key: 'gk_none' })).status).toBe(401)
   for (const [fields, param] of [
     [{}, 'file'],
@@ -139,7 +139,7 @@ test('no key is 401 before the body is read; other shapes are 400', async () => 
   }
 })
 
-test('the files of another account are not there: no_file', async () => {
+test('hides the files of another account: no_file', async () => {
   const made = await upload({ file: file('mine') })
   const other = await newGus(t)
   const id = made.text('id')
@@ -158,7 +158,7 @@ test('the files of another account are not there: no_file', async () => {
   expect((await gus.call('GET', `/v1/files/${id}/content`)).body).toBe('mine')
 })
 
-test('lists are read in pages, from either end', async () => {
+test('lists files in pages in both orders', async () => {
   const ids: string[] = []
   for (const purpose of ['one', 'two', 'one']) {
     t.clock.turn(1_000)
@@ -178,7 +178,7 @@ test('lists are read in pages, from either end', async () => {
   }
 })
 
-test('a file that is to expire says when, and is gone then', async () => {
+test('returns the expiry of a file and hides it afterwards', async () => {
   const until = (anchor: string, seconds: string) => {
     const fields = { 'expires_after[anchor]': anchor, 'expires_after[seconds]': seconds }
     return upload({ file: file('tide'), ...fields })
@@ -208,7 +208,7 @@ test('a file that is to expire says when, and is gone then', async () => {
   }
 })
 
-test('a form that was made by the description says so in one part of JSON', async () => {
+test('accepts expires_after as one JSON part', async () => {
   const until = (expires_after: string) => upload({ file: file('tide'), expires_after })
   const made = await until('{"anchor": "created_at", "seconds": 3600}')
   const created = Number(Object(made.body).created_at)
@@ -219,7 +219,7 @@ test('a form that was made by the description says so in one part of JSON', asyn
   }
 })
 
-test('the sweep keeps what files name, until they are deleted', async () => {
+test('keeps stored bytes until no file references them', async () => {
   const made = await upload({ file: file(makePdf(['Hello tide']), 'a.pdf') })
   const { sha256, wordsSha256 } = await get(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
   const names = [sha256, wordsSha256 ?? '']
@@ -228,7 +228,7 @@ test('the sweep keeps what files name, until they are deleted', async () => {
   expect(await findReferenced(t.ctx.db.read, names)).toEqual(new Set())
 })
 
-test('an account keeps a bounded number of files: files_full', async () => {
+test('limits the number of files per account: files_full', async () => {
   const words = file('the same bytes, kept once')
   for (let made = 0; made < filesPerAccountMax; made += 1) {
     expect((await upload({ file: words })).status).toBe(200)

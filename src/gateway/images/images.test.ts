@@ -37,7 +37,7 @@ const partsOf = (body: unknown): { created: number; data: { url: string }[]; cos
   Object(body)
 const localOf = (url: string): string => url.replace('http://localhost:3000', '')
 
-test('pictures come as addresses that open without a key, for 24 hours', async () => {
+test('returns image URLs that are valid without a key for 24 hours', async () => {
   const answer = await paint({ n: 2, size: '64x32', negative_prompt: 'rain' })
   const { data, cost, created } = partsOf(answer.body)
   expect([answer.status, data.length, cost]).toEqual([200, 2, 0.002])
@@ -53,7 +53,7 @@ test('pictures come as addresses that open without a key, for 24 hours', async (
   expect((await demo.visit('GET', '/v1/images/nonsense?expires=1&signature=x')).status).toBe(404)
 })
 
-test('a picture is named while its address works, and then forgotten', async () => {
+test('references stored bytes until the URL expires', async () => {
   const answer = await paint({ prompt: 'Only once' })
   const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
   const { bytes } = await demo.visit('GET', url)
@@ -67,7 +67,7 @@ test('a picture is named while its address works, and then forgotten', async () 
   expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([404, false])
 })
 
-test('the same pictures again under the same Idempotency-Key, paid once', async () => {
+test('replays images for the same Idempotency-Key and charges once', async () => {
   const body = { model: 'demo/image', prompt: 'Again' }
   const headers = { 'idempotency-key': 'twice' }
   const first = await gus.call('POST', '/v1/images/generations', body, headers)
@@ -80,7 +80,7 @@ test('the same pictures again under the same Idempotency-Key, paid once', async 
   expect([third.status, third.code]).toEqual([409, 'idempotency_conflict'])
 })
 
-test('what does not fit is refused by name', async () => {
+test('rejects invalid fields by name', async () => {
   for (const [param, value] of [
     ['prompt', ''],
     ['prompt', 7],
@@ -100,12 +100,12 @@ test('what does not fit is refused by name', async () => {
   }
 })
 
-test('the bytes themselves for a client that asks for them', async () => {
+test('returns base64 on request', async () => {
   const { body } = await fromFake('image-ok', { response_format: 'b64_json' })
   expect(body).toEqual({ created: 1, data: [{ b64_json: fakePicture }], cost: 0.02 })
 })
 
-test('what the upstream tells of its pictures is told on', async () => {
+test('passes the upstream’s image properties on', async () => {
   const told = { background: 'opaque', output_format: 'png', quality: 'high', size: '64x32' }
   const { body } = await fromFake('image-told')
   const [shown] = partsOf(body).data
@@ -113,7 +113,7 @@ test('what the upstream tells of its pictures is told on', async () => {
   expect(body).toEqual({ created: 1, ...told, data, cost: 0.02 })
 })
 
-test('what came is paid: fewer, no more than asked for, addresses as they are', async () => {
+test('charges the returned images, at most the requested number', async () => {
   const fewer = await fromFake('image-ok', { n: 3 })
   expect([partsOf(fewer.body).data.length, partsOf(fewer.body).cost]).toEqual([1, 0.02])
   const more = await fromFake('image-two')
@@ -125,7 +125,7 @@ test('what came is paid: fewer, no more than asked for, addresses as they are', 
   expect(faked.fake.canaryTouched()).toBe(0)
 })
 
-test('a price by tokens takes the tokens that are told, else the most there can be', async () => {
+test('charges reported tokens, else the maximum', async () => {
   const told = await fromFake('image-tokens-priced')
   expect(partsOf(told.body).cost).toBe(11 * 0.000005 + 1_000 * 0.00004)
   const untold = await fromFake('image-ok-priced')
@@ -134,7 +134,7 @@ test('a price by tokens takes the tokens that are told, else the most there can 
   expect([use?.estimated, (use?.charged ?? 0n) <= (use?.held ?? 0n)]).toEqual([true, true])
 })
 
-test('no picture costs nothing; what is none cannot be read, and costs the hold', async () => {
+test('charges nothing without an image and the hold for an invalid response', async () => {
   const empty = await fromFake('image-empty')
   const { use } = await faked.lastUse(ned)
   expect([empty.status, Number(use?.charged)]).toEqual([502, 0])
@@ -145,7 +145,7 @@ test('no picture costs nothing; what is none cannot be read, and costs the hold'
   expect(await faked.faults(ned)).toEqual([])
 })
 
-test('another quality is asked for where it is paid by the token, and nowhere else', async () => {
+test('sends a quality only to models charged per token', async () => {
   const sentTo = async (model: string) => {
     expect((await fromFake(model, { quality: 'high', style: 'vivid' })).status).toBe(200)
     return faked.fake.received.at(-1)?.body

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-test('top-ups are read, then refused with payments_off, and nothing is kept', async () => {
+test('validates top-ups, responds payments_off and stores nothing', async () => {
   const kept = await t.kept()
   for (const method of ['usdt', 'btc', 'eth', 'sol']) {
     const made = await gus.call('POST', `/topup/create/${method}`, { amount: 5, currency: 'USD' })
@@ -24,7 +24,7 @@ test('top-ups are read, then refused with payments_off, and nothing is kept', as
   expect(await t.kept()).toEqual(kept)
 })
 
-test('no key is 401 and a wrong shape 400, and the field is named', async () => {
+test('responds 401 without a key and rejects invalid fields by name', async () => {
   expect((await t.visit('POST', '/topup/create/usdt', { body: { amount: 5 } })).status).toBe(401)
   expect((await t.visit('GET', '/topup/status/some')).status).toBe(401)
   for (const [path, body, param] of [

@@ -49,7 +49,7 @@ async function kill(ctx: Running): Promise<Running> {
   return serveFolder(dataDir, { env })
 }
 
-test('kill -9: a film goes on being looked at and is charged once; one cut off is given back', async () => {
+test('survives kill -9: charges a running video once and releases an interrupted submission', async () => {
   let ctx = await serveFolder(dataDir, { env })
   const account = await bodyOf(ctx.call('POST', '/accounts/create'))
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]

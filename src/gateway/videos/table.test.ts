@@ -49,20 +49,23 @@ const cells = refusing.flatMap(([names, ...cell]) =>
   names.split(' ').map((script) => ({ script, cell })),
 )
 
-test.concurrent.each(cells)('not begun: $script', async ({ script, cell: [status, code] }) => {
-  const faked = script.startsWith('hang') ? hasty : patient
-  const gus = await faked.gus()
-  const answer = await ask(gus, script)
-  expect([answer.status, answer.code]).toEqual([status, code])
-  const message = answer.text('error.message')
-  expect(message).not.toContain('were charged')
-  const { use, total } = await faked.lastUse(gus)
-  expect(total).toBe(1)
-  expect(use).toMatchObject({ model: `video/${script}`, type: 'video', status: 'failed' })
-  expect([Number(use?.charged), Number(use?.held)]).toEqual([0, 400_000_000])
-  expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
-  expect(await faked.faults(gus)).toEqual([])
-})
+test.concurrent.each(cells)(
+  'failed submission: $script',
+  async ({ script, cell: [status, code] }) => {
+    const faked = script.startsWith('hang') ? hasty : patient
+    const gus = await faked.gus()
+    const answer = await ask(gus, script)
+    expect([answer.status, answer.code]).toEqual([status, code])
+    const message = answer.text('error.message')
+    expect(message).not.toContain('were charged')
+    const { use, total } = await faked.lastUse(gus)
+    expect(total).toBe(1)
+    expect(use).toMatchObject({ model: `video/${script}`, type: 'video', status: 'failed' })
+    expect([Number(use?.charged), Number(use?.held)]).toEqual([0, 400_000_000])
+    expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
+    expect(await faked.faults(gus)).toEqual([])
+  },
+)
 
 /** What the upstream answers, look by look, and what becomes of the film. */
 const film = (status: string, more: object = {}) =>
@@ -99,7 +102,7 @@ const looks: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
   ],
 ]
 
-test.each(looks)('looked at: %s', async (_, answers, ends, charged) => {
+test.each(looks)('poll: %s', async (_, answers, ends, charged) => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
   fake.script('/videos/film', answers[0] ?? [])
@@ -120,7 +123,7 @@ test.each(looks)('looked at: %s', async (_, answers, ends, charged) => {
 
 const statusOf = async (gus: Gus, id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
 
-test('never done: it fails in the end and costs nothing', async () => {
+test('fails without a charge when a video never completes', async () => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
   fake.script('/videos/film', film('in_progress', { progress: 30 }))
@@ -135,7 +138,7 @@ test('never done: it fails in the end and costs nothing', async () => {
   expect(await patient.faults(gus)).toEqual([])
 })
 
-test('what comes as a film and is none is not handed on', async () => {
+test('does not return content that is not a video', async () => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
   fake.script('/videos/film', ok)
@@ -150,7 +153,7 @@ test('what comes as a film and is none is not handed on', async () => {
   expect(await statusOf(gus, id)).toMatchObject({ status: 'completed' })
 })
 
-test('another upstream begins where the first is out of order; no model, no rate', async () => {
+test('submits to the next upstream; rejects an unknown or unpriced model', async () => {
   const gus = await patient.gus()
   expect((await ask(gus, 'fallback')).status).toBe(200)
   const nobody = await ask(gus, 'nobody')
@@ -167,7 +170,7 @@ test('another upstream begins where the first is out of order; no model, no rate
   ])
 })
 
-test('a film is told, and stands in the history, under the model that made it', async () => {
+test('reports a video and its history row under the model that created it', async () => {
   const gus = await patient.gus()
   patient.fake.script('/videos/film', ok)
   const { status, body } = await ask(gus, '503', { models: ['video/video-ok'] })
@@ -178,7 +181,7 @@ test('a film is told, and stands in the history, under the model that made it', 
   expect((await patient.lastUse(gus)).use?.model).toBe('video/video-ok')
 })
 
-test('402 without credits; 429 over the cap of a key; neither is kept', async () => {
+test('responds 402 without credits and 429 over the cap, and stores nothing', async () => {
   const poor = await patient.gus('0.1')
   const refusal = await ask(poor, 'video-ok')
   expect([refusal.status, refusal.code]).toEqual([402, 'insufficient_quota'])
@@ -196,7 +199,7 @@ test('402 without credits; 429 over the cap of a key; neither is kept', async ()
   }
 })
 
-test('at most so many films of an account are being made at once', async () => {
+test('limits the concurrent videos of an account', async () => {
   const gus = await patient.gus('100')
   const { fake } = patient
   fake.script('/videos/film', film('queued'))

@@ -37,7 +37,7 @@ async function finish(ctx: TestHouse): Promise<void> {
 
 const balance = async (): Promise<unknown> => (await gus.call('POST', '/credits/balance')).body
 
-test('a film: begun, pending, completed, charged once, and seen without a key for 24 hours', async () => {
+test('creates a video, charges it once, and serves it without a key for 24 hours', async () => {
   const begun = await begin({ duration: '3', aspect_ratio: '9:16' })
   const id = begun.text('id')
   const created_at = Math.floor(t.clock.now() / 1_000)
@@ -81,7 +81,7 @@ test('a film: begun, pending, completed, charged once, and seen without a key fo
   expect((await t.visit('GET', pathname + search)).status).toBe(404)
 })
 
-test('the bytes of a film are named until they are forgotten', async () => {
+test('references stored bytes until they expire', async () => {
   const id = (await begin()).text('id')
   await finish(t)
   const { bytes } = await gus.call('GET', `/v1/videos/${id}/content`)
@@ -89,7 +89,7 @@ test('the bytes of a film are named until they are forgotten', async () => {
   expect(await findReferenced(t.ctx.db.read, [sha256])).toEqual(new Set([sha256]))
 })
 
-test('no key, someone else’s, another’s address, none at all', async () => {
+test('rejects a missing key, another account, another URL and an unknown video', async () => {
   const id = (await begin()).text('id')
   await finish(t)
   const ned = await newGus(t, '1', '198.51.100.2')
@@ -109,7 +109,7 @@ test('no key, someone else’s, another’s address, none at all', async () => {
   expect((await gus.call('GET', forged)).status).toBe(404)
 })
 
-test('an agent’s key pays for films as well, and they are no jobs of its own', async () => {
+test('creates videos with an agent’s key without listing them as its jobs', async () => {
   const ann = await t.person('ann')
   const begun = await t.visit('POST', '/videos', { key: ann.key, body: film })
   expect(begun.status).toBe(200)
@@ -121,7 +121,7 @@ test('an agent’s key pays for films as well, and they are no jobs of its own',
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 396, held: 0 })
 })
 
-test('what does not fit is refused by name', async () => {
+test('rejects invalid fields by name', async () => {
   const kept = await t.kept()
   for (const [param, value] of [
     ['prompt', ''],
@@ -145,7 +145,7 @@ test('what does not fit is refused by name', async () => {
   expect(await t.kept()).toEqual(kept)
 })
 
-test('the same Idempotency-Key begins one film; another body is refused', async () => {
+test('creates one video per Idempotency-Key and rejects another body', async () => {
   const headers = { 'idempotency-key': 'boat-1' }
   const post = (body: object) => gus.call('POST', '/v1/videos', body, headers)
   const [first, again] = [await post(film), await post(film)]
@@ -158,7 +158,7 @@ test('the same Idempotency-Key begins one film; another body is refused', async 
   expect(await balance()).toMatchObject({ balance: 0.996, held: 0 })
 })
 
-test('what the upstream is sent, from JSON and from a form', async () => {
+test('sends the same body from JSON and from a form', async () => {
   const { fake } = faked
   fake.script('/videos/film', json(200, { status: 'queued' }))
   const ned = await faked.gus('5')
@@ -198,7 +198,7 @@ test('what the upstream is sent, from JSON and from a form', async () => {
   expect(fake.received.at(-1)?.text).toContain('name="input_reference"; filename="a.png"')
 })
 
-test('a film that stands elsewhere is told by its own address', async () => {
+test('returns the upstream’s URL of a video', async () => {
   const { fake } = faked
   const url = 'https://films.test/boat.mp4?token=1'
   fake.script('/videos/film', json(200, { status: 'completed', seconds: '4', url }))
@@ -212,7 +212,7 @@ test('a film that stands elsewhere is told by its own address', async () => {
   expect(await faked.faults(ned)).toEqual([])
 })
 
-test('a process that died while the upstream was asked leaves a film that fails', async () => {
+test('fails a video whose process ended during the submission', async () => {
   const { ctx, clock } = faked
   const ned = await faked.gus()
   faked.fake.script('/videos/film', json(200, { status: 'queued' }))

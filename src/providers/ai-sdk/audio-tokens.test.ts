@@ -55,7 +55,7 @@ const ask = async (parts: object[], more: object = {}) => {
   return { body: Object(answer.body), use: await ctx.lastUse(gus) }
 }
 
-test.each([{}, { stream: true }])('sound is paid at its own price (%p)', async (more) => {
+test.each([{}, { stream: true }])('charges audio tokens at their own price (%p)', async (more) => {
   const { use } = await ask([words, sound], more)
   // 10 words, 1,000 of sound, 20 in the answer.
   expect<bigint>(use.charged).toBe(3_000n + 1_000_000n + 50_000n)
@@ -63,14 +63,14 @@ test.each([{}, { stream: true }])('sound is paid at its own price (%p)', async (
   expect(await ctx.faults()).toEqual([])
 })
 
-test('what was of sound is told, and is in the hold of a request that has some', async () => {
+test('reports audio tokens and includes them in the hold', async () => {
   const heard = await ask([words, sound])
   expect(heard.body.usage.prompt_tokens_details).toMatchObject({ audio_tokens: 1_000 })
   const read = await ask([words, { type: 'text', text: 'x'.repeat(140) }])
   expect(Number(heard.use.held) / Number(read.use.held)).toBeGreaterThan(2)
 })
 
-test('the catalogue has the price', async () => {
+test('lists the audio price in the catalogue', async () => {
   const { body } = await ctx.visit('GET', '/v1/models/gemini/hears')
   expect(Object(body).price).toMatchObject({ prompt: '0.0000003', audio: '0.000001' })
 })

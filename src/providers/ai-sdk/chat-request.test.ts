@@ -50,7 +50,7 @@ const call = (more: Record<string, unknown> = {}) => ({
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
 
 describe('messages', () => {
-  test('every system message goes to the front', async () => {
+  test('moves system messages to the front', async () => {
     const { system, messages } = await claude({
       messages: [
         { role: 'system', content: 'One.' },
@@ -64,7 +64,7 @@ describe('messages', () => {
     expect(messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
   })
 
-  test('pictures, files, sounds and films, as bytes and at addresses', async () => {
+  test('converts images, files, audio and video, inline and by URL', async () => {
     const url = `data:image/png;base64,${fakePicture}`
     const pdf = 'data:application/pdf;base64,JVBERi0='
     const content = [
@@ -99,7 +99,7 @@ describe('messages', () => {
     ])
   })
 
-  test('the type of a picture is told by its address, and by its bytes', async () => {
+  test('detects an image type by URL and by bytes', async () => {
     const urls = [
       'https://example.com/a.PNG?size=2',
       'https://example.com/a',
@@ -121,7 +121,7 @@ describe('messages', () => {
     ])
   })
 
-  test('calls of tools and their answers keep their ids, their names and their signatures', async () => {
+  test('keeps ids, names and signatures of tool calls and results', async () => {
     const calls = [call(), call({ id: 'call_2' })]
     const answers = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` }))
     const asked = { role: 'assistant', content: null, tool_calls: calls }
@@ -147,14 +147,14 @@ describe('thinking', () => {
   const turn = { role: 'assistant', content: null, tool_calls: [call()] }
   const asks = { tools, reasoning_effort: 'low', max_tokens: 9_000 }
 
-  test('the tokens for thoughts are within those that were asked for', async () => {
+  test('counts reasoning tokens within the requested limit', async () => {
     const sent = await claude({ messages: hello, reasoning_effort: 'high', max_tokens: 9_000 })
     expect(sent).toMatchObject({ max_tokens: 9_000, thinking: { budget_tokens: 7_200 } })
     const few = await claude({ messages: hello, reasoning_effort: 'high', max_tokens: 500 })
     expect([few.max_tokens, few.thinking]).toEqual([500, undefined])
   })
 
-  test('signed thoughts go back; without them the answer of a tool is not thought about', async () => {
+  test('sends signed reasoning back, and disables reasoning without it', async () => {
     const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'c2ln' }]
     const messages = [...hello, { ...turn, reasoning_details: details }, answer]
     const signed = await claude({ ...asks, messages })
@@ -170,7 +170,7 @@ describe('thinking', () => {
 })
 
 describe('settings', () => {
-  test('numbers, stops and the choice of a tool', async () => {
+  test('converts numbers, stop sequences and the tool choice', async () => {
     const { body } = { body: { messages: hello, tools, temperature: 0.5, stop: ['END'] } }
     const choice = { type: 'function', function: { name: 'look' } }
     const sent = await claude({ ...body, tool_choice: choice, parallel_tool_calls: false })
@@ -189,7 +189,7 @@ describe('settings', () => {
     })
   })
 
-  test('a structured answer is asked for by its schema', async () => {
+  test('requests structured output by its schema', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } } }
     const response_format = { type: 'json_schema', json_schema: { name: 'place', schema } }
     const { generationConfig } = await gemini({ messages: hello, response_format })

@@ -98,7 +98,7 @@ function toResponseFormat(format: unknown): Pick<LanguageModelV4CallOptions, 're
   }
 }
 
-/** Whether the last message is the result of a tool call whose reasoning was not sent. */
+/** Returns whether the last message is the result of a tool call whose reasoning was not sent. */
 function hasUnsignedCall(prompt: LanguageModelV4Prompt): boolean {
   if (prompt.at(-1)?.role !== 'tool') return false
   const turn = prompt.findLast((message) => message.role === 'assistant')

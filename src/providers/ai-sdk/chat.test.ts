@@ -86,7 +86,7 @@ const chunksOf = (text: unknown): Chunk[] =>
     .map((event) => JSON.parse(event.slice(6)))
 
 describe.each(kinds)('$kind', ({ id, kind, model }) => {
-  test('a plain answer has its text and the exact charge', async () => {
+  test('returns the text and charges it exactly', async () => {
     const { gus, answer } = await ask(id, 'hello')
     expect(answer.status).toBe(200)
     expect(answer.body).toMatchObject({
@@ -104,7 +104,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     expect(JSON.stringify(seen)).toContain(kind === 'google' ? 'gemini-2.5-flash' : model)
   })
 
-  test('a stream has the same text, its usage when asked for, and [DONE]', async () => {
+  test('streams the same text, the requested usage, and [DONE]', async () => {
     const options = { include_usage: true }
     const { gus, answer } = await ask(id, 'hello', { stream: true, stream_options: options })
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
@@ -119,7 +119,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     expect(charged).toBe(costOf(id, { prompt: 11, completion: 7 }))
   })
 
-  test('a tool is called, plain and streamed, and its answer goes back', async () => {
+  test('calls a tool, plain and streamed, and sends its result', async () => {
     const { answer } = await ask(id, 'weather', { tools })
     const [choice] = Object(answer.body).choices
     expect(choice.finish_reason).toBe('tool_calls')
@@ -148,13 +148,13 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     if (kind !== 'google') expect(sent).toContain(call.id)
   })
 
-  test('a provider that is busy is told as such, and costs nothing', async () => {
+  test('reports a busy provider without a charge', async () => {
     const { gus, answer } = await ask(id, 'too much')
     expect(answer.status).toBe(429)
     expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n, status: 'failed' })
   })
 
-  test('a stream that is cut ends with the error, and is paid for what it carried', async () => {
+  test('ends a cut stream with an error and charges the delivered part', async () => {
     const { gus, answer } = await ask(id, 'cut', { stream: true })
     expect(answer.status).toBe(200)
     expect(String(answer.body)).not.toContain('[DONE]')
@@ -181,7 +181,7 @@ test.each(kinds.filter(({ kind }) => /anthropic|google/.test(kind)))(
   },
 )
 
-test('more than one choice is refused by a provider that gives one', async () => {
+test('rejects more than one choice', async () => {
   const { gus, answer } = await ask('claude/small', 'hello', { n: 2 })
   expect(answer.status).toBe(400)
   expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n })

@@ -138,17 +138,17 @@ describe('streamed', () => {
   })
 })
 
-test('of a stream that broke off the prompt is charged as its provider told it', async () => {
+test('charges the prompt that the provider reported before a stream broke off', async () => {
   await run('claude-cut', true, broken)
   expect(await ctx.lastUse(gus)).toMatchObject({ input: 11, cached: 4, estimated: true })
 })
 
-test('every script of the common faults is known, and redirects were not followed', () => {
+test('covers all scripts of common failures and follows no redirect', () => {
   expect(common.split(' ').filter((name) => !(name in scripts))).toEqual([])
   expect(fake.canaryTouched()).toBe(0)
 })
 
-test('a client that leaves in mid-stream takes the provider with it', async () => {
+test('aborts the provider when the client leaves', async () => {
   const leaving = new AbortController()
   const answer = await fetch(`${ctx.origin}/v1/chat/completions`, {
     method: 'POST',

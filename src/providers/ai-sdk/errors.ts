@@ -55,7 +55,7 @@ function errorStatusOf(error: unknown): number | undefined {
   return statusCode >= 400 ? statusCode : undefined
 }
 
-/** Whether a job ended without a result. The provider does not bill it. */
+/** Returns whether a job ended without a result. The provider does not bill it. */
 const isFailedJob = (error: unknown): boolean =>
   InvalidResponseDataError.isInstance(error) &&
   isRecord(error.data) &&

@@ -166,7 +166,7 @@ describe('pictures', () => {
   const paint = (model: string, more: Record<string, unknown> = {}) =>
     gus.call('POST', '/v1/images/generations', { model, prompt: 'a boat', ...more })
 
-  test('fal: each of n is a request of its own, its bytes are kept, all are paid', async () => {
+  test('fal: sends one request per image, stores the bytes and charges all', async () => {
     const { status, body } = await paint('fal/flux', { n: 2, size: '640x480', seed: 7 })
     expect([status, Object(body).data.length, await usd()]).toEqual([200, 2, 0.08])
     const asked = seen.find(({ path }) => path === '/fal/fal-ai/flux')
@@ -182,7 +182,7 @@ describe('pictures', () => {
     expect(kept.bytes).toEqual(picture)
   })
 
-  test('replicate: a job is polled until it is done; one that failed costs nothing', async () => {
+  test('replicate: polls a job until it is done; a failed one is free', async () => {
     const { status } = await paint('r/paints', { size: '1600x900', negative_prompt: 'rain' })
     expect([status, await usd()]).toEqual([200, 0.04])
     const asked = seen.find(({ path }) => path === '/replicate/models/maker/paints/predictions')
@@ -192,12 +192,12 @@ describe('pictures', () => {
     expect([(await paint('r/fails')).status, await usd()]).toEqual([502, 0])
   })
 
-  test('google: pictures that are paid by tokens', async () => {
+  test('google: charges images by tokens', async () => {
     expect((await paint('g/image')).status).toBe(200)
     expect(await usd()).toBeCloseTo(11 * 0.0000003 + 900 * 0.00003, 9)
   })
 
-  test('what a provider declines is told as such; one that paints nothing has no such model', async () => {
+  test('reports a declined prompt, and a missing image model as unknown', async () => {
     const { status, code } = await paint('fal/blocked')
     expect([status, code, await usd()]).toEqual([400, 'content_policy_violation', 0])
     expect([(await paint('a/paints')).status, await usd()]).toEqual([400, 0])
@@ -218,7 +218,7 @@ describe('speech', () => {
     },
   )
 
-  test('each is told the voice, the model and the key in its own way', () => {
+  test('sends voice, model and key in each provider’s format', () => {
     const eleven = seen.find(({ path }) => path.startsWith('/eleven/v1/text-to-speech/rachel'))
     expect(eleven?.headers.get('xi-api-key')).toBe(hushed)
     expect(JSON.parse(eleven?.body ?? '')).toMatchObject({
@@ -237,7 +237,7 @@ describe('speech', () => {
     })
   })
 
-  test('a WAV is made of bare samples; a format it cannot make is refused', async () => {
+  test('wraps raw samples as WAV and rejects unsupported formats', async () => {
     const { headers, bytes } = await speak('e/speaks', { format: 'wav' })
     expect(headers.get('content-type')).toBe('audio/wav')
     expect([Buffer.from(bytes).toString('latin1', 0, 4), bytes.length]).toEqual(['RIFF', 4_844])
@@ -277,7 +277,7 @@ describe('embeddings', () => {
   const embed = (model: string, input: unknown) =>
     gus.call('POST', '/v1/embeddings', { model, input })
 
-  test('google: our own count where it tells none', async () => {
+  test('google: estimates missing usage', async () => {
     const { status, body } = await embed('g/embeds', ['one', 'two'])
     expect(status).toBe(200)
     expect(
@@ -291,14 +291,14 @@ describe('embeddings', () => {
     expect((await ctx.lastUse(gus)).estimated).toBe(true)
   })
 
-  test('cohere: the tokens it tells; token ids are refused', async () => {
+  test('cohere: uses the reported tokens and rejects token ids', async () => {
     expect((await embed('c/embeds', 'one')).status).toBe(200)
     expect(await ctx.lastUse(gus)).toMatchObject({ input: 5, estimated: false, charged: 500n })
     expect([(await embed('c/embeds', [1, 2])).status, await usd()]).toEqual([400, 0])
   })
 })
 
-test('the key went to providers, never to where their files lie, and into no answer or log', async () => {
+test('sends the key to providers only, never to file hosts, responses or logs', async () => {
   const files = seen.filter(({ path }) => path.startsWith('/cdn/'))
   expect(files.length).toBeGreaterThan(2)
   expect(ctx.warnings.join('')).not.toContain(hushed)

@@ -32,7 +32,7 @@ export class ProviderFetch {
   status = 0
   /** Bytes of all bodies. */
   bytes = 0
-  /** Whether an event stream broke off. */
+  /** True when an event stream broke off. */
   isCut = false
   readonly fetch: typeof fetch
 

@@ -38,7 +38,7 @@ export function withRequiredUsage(response: Json, none: Json): Json {
     : { ...response, usage: { ...none, [missing]: true } }
 }
 
-/** Whether a value has all fields of a sample, with the same types. */
+/** Returns whether a value has all fields of a sample, with the same types. */
 const hasFieldsOf = (value: unknown, sample: unknown): boolean =>
   isRecord(sample)
     ? isRecord(value) &&

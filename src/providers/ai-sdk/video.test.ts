@@ -122,7 +122,7 @@ test.each(makers)(
   },
 )
 
-test('a download that leads inside is not followed', async () => {
+test('does not follow a download to a private address', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')
   stands = 'done'
   expect(await caught(look('google', id, '/content'))).toBeInstanceOf(Error)
@@ -142,13 +142,13 @@ test.each(makers)(
   },
 )
 
-test('a job that ends without a film has failed', async () => {
+test('fails a job without a video', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')
   stands = 'declined'
   expect(await standing('google', id)).toMatchObject({ status: 'failed' })
 })
 
-test('what begins with a picture, kinds without films, and made-up ids are refused', async () => {
+test('rejects input images, providers without video, and invalid ids', async () => {
   const ask = async (kind: AiSdkKind, body: Record<string, unknown> | FormData) =>
     (await laneOf(kind).send({ path: '/videos', model: 'm', body, signal })).status
   expect(await ask('fal', { ...asked, input_reference: { image_url: 'x' } })).toBe(400)

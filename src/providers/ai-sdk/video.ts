@@ -16,7 +16,7 @@ import type { AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 interface SubmittedVideo {
   model: string
   operation: JSONValue
-  /** Whether the content is requested, not the status. */
+  /** True when the content is requested, not the status. */
   isContent: boolean
 }
 

@@ -36,7 +36,7 @@ const weather = {
   },
 }
 
-test('it repeats the last user text, and counts a token for each word', async () => {
+test('repeats the last user text and counts a token per word', async () => {
   const messages = [{ role: 'system', content: 'Be kind.' }, user('one'), user('Hello,  wörld 👋')]
   const answer = await chat({ messages })
   expect(answer).toMatchObject({
@@ -56,7 +56,7 @@ test('it repeats the last user text, and counts a token for each word', async ()
   expect(await chat({ messages })).toEqual(answer)
 })
 
-test('it has an answer also where no user spoke, or without a word', async () => {
+test('replies without a user message and without text', async () => {
   const picture = [{ type: 'image_url', image_url: { url: 'https://example.com/boat.png' } }]
   const said = async (role: string, content: unknown) =>
     (await chat({ messages: [{ role, content }] })).choices[0].message.content
@@ -65,7 +65,7 @@ test('it has an answer also where no user spoke, or without a word', async () =>
   expect(await said('tool', '')).toBe('I was told no words.')
 })
 
-test('a stream carries the same text, a token a chunk, and the same usage at its end', async () => {
+test('streams the same text by token with the same usage', async () => {
   const body = {
     messages: [user(`Hello wörld ${'x'.repeat(40)}\n`)],
     n: 2,
@@ -88,7 +88,7 @@ test('a stream carries the same text, a token a chunk, and the same usage at its
   expect(whole.usage.completion_tokens).toBe(2 * 6)
 })
 
-test('max_tokens and stop end it early, and the finish says which', async () => {
+test('stops at max_tokens and stop with the matching finish reason', async () => {
   const messages = [user('one two three four')]
   const short = await chat({ messages, max_tokens: 2 })
   expect(short.choices[0]).toMatchObject({
@@ -105,7 +105,7 @@ test('max_tokens and stop end it early, and the finish says which', async () => 
   expect(long.usage.completion_tokens).toBe(1_000)
 })
 
-test('it calls a tool that is asked for, whole and in deltas', async () => {
+test('calls a requested tool, whole and streamed', async () => {
   const body = { messages: [user('please call get_weather')], tools: [weather] }
   const { choices } = await chat(body)
   const [call] = choices[0].message.tool_calls
@@ -119,7 +119,7 @@ test('it calls a tool that is asked for, whole and in deltas', async () => {
   expect(deltas.map((one) => one.function.arguments).join('')).toBe(call.function.arguments)
 })
 
-test('tool_choice forces and forbids; a tool that is not given is not called', async () => {
+test('respects tool_choice and ignores unknown tools', async () => {
   const finish = async (text: string, more: Record<string, unknown>) =>
     (await chat({ messages: [user(text)], tools: [weather], ...more })).choices[0].finish_reason
   expect(await finish('hi', { tool_choice: 'required' })).toBe('tool_calls')
@@ -129,7 +129,7 @@ test('tool_choice forces and forbids; a tool that is not given is not called', a
   expect(await finish('call get_time', {})).toBe('stop')
 })
 
-test("a tool's result is repeated", async () => {
+test('repeats a tool result', async () => {
   const messages = [
     user('call get_weather'),
     {
@@ -144,7 +144,7 @@ test("a tool's result is repeated", async () => {
   expect(usage.prompt_tokens).toBe(2 + 2 + 2)
 })
 
-test('a json_schema is filled with a value that fits it', async () => {
+test('returns a value for a json_schema', async () => {
   const schema = {
     type: 'object',
     properties: {
@@ -175,7 +175,7 @@ test('a json_schema is filled with a value that fits it', async () => {
   expect(plain.choices[0].message.content).toBe('{"text":"hi"}')
 })
 
-test('a schema without an end is filled all the same', () => {
+test('returns a value for a recursive schema', () => {
   expect(JSON.stringify(sampleOfSchema({ $ref: '#' })).length).toBeLessThan(100)
   const wide = {
     type: 'object',
@@ -195,14 +195,14 @@ test('a schema without an end is filled all the same', () => {
   expect(JSON.stringify(sampleOfSchema({ ...copies, $defs: { row } })).length).toBeLessThan(600_000)
 })
 
-test('as many answers as are asked for; of stops the first four count', async () => {
+test('returns n choices and applies the first four stop sequences', async () => {
   const stop = ['a', 'b', 'c', 'd', 'hi']
   const { choices } = await chat({ messages: [user('hi')], n: 20, stop })
   expect(choices).toHaveLength(20)
   expect(choices[19].message.content).toBe('hi')
 })
 
-test('it thinks when asked to, and a prompt_cache_key makes the system text cached', async () => {
+test('adds reasoning on request and counts cached system text', async () => {
   const messages = [{ role: 'system', content: 'Be very kind.' }, user('hi')]
   const body = { messages, reasoning_effort: 'low', prompt_cache_key: 'k' }
   const { choices, usage } = await chat(body)
@@ -216,7 +216,7 @@ test('it thinks when asked to, and a prompt_cache_key makes the system text cach
   expect((await chunks(body))[1]?.choices[0].delta).toEqual({ reasoning_content: 'I' })
 })
 
-test('a picture counts as 100 tokens', async () => {
+test('counts an image as 100 tokens', async () => {
   const content = [
     { type: 'text', text: 'What is this?' },
     { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
@@ -225,7 +225,7 @@ test('a picture counts as 100 tokens', async () => {
   expect([choices[0].message.content, usage.prompt_tokens]).toEqual(['What is this?', 103])
 })
 
-test('a stream that is left is not made further, and one that is aborted gives no answer', async () => {
+test('stops an unread stream and returns nothing when aborted', async () => {
   const answer = await ask({ messages: [user('word '.repeat(3_000))], stream: true })
   const reader = answer.body?.getReader()
   await reader?.read()
@@ -233,7 +233,7 @@ test('a stream that is left is not made further, and one that is aborted gives n
   expect(await reader?.read()).toMatchObject({ done: true })
 })
 
-test('an unknown model, or a model at the wrong place, is 404', async () => {
+test('responds 404 to an unknown model or operation', async () => {
   expect((await ask({ messages: [user('hi')] }, 'demo/nothing')).status).toBe(404)
   expect((await ask({ messages: [user('hi')] }, 'demo/image')).status).toBe(404)
   expect((await ask({ messages: [] })).status).toBe(400)

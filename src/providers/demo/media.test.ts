@@ -15,7 +15,7 @@ async function embed(input: unknown, more: Record<string, unknown> = {}) {
 
 const dot = (a: number[], b: number[]) => a.reduce((sum, part, at) => sum + part * (b[at] ?? 0), 0)
 
-test('an embedding is a direction of length 1, the same for the same text', async () => {
+test('returns normalized embeddings, the same for the same text', async () => {
   const { data, usage } = await embed(['the quick brown fox', 'the quick brown dog', 'taxes'])
   const [fox, dog, taxes] = data.map(({ embedding }: { embedding: number[] }) => embedding)
   expect(fox).toHaveLength(256)
@@ -26,7 +26,7 @@ test('an embedding is a direction of length 1, the same for the same text', asyn
   expect((await embed('the quick brown fox')).data[0].embedding).toEqual(fox)
 })
 
-test('an embedding as base64 is the same floats', async () => {
+test('returns the same floats as base64', async () => {
   const more = { dimensions: 8 }
   const [floats] = (await embed('fox', more)).data
   const [packed] = (await embed('fox', { ...more, encoding_format: 'base64' })).data
@@ -34,7 +34,7 @@ test('an embedding as base64 is the same floats', async () => {
   expect([...new Float32Array(bytes.buffer)]).toEqual(floats.embedding)
 })
 
-test('token ids are taken, and what is no text is refused', async () => {
+test('accepts token ids and rejects other input', async () => {
   expect((await embed([1, 2, 3])).usage.prompt_tokens).toBe(3)
   expect((await embed([[1, 2], [3]])).data).toHaveLength(2)
   for (const input of ['', [], [''], 7, [null], Array.from({ length: 2_049 }, () => 'a')]) {
@@ -43,7 +43,7 @@ test('token ids are taken, and what is no text is refused', async () => {
   expect((await embed('a', { dimensions: 0 })).status).toBe(400)
 })
 
-test('pictures are real PNGs of the size asked for, and differ by prompt and number', async () => {
+test('returns PNGs of the requested size that differ by prompt and index', async () => {
   const paint = async (prompt: string) => {
     const body = { prompt, size: '96x64', n: 2 }
     const answer = await ask('/images/generations', 'demo/image', body)
@@ -64,13 +64,13 @@ test('pictures are real PNGs of the size asked for, and differ by prompt and num
   }
 })
 
-test('a picture without a prompt, too large or too often is refused', async () => {
+test('rejects images without a prompt, too large or too many', async () => {
   for (const body of [{}, { prompt: 'a', size: '5000x5000' }, { prompt: 'a', n: 11 }]) {
     expect((await ask('/images/generations', 'demo/image', body)).status).toBe(400)
   }
 })
 
-test('speech is a WAV with 0.05 s for each character, which transcription reads back', async () => {
+test('synthesizes a WAV with 0.05 s per character', async () => {
   const input = 'Hello wörld 👋'
   const answer = await ask('/audio/speech', 'demo/speech', { input, response_format: 'wav' })
   expect(answer.headers.get('content-type')).toBe('audio/wav')
@@ -89,7 +89,7 @@ test('speech is a WAV with 0.05 s for each character, which transcription reads 
   })
 })
 
-test('speech is an MP3 unless told otherwise, with two frames for each character', async () => {
+test('synthesizes MP3 by default, with two frames per character', async () => {
   for (const body of [{ input: 'Ho ho' }, { input: 'Ho ho', response_format: 'mp3' }]) {
     const answer = await ask('/audio/speech', 'demo/speech', body)
     expect(answer.headers.get('content-type')).toBe('audio/mpeg')
@@ -100,7 +100,7 @@ test('speech is an MP3 unless told otherwise, with two frames for each character
   expect((await ask('/audio/speech', 'demo/speech', opus)).status).toBe(400)
 })
 
-test('other sounds are told by their bytes; no sound, no text', async () => {
+test('measures other audio by its bytes and rejects empty files', async () => {
   const hear = (file: Blob) => {
     const form = new FormData()
     form.set('file', file)
@@ -114,7 +114,7 @@ test('other sounds are told by their bytes; no sound, no text', async () => {
   expect((await ask('/audio/speech', 'demo/speech', { input: '' })).status).toBe(400)
 })
 
-test('a film is done when it is looked at, a WebM of VP8, the same for the same prompt', async () => {
+test('completes a video at once: a WebM of VP8, the same for the same prompt', async () => {
   const signal = AbortSignal.timeout(10_000)
   const shoot = async (prompt: string) => {
     const begun = await ask('/videos', 'demo/video', { prompt, seconds: '1.5', size: '720x1280' })

@@ -33,7 +33,7 @@ const page = (name: string, text: string) => ({
 })
 const read = (text: string) => ({ content: text, description: text, text })
 
-test('each engine is asked as it wants to be, and read', async () => {
+test('sends each engine’s request format and reads its response', async () => {
   const results = [page('a', 'words'), { title: 5, url: 'https://b.example/' }, { url: 'ftp://c/' }]
   answer = (path) => Response.json(path.startsWith('/res/') ? { web: { results } } : { results })
   const found = [
@@ -61,7 +61,7 @@ test('each engine is asked as it wants to be, and read', async () => {
   expect(JSON.parse(four?.body ?? '')).toMatchObject({ query: 'low tide', numResults: 5 })
 })
 
-test('an engine that fails gives way to the next; the log names it and never its key', async () => {
+test('tries the next engine and logs the name without the key', async () => {
   const bad = [
     () => new Response('no', { status: 403 }),
     () => new Response(null, { status: 302, headers: { location: `${base}/elsewhere` } }),
@@ -80,7 +80,7 @@ test('an engine that fails gives way to the next; the log names it and never its
   expect(lines.every((line) => line.includes('brave') && !line.includes('k-secret'))).toBe(true)
 })
 
-test('a search whose request is broken off finds nothing, and asks no other engine', async () => {
+test('stops when the request is aborted', async () => {
   const client = new AbortController()
   answer = () => {
     client.abort()
@@ -91,7 +91,7 @@ test('a search whose request is broken off finds nothing, and asks no other engi
   expect(asked).toHaveLength(1)
 })
 
-test('the settings say which engines there are, and in which order', () => {
+test('creates the configured engines in order', () => {
   const config = (settings: Record<string, string>) => loadConfig(settings, {})
   const all = config({
     EXA_API_KEY: 'e',

@@ -45,7 +45,7 @@ const change = (prompt: string, from = page) =>
 const differing = (lines: string[]) =>
   lines.filter((line, at) => line !== page.split('\n')[at]).map((line) => line.trim())
 
-test('a change changes what was asked for, and no other line', () => {
+test('edits only the requested part', () => {
   expect(differing(change('make it blue'))).toEqual(['--hue: 252;'])
   expect(differing(change('a bit slower please'))).toEqual(['const speed = 1'])
   expect(differing(change('Call it Fish & Paws.'))).toEqual([
@@ -58,7 +58,7 @@ test('a change changes what was asked for, and no other line', () => {
   expect(more.join()).toContain('cannot do this: add a &lt;dragon&gt;')
 })
 
-test('a page of somebody else is changed too, and mended', () => {
+test('edits and repairs pages from elsewhere', () => {
   const other = '<!doctype html><head><title>A</title></head><body><h1 id=x>A</h1></body></html>'
   expect(change('call it B, in pink', other).join('\n')).toMatch(
     /<title>B<\/title><style>.*355.*<h1 id=x>B</s,
