@@ -37,7 +37,8 @@ export const isTrustedProxy = (peer: string, trusted: readonly string[]): boolea
 const hopsMax = 10
 
 /** Returns the IPv4 address of a mapped one: ::ffff:192.0.2.1 is 192.0.2.1. */
-const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+const unmapped = (address: string): string =>
+  address.startsWith(':') ? address.replace(/^::ffff:(?=\d+\.)/i, '') : address
 
 /** Returns the key of rate limits: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
+import { nullable } from '../core/schema.ts'
 import { listPageMax } from '../limits.ts'
 
 /** The query of all lists: `?limit=1..100&cursor=`. */
@@ -8,3 +9,6 @@ export const ListQuery = Type.Object({
   limit: Type.Optional(t.Numeric({ minimum: 1, maximum: listPageMax, multipleOf: 1 })),
   cursor: Type.Optional(Type.String({ maxLength: 200 })),
 })
+
+/** `next` of a list: the cursor of the next page; null on the last page. */
+export const NextSchema = nullable(Type.String())

@@ -6,7 +6,7 @@ import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
-import { inProcessPeer, type RequestContext, setRequestContext } from './request-context.ts'
+import { inProcessPeer, type RequestContext } from './request-context.ts'
 
 /**
  * Handles a request. `peer` is the address of its socket. `pauseIdleTimeout` turns off the idle
@@ -99,7 +99,6 @@ export function withRequestLog(
 ): Response | Promise<Response> {
   const startedAt = stopwatch()
   const context = createRequestContext(ctx, request, peer, pauseIdleTimeout)
-  setRequestContext(request, context)
   const finish = (response: Response): Response => {
     if (context.hasOwnDeadline) pauseIdleTimeout?.(false)
     const ms = stopwatch() - startedAt

@@ -19,7 +19,7 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
-import { inProcessPeer, pathOf } from './request-context.ts'
+import { inProcessPeer, pathOf, setRequestContext } from './request-context.ts'
 
 /**
  * The parts of the server, by the first segment of the path. The site answers all other paths: web
@@ -111,6 +111,11 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     const path = pathOf(request.url)
     const part = partOf(path)
     return withRequestLog(ctx, { request, peer, part, pauseIdleTimeout }, (context) => {
+      if (part === 'apps') {
+        const response = serveFromMemory(pages, request, context, path)
+        if (response) return response
+      }
+      setRequestContext(request, context)
       switch (part) {
         case 'api':
           return agentApiHandler(request, context)
@@ -118,10 +123,9 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
           return gatewayHandler(request, context)
         case 'mcp':
           return mcp(request)
-        case 'apps':
-          return serveFromMemory(pages, request, path) ?? site.fetch(request)
         case 'health':
           return healthResponse(ctx, request, path) ?? site.fetch(request)
+        case 'apps':
         case 'pages':
           return site.fetch(request)
       }

@@ -42,8 +42,8 @@ export interface AppSource {
   find(id: string): Promise<HostedApp | undefined>
   /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
   buildProgress?(app: HostedApp): Promise<number | undefined>
-  /** Records that this request opened the app. */
-  recordOpen(app: HostedApp, request: Request): void
+  /** Records that a client opened the app. `address` counts once a day. */
+  recordOpen(app: HostedApp, address: string): void
   /** Records the agent that opened the app, if the request carries its key. */
   recordUse?(app: HostedApp, request: Request): Promise<void>
   /**

@@ -1,6 +1,7 @@
+import { addressGroup } from '../core/address.ts'
 import { idChars } from '../core/ids.ts'
 import { entityResponse } from '../http/entity.ts'
-import { getRequestContext } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import type { Pages } from './pages.ts'
 
 const shellChars = '/a/'.length + idChars
@@ -12,6 +13,7 @@ const shellChars = '/a/'.length + idChars
 export function serveFromMemory(
   pages: Pages,
   request: Request,
+  context: RequestContext,
   path: string,
 ): Response | undefined {
   if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
@@ -23,12 +25,12 @@ export function serveFromMemory(
   const host = headers.get('host')
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {
-    pages.source.recordOpen(page.app, request)
-    getRequestContext(request).route = '/a/:id'
+    pages.source.recordOpen(page.app, addressGroup(context.address))
+    context.route = '/a/:id'
     return entityResponse(request, pages.shell(page, host))
   }
   if (!page.data || path.slice(shellChars) !== '/data') return undefined
-  pages.source.recordOpen(page.app, request)
-  getRequestContext(request).route = '/a/:id/data'
+  pages.source.recordOpen(page.app, addressGroup(context.address))
+  context.route = '/a/:id/data'
   return entityResponse(request, page.data)
 }

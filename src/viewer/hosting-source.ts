@@ -6,7 +6,6 @@ import { recordOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/page-content.ts'
 import { iconUrl, stateOf } from '../hosting/apps/present.ts'
 import { recordUse } from '../hosting/explore/uses.ts'
-import { callerAddress } from '../http/request-context.ts'
 import { listOpen } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { agentAccount } from '../ledger/accounts.ts'
@@ -53,7 +52,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       const row = await apps.getVersion(ctx, id, version)
       return { sha256: row.sha256, ...(await pages.readPage(ctx, row)) }
     },
-    recordOpen: ({ id }, request) => recordOpen(ctx, id, callerAddress(request)),
+    recordOpen: ({ id }, address) => recordOpen(ctx, id, address),
     async recordUse({ id }, request) {
       const text = readApiKey(request.headers)
       const key = text === undefined ? undefined : await ctx.keys.find(text)

@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 
-import { theFile } from '../core/public.ts'
+import { getPublicFile } from '../core/public-files.ts'
 import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
+import { clientAddressGroup } from '../http/request-context.ts'
 import { messagePage } from './page.ts'
 import type { Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
@@ -119,7 +120,7 @@ const file: PageHandler = async (pages, page, { request, params }) => {
 
 /** Serves the wrapper, only into a frame. */
 function frame(pages: Pages): (input: ViewerRequest) => Response {
-  const page = theFile(pages.public, 'frame/frame.html')
+  const page = getPublicFile(pages.public, 'frame/frame.html')
   const { app, apps } = pages.urls
   const made = new Map<boolean, Entity>()
   return ({ request }) => {
@@ -142,7 +143,7 @@ async function recordVisitor(
   { app }: ViewedPage,
   { request }: ViewerRequest,
 ): Promise<void> {
-  if (request.method === 'GET') hosted.recordOpen(app, request)
+  if (request.method === 'GET') hosted.recordOpen(app, clientAddressGroup(request))
   await hosted.recordUse?.(app, request)
 }
 

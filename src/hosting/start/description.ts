@@ -3,7 +3,7 @@ import { idPattern } from '../../core/ids.ts'
 import { describeApi } from '../../http/api-description.ts'
 import type { Entity } from '../../http/entity.ts'
 import type { RoutedApi } from '../../http/operation.ts'
-import { assetName } from '../../scan/asset-asks.ts'
+import { assetName } from '../../scan/asset-requests.ts'
 import type { Tag } from '../operation.ts'
 import { cookieName } from '../people/session-user.ts'
 

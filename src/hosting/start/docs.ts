@@ -162,7 +162,7 @@ const effects = { block: 'blocks', unlist: 'unlists', warn: 'warns' }
 const rulesTable = (): string =>
   table(
     ['Code', 'Effect', 'Condition and fix'],
-    RULES.map(({ code, effect, says, help }) => [
+    RULES.map(({ code, effect, description: says, help }) => [
       `<code>${code}</code>`,
       effects[effect],
       `${escapeHtml(says)}<p>${escapeHtml(help)}</p>`,
