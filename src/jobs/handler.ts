@@ -17,7 +17,6 @@ export interface JobProgress {
 /** Further writes in the transaction of a report or of an ending. */
 export type InTransaction<Result = unknown> = (db: Db, job: Job) => Promise<Result>
 
-/** One run of a job. */
 export interface JobRun<Input, Data> {
   job: Job
   input: Input
@@ -39,22 +38,10 @@ export type Outcome =
   | { end: 'again'; afterMs: number }
 
 /**
- * A kind of job. http/router.ts registers the handler of each kind:
- *
- *     ctx.jobs.register('assets', { queue: 'assets', input, data: Type.Null(), run, compensate })
- *
- * An operation writes the job, its rows and its holds in one transaction, the job first. Each hold
- * names the job and outlives it. Then the operation wakes the runner:
- *
- *     const job = await ctx.db.tx(async (db) => {
- *       const job = await enqueue(ctx, db, { kind, queue, owner, item, input, price, ms })
- *       await openHold(ctx, db, { account, amount: price, ref, kind, job: job.id, ms: 2 * ms })
- *       return job
- *     })
- *     ctx.jobs.wake()
- *
- * Only `record` and `also` settle holds, in the transaction of the job row. A crash, a lost lease
- * or a cancellation therefore never charges twice. Holds that are open at the end are released.
+ * A kind of job. An operation writes the job, its rows and its holds in one transaction, the job
+ * first, and then wakes the runner. Each hold names the job and outlives it. Only `record` and
+ * `also` settle holds, in the transaction of the job row, so a crash never charges twice. Holds
+ * that are open at the end are released.
  */
 export interface Handler<Input extends TSchema = TSchema, Data extends TSchema = TSchema> {
   queue: Queue

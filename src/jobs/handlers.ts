@@ -4,7 +4,6 @@ import { Value } from '@sinclair/typebox/value'
 import type { Handler, JobRun, Outcome } from './handler.ts'
 import type { Queue } from './tables.ts'
 
-/** A handler with its schemas applied. */
 interface CheckedHandler {
   queue: Queue
   restarts: number
@@ -40,7 +39,6 @@ export class Handlers {
     return this.byKind.get(kind)
   }
 
-  /** Returns the kinds of a queue. */
   kindsOf(queue: Queue): string[] {
     return [...this.byKind].flatMap(([kind, handler]) => (handler.queue === queue ? [kind] : []))
   }

@@ -28,13 +28,10 @@ import { events, jobs, type Queue } from './tables.ts'
 
 export type JobEvent = typeof events.$inferSelect
 
-/** A job to enqueue. */
 export interface NewJob {
   kind: string
   queue: Queue
-  /** Account id of the owner. */
   owner: string
-  /** Id of the app. */
   item?: string
   /** Unique among open jobs: "build:game:agent:<id>". */
   slot?: string

@@ -28,7 +28,6 @@ export interface JobContext {
   closeHolds(db: Db, job: string): Promise<NanoUsd>
 }
 
-/** A job that this process holds the lease of. */
 export interface Leased {
   id: string
   lease: string
@@ -183,7 +182,6 @@ export async function shiftDue(db: Db, ms: number): Promise<void> {
     .where(isWaiting)
 }
 
-/** Ending of a job. */
 export interface Ending {
   state: EndState
   error?: Failure
@@ -248,7 +246,6 @@ export async function findAbandoned(
   return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))
 }
 
-/** Returns waiting jobs past their deadline. */
 export const findOverdue = (db: Db, limit: number, now: number): Promise<Job[]> =>
   db
     .select()

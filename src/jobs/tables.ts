@@ -35,9 +35,7 @@ export const jobs = table(
     id: text('id').primaryKey(),
     kind: text('kind').notNull(),
     queue: text('lane').$type<Queue>().notNull(),
-    /** Account id of the owner: "agent:<id>". */
     owner: text('owner').notNull(),
-    /** Id of the app. */
     item: text('item'),
     /** Unique among open jobs. */
     slot: text('slot'),

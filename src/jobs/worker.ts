@@ -8,7 +8,6 @@ import type { JobWaiters } from './job-waiters.ts'
 import * as rows from './rows.ts'
 import type { Failure } from './tables.ts'
 
-/** Services that the runner needs. */
 export interface RunnerContext extends rows.JobContext {
   db: Engine
   log: Log
@@ -37,7 +36,6 @@ function failureOf(thrown: unknown): Failure {
   return { code: thrown.errorName, error: 'The result could not be stored. It was not charged.' }
 }
 
-/** Reason to abort a run from outside. */
 export class Stopped extends Error {
   constructor(readonly by: 'deadline' | 'closing') {
     super(by)

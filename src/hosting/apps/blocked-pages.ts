@@ -4,7 +4,6 @@ import type { Db, Engine } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { apps, blockedPages, versions } from './tables.ts'
 
-/** Returns whether a page is blocked (rule `known.bad`). */
 export async function isBlockedPage(db: Db, sha256: string): Promise<boolean> {
   const found = await db.select().from(blockedPages).where(eq(blockedPages.sha256, sha256)).limit(1)
   return found.length > 0

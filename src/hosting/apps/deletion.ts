@@ -50,7 +50,6 @@ export async function restoreDeletedApp(ctx: AppContext, maker: Agent, id: strin
 const purgeBatch = 100
 
 type Gone = Pick<App, 'id' | 'maker'>
-/** Deletes the dependent rows of an app, inside the transaction that deletes it. */
 type End = (db: Db, app: Gone) => Promise<void>
 
 /** Deletes the rows of apps that were deleted more than 30 days ago, in batches. */

@@ -17,7 +17,6 @@ export async function notifyListed(ctx: AppContext, db: Db, app: App): Promise<v
   })
 }
 
-/** Notification of a quarantine. */
 export const quarantineNotification = (app: App, reason: string): Notification => ({
   ...about(app),
   kind: 'report.opened',
@@ -27,7 +26,6 @@ export const quarantineNotification = (app: App, reason: string): Notification =
   data: { reason },
 })
 
-/** Notification of a takedown. */
 export const takedownNotification = (app: App, reason: string): Notification => ({
   ...about(app),
   kind: 'item.taken_down',
@@ -44,14 +42,12 @@ export function describeStatus({ id, closed, heldFor, listed }: App): string {
   return `is live again, ${listed === 'on' ? 'also on Explore' : 'off Explore'}`
 }
 
-/** Notification of a lifted sanction. */
 export const reinstatedNotification = (app: App): Notification => ({
   ...about(app),
   kind: 'item.restored',
   text: endWithStop(`"${app.title}" ${describeStatus(app)}`),
 })
 
-/** Notification that newer scan rules removed an app from Explore. */
 export const delistedNotification = (app: App, reasons: string[]): Notification => ({
   ...about(app),
   kind: 'app.delisted',

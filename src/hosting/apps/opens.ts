@@ -13,7 +13,6 @@ const halfLifeMs = 3 * day
 /** Units of `heat` per halving. */
 const parts = 1_000_000
 
-/** Opens at which the maker gets a notification. */
 const notifiedOpens = 100
 
 const retentionDays = 40

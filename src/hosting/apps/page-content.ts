@@ -16,7 +16,6 @@ type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 /** A stored page that passed the safety check, with its scan record. */
 export type StoredPage = Pack & ScanRecord & Pick<Version, 'sha256' | 'asks'>
 
-/** Result of the safety check as a version stores it. */
 export type ScanRecord = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
 /** Bytes of a page, and its compressed variants where they are smaller. */
@@ -83,14 +82,12 @@ function withFindings(inspection: Inspection, more: Finding[]): Inspection {
   return { ...inspection, scan }
 }
 
-/** Returns the scan record of an inspection. */
 export const toScanRecord = ({ clock }: AppContext, { scan }: Inspection): ScanRecord => ({
   verdict: scan.verdict,
   findings: scan.findings,
   scanned: clock.now(),
 })
 
-/** Formats a finding for `reasons`. */
 const formatFinding = ({ line, code, help, excerpt }: Finding): string =>
   `line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
 

@@ -6,7 +6,6 @@ import { appUrl } from '../app-url.ts'
 import type { App } from './apps.ts'
 import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
-/** Returns the state of an app. */
 export function stateOf(app: App): AppBody['state'] {
   if (app.closed !== null) return 'closed'
   if (app.takenDown !== null) return 'taken_down'
@@ -58,19 +57,16 @@ export const presentOrigin = ({
 
 type Rated = Pick<App, 'stars' | 'reviews'>
 
-/** Returns the mean rating of an app; null without ratings. */
 export const presentRating = ({ stars, reviews }: Rated): AppBody['rating'] => ({
   stars: reviews ? stars / reviews : null,
   count: reviews,
 })
 
-/** Returns the scan result of a page that may be hosted. */
 export const presentScan = ({ scan }: Inspection): ScanResult => ({
   verdict: scan.verdict,
   warnings: scan.findings.map(presentFinding),
 })
 
-/** Returns a finding in wire format. */
 export const presentFinding = ({ effect, ...finding }: Finding) => ({
   ...finding,
   severity: effect,

@@ -2,7 +2,6 @@ import { ApiError } from '../../errors.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { idempotencyErrors, paymentErrors, publishErrors, writeErrors } from '../operation.ts'
 
-/** Errors of operations that publish a page or build one. */
 export const publishRequestErrors = [
   ...writeErrors,
   ...idempotencyErrors,

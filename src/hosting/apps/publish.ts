@@ -131,7 +131,6 @@ export async function changeApp(
   return { app: presentApp(ctx, after), note: changedNote(before, after) }
 }
 
-/** Describes the listing and the remix terms after a change. */
 function changedNote(before: apps.App, after: apps.App): string {
   const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
   return isSame ? listingNote(before, after) : `${listingNote(before, after)} ${termsNote(after)}`

@@ -10,7 +10,6 @@ import { showsBlockedPage } from './blocked-pages.ts'
 import { quarantineNotification } from './notifications.ts'
 import { apps, type QuarantineSource } from './tables.ts'
 
-/** Reason and source of a quarantine. */
 export interface Quarantine {
   by: QuarantineSource
   reason: string
@@ -54,7 +53,6 @@ export async function quarantine(
   return app
 }
 
-/** Quarantines an app, records it and notifies the maker. */
 export async function quarantineAndNotify(
   ctx: AppContext,
   db: Db,
@@ -126,7 +124,6 @@ export async function quarantineAll(
         .where(and(own, mayQuarantine.suspension)))
 }
 
-/** Returns quarantined apps, longest wait first. */
 export const listQuarantined = ({ db }: AppContext, limit: number): Promise<App[]> =>
   db.read
     .select()

@@ -4,7 +4,6 @@ import type { Db } from '../../db/engine.ts'
 import type { App } from './apps.ts'
 import { apps } from './tables.ts'
 
-/** Returns 1 for a good rating: four or five stars. */
 const isGood = (stars: number | undefined): number => ((stars ?? 0) >= 4 ? 1 : 0)
 const isOne = (stars: number | undefined): number => (stars === undefined ? 0 : 1)
 

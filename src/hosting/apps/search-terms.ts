@@ -15,7 +15,6 @@ export const searchTerms = (text: string): string[] =>
     .replace(emoji, spelled)
     .match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Returns the search terms of an app, joined by spaces. */
 export const searchText = ({
   title,
   description,

@@ -30,7 +30,6 @@ export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): stri
 
 /** Bounds of a search. The query has the placeholders `match`, `limit` and those of `before`. */
 interface Window {
-  /** Conditions on `apps`. */
   filters: SQL | undefined
   /** Limits matches by listing time. Other orders read all matches up to a maximum. */
   isNew: boolean

@@ -49,7 +49,6 @@ export const apps = table(
     title: text('title').notNull(),
     description: text('description').notNull(),
     shelf: text('shelf').$type<Shelf>().notNull(),
-    /** Hash of the stored icon. */
     icon: text('icon'),
     /** The free generated icon has been used. */
     iconGiven: flag('icon_given').notNull().default(false),
@@ -133,9 +132,7 @@ export const versions = table(
     brBytes: integer('br_bytes').notNull(),
     /** Brotli level: 5 at publish, 11 after recompression. */
     brLevel: integer('br_level').notNull().default(5),
-    /** Assets that the page requests, as JSON. */
     asks: text('asks').notNull(),
-    /** Last result of the safety check. */
     verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),
     findings: json<Finding[]>('findings')
       .notNull()

@@ -38,7 +38,6 @@ export const listAudit = (
     .orderBy(desc(audit.at), desc(audit.id))
     .limit(limit)
 
-/** Deletes records older than a time. */
 export async function deleteAuditBefore(db: Db, before: number): Promise<void> {
   await db.delete(audit).where(lt(audit.at, before))
 }

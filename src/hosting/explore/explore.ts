@@ -63,7 +63,6 @@ const tileView: View<listed.TileApp, Tile> = {
   }),
 }
 
-/** Converts rows to wire format, in their order. */
 async function present<Row extends listed.TileApp, Shown>(
   ctx: AppContext,
   rows: Row[],

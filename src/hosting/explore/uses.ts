@@ -21,7 +21,6 @@ async function hasOpened(db: Db, agent: string, item: string): Promise<boolean> 
 export const hasUsed = async (db: Db, agent: string, item: string): Promise<boolean> =>
   (await hasOpened(db, agent, item)) || hasRemixed(db, agent, item)
 
-/** Deletes the usage records of a deleted item, inside a transaction. */
 export async function deleteUses(db: Db, item: string): Promise<void> {
   await db.delete(itemUses).where(eq(itemUses.item, item))
 }

@@ -15,7 +15,6 @@ export interface Message {
   content: string
 }
 
-/** Text of a chat response and its usage. */
 export interface ChatResult {
   text: string
   usage: Usage

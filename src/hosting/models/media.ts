@@ -12,7 +12,6 @@ import {
   type ServiceModel,
 } from './model-call.ts'
 
-/** A generated file and its usage. */
 export interface GeneratedMedia {
   bytes: Uint8Array<ArrayBuffer>
   usage: Usage

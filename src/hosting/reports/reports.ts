@@ -24,7 +24,6 @@ const dangers: ReportReason[] = ['phishing', 'malware']
 
 export type Report = typeof reports.$inferSelect
 
-/** Content of a report. */
 export interface ReportInput {
   reason: string
   text?: string | undefined
@@ -111,7 +110,6 @@ export const listReports = ({ db }: AppContext, limit: number, app?: string): Pr
     .orderBy(asc(reports.at), asc(reports.id))
     .limit(limit)
 
-/** Deletes reports older than a time, inside a transaction. */
 export async function deleteReportsBefore(db: Db, before: number): Promise<void> {
   await db.delete(reports).where(lt(reports.at, before))
 }

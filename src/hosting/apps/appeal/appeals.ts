@@ -53,7 +53,6 @@ export async function createAppeal(
 export const sanctionedAt = ({ takenDown, heldAt }: Pick<App, 'takenDown' | 'heldAt'>) =>
   takenDown ?? heldAt
 
-/** Finds the appeal against the current sanction of an app. */
 export async function findAppeal({ db }: AppContext, app: App): Promise<Appeal | undefined> {
   const at = sanctionedAt(app)
   if (at === null) return undefined
@@ -90,7 +89,6 @@ export async function resolveAppeal(
   return answered
 }
 
-/** Deletes appeals that were decided before a time, inside a transaction. */
 export async function deleteAppealsBefore(db: Db, before: number): Promise<void> {
   await db.delete(appeals).where(lt(appeals.decided, before))
 }

@@ -66,7 +66,6 @@ interface AssetTask {
   item: JobItem
 }
 
-/** Generates and publishes an asset. Returns an error code on failure. */
 async function publishAsset(
   ctx: AppContext,
   { job, signal, report }: JobRun<unknown, Static<typeof JobItemsSchema>>,
@@ -133,7 +132,6 @@ export async function storeBuildAssets(
   return nano(unused)
 }
 
-/** Returns a seed that depends on the app and the name alone. */
 const seedOf = (app: string, name: string): number =>
   Number.parseInt(sha256(`${app}/${name}`).slice(0, 7), 16)
 

@@ -14,7 +14,6 @@ interface Quote {
   price: NanoUsd
 }
 
-/** A generated file and its charge. */
 export interface GeneratedContent {
   bytes: Uint8Array<ArrayBuffer>
   type: string
@@ -22,7 +21,6 @@ export interface GeneratedContent {
   height: number | null
   lastsMs: number | null
   charge: NanoUsd
-  /** `embedded`, or the model id. */
   maker: string
 }
 
@@ -41,7 +39,6 @@ export function getQuote(ctx: AppContext, request: AssetRequest): Quote {
   return found
 }
 
-/** Finds the generator and the price of an asset. */
 export function findQuote(ctx: AppContext, request: AssetRequest): Quote | undefined {
   const by = findModel(ctx, request)
   if (by) return { by, price: maxCost(by.price, mediaBounds(by, promptOf(request))) }

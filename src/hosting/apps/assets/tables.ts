@@ -16,7 +16,6 @@ export const assets = table(
     bytes: integer('bytes').notNull(),
     width: integer('width'),
     height: integer('height'),
-    /** Duration in milliseconds. */
     lastsMs: integer('lasts_ms'),
     what: text('what'),
     seed: integer('seed'),

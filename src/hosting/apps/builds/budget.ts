@@ -15,7 +15,6 @@ export const repairsMax = 2
 export const buildAssetsMax = 8
 const planTokens = 1_500
 const pageTokens = 32_000
-/** Tokens for the errors in a repair prompt. */
 const errorTokens = 4_000
 
 /** Returns the model that builds apps; games may use another one. Throws `no_builder`. */

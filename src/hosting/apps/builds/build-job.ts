@@ -60,11 +60,9 @@ export const buildHandler = (
   compensate: (db, job) => discardBuild(ctx, db, job),
 })
 
-/** One run of a build. */
 class Build {
   private spent = 0n
   private used: BuildData['used'] = createUsage({})
-  /** Preview of the current page. */
   private preview: PreviewResult | undefined
   private readonly by: ServiceModel
 
@@ -134,7 +132,6 @@ class Build {
     return ['You rewrote more than was asked for. Keep every line that need not change.']
   }
 
-  /** Previews the page and returns its problems. */
   private async previewErrors(
     app: apps.App,
     html: string,

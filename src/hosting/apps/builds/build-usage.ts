@@ -9,7 +9,6 @@ import type { BuildData } from './job-data.ts'
 
 type Used = BuildData['used']
 
-/** Adds the usage of one call to that of a build. */
 export const addUsage = (used: Used, call: Usage): Used => ({
   prompt: used.prompt + call.prompt,
   cached: used.cached + call.cached,

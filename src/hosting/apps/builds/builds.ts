@@ -119,7 +119,6 @@ async function enqueueBuild(
   return response
 }
 
-/** Throws `builds_limit` when the builds of the last hour reach the limit. */
 async function checkBuilds(ctx: AppContext, db: Db, { agent }: Caller): Promise<void> {
   const { used, max, retryAfter } = await getBuildUsage(ctx, db, agent.id)
   if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })

@@ -3,7 +3,6 @@ import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../../../core/schema.ts'
 import { shelfNames } from '../shelves.ts'
 
-/** Input of a build job. */
 export const BuildInputSchema = Type.Object({
   prompt: Type.String(),
   kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
@@ -23,7 +22,6 @@ export const BuildDataSchema = Type.Object({
   html: Type.String(),
   /** Nano-USD. */
   spent: Type.String(),
-  /** Tokens of all calls. */
   used: Type.Object({
     prompt: Type.Integer(),
     cached: Type.Integer(),

@@ -53,7 +53,6 @@ function extractPage(text: string): string | undefined {
   return page.slice(from, end < 0 ? undefined : end + '</html>'.length)
 }
 
-/** Elements that render nothing. */
 const invisible = new Set(['html', 'head', 'body', 'title', 'meta', 'link', 'base', 'style'])
 const scriptTypes = /^(|text\/javascript|application\/javascript|module)$/i
 
@@ -102,7 +101,6 @@ function scriptError({ type, code }: { type: string; code: string }): string | u
   }
 }
 
-/** Share of the lines that a small change keeps. */
 const unchangedShareMin = 0.5
 const linesMin = 30
 

@@ -5,7 +5,6 @@ import type { App } from '../apps.ts'
 import { defaultText } from '../publish.ts'
 import { type Shelf, shelfNames } from '../shelves.ts'
 
-/** Plan of a page, and the listing texts of its app. */
 export interface Plan {
   title: string
   description: string
@@ -44,7 +43,6 @@ function firstRecord(text: string): Record<string, unknown> {
   }
 }
 
-/** Returns the planned texts for fields that the maker has not set. */
 export const plannedTexts = (app: App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
   ...(app.title === defaultText.title && { title }),
   ...(app.description === defaultText.description && { description }),

@@ -29,7 +29,6 @@ export const changePrompt = (kind: App['kind']): string =>
   `${pagePrompt(kind)}
 You are given a page that exists and what is to change. Change only what was asked for: every other line stays as it is, to the letter. Answer the whole page.`
 
-/** Returns the repair prompt for a page that failed its checks. */
 export const repairPrompt = (errors: string[]): string =>
   `The page was checked and did not pass:\n${errors.map((error) => `- ${error}`).join('\n')}\n` +
   'Fix exactly these errors and return the whole page again, in one ```html block.'

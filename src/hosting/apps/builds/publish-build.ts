@@ -22,7 +22,6 @@ import { storeScreenshot } from './preview.ts'
 
 export type BuildRun = JobRun<BuildInput, BuildData>
 
-/** A build that passed all checks. */
 interface FinishedBuild {
   by: ServiceModel
   /** Nano-USD. */
@@ -44,7 +43,6 @@ const outdated: Outcome = {
 }
 const isOutdated = (app: apps.App, { version = 0 }: BuildInput) => app.version !== version
 
-/** Publishes a build. Version, assets, texts and charge are one transaction. */
 export async function publishBuild(
   ctx: AppContext,
   { input, job: { item } }: BuildRun,

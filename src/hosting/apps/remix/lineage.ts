@@ -34,7 +34,6 @@ export const ancestorsOf = (ctx: AppContext, id: string): Promise<Ancestor[]> =>
     )
     .orderBy(sql`up.depth`)
 
-/** Returns whether an agent has remixed an app. */
 export async function hasRemixed(db: Db, agent: string, app: string): Promise<boolean> {
   const [found] = await db
     .select({ app: remixes.app })

@@ -137,12 +137,9 @@ function priceFor(
 
 interface CopyInput {
   caller: Caller
-  /** The original at the time of the scan. */
   original: apps.App
   request: RemixRequest
-  /** Handle of the maker of the original. */
   maker: string
-  /** The scanned version. */
   version: apps.Version
 }
 
@@ -215,7 +212,6 @@ async function pay(
   await ledger.settleHold(ctx, db, hold, price)
 }
 
-/** Notifies the maker of the remix and its earning. */
 async function notifyMaker(
   ctx: AppContext,
   db: Db,

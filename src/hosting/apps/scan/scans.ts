@@ -61,7 +61,6 @@ interface VersionScan {
   inspection: Inspection
 }
 
-/** Scans the newest version and the one on Explore. */
 async function scanVersions(ctx: AppContext, app: App, maker?: string): Promise<VersionScan[]> {
   const isVisible = or(
     eq(versions.version, app.version),
@@ -155,7 +154,6 @@ export async function rescanOutdated(ctx: AppContext): Promise<void> {
   }
 }
 
-/** Returns false when scans are unavailable. */
 async function rescanOne(ctx: AppContext, app: App): Promise<boolean> {
   try {
     await scanApp(ctx, app)

@@ -15,7 +15,6 @@ import * as pages from '../page-content.ts'
 import { presentApp, presentScan } from '../present.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
-/** Returns a version in wire format. */
 export const presentVersion = (row: apps.Version): VersionBody => ({
   version: row.version,
   created: iso(row.created),
