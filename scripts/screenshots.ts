@@ -1,9 +1,8 @@
 /**
- * `bun scripts/screenshots.ts [folder [names]]`: fills a house of its own with a dozen apps,
- * pictures, remixes, an owner and an operator, and takes a picture of every page, light and dark,
- * on a phone and on a desk, into dist/screenshots or the folder; with `names`, of those that begin
- * so. Says which pages scroll sideways, move while they load or ask another host; exit 1 when one
- * does.
+ * `bun scripts/screenshots.ts [folder [prefix]]`: fills a server with sample data and takes
+ * screenshots of every page, light and dark, on phone and desktop, into the folder or
+ * dist/screenshots. `prefix` selects pages by name. Prints the pages that scroll sideways, shift
+ * while they load or request another host, and exits 1 when there is one.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,50 +11,50 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 
 import { findBrowser } from '../src/testing/browsers/browser.ts'
 import { serveHouse } from './bench/load/served.ts'
-import { fillHouse } from './screenshots/cast.ts'
-import { openPages } from './screenshots/open.ts'
-import { consolePages, fillConsole, welcomeOf } from './screenshots/operator.ts'
-import { fillStudio, ownPages, signUp, type State } from './screenshots/owner.ts'
+import { consolePages, fillConsole, operatorPath } from './screenshots/operator.ts'
+import { fillStudio, ownerPages, type SessionState, signUp } from './screenshots/owner.ts'
+import { publicPages } from './screenshots/public-pages.ts'
+import { createSampleData } from './screenshots/sample-data.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
 const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
-const names = Bun.argv[3] ?? ''
+const prefix = Bun.argv[3] ?? ''
 const themes = ['light', 'dark'] as const
-const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
+const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1_280, height: 900 } }
 
-/** How far the page has moved by itself (web.dev/cls). */
-const moved = `new Promise((resolve) => {
+/** Measures the cumulative layout shift (web.dev/cls). */
+const layoutShift = `new Promise((resolve) => {
   let sum = 0
   new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value })
     .observe({ type: 'layout-shift', buffered: true })
   setTimeout(() => resolve(sum), 100)
 })`
 
-const gone = { state: 'detached' } as const
+const detached = { state: 'detached' } as const
 
-/** Pictures that wait until they are near the screen come now. */
-const shown = `Promise.all([...document.images].map((image) => {
+/** Loads lazy images. */
+const loadImages = `Promise.all([...document.images].map((image) => {
   image.loading = 'eager'
   return image.decode()
 }))`
 
-async function faultsOf(page: Page, asked: string[], origin: string): Promise<string[]> {
+async function findProblems(page: Page, urls: string[], origin: string): Promise<string[]> {
   const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-  const far = asked.filter((url) => !url.startsWith(origin))
+  const foreign = urls.filter((url) => !url.startsWith(origin))
   return [
     ...((await page.evaluate(sideways)) === true ? ['scrolls sideways'] : []),
-    ...(Number(await page.evaluate(moved)) > 0.01 ? ['moves while it loads'] : []),
-    ...far.map((url) => `asks ${url}`),
+    ...(Number(await page.evaluate(layoutShift)) > 0.01 ? ['shifts while it loads'] : []),
+    ...foreign.map((url) => `requests ${url}`),
   ]
 }
 
-async function shoot(
+async function takeScreenshots(
   browser: Browser,
   origin: string,
   pages: Record<string, string>,
-  storageState?: State,
+  storageState?: SessionState,
 ) {
-  const faults: string[] = []
+  const problems: string[] = []
   for (const colorScheme of themes) {
     for (const [size, viewport] of Object.entries(sizes)) {
       const context = await browser.newContext({
@@ -65,18 +64,19 @@ async function shoot(
         ...(storageState && { storageState }),
       })
       for (const [name, path] of Object.entries(pages)) {
-        if (!name.startsWith(names)) continue
+        if (!name.startsWith(prefix)) continue
         const page = await context.newPage()
-        const asked: string[] = []
-        page.on('request', (request) => asked.push(request.url()))
-        page.on('console', (said) => {
-          if (/Content.Security.Policy/i.test(said.text())) faults.push(`${name}: ${said.text()}`)
+        const urls: string[] = []
+        page.on('request', (request) => urls.push(request.url()))
+        page.on('console', (message) => {
+          const text = message.text()
+          if (/Content.Security.Policy/i.test(text)) problems.push(`${name}: ${text}`)
         })
         await page.goto(origin + path, { waitUntil: 'load' })
-        await page.locator('api-reference:not(:has(.opblock))').first().waitFor(gone)
-        await page.evaluate(shown)
-        const found = await faultsOf(page, asked, origin)
-        faults.push(...found.map((fault) => `${name} ${size} ${colorScheme}: ${fault}`))
+        await page.locator('api-reference:not(:has(.opblock))').first().waitFor(detached)
+        await page.evaluate(loadImages)
+        const found = await findProblems(page, urls, origin)
+        problems.push(...found.map((problem) => `${name} ${size} ${colorScheme}: ${problem}`))
         const file = join(folder, `${name}-${size}-${colorScheme}.png`)
         await page.screenshot({ path: file, fullPage: true })
         await page.close()
@@ -84,37 +84,37 @@ async function shoot(
       await context.close()
     }
   }
-  return faults
+  return problems
 }
 
 const executablePath = findBrowser('chromium')
 if (executablePath === undefined) process.exit(1)
 mkdirSync(folder, { recursive: true })
 const empty = await serveHouse()
-const ctx = await serveHouse()
+const server = await serveHouse()
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
-  const cast = await fillHouse(ctx)
-  const at = `http://localhost:${ctx.port}`
+  const data = await createSampleData(server)
+  const at = `http://localhost:${server.port}`
   const owner = await signUp(browser, at)
-  const studio = await fillStudio(browser, ctx, owner)
-  await fillWallet(browser, ctx, owner)
-  const operated = await fillConsole(browser, ctx)
-  const faults = [
-    ...(await shoot(browser, `http://localhost:${empty.port}`, {
+  const studio = await fillStudio(browser, server, owner)
+  await fillWallet(browser, server, owner)
+  const cases = await fillConsole(browser, server)
+  const problems = [
+    ...(await takeScreenshots(browser, `http://localhost:${empty.port}`, {
       'explore-empty': '/explore',
       'home-empty': '/',
-      welcome: welcomeOf(empty),
+      welcome: operatorPath(empty),
     })),
-    ...(await shoot(browser, at, openPages(cast, operated.down))),
-    ...(await shoot(browser, at, { ...ownPages(studio), ...walletPaths }, owner)),
-    ...(await shoot(browser, at, consolePages(operated), operated.state)),
+    ...(await takeScreenshots(browser, at, publicPages(data, cases.down))),
+    ...(await takeScreenshots(browser, at, { ...ownerPages(studio), ...walletPaths }, owner)),
+    ...(await takeScreenshots(browser, at, consolePages(cases), cases.state)),
   ]
-  for (const fault of faults) console.log(fault)
-  console.log(`${folder}: ${faults.length} faults`)
-  process.exitCode = faults.length === 0 ? 0 : 1
+  for (const problem of problems) console.log(problem)
+  console.log(`${folder}: ${problems.length} problems`)
+  process.exitCode = problems.length === 0 ? 0 : 1
 } finally {
   await browser.close()
-  await ctx.stop()
+  await server.stop()
   await empty.stop()
 }

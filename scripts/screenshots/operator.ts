@@ -1,4 +1,4 @@
-/** The operator of a house, and what waits for one. */
+/** The operator of a server, and cases that wait for a decision. */
 import type { Browser, Page } from 'playwright-core'
 
 import { asRecord, type ServedHouse } from '../bench/load/served.ts'
@@ -6,14 +6,14 @@ import { signUp } from './owner.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
 
-/** Where the first operator of a house comes in. */
-export const welcomeOf = ({ said }: ServedHouse): string =>
+/** Returns the path at which the operator creates an account. */
+export const operatorPath = ({ said }: ServedHouse): string =>
   new URL(String(asRecord(JSON.parse(said))['operatorUrl'])).pathname
 
-/** Makes the operator and cases to decide, and answers the session and where to look. */
+/** Creates the operator and cases. Returns the session and the items of the cases. */
 export async function fillConsole(browser: Browser, ctx: ServedHouse) {
   const at = `http://localhost:${ctx.port}`
-  const state = await signUp(browser, at, { name: 'opal', path: welcomeOf(ctx) })
+  const state = await signUp(browser, at, { name: 'opal', path: operatorPath(ctx) })
   const handle = 'quick-cash'
   const key = String((await ctx.call('POST', '/keys', { handle }))['key'])
   const publish = async (title: string): Promise<string> => {
@@ -47,7 +47,7 @@ export async function fillConsole(browser: Browser, ctx: ServedHouse) {
 
 const lists = ['queue', 'agents', 'people', 'grants', 'upstreams', 'models', 'backups', 'audit']
 
-/** The pages of the console by their names. */
+/** The pages of the console by the names of their screenshots. */
 export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => ({
   console: '/console',
   ...Object.fromEntries([...lists, 'settings'].map((at) => [`console-${at}`, `/console/${at}`])),

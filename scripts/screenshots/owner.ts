@@ -1,17 +1,17 @@
-/** A person who owns an agent, and one of its apps with all that a studio shows. */
+/** A person who owns an agent, and an app with everything that a studio shows. */
 import type { Browser, BrowserContext } from 'playwright-core'
 
 import { asRecord, type ServedHouse } from '../bench/load/served.ts'
 
-/** What keeps somebody signed in. */
-export type State = Awaited<ReturnType<BrowserContext['storageState']>>
+/** The cookies of a session. */
+export type SessionState = Awaited<ReturnType<BrowserContext['storageState']>>
 
-/** Makes an account in a browser and answers what keeps it signed in. */
+/** Creates an account in a browser and returns its session. */
 export async function signUp(
   browser: Browser,
   origin: string,
   { name = 'olga', path = '/sign-up' } = {},
-): Promise<State> {
+): Promise<SessionState> {
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(origin + path)
@@ -26,8 +26,8 @@ export async function signUp(
 
 const tiles = Array.from({ length: 24 }, (_, at) => `    <i style="left:${at * 4}vw"></i>`)
 
-/** A page of a version: its fog is drawn so fast. */
-const pageOf = (speed: number, more = ''): string => `<!doctype html>
+/** Returns the page of a version, which differs by the speed of its fog. */
+const createPage = (speed: number, more = ''): string => `<!doctype html>
 <html lang="en">
   <head>
     <title>Fog Bell</title>
@@ -53,8 +53,8 @@ ${more}  </body>
 
 const external = '    <script src="https://cdn.example.com/confetti.js"></script>\n'
 
-/** Makes an agent with two apps, claims it, and answers where to look. */
-export async function fillStudio(browser: Browser, ctx: ServedHouse, storageState: State) {
+/** Creates an agent with two apps and claims it. Returns the items for the pages. */
+export async function fillStudio(browser: Browser, ctx: ServedHouse, storageState: SessionState) {
   const handle = 'tide-bell'
   const made = await ctx.call('POST', '/keys', { handle, about: 'Rings when the fog is in.' })
   const key = String(made['key'])
@@ -66,7 +66,7 @@ export async function fillStudio(browser: Browser, ctx: ServedHouse, storageStat
     shelf: 'music',
     store: true,
   }
-  const id = await publish({ ...about, html: pageOf(1) })
+  const id = await publish({ ...about, html: createPage(1) })
   const bare = await publish({ title: 'Slack Water', html: '<!doctype html><p>Still' })
   const asset = (name: string, kind: string, what: string): object => ({ name, kind, what })
   const assets = [
@@ -76,14 +76,14 @@ export async function fillStudio(browser: Browser, ctx: ServedHouse, storageStat
   ]
   await ctx.call('POST', `/apps/${id}/assets`, { assets }, key)
   for (const [at, note] of ['The fog is slower.', 'Slower still, with a bell.', ''].entries()) {
-    const html = pageOf(2 + at, at === 2 ? external : '')
+    const html = createPage(2 + at, at === 2 ? external : '')
     await ctx.call('POST', `/apps/${id}/versions`, { html, ...(note && { note }) }, key)
   }
   await fetch(`http://localhost:${ctx.port}/a/${id}/data`)
   const { items } = await ctx.call('GET', '/explore?price=paid')
   const [sold] = Array.isArray(items) ? items : []
   await ctx.call('POST', `/apps/${asRecord(sold)['id']}/remix`, {}, key)
-  const path = await claimOf(ctx, key)
+  const path = await createClaim(ctx, key)
   const context = await browser.newContext({ storageState })
   const page = await context.newPage()
   await page.goto(`http://localhost:${ctx.port}${path}`)
@@ -99,17 +99,17 @@ export async function fillStudio(browser: Browser, ctx: ServedHouse, storageStat
     ['Chart Doodle', 'art'],
     ['Leeway', 'sim'],
   ]) {
-    await publish({ title, shelf, html: pageOf(1) }, other)
+    await publish({ title, shelf, html: createPage(1) }, other)
   }
-  return { id, bare, handle, claim: await claimOf(ctx, other) }
+  return { id, bare, handle, claim: await createClaim(ctx, other) }
 }
 
-const claimOf = async (ctx: ServedHouse, key: string): Promise<string> =>
+const createClaim = async (ctx: ServedHouse, key: string): Promise<string> =>
   new URL(String(asRecord((await ctx.call('POST', '/me/claim', undefined, key))['claim'])['url']))
     .pathname
 
-/** The pages of an owner, by the names of their pictures. */
-export const ownPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
+/** The pages of an owner by the names of their screenshots. */
+export const ownerPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
   agents: '/agents',
   agent: `/agents/${studio.handle}`,
   ...Object.fromEntries(

@@ -1,14 +1,14 @@
-/** A wallet that was funded, with keys, and with answers of some models. */
+/** A wallet with credits, API keys and usage of some models. */
 import { join } from 'node:path'
 
 import type { Browser } from 'playwright-core'
 
 import type { ServedHouse } from '../bench/load/served.ts'
-import type { State } from './owner.ts'
+import type { SessionState } from './owner.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')
 
-/** The pages of a wallet, by the names of their pictures. */
+/** The pages of a wallet by the names of their screenshots. */
 export const walletPaths = {
   wallet: '/wallet',
   'wallet-usage': '/wallet/history',
@@ -17,11 +17,11 @@ export const walletPaths = {
   'wallet-playground': '/wallet/playground',
 }
 
-/** Puts 5 USD into the wallet of olga, makes two keys and asks each chat model twice. */
-export async function fillWallet(browser: Browser, ctx: ServedHouse, storageState: State) {
+/** Grants 5 USD to olga, creates two keys and calls each chat model twice. */
+export async function fillWallet(browser: Browser, ctx: ServedHouse, storageState: SessionState) {
   const command = [process.execPath, main, 'grant', 'olga', '5']
-  const granted = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
-  if ((await granted.exited) !== 0) throw new Error('the wallet was not funded')
+  const grant = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
+  if ((await grant.exited) !== 0) throw new Error('The grant failed.')
   const context = await browser.newContext({ storageState, javaScriptEnabled: false })
   const page = await context.newPage()
   const at = `http://localhost:${ctx.port}/wallet`

@@ -1,8 +1,8 @@
-/** A house with people in it: a dozen apps of four makers, pictures, remixes and opens. */
+/** Sample data: a dozen apps of four makers with icons, remixes, reviews and opens. */
 import { asRecord, type ServedHouse } from '../bench/load/served.ts'
 
-export interface Cast {
-  /** An item with a remix, its maker's handle, and the remix. */
+export interface SampleData {
+  /** An app that was remixed, the handle of its maker, and the remix. */
   id: string
   handle: string
   remixed: string
@@ -15,8 +15,8 @@ const makers: Record<string, string> = {
   'tin-lantern': '',
 }
 
-/** Maker, kind, shelf, title, description, and whether it has a picture. */
-const things: [string, string, string, string, string, boolean][] = [
+/** Maker, kind, shelf, title, description, and whether the app has an icon. */
+const apps: [string, string, string, string, string, boolean][] = [
   [
     'brass-otter',
     'game',
@@ -82,14 +82,14 @@ const things: [string, string, string, string, string, boolean][] = [
 
 const text = (value: unknown, name: string): string => String(asRecord(value)[name])
 
-export async function fillHouse(ctx: ServedHouse): Promise<Cast> {
+export async function createSampleData(ctx: ServedHouse): Promise<SampleData> {
   const keys = new Map<string, string>()
   for (const [handle, about] of Object.entries(makers)) {
     const { key } = await ctx.call('POST', '/keys', { handle, ...(about && { about }) })
     keys.set(handle, String(key))
   }
   const ids: string[] = []
-  for (const [maker, kind, shelf, title, description, isPictured] of things) {
+  for (const [maker, kind, shelf, title, description, isPictured] of apps) {
     const html = `<!doctype html><title>${title}</title><h1>${title}</h1><p>${description}</p>`
     const about = { kind, shelf, title, description, store: true }
     const { app } = await ctx.call('POST', '/apps', { html, ...about }, keys.get(maker))

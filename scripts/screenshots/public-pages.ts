@@ -1,7 +1,7 @@
-import type { Cast } from './cast.ts'
+import type { SampleData } from './sample-data.ts'
 
-/** The pages that anyone may open, by the names of their pictures. */
-export const openPages = ({ id, handle, remixed }: Cast, down: string) => ({
+/** The public pages by the names of their screenshots. */
+export const publicPages = ({ id, handle, remixed }: SampleData, down: string) => ({
   home: '/',
   explore: '/explore',
   games: '/explore?kind=game&sort=trending',
