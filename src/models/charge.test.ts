@@ -135,9 +135,9 @@ const anyUse = fc
   })
 
 test('never charges more than the maximum cost', () => {
-  const room = fc.record({ prompt: fc.nat(2_000), completion: fc.nat(2_000) })
+  const budget = fc.record({ prompt: fc.nat(2_000), completion: fc.nat(2_000) })
   fc.assert(
-    fc.property(anyPrice, anyUse, room, (price, usage, more) => {
+    fc.property(anyPrice, anyUse, budget, (price, usage, more) => {
       const { images, searches, seconds, characters } = usage
       const bounds: UsageBounds = {
         inputTokensMax: usage.prompt + more.prompt,

@@ -64,7 +64,7 @@ test('counts a text that resembles an image as text', () => {
 test('bounds inline audio by its bytes and other media by the window', () => {
   const data = 'A'.repeat(5_000)
   const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
-  const film = (url: string) => ({ type: 'video_url', video_url: { url } })
+  const videoBytes = (url: string) => ({ type: 'video_url', video_url: { url } })
   const file = (filename: string, file_data: string) => ({
     type: 'file',
     file: { filename, file_data },
@@ -73,14 +73,14 @@ test('bounds inline audio by its bytes and other media by the window', () => {
   expect(most).toBeGreaterThan(5_000)
   expect(most).toBeLessThan(7_000)
   for (const part of [
-    film(`data:video/mp4;base64,${data}`),
-    film('https://example.com/a.mp4'),
-    film('https://example.com/a.mp4?base64,'),
+    videoBytes(`data:video/mp4;base64,${data}`),
+    videoBytes('https://example.com/a.mp4'),
+    videoBytes('https://example.com/a.mp4?base64,'),
     file('a.pdf', 'data:application/pdf;base64,AA'),
     file('base64,', 'https://example.com/a.pdf'),
     { type: 'file', file: { file_id: 'f' } },
     { type: 'input_audio', input_audio: { file_id: 'base64,' } },
-    { ...film('https://example.com/a.mp4'), input_audio: { data } },
+    { ...videoBytes('https://example.com/a.mp4'), input_audio: { data } },
   ]) {
     expect(maxInputTokens(user([part]), pictures, 2_000_000)).toBe(2_000_000)
     expect(maxInputTokens(user([part]), pictures)).toBeGreaterThan(131_072)

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { parseErrorReason } from './error-body.ts'
 
 const long = "This model's maximum context length is 8192 tokens."
-const saying = (body: unknown) => parseErrorReason(JSON.stringify(body))
+const parse = (body: unknown) => parseErrorReason(JSON.stringify(body))
 
 test('finds the message in each upstream’s format', () => {
   for (const body of [
@@ -19,19 +19,19 @@ test('finds the message in each upstream’s format', () => {
       },
     },
   ]) {
-    expect([body, saying(body)]).toEqual([body, { reason: long }])
+    expect([body, parse(body)]).toEqual([body, { reason: long }])
   }
 })
 
 test('sets the code for a prompt that is too long', () => {
   const code = 'context_length_exceeded'
-  expect(saying({ error: { message: long, code } })).toEqual({ reason: long, code })
+  expect(parse({ error: { message: long, code } })).toEqual({ reason: long, code })
   const llama = { code: 400, message: long, type: 'exceed_context_size_error' }
-  expect(saying({ error: llama })).toEqual({ reason: long, code })
+  expect(parse({ error: llama })).toEqual({ reason: long, code })
 })
 
 test('returns one bounded line, and nothing without a message', () => {
-  const { reason } = saying({ error: { message: ` a\n\n b${'😀'.repeat(400)}` } })
+  const { reason } = parse({ error: { message: ` a\n\n b${'😀'.repeat(400)}` } })
   expect(reason?.startsWith('a b😀')).toBe(true)
   expect(reason?.length).toBe(500)
   expect(reason?.isWellFormed()).toBe(true)

@@ -19,8 +19,8 @@ afterAll(async () => {
   await echo.stop(true)
 })
 
-const echoed = (told: unknown) =>
-  Value.Decode(Type.Tuple([Type.Record(Type.String(), Type.String()), Type.String()]), told)
+const echoed = (reported: unknown) =>
+  Value.Decode(Type.Tuple([Type.Record(Type.String(), Type.String()), Type.String()]), reported)
 
 const body = JSON.stringify({ content: 'wörld' })
 const ask = (line: HttpClient, url: string, signal = AbortSignal.timeout(5_000)) =>
@@ -79,6 +79,10 @@ test('sends forms with their boundary and bytes unchanged', async () => {
   expect(headers['content-length']).toBe(String(text.length))
   const bytes = new TextEncoder().encode('ahoy')
   const init = { method: 'POST', body: bytes, signal, headers: { 'content-type': 'audio/wav' } }
-  const [told, same] = echoed(await (await new HttpClient().fetch(echo.url.href, init)).json())
-  expect([told['content-type'], told['content-length'], same]).toEqual(['audio/wav', '4', 'ahoy'])
+  const [reported, same] = echoed(await (await new HttpClient().fetch(echo.url.href, init)).json())
+  expect([reported['content-type'], reported['content-length'], same]).toEqual([
+    'audio/wav',
+    '4',
+    'ahoy',
+  ])
 })

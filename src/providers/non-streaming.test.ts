@@ -12,7 +12,7 @@ const chunksOf = async (answer: object) => {
 test('converts a response to chunks, usage and [DONE]', async () => {
   const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
   const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
-  const said = { role: 'assistant', content: 'Hi\n\nthere', reasoning_content: 'Hm.' }
+  const result = { role: 'assistant', content: 'Hi\n\nthere', reasoning_content: 'Hm.' }
   const calling = { role: 'assistant', content: null, tool_calls: [call, call] }
   const usage = { prompt_tokens: 1, completion_tokens: 2 }
   const chunks = await chunksOf({
@@ -20,7 +20,7 @@ test('converts a response to chunks, usage and [DONE]', async () => {
     object: 'chat.completion',
     usage,
     choices: [
-      { index: 0, message: said, finish_reason: 'stop', logprobs: null },
+      { index: 0, message: result, finish_reason: 'stop', logprobs: null },
       { index: 1, message: calling, finish_reason: 'tool_calls' },
     ],
   })
@@ -30,7 +30,7 @@ test('converts a response to chunks, usage and [DONE]', async () => {
   expect(chunks.slice(0, -2).map((data): unknown => JSON.parse(data))).toEqual([
     {
       ...chunk,
-      choices: [{ index: 0, delta: said, finish_reason: 'stop', logprobs: null }],
+      choices: [{ index: 0, delta: result, finish_reason: 'stop', logprobs: null }],
     },
     {
       ...chunk,

@@ -9,17 +9,17 @@ import { UpstreamError } from './upstream.ts'
 const key = 'sk-secret-of-the-operator'
 const fake = startFakeUpstream()
 afterAll(() => fake.close())
-const lane = createOpenAiAdapter({ name: 'fake', baseUrl: fake.baseUrl, apiKey: key })
+const adapter = createOpenAiAdapter({ name: 'fake', baseUrl: fake.baseUrl, apiKey: key })
 
 const ask = (model: string, body: Record<string, unknown> = {}, signal?: AbortSignal) =>
-  lane.send({
+  adapter.send({
     path: '/chat/completions',
     model: `fake/${model}`,
     body: { model: 'maker/alias', messages: [{ role: 'user', content: 'Hi' }], ...body },
     signal: signal ?? AbortSignal.timeout(5_000),
   })
 
-const faultOf = (model: string, stream = false, signal?: AbortSignal) =>
+const errorKindOf = (model: string, stream = false, signal?: AbortSignal) =>
   ask(model, { stream }, signal).then(
     () => 'answered',
     (error: unknown) => (error instanceof UpstreamError ? error.kind : error),
@@ -28,8 +28,8 @@ const faultOf = (model: string, stream = false, signal?: AbortSignal) =>
 test('sends the body unchanged except the model, with the key in a header', async () => {
   const answer = await ask('ok', { seed: 7, unknown: { deep: [1] } })
   expect(answer.status).toBe(200)
-  const said: unknown = await answer.json()
-  expect(said).toMatchObject({ usage: fakeUsage })
+  const result: unknown = await answer.json()
+  expect(result).toMatchObject({ usage: fakeUsage })
   const seen = fake.received.at(-1)
   expect(seen?.path).toBe('/v1/chat/completions')
   expect(seen?.headers.authorization).toBe(`Bearer ${key}`)
@@ -64,7 +64,7 @@ test('sends a form with the upstream’s model and the file', async () => {
   const form = new FormData()
   form.set('model', 'maker/alias')
   form.set('file', new File(['RIFF'], 'a.wav', { type: 'audio/wav' }))
-  const answer = await lane.send({
+  const answer = await adapter.send({
     path: '/audio/transcriptions',
     model: 'fake/transcription-ok',
     body: form,
@@ -78,11 +78,11 @@ test('sends a form with the upstream’s model and the file', async () => {
 })
 
 test('classifies missing responses without naming address or key', async () => {
-  expect(await faultOf('reset-first')).toBe('reset')
-  expect(await faultOf('close-first', true)).toBe('reset')
-  expect(await faultOf('bad-headers')).toBe('unreadable')
-  expect(await faultOf('hang', false, AbortSignal.timeout(30))).toBe('timeout')
-  expect(await faultOf('hang', true, AbortSignal.abort())).toBe('aborted')
+  expect(await errorKindOf('reset-first')).toBe('reset')
+  expect(await errorKindOf('close-first', true)).toBe('reset')
+  expect(await errorKindOf('bad-headers')).toBe('unreadable')
+  expect(await errorKindOf('hang', false, AbortSignal.timeout(30))).toBe('timeout')
+  expect(await errorKindOf('hang', true, AbortSignal.abort())).toBe('aborted')
   const nobody = createOpenAiAdapter({
     name: 'gone',
     baseUrl: 'http://127.0.0.1:1/v1',
@@ -94,14 +94,14 @@ test('classifies missing responses without naming address or key', async () => {
     body: {},
     signal: AbortSignal.timeout(5_000),
   } as const
-  const fault: unknown = await nobody.send(call).catch((error: unknown) => error)
-  expect(fault).toMatchObject({ kind: 'refused', message: 'gone: refused' })
-  expect(Bun.inspect(fault)).not.toContain(key)
-  expect(Bun.inspect(fault)).not.toContain('127.0.0.1')
+  const failure: unknown = await nobody.send(call).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ kind: 'refused', message: 'gone: refused' })
+  expect(Bun.inspect(failure)).not.toContain(key)
+  expect(Bun.inspect(failure)).not.toContain('127.0.0.1')
 })
 
 test('does not follow redirects', async () => {
-  expect(await faultOf('redirect')).toBe('redirect')
+  expect(await errorKindOf('redirect')).toBe('redirect')
   expect(fake.canaryTouched()).toBe(0)
 })
 
@@ -133,11 +133,11 @@ test('aborts the upstream when the client leaves', async () => {
   for (const model of ['hang', 'hang-middle', 'ok-slow']) {
     const leaving = new AbortController()
     const before = fake.received.length
-    const asked = ask(model, { stream: true }, leaving.signal).catch(() => undefined)
+    const sent = ask(model, { stream: true }, leaving.signal).catch(() => undefined)
     while (fake.received.length === before) await Bun.sleep(5)
     const seen = fake.received.at(-1)
     leaving.abort()
-    const answer = await asked
+    const answer = await sent
     await answer?.body?.cancel().catch(() => {})
     await seen?.ended
     expect([model, seen?.left]).toEqual([model, true])

@@ -71,9 +71,9 @@ test('lists the models of Ollama and ignores a missing one', async () => {
 
 test('opens the breaker of one upstream after failures and logs it', async () => {
   const { lines, ctx } = housed()
-  const lane = (name: string) =>
+  const adapter = (name: string) =>
     createOpenAiAdapter({ name, baseUrl: fake.baseUrl, apiKey: 'sk-hush' })
-  const registry = new Registry([lane('a'), lane('b')], ctx)
+  const registry = new Registry([adapter('a'), adapter('b')], ctx)
   const [a, b] = [registry.find('a'), registry.find('b')]
   for (const model of ['fake/500', 'fake/reset-first', 'fake/503', 'fake/401', 'fake/403']) {
     expect(a?.isAvailable).toBe(true)
@@ -92,7 +92,7 @@ test('opens the breaker of one upstream after failures and logs it', async () =>
   ])
   expect(lines.join('')).not.toContain('sk-hush')
   await b?.send(call('fake/ok'))
-  const told = { kind: 'openai', answeredAt: expect.any(Number), lastFailure: undefined }
+  const reported = { kind: 'openai', answeredAt: expect.any(Number), lastFailure: undefined }
   const at = expect.any(Number)
   expect(registry.health()).toEqual([
     {
@@ -104,16 +104,16 @@ test('opens the breaker of one upstream after failures and logs it', async () =>
       answeredAt: undefined,
       lastFailure: { at, why: 'status 403' },
     },
-    { ...told, name: 'b', state: 'closed', answers: 1, failures: 0 },
+    { ...reported, name: 'b', state: 'closed', answers: 1, failures: 0 },
   ])
 })
 
 test('does not count client errors and disconnects as failures', async () => {
-  const lanes = [
+  const adapters = [
     createOpenAiAdapter({ name: 'a', baseUrl: fake.baseUrl }),
     createDemoUpstream(systemClock),
   ]
-  const registry = new Registry(lanes, housed().ctx)
+  const registry = new Registry(adapters, housed().ctx)
   const [a, demo] = [registry.find('a'), registry.find('demo')]
   const left = { ...call('fake/ok'), signal: AbortSignal.abort() }
   for (let times = 0; times < 6; times += 1) {

@@ -57,13 +57,13 @@ test('removes cache lifetimes that the price does not cover', () => {
   const part = (cache_control: object) => ({ type: 'text', text: 'A "ttl": 1.', cache_control })
   const properties = { cache_control: { type: 'object', ttl: 'in seconds' } }
   const called = { name: 'f', parameters: { type: 'object', properties } }
-  const asked = (cache_control: object) => ({
+  const requests = (cache_control: object) => ({
     cache_control,
     ttl: 5,
     tools: [{ type: 'function', function: { ...called, cache_control }, cache_control }],
     messages: [{ role: 'user', content: [part(cache_control)] }],
   })
-  const minutes = { model: 'm', ...asked({ type: 'ephemeral' }) }
-  expect(sent(asked({ type: 'ephemeral', ttl: '1h' }))).toEqual(minutes)
-  expect(sent(asked({ type: 'ephemeral' }))).toEqual(minutes)
+  const minutes = { model: 'm', ...requests({ type: 'ephemeral' }) }
+  expect(sent(requests({ type: 'ephemeral', ttl: '1h' }))).toEqual(minutes)
+  expect(sent(requests({ type: 'ephemeral' }))).toEqual(minutes)
 })

@@ -62,8 +62,8 @@ test('spends an agent’s credits with its key until the account is closed', asy
 })
 
 test('grants paid credits by credit_id and by handle', async () => {
-  const said = await commands['grant']?.(t.ctx, [gus.creditId, '2.5'])
-  expect(said).toEqual({ ok: true, text: `${gus.creditId} has 2500 credits now.` })
+  const result = await commands['grant']?.(t.ctx, [gus.creditId, '2.5'])
+  expect(result).toEqual({ ok: true, text: `${gus.creditId} has 2500 credits now.` })
   const { body } = await gus.call('POST', '/credits/balance')
   expect(body).toMatchObject({ balance: 2.5, available: 2.5 })
   expect(await commands['grant']?.(t.ctx, ['nobody', '1'])).toMatchObject({ ok: false })
@@ -72,8 +72,8 @@ test('grants paid credits by credit_id and by handle', async () => {
 
 test('requires the operator’s token when accounts are by invitation', async () => {
   const invited = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'the-token' })
-  const refused = await invited.visit('POST', '/accounts/create')
-  expect([refused.status, refused.text('error.message')]).toEqual([
+  const rejected = await invited.visit('POST', '/accounts/create')
+  expect([rejected.status, rejected.text('error.message')]).toEqual([
     403,
     expect.stringContaining('operator'),
   ])

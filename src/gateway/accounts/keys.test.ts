@@ -104,23 +104,23 @@ test('applies a limit or revocation that arrives during the request', async () =
   const headers = { authorization: `Bearer ${key}` }
   const request = new Request('http://localhost/accounts/keys', { method: 'POST', headers })
   setRequestContext(request, { id: 'late', address: '127.0.0.1' })
-  const asked = await getSpender(t.ctx, request)
+  const sent = await getSpender(t.ctx, request)
   await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })
-  expect(await keys.add(t.ctx, asked, {})).toMatchObject({ daily_cap: 1 })
+  expect(await keys.add(t.ctx, sent, {})).toMatchObject({ daily_cap: 1 })
   for (const daily_cap of [2, null]) {
-    await expect(keys.add(t.ctx, asked, { daily_cap })).rejects.toMatchObject({
+    await expect(keys.add(t.ctx, sent, { daily_cap })).rejects.toMatchObject({
       errorName: 'cap_above_own',
     })
-    await expect(keys.edit(t.ctx, asked, first(), { daily_cap })).rejects.toMatchObject({
+    await expect(keys.edit(t.ctx, sent, first(), { daily_cap })).rejects.toMatchObject({
       errorName: 'cap_above_own',
     })
   }
   await gus.call('DELETE', `/accounts/keys/${id}`)
   const kept = await t.kept()
   for (const late of [
-    () => keys.add(t.ctx, asked, {}),
-    () => keys.edit(t.ctx, asked, first(), { name: 'mine' }),
-    () => keys.revoke(t.ctx, asked, first()),
+    () => keys.add(t.ctx, sent, {}),
+    () => keys.edit(t.ctx, sent, first(), { name: 'mine' }),
+    () => keys.revoke(t.ctx, sent, first()),
   ]) {
     await expect(late()).rejects.toMatchObject({ errorName: 'bad_key' })
   }

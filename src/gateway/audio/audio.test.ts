@@ -33,13 +33,13 @@ afterAll(async () => {
   await faked.close()
 })
 
-const speak = (body: object, headers?: Record<string, string>, path = '/v1/audio/speech') =>
+const synthesize = (body: object, headers?: Record<string, string>, path = '/v1/audio/speech') =>
   gus.call('POST', path, { model: 'demo/speech', input: 'Hello 👋', ...body }, headers)
 const balanceOf = async (who: Gus) =>
   Number(Object((await who.call('POST', '/credits/balance')).body).balance)
 
 /** A transcription as clients send it. */
-async function listen(
+async function transcribe(
   who: Gus,
   bytes: Uint8Array | string,
   fields: Record<string, string> = {},
@@ -58,24 +58,24 @@ async function listen(
 
 test('synthesizes speech and charges its characters', async () => {
   const before = await balanceOf(gus)
-  const answer = await speak({ voice: 'tone', format: 'wav' })
+  const answer = await synthesize({ voice: 'tone', format: 'wav' })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav'])
   expect(answer.headers.get('x-service-cost')).toBe('0.000007')
   expect(answer.headers.get('x-request-id')).toBeTruthy()
   expect(readWav(answer.bytes)).toEqual({ seconds: 0.35 })
   expect(await balanceOf(gus)).toBeCloseTo(before - 0.000_007, 9)
-  expect((await speak({ response_format: 'wav' }, {}, '/audio/speech')).status).toBe(200)
-  const mp3 = await speak({})
+  expect((await synthesize({ response_format: 'wav' }, {}, '/audio/speech')).status).toBe(200)
+  const mp3 = await synthesize({})
   expect(mp3.headers.get('content-type')).toBe('audio/mpeg')
   expect(await detectFileKind(mp3.bytes, mp3.bytes.byteLength)).toMatchObject({ seconds: 0.336 })
 })
 
 test('replays speech for the same Idempotency-Key and charges once', async () => {
   const headers = { 'idempotency-key': 'spoken' }
-  const first = await speak({ input: 'Once' }, headers)
+  const first = await synthesize({ input: 'Once' }, headers)
   const before = await balanceOf(gus)
   demo.clock.turn(2 * day)
-  const second = await speak({ input: 'Once' }, headers)
+  const second = await synthesize({ input: 'Once' }, headers)
   expect([second.status, second.bytes]).toEqual([200, first.bytes])
   expect(second.headers.get('x-service-cost')).toBe('0.000004')
   expect(await balanceOf(gus)).toBe(before)
@@ -103,32 +103,32 @@ test('rejects invalid speech fields by name', async () => {
     ['response_format', 'json'],
     ['stream_format', 'sse'],
   ]) {
-    const answer = await speak({ [String(param)]: value })
+    const answer = await synthesize({ [String(param)]: value })
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
   }
-  expect((await speak({ format: 'wav', response_format: 'mp3' })).status).toBe(400)
+  expect((await synthesize({ format: 'wav', response_format: 'mp3' })).status).toBe(400)
 })
 
 test('rejects an audio model of the other operation', async () => {
-  const speech = await speak({ model: 'demo/transcription' })
+  const speech = await synthesize({ model: 'demo/transcription' })
   expect(speech.body).toMatchObject({ error: { param: 'model' } })
   expect(speech.text('error.message')).toContain('POST /v1/audio/transcriptions')
-  const wrong = await listen(gus, 'RIFF', { model: 'demo/speech' })
+  const wrong = await transcribe(gus, 'RIFF', { model: 'demo/speech' })
   expect(wrong.text('error.message')).toContain('POST /v1/audio/speech')
   const unpaid = await ned.call('POST', '/audio/speech', {
     model: 'speech/speech-ok-priced',
     input: 'Hi',
   })
   expect([unpaid.status, Object(unpaid.body).error.param]).toEqual([400, 'model'])
-  const other = await listen(ned, 'RIFF', { model: 'transcription/transcription-ok-priced' })
+  const other = await transcribe(ned, 'RIFF', { model: 'transcription/transcription-ok-priced' })
   expect(other.text('error.message')).toContain('no published price')
 })
 
 test('cuts and charges speech that breaks off', async () => {
   const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
-  const { promise: heard, resolve: goOn } = Promise.withResolvers<void>()
+  const { promise: transcript, resolve: goOn } = Promise.withResolvers<void>()
   const cut = [send(start), { do: 'end' } as const]
-  faked.fake.script('fake/speech-cut', [send(start), { until: heard }, { do: 'reset' }], cut)
+  faked.fake.script('fake/speech-cut', [send(start), { until: transcript }, { do: 'reset' }], cut)
   const before = await balanceOf(ned)
   const sent = { method: 'POST', headers: { authorization: `Bearer ${ned.key}` } }
   const body = JSON.stringify({ model: 'speech/speech-cut', input: 'Hello' })
@@ -162,9 +162,9 @@ test('charges a client that leaves and aborts the upstream', async () => {
   })
   expect(answer.status).toBe(200)
   leaving.abort()
-  const asked = faked.fake.received.at(-1)
-  await asked?.ended
-  expect(asked?.left).toBe(true)
+  const requests = faked.fake.received.at(-1)
+  await requests?.ended
+  expect(requests?.left).toBe(true)
   while ((await faked.lastUse(gil)).total === 0) await Bun.sleep(5)
   const { use } = await faked.lastUse(gil)
   expect([use?.status, Number(use?.charged)]).toEqual(['interrupted', 50_000])
@@ -177,13 +177,13 @@ test('allows a silent upstream but not a client that stops reading', async () =>
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
   const gil = await faked.gus()
-  const door = createRouter(faked.ctx).handle
+  const router = createRouter(faked.ctx).handle
   const request = new Request('http://localhost/v1/audio/speech', {
     method: 'POST',
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
   })
-  const { body } = await door(request, '127.0.0.1', (isAllowed) => void allowed.push(isAllowed))
+  const { body } = await router(request, '127.0.0.1', (isAllowed) => void allowed.push(isAllowed))
   expect(allowed).toEqual([true, false])
   const reader = body?.getReader()
   await reader?.read()
@@ -210,40 +210,40 @@ test('charges nothing for empty audio and the hold for an invalid response', asy
 })
 
 test('transcribes audio and charges its actual seconds', async () => {
-  const { bytes } = await speak({ input: 'x'.repeat(200), format: 'wav' })
-  const answer = await listen(gus, bytes, { language: 'en' })
+  const { bytes } = await synthesize({ input: 'x'.repeat(200), format: 'wav' })
+  const answer = await transcribe(gus, bytes, { language: 'en' })
   expect(answer.body).toEqual({ text: 'A sound of 10 seconds.', cost: 0.0001 })
   expect(answer.headers.get('x-service-cost')).toBe('0.0001')
-  const text = await listen(gus, bytes, { response_format: 'text' })
+  const text = await transcribe(gus, bytes, { response_format: 'text' })
   expect([text.body, text.headers.get('x-service-cost')]).toEqual([
     'A sound of 10 seconds.',
     '0.0001',
   ])
-  const whole = await listen(gus, bytes, { response_format: 'verbose_json' })
+  const whole = await transcribe(gus, bytes, { response_format: 'verbose_json' })
   const untold = { seek: 0, tokens: [], temperature: 0, avg_logprob: 0 }
   const ratios = { compression_ratio: 0, no_speech_prob: 0 }
-  const said = { id: 0, start: 0, end: 10, text: 'A sound of 10 seconds.' }
-  const segments = [{ ...said, ...untold, ...ratios }]
+  const result = { id: 0, start: 0, end: 10, text: 'A sound of 10 seconds.' }
+  const segments = [{ ...result, ...untold, ...ratios }]
   const timed = { language: 'und', duration: 10, segments }
   expect(whole.body).toMatchObject({ cost: 0.0001, usage: { seconds: 10 }, ...timed })
   const twice = { 'idempotency-key': 'heard' }
-  const first = await listen(gus, bytes, {}, twice)
+  const first = await transcribe(gus, bytes, {}, twice)
   const before = await balanceOf(gus)
-  expect((await listen(gus, bytes, {}, twice)).body).toEqual(first.body)
+  expect((await transcribe(gus, bytes, {}, twice)).body).toEqual(first.body)
   expect(await balanceOf(gus)).toBe(before)
 })
 
 test('uses the upstream’s or an estimated length when the file has none', async () => {
   const bytes = new Uint8Array(8_000)
-  const told = await listen(ned, bytes, { model: 'transcription/transcription-ok' })
-  expect(told.body).toEqual({ text: 'Hello wörld', cost: 0.002 })
-  const untold = await listen(ned, bytes, { model: 'transcription/transcription-no-usage' })
+  const reported = await transcribe(ned, bytes, { model: 'transcription/transcription-ok' })
+  expect(reported.body).toEqual({ text: 'Hello wörld', cost: 0.002 })
+  const untold = await transcribe(ned, bytes, { model: 'transcription/transcription-no-usage' })
   expect(untold.body).toEqual({ text: 'Hello wörld', cost: 0.002 })
   const { use } = await faked.lastUse(ned)
   expect([use?.estimated, Number(use?.held)]).toEqual([true, 16_000_000])
-  const empty = await listen(ned, bytes, { model: 'transcription/transcription-empty' })
+  const empty = await transcribe(ned, bytes, { model: 'transcription/transcription-empty' })
   expect(empty.body).toMatchObject({ text: '' })
-  await listen(ned, bytes, { model: 'transcription/words' })
+  await transcribe(ned, bytes, { model: 'transcription/words' })
   expect((await faked.lastUse(ned)).use).toMatchObject({ output: 4, estimated: true })
 })
 
@@ -263,13 +263,13 @@ test('charges the longer of the file’s and the upstream’s length', async () 
   ] as const) {
     const sounds = Array.from({ length: 8 }, () => page(seconds * 8_000, Buffer.alloc(200)))
     const bytes = Buffer.concat([page(0, vorbis), ...sounds])
-    const answer = await listen(ned, bytes, { model: 'transcription/transcription-ok' })
+    const answer = await transcribe(ned, bytes, { model: 'transcription/transcription-ok' })
     expect(answer.body).toEqual({ text: 'Hello wörld', cost })
   }
 })
 
 test('rejects an invalid form by field before calling the upstream', async () => {
-  const asked = faked.fake.received.length
+  const requests = faked.fake.received.length
   const model = 'transcription/transcription-ok'
   for (const [param, bytes, fields] of [
     ['file', '', { model }],
@@ -278,13 +278,13 @@ test('rejects an invalid form by field before calling the upstream', async () =>
     ['response_format', 'RIFF', { model, response_format: 'srt' }],
     ['stream', 'RIFF', { model, stream: 'true' }],
   ] as const) {
-    const answer = await listen(ned, bytes, fields)
+    const answer = await transcribe(ned, bytes, fields)
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
   }
   expect((await ned.call('POST', '/audio/transcriptions', { model })).status).toBe(400)
   const keyless = await faked.visit('POST', '/audio/transcriptions', { body: 'x' })
   expect(keyless.status).toBe(401)
-  const large = await listen(ned, new Uint8Array(32 * 1_024 * 1_024 + 70_000), { model })
+  const large = await transcribe(ned, new Uint8Array(32 * 1_024 * 1_024 + 70_000), { model })
   expect(large.status).toBe(413)
-  expect(faked.fake.received.length).toBe(asked)
+  expect(faked.fake.received.length).toBe(requests)
 })

@@ -203,8 +203,8 @@ test('returns the expiry of a file and hides it afterwards', async () => {
     ['created_at', '3599'],
     ['created_at', '2592001'],
   ] as const) {
-    const refused = { status: 400, body: { error: { param: 'expires_after' } } }
-    expect(await until(anchor, seconds)).toMatchObject(refused)
+    const rejected = { status: 400, body: { error: { param: 'expires_after' } } }
+    expect(await until(anchor, seconds)).toMatchObject(rejected)
   }
 })
 
@@ -213,9 +213,9 @@ test('accepts expires_after as one JSON part', async () => {
   const made = await until('{"anchor": "created_at", "seconds": 3600}')
   const created = Number(Object(made.body).created_at)
   expect(made.body).toMatchObject({ expires_at: created + 3_600 })
-  const refused = { status: 400, body: { error: { param: 'expires_after' } } }
+  const rejected = { status: 400, body: { error: { param: 'expires_after' } } }
   for (const text of ['3600', '{"seconds": 3600}', '{"anchor": "created_at"}', '{}', '']) {
-    expect(await until(text)).toMatchObject(refused)
+    expect(await until(text)).toMatchObject(rejected)
   }
 })
 

@@ -27,7 +27,7 @@ afterAll(async () => {
   await faked.close()
 })
 
-const paint = (body: object, path = '/v1/images/generations') =>
+const generate = (body: object, path = '/v1/images/generations') =>
   gus.call('POST', path, { model: 'demo/image', prompt: 'A boat', ...body })
 const fromFake = (script: string, more: object = {}) => {
   const body = { model: `image/${script}`, prompt: 'A boat', ...more }
@@ -38,7 +38,7 @@ const partsOf = (body: unknown): { created: number; data: { url: string }[]; cos
 const localOf = (url: string): string => url.replace('http://localhost:3000', '')
 
 test('returns image URLs that are valid without a key for 24 hours', async () => {
-  const answer = await paint({ n: 2, size: '64x32', negative_prompt: 'rain' })
+  const answer = await generate({ n: 2, size: '64x32', negative_prompt: 'rain' })
   const { data, cost, created } = partsOf(answer.body)
   expect([answer.status, data.length, cost]).toEqual([200, 2, 0.002])
   expect([created, answer.headers.get('x-service-cost')]).toEqual([1_777_896_000, '0.002'])
@@ -54,7 +54,7 @@ test('returns image URLs that are valid without a key for 24 hours', async () =>
 })
 
 test('references stored bytes until the URL expires', async () => {
-  const answer = await paint({ prompt: 'Only once' })
+  const answer = await generate({ prompt: 'Only once' })
   const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
   const { bytes } = await demo.visit('GET', url)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
@@ -92,11 +92,11 @@ test('rejects invalid fields by name', async () => {
     ['model', ''],
     ['stream', true],
   ]) {
-    const answer = await paint({ [String(param)]: value })
+    const answer = await generate({ [String(param)]: value })
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
   }
   for (const more of [{ size: 'auto' }, { stream: null }]) {
-    expect((await paint(more)).status).toBe(200)
+    expect((await generate(more)).status).toBe(200)
   }
 })
 
@@ -106,11 +106,11 @@ test('returns base64 on request', async () => {
 })
 
 test('passes the upstream’s image properties on', async () => {
-  const told = { background: 'opaque', output_format: 'png', quality: 'high', size: '64x32' }
+  const reported = { background: 'opaque', output_format: 'png', quality: 'high', size: '64x32' }
   const { body } = await fromFake('image-told')
   const [shown] = partsOf(body).data
   const data = [{ url: shown?.url, revised_prompt: 'A small boat' }]
-  expect(body).toEqual({ created: 1, ...told, data, cost: 0.02 })
+  expect(body).toEqual({ created: 1, ...reported, data, cost: 0.02 })
 })
 
 test('charges the returned images, at most the requested number', async () => {
@@ -126,8 +126,8 @@ test('charges the returned images, at most the requested number', async () => {
 })
 
 test('charges reported tokens, else the maximum', async () => {
-  const told = await fromFake('image-tokens-priced')
-  expect(partsOf(told.body).cost).toBe(11 * 0.000005 + 1_000 * 0.00004)
+  const reported = await fromFake('image-tokens-priced')
+  expect(partsOf(reported.body).cost).toBe(11 * 0.000005 + 1_000 * 0.00004)
   const untold = await fromFake('image-ok-priced')
   expect(partsOf(untold.body).cost).toBeGreaterThanOrEqual(2_000 * 0.00004)
   const { use } = await faked.lastUse(ned)

@@ -55,23 +55,23 @@ test('survives kill -9: charges a running video once and releases an interrupted
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
   expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
   const balance = () => bodyOf(ctx.call('POST', '/credits/balance', key, {}))
-  const film = await bodyOf(begin(ctx, key, 'video-ok'))
-  const look = () => bodyOf(ctx.call('GET', `/v1/videos/${String(film.id)}`, key))
-  const looks = () => fake.received.filter(({ path }) => path.endsWith('/videos/film')).length
+  const videoBytes = await bodyOf(begin(ctx, key, 'video-ok'))
+  const poll = () => bodyOf(ctx.call('GET', `/v1/videos/${String(videoBytes.id)}`, key))
+  const polls = () => fake.received.filter(({ path }) => path.endsWith('/videos/film')).length
   begin(ctx, key, 'hang').catch(() => undefined)
-  await until(async () => looks() > 0 && (await balance()).held === 0.8)
+  await until(async () => polls() > 0 && (await balance()).held === 0.8)
 
   // Twice, so that a film is not given up as other jobs are.
   for (let kills = 0; kills < 2; kills += 1) {
     ctx = await kill(ctx)
-    const before = looks()
-    await until(async () => looks() > before && (await balance()).held === 0.4)
-    expect(await look()).toMatchObject({ status: 'pending', estimated_cost: 0.4 })
+    const before = polls()
+    await until(async () => polls() > before && (await balance()).held === 0.4)
+    expect(await poll()).toMatchObject({ status: 'pending', estimated_cost: 0.4 })
   }
   fake.script('/videos/film', json(200, { status: 'completed', seconds: '4' }))
-  await until(async () => (await look()).status === 'completed')
+  await until(async () => (await poll()).status === 'completed')
   ctx = await kill(ctx)
-  const done = await look()
+  const done = await poll()
   expect(done).toMatchObject({ status: 'completed', cost: 0.4 })
   expect(Buffer.from(await (await fetch(String(done.url))).bytes())).toEqual(filmBytes)
   expect(await balance()).toMatchObject({ balance: 0.6, held: 0 })

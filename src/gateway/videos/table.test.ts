@@ -68,29 +68,34 @@ test.concurrent.each(cells)(
 )
 
 /** What the upstream answers, look by look, and what becomes of the film. */
-const film = (status: string, more: object = {}) =>
+const videoBytes = (status: string, more: object = {}) =>
   json(200, { id: 'film', object: 'video', status, ...more })
-const ok = film('completed', { seconds: '4' })
-const looks: [what: string, answers: (typeof ok)[], ends: object, charged: number][] = [
+const ok = videoBytes('completed', { seconds: '4' })
+const polls: [what: string, answers: (typeof ok)[], ends: object, charged: number][] = [
   ['done at once', [ok], { status: 'completed', cost: 0.4 }, 0.4],
-  ['queued, then done', [film('queued'), film('in_progress'), ok], { status: 'completed' }, 0.4],
-  ['no seconds told', [film('completed')], { status: 'completed', cost: 0.4 }, 0.4],
-  ['fewer seconds', [film('completed', { seconds: '3' })], { cost: 0.3 }, 0.3],
-  ['more seconds', [film('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
-  ['seconds that are none', [film('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
-  ['no seconds at all', [film('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
+  [
+    'queued, then done',
+    [videoBytes('queued'), videoBytes('in_progress'), ok],
+    { status: 'completed' },
+    0.4,
+  ],
+  ['no seconds told', [videoBytes('completed')], { status: 'completed', cost: 0.4 }, 0.4],
+  ['fewer seconds', [videoBytes('completed', { seconds: '3' })], { cost: 0.3 }, 0.3],
+  ['more seconds', [videoBytes('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
+  ['seconds that are none', [videoBytes('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
+  ['no seconds at all', [videoBytes('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
   ...['500', '429', '401', 'bad-json', 'reset-first', 'html', 'truncated', 'redirect', 'empty'].map(
-    (name): (typeof looks)[number] => [
+    (name): (typeof polls)[number] => [
       `${name}, then done`,
       [scripts[name]?.plain ?? [], ok],
       { status: 'completed', cost: 0.4 },
       0.4,
     ],
   ),
-  ['failed', [film('failed')], { status: 'failed', error: { code: 'upstream_failed' } }, 0],
+  ['failed', [videoBytes('failed')], { status: 'failed', error: { code: 'upstream_failed' } }, 0],
   [
     'failed under content rules',
-    [film('failed', { error: { code: 'content_policy_violation', message: 'No.' } })],
+    [videoBytes('failed', { error: { code: 'content_policy_violation', message: 'No.' } })],
     { status: 'failed', cost: 0, error: { code: 'content_policy_violation' } },
     0,
   ],
@@ -102,7 +107,7 @@ const looks: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
   ],
 ]
 
-test.each(looks)('poll: %s', async (_, answers, ends, charged) => {
+test.each(polls)('poll: %s', async (_, answers, ends, charged) => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
   fake.script('/videos/film', answers[0] ?? [])
@@ -126,7 +131,7 @@ const statusOf = async (gus: Gus, id: string) => (await gus.call('GET', `/v1/vid
 test('fails without a charge when a video never completes', async () => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
-  fake.script('/videos/film', film('in_progress', { progress: 30 }))
+  fake.script('/videos/film', videoBytes('in_progress', { progress: 30 }))
   const id = (await ask(gus, 'video-ok')).text('id')
   clock.turn(5 * second)
   await ctx.jobs.runDue()
@@ -202,7 +207,7 @@ test('responds 402 without credits and 429 over the cap, and stores nothing', as
 test('limits the concurrent videos of an account', async () => {
   const gus = await patient.gus('100')
   const { fake } = patient
-  fake.script('/videos/film', film('queued'))
+  fake.script('/videos/film', videoBytes('queued'))
   for (let made = 0; made < 64; made += 1) expect((await ask(gus, 'video-ok')).status).toBe(200)
   const { status, headers } = await ask(gus, 'video-ok')
   expect([status, headers.get('retry-after')]).toEqual([429, '5'])

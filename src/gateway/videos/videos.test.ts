@@ -25,9 +25,9 @@ beforeAll(async () => {
 })
 afterAll(() => faked.close())
 
-const film = { model: 'demo/video', prompt: 'A boat' }
-const begin = (more: object = {}) => gus.call('POST', '/v1/videos', { ...film, ...more })
-const look = async (id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
+const video = { model: 'demo/video', prompt: 'A boat' }
+const begin = (more: object = {}) => gus.call('POST', '/v1/videos', { ...video, ...more })
+const poll = async (id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
 
 /** Until the film is there. */
 async function finish(ctx: TestHouse): Promise<void> {
@@ -52,7 +52,7 @@ test('creates a video, charges it once, and serves it without a key for 24 hours
     seconds: '3',
   }
   expect([begun.status, begun.body]).toEqual([200, pending])
-  expect(await look(id)).toEqual(pending)
+  expect(await poll(id)).toEqual(pending)
   const early = await gus.call('GET', `/v1/videos/${id}/content`)
   const message = expect.stringContaining('pending or failed')
   expect([early.status, early.body]).toMatchObject([404, { error: { message } }])
@@ -61,7 +61,7 @@ test('creates a video, charges it once, and serves it without a key for 24 hours
   const expires_at = created_at + 5 + day / second
   const url = expect.stringMatching(/^http:\/\/localhost:3000\/v1\/videos\/\w+\/content\?expires=/)
   const done = { ...pending, status: 'completed', progress: 100, url, cost: 0.003, expires_at }
-  for (let looks = 0; looks < 1_000; looks += 1) expect(await look(id)).toEqual(done)
+  for (let polls = 0; polls < 1_000; polls += 1) expect(await poll(id)).toEqual(done)
   expect(await balance()).toMatchObject({ balance: 0.997, held: 0 })
   const { body } = await gus.call('GET', '/queries/history')
   expect(body).toMatchObject({
@@ -69,7 +69,7 @@ test('creates a video, charges it once, and serves it without a key for 24 hours
     total: 1,
   })
 
-  const { pathname, search } = new URL(String(Object(await look(id)).url))
+  const { pathname, search } = new URL(String(Object(await poll(id)).url))
   const seen = await t.visit('GET', pathname + search)
   expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'video/webm'])
   expect(seen.headers.get('x-content-type-options')).toBe('nosniff')
@@ -102,7 +102,7 @@ test('rejects a missing key, another account, another URL and an unknown video',
     }
   }
   expect((await t.visit('POST', '/v1/videos', { body: '{broken' })).status).toBe(401)
-  const { search } = new URL(String(Object(await look(id)).url))
+  const { search } = new URL(String(Object(await poll(id)).url))
   const other = `/v1/videos/${'B'.repeat(12)}/content${search}`
   expect((await t.visit('GET', other)).status).toBe(404)
   const forged = `/v1/videos/${id}/content${search.replace(/.$/, 'x')}y`
@@ -111,7 +111,7 @@ test('rejects a missing key, another account, another URL and an unknown video',
 
 test('creates videos with an agent’s key without listing them as its jobs', async () => {
   const ann = await t.person('ann')
-  const begun = await t.visit('POST', '/videos', { key: ann.key, body: film })
+  const begun = await t.visit('POST', '/videos', { key: ann.key, body: video })
   expect(begun.status).toBe(200)
   await finish(t)
   const seen = await t.visit('GET', `/videos/${begun.text('id')}`, { key: ann.key })
@@ -148,13 +148,13 @@ test('rejects invalid fields by name', async () => {
 test('creates one video per Idempotency-Key and rejects another body', async () => {
   const headers = { 'idempotency-key': 'boat-1' }
   const post = (body: object) => gus.call('POST', '/v1/videos', body, headers)
-  const [first, again] = [await post(film), await post(film)]
+  const [first, again] = [await post(video), await post(video)]
   expect(again.body).toEqual(first.body)
   expect(await balance()).toMatchObject({ held: 0.004 })
-  const other = await post({ ...film, prompt: 'A house' })
+  const other = await post({ ...video, prompt: 'A house' })
   expect([other.status, other.code]).toEqual([409, 'idempotency_conflict'])
   await finish(t)
-  expect((await post(film)).body).toEqual(first.body)
+  expect((await post(video)).body).toEqual(first.body)
   expect(await balance()).toMatchObject({ balance: 0.996, held: 0 })
 })
 
@@ -163,8 +163,8 @@ test('sends the same body from JSON and from a form', async () => {
   fake.script('/videos/film', json(200, { status: 'queued' }))
   const ned = await faked.gus('5')
   const model = 'video/video-ok'
-  const asked = { model, prompt: 'A boat', duration: 8, aspect_ratio: '9:16', seed: 7 }
-  expect((await ned.call('POST', '/v1/videos', asked)).body).toMatchObject({ seconds: '8' })
+  const requests = { model, prompt: 'A boat', duration: 8, aspect_ratio: '9:16', seed: 7 }
+  expect((await ned.call('POST', '/v1/videos', requests)).body).toMatchObject({ seconds: '8' })
   expect(fake.received.at(-1)?.body).toEqual({
     model: 'fake/video-ok',
     prompt: 'A boat',
@@ -191,8 +191,8 @@ test('sends the same body from JSON and from a form', async () => {
   expect(fake.received.at(-1)?.body).toMatchObject({ seconds: '6', size: '1024x1792' })
   const pictured = form(model)
   pictured.set('input_reference', new File([new Uint8Array(9)], 'a.png'))
-  const refused = await send(pictured)
-  expect([refused.status, Object(refused.body).error.param]).toEqual([400, 'input_reference'])
+  const rejected = await send(pictured)
+  expect([rejected.status, Object(rejected.body).error.param]).toEqual([400, 'input_reference'])
   pictured.set('model', 'video/pictured')
   expect((await send(pictured)).status).toBe(200)
   expect(fake.received.at(-1)?.text).toContain('name="input_reference"; filename="a.png"')

@@ -13,7 +13,7 @@ const usageMetadata = {
   ],
 }
 const content = { role: 'model', parts: [{ text: 'A bell.' }] }
-const said = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
+const result = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
 
 let ctx: ProvidedHouse
 const gemini = Bun.serve({
@@ -21,10 +21,10 @@ const gemini = Bun.serve({
   hostname: '127.0.0.1',
   fetch: ({ url }) =>
     url.includes('streamGenerateContent')
-      ? new Response(`data: ${JSON.stringify(said)}\n\n`, {
+      ? new Response(`data: ${JSON.stringify(result)}\n\n`, {
           headers: { 'content-type': 'text/event-stream' },
         })
-      : Response.json(said),
+      : Response.json(result),
 })
 beforeAll(async () => {
   ctx = await openProvided([
@@ -64,10 +64,10 @@ test.each([{}, { stream: true }])('charges audio tokens at their own price (%p)'
 })
 
 test('reports audio tokens and includes them in the hold', async () => {
-  const heard = await ask([words, sound])
-  expect(heard.body.usage.prompt_tokens_details).toMatchObject({ audio_tokens: 1_000 })
+  const transcript = await ask([words, sound])
+  expect(transcript.body.usage.prompt_tokens_details).toMatchObject({ audio_tokens: 1_000 })
   const read = await ask([words, { type: 'text', text: 'x'.repeat(140) }])
-  expect(Number(heard.use.held) / Number(read.use.held)).toBeGreaterThan(2)
+  expect(Number(transcript.use.held) / Number(read.use.held)).toBeGreaterThan(2)
 })
 
 test('lists the audio price in the catalogue', async () => {

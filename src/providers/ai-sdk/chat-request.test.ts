@@ -124,8 +124,8 @@ describe('messages', () => {
   test('keeps ids, names and signatures of tool calls and results', async () => {
     const calls = [call(), call({ id: 'call_2' })]
     const answers = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` }))
-    const asked = { role: 'assistant', content: null, tool_calls: calls }
-    const { messages } = await claude({ tools, messages: [...hello, asked, ...answers] })
+    const requests = { role: 'assistant', content: null, tool_calls: calls }
+    const { messages } = await claude({ tools, messages: [...hello, requests, ...answers] })
     expect(messages).toMatchObject([
       { role: 'user' },
       { content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } }, {}] },

@@ -7,7 +7,7 @@ import { createUsage, type Usage } from '../../models/usage.ts'
 import { hushed, openProvided, type ProvidedHouse } from '../../testing/provided.ts'
 
 const mock = new LLMock({ port: 0 })
-const said = { content: 'Ahoy, wörld 👋.', usage: { input_tokens: 11, output_tokens: 7 } }
+const result = { content: 'Ahoy, wörld 👋.', usage: { input_tokens: 11, output_tokens: 7 } }
 const gemini = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
 const openai = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 const weather = '{"city":"Köln"}'
@@ -25,12 +25,12 @@ beforeAll(async () => {
     { userMessage: 'weather', hasToolResult: false },
     { toolCalls: [{ name: 'get_weather', arguments: weather }] },
   )
-  const usage = { ...said.usage, ...gemini, ...openai }
+  const usage = { ...result.usage, ...gemini, ...openai }
   mock.on({ userMessage: 'weather', hasToolResult: true }, { content: 'It rains.', usage })
-  mock.on({ userMessage: 'hello' }, { ...said, usage })
-  mock.on({ userMessage: 'think' }, { ...said, usage, reasoning: 'Let me see.' })
+  mock.on({ userMessage: 'hello' }, { ...result, usage })
+  mock.on({ userMessage: 'think' }, { ...result, usage, reasoning: 'Let me see.' })
   mock.on({ userMessage: 'too much' }, { error: { message: 'Slow down.' }, status: 429 })
-  mock.on({ userMessage: 'cut' }, { ...said, usage }, { truncateAfterChunks: 4, chunkSize: 2 })
+  mock.on({ userMessage: 'cut' }, { ...result, usage }, { truncateAfterChunks: 4, chunkSize: 2 })
   await mock.start()
   ctx = await openProvided(
     kinds.map(({ base, ...model }) => ({ ...model, baseUrl: mock.url + base })),
@@ -92,7 +92,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     expect(answer.body).toMatchObject({
       object: 'chat.completion',
       system_fingerprint: null,
-      choices: [{ index: 0, message: { role: 'assistant', content: said.content } }],
+      choices: [{ index: 0, message: { role: 'assistant', content: result.content } }],
       usage: { ...openai, cost: 0.000039 },
     })
     const use = await ctx.lastUse(gus)
@@ -110,7 +110,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
     const chunks = chunksOf(answer.body)
     const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
-    expect(text).toBe(said.content)
+    expect(text).toBe(result.content)
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: openai })
     expect(chunks.filter((chunk) => 'usage' in chunk)).toHaveLength(1)
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['stop'])
@@ -170,7 +170,7 @@ test.each(kinds.filter(({ kind }) => /anthropic|google/.test(kind)))(
   async ({ id }) => {
     const { answer } = await ask(id, 'think', { reasoning_effort: 'low', max_tokens: 900 })
     expect(Object(answer.body).choices[0].message).toMatchObject({
-      content: said.content,
+      content: result.content,
       reasoning_content: 'Let me see.',
     })
     const streamed = await ask(id, 'think', { stream: true })

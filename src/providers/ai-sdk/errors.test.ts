@@ -166,10 +166,10 @@ test('aborts the provider when the client leaves', async () => {
   while (!text.includes(claudeText[0] ?? '')) {
     text += new TextDecoder().decode((await reader?.read())?.value)
   }
-  const asked = fake.received.at(-1)
+  const sent = fake.received.at(-1)
   leaving.abort()
-  await asked?.ended
-  expect(asked?.left).toBe(true)
+  await sent?.ended
+  expect(sent?.left).toBe(true)
 })
 
 test.each([

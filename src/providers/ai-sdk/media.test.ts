@@ -15,7 +15,7 @@ const seen: Seen[] = []
 const picture = new Uint8Array(Buffer.from(fakePicture, 'base64'))
 const sound = new Uint8Array(Buffer.from('ID3 a sound of sixteen bytes'))
 const samples = new Uint8Array(4_800)
-let looks = 0
+let polls = 0
 
 const bytes = (body: Uint8Array<ArrayBuffer>, type: string) =>
   new Response(body, { headers: { 'content-type': type } })
@@ -26,8 +26,8 @@ const jobAt = (at: string, more: Record<string, unknown>, status = 200) =>
 /** A job of fal's queue, which is done when it is asked for the second time. */
 function written(body: string): Response {
   if (body !== '') return Response.json({ request_id: 'r1' })
-  looks += 1
-  if (looks === 1) return Response.json({ detail: 'Request is still in progress' }, { status: 400 })
+  polls += 1
+  if (polls === 1) return Response.json({ detail: 'Request is still in progress' }, { status: 400 })
   return Response.json({ text: 'Hello wörld', chunks: [{ text: 'Hello', timestamp: [0, 2] }] })
 }
 
@@ -163,15 +163,15 @@ afterAll(async () => {
 const usd = async (): Promise<number> => Number((await ctx.lastUse(gus)).charged) / 1e9
 
 describe('pictures', () => {
-  const paint = (model: string, more: Record<string, unknown> = {}) =>
+  const generate = (model: string, more: Record<string, unknown> = {}) =>
     gus.call('POST', '/v1/images/generations', { model, prompt: 'a boat', ...more })
 
   test('fal: sends one request per image, stores the bytes and charges all', async () => {
-    const { status, body } = await paint('fal/flux', { n: 2, size: '640x480', seed: 7 })
+    const { status, body } = await generate('fal/flux', { n: 2, size: '640x480', seed: 7 })
     expect([status, Object(body).data.length, await usd()]).toEqual([200, 2, 0.08])
-    const asked = seen.find(({ path }) => path === '/fal/fal-ai/flux')
-    expect(asked?.headers.get('authorization')).toBe(`Key ${hushed}`)
-    expect(JSON.parse(asked?.body ?? '')).toMatchObject({
+    const sent = seen.find(({ path }) => path === '/fal/fal-ai/flux')
+    expect(sent?.headers.get('authorization')).toBe(`Key ${hushed}`)
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({
       prompt: 'a boat',
       seed: 7,
       num_images: 1,
@@ -183,35 +183,35 @@ describe('pictures', () => {
   })
 
   test('replicate: polls a job until it is done; a failed one is free', async () => {
-    const { status } = await paint('r/paints', { size: '1600x900', negative_prompt: 'rain' })
+    const { status } = await generate('r/paints', { size: '1600x900', negative_prompt: 'rain' })
     expect([status, await usd()]).toEqual([200, 0.04])
-    const asked = seen.find(({ path }) => path === '/replicate/models/maker/paints/predictions')
-    expect(asked?.headers.get('authorization')).toBe(`Bearer ${hushed}`)
+    const sent = seen.find(({ path }) => path === '/replicate/models/maker/paints/predictions')
+    expect(sent?.headers.get('authorization')).toBe(`Bearer ${hushed}`)
     const input = { prompt: 'a boat', aspect_ratio: '16:9', negative_prompt: 'rain' }
-    expect(JSON.parse(asked?.body ?? '')).toMatchObject({ input })
-    expect([(await paint('r/fails')).status, await usd()]).toEqual([502, 0])
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({ input })
+    expect([(await generate('r/fails')).status, await usd()]).toEqual([502, 0])
   })
 
   test('google: charges images by tokens', async () => {
-    expect((await paint('g/image')).status).toBe(200)
+    expect((await generate('g/image')).status).toBe(200)
     expect(await usd()).toBeCloseTo(11 * 0.0000003 + 900 * 0.00003, 9)
   })
 
   test('reports a declined prompt, and a missing image model as unknown', async () => {
-    const { status, code } = await paint('fal/blocked')
+    const { status, code } = await generate('fal/blocked')
     expect([status, code, await usd()]).toEqual([400, 'content_policy_violation', 0])
-    expect([(await paint('a/paints')).status, await usd()]).toEqual([400, 0])
+    expect([(await generate('a/paints')).status, await usd()]).toEqual([400, 0])
   })
 })
 
 describe('speech', () => {
-  const speak = (model: string, more: Record<string, unknown> = {}) =>
+  const synthesize = (model: string, more: Record<string, unknown> = {}) =>
     gus.call('POST', '/v1/audio/speech', { model, input: 'Ahoy wörld', ...more })
 
   test.each(['e/speaks', 'd/speaks', 'fal/speaks'])(
     '%s: a sound as it came, paid by the character',
     async (id) => {
-      const { status, headers, bytes } = await speak(id, { voice: 'rachel' })
+      const { status, headers, bytes } = await synthesize(id, { voice: 'rachel' })
       expect([status, headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
       expect(bytes).toEqual(sound)
       expect([await usd(), headers.get('x-service-cost')]).toEqual([0.001, '0.001'])
@@ -238,17 +238,17 @@ describe('speech', () => {
   })
 
   test('wraps raw samples as WAV and rejects unsupported formats', async () => {
-    const { headers, bytes } = await speak('e/speaks', { format: 'wav' })
+    const { headers, bytes } = await synthesize('e/speaks', { format: 'wav' })
     expect(headers.get('content-type')).toBe('audio/wav')
     expect([Buffer.from(bytes).toString('latin1', 0, 4), bytes.length]).toEqual(['RIFF', 4_844])
     for (const id of ['e/speaks', 'fal/speaks']) {
-      expect([(await speak(id, { format: 'flac' })).status, await usd()]).toEqual([400, 0])
+      expect([(await synthesize(id, { format: 'flac' })).status, await usd()]).toEqual([400, 0])
     }
   })
 })
 
 describe('transcriptions', () => {
-  const listen = async (model: string) => {
+  const transcribe = async (model: string) => {
     const form = new FormData()
     form.set('model', model)
     form.set('response_format', 'verbose_json')
@@ -266,7 +266,7 @@ describe('transcriptions', () => {
     ['d/listens', 2.5],
     ['fal/wizper', 2],
   ] as const)('%s: its words, its pieces and its seconds', async (id, seconds) => {
-    const { status, body } = await listen(id)
+    const { status, body } = await transcribe(id)
     expect([status, body.text, body.duration]).toEqual([200, 'Hello wörld', seconds])
     expect(body.segments).toMatchObject([{ start: 0, end: 2 }])
     expect(await usd()).toBeCloseTo((seconds / 60) * 0.006, 8)

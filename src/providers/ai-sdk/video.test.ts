@@ -15,51 +15,51 @@ interface Seen {
 }
 
 const apiKey = 'sk-of-the-operator'
-const film = makeMp4(4)
+const videoBytes = makeMp4(4)
 let seen: Seen[] = []
-let stands: 'making' | 'done' | 'failed' | 'busy' | 'declined' = 'making'
+let state: 'making' | 'done' | 'failed' | 'busy' | 'declined' = 'making'
 beforeEach(() => {
   seen = []
-  stands = 'making'
+  state = 'making'
 })
 
 const busy = () => Response.json({ detail: 'Busy', error: { message: 'Busy' } }, { status: 503 })
 
 /** What each provider says of a film, in the shapes that its reference shows. */
-const says: Record<string, (origin: string) => unknown> = {
-  fal: (origin) => (stands === 'done' ? { video: { url: `${origin}/cdn/a.mp4` } } : {}),
+const statusBodies: Record<string, (origin: string) => unknown> = {
+  fal: (origin) => (state === 'done' ? { video: { url: `${origin}/cdn/a.mp4` } } : {}),
   google: (origin) => {
     const uri = `${origin}/google/files/a:download?alt=media`
     const response = { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } }
-    if (stands === 'done') return { name: 'operations/o1', done: true, response }
-    if (stands === 'declined') return { done: true, response: { generateVideoResponse: {} } }
+    if (state === 'done') return { name: 'operations/o1', done: true, response }
+    if (state === 'declined') return { done: true, response: { generateVideoResponse: {} } }
     const error = { code: 3, message: `It broke, with ${apiKey}.` }
-    return { name: 'operations/o1', ...(stands === 'failed' ? { done: true, error } : {}) }
+    return { name: 'operations/o1', ...(state === 'failed' ? { done: true, error } : {}) }
   },
   replicate: (origin) => ({
     id: 'p1',
     urls: { get: `${origin}/replicate/predictions/p1` },
-    ...(stands === 'done' ? { status: 'succeeded', output: `${origin}/cdn/a.mp4` } : {}),
-    ...(stands === 'making' ? { status: 'processing' } : {}),
-    ...(stands === 'failed' ? { status: 'failed', error: 'No memory' } : {}),
+    ...(state === 'done' ? { status: 'succeeded', output: `${origin}/cdn/a.mp4` } : {}),
+    ...(state === 'making' ? { status: 'processing' } : {}),
+    ...(state === 'failed' ? { status: 'failed', error: 'No memory' } : {}),
   }),
 }
 
 function answer({ url, body }: Seen): Response {
   const [, kind = ''] = url.pathname.split('/')
-  if (kind === 'cdn') return new Response(film)
+  if (kind === 'cdn') return new Response(videoBytes)
   if (url.pathname.endsWith(':download')) {
     return new Response(null, { status: 302, headers: { location: '/cdn/a.mp4' } })
   }
   if (body !== '' && kind === 'fal') {
     return Response.json({ response_url: 'https://queue.fal.run/fal-ai/kling/requests/r1' })
   }
-  if (body === '' && stands === 'busy') return busy()
-  const said = says[kind]?.(url.origin)
-  if (kind !== 'fal' || stands === 'done') return Response.json(said)
-  const detail = stands === 'making' ? 'Request is still in progress' : 'No memory'
+  if (body === '' && state === 'busy') return busy()
+  const result = statusBodies[kind]?.(url.origin)
+  if (kind !== 'fal' || state === 'done') return Response.json(result)
+  const detail = state === 'making' ? 'Request is still in progress' : 'No memory'
   const error = { message: detail, code: 422 }
-  return Response.json({ detail, error }, { status: stands === 'making' ? 400 : 422 })
+  return Response.json({ detail, error }, { status: state === 'making' ? 400 : 422 })
 }
 
 const server = Bun.serve({
@@ -75,22 +75,22 @@ const server = Bun.serve({
 afterAll(() => server.stop(true))
 
 const { signal } = new AbortController()
-const laneOf = (kind: AiSdkKind) => {
+const adapterOf = (kind: AiSdkKind) => {
   const baseUrl = `http://127.0.0.1:${server.port}/${kind}`
   return createAiSdkAdapter({ name: kind, kind, baseUrl, apiKey }, systemClock)
 }
-const asked = { prompt: 'A boat', size: '1280x720', seconds: '4', seed: 7 }
+const sent = { prompt: 'A boat', size: '1280x720', seconds: '4', seed: 7 }
 
 async function begin(kind: AiSdkKind, model: string): Promise<string> {
-  const response = await laneOf(kind).send({ path: '/videos', model, body: asked, signal })
-  const said: unknown = await response.json()
-  expect(said).toMatchObject({ object: 'video', status: 'queued' })
-  return isRecord(said) ? String(said.id) : ''
+  const response = await adapterOf(kind).send({ path: '/videos', model, body: sent, signal })
+  const result: unknown = await response.json()
+  expect(result).toMatchObject({ object: 'video', status: 'queued' })
+  return isRecord(result) ? String(result.id) : ''
 }
 
 /** Looked at by another lane, as by another process. */
 async function look(kind: AiSdkKind, id: string, more: '' | '/content' = '') {
-  const response = await laneOf(kind).poll?.({ path: `/videos/${id}${more}`, signal })
+  const response = await adapterOf(kind).poll?.({ path: `/videos/${id}${more}`, signal })
   if (!response) throw new Error('no films are made here')
   return response
 }
@@ -113,10 +113,10 @@ test.each(makers)(
     const id = await begin(kind, model)
     expect(JSON.parse(seen[0]?.body ?? '')).toMatchObject(body)
     expect(await standing(kind, id)).toEqual({ status: 'in_progress' })
-    stands = 'done'
+    state = 'done'
     expect(await standing(kind, id)).toEqual({ status: 'completed', progress: 100 })
     if (kind === 'google') return
-    expect(await (await look(kind, id, '/content')).bytes()).toEqual(new Uint8Array(film))
+    expect(await (await look(kind, id, '/content')).bytes()).toEqual(new Uint8Array(videoBytes))
     const taken = seen.find(({ url }) => url.pathname === '/cdn/a.mp4')
     expect(JSON.stringify([taken?.url, taken?.headers])).not.toContain(apiKey)
   },
@@ -124,7 +124,7 @@ test.each(makers)(
 
 test('does not follow a download to a private address', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')
-  stands = 'done'
+  state = 'done'
   expect(await caught(look('google', id, '/content'))).toBeInstanceOf(Error)
   expect(seen.some(({ url }) => url.pathname === '/cdn/a.mp4')).toBe(false)
 })
@@ -133,27 +133,27 @@ test.each(makers)(
   '%s: what failed says so without the key, what is busy is asked again',
   async (kind, model) => {
     const id = await begin(kind, model)
-    stands = 'busy'
+    state = 'busy'
     expect((await look(kind, id)).status).toBe(503)
-    stands = 'failed'
-    const said = await standing(kind, id)
-    expect(said).toMatchObject({ status: 'failed', error: { message: expect.any(String) } })
-    expect(JSON.stringify(said)).not.toContain(apiKey)
+    state = 'failed'
+    const result = await standing(kind, id)
+    expect(result).toMatchObject({ status: 'failed', error: { message: expect.any(String) } })
+    expect(JSON.stringify(result)).not.toContain(apiKey)
   },
 )
 
 test('fails a job without a video', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')
-  stands = 'declined'
+  state = 'declined'
   expect(await standing('google', id)).toMatchObject({ status: 'failed' })
 })
 
 test('rejects input images, providers without video, and invalid ids', async () => {
   const ask = async (kind: AiSdkKind, body: Record<string, unknown> | FormData) =>
-    (await laneOf(kind).send({ path: '/videos', model: 'm', body, signal })).status
-  expect(await ask('fal', { ...asked, input_reference: { image_url: 'x' } })).toBe(400)
+    (await adapterOf(kind).send({ path: '/videos', model: 'm', body, signal })).status
+  expect(await ask('fal', { ...sent, input_reference: { image_url: 'x' } })).toBe(400)
   expect(await ask('fal', new FormData())).toBe(400)
-  expect(await ask('anthropic', asked)).toBe(404)
+  expect(await ask('anthropic', sent)).toBe(404)
   for (const id of ['x', 'bnVsbA', 'W10', '']) expect((await look('fal', id)).status).toBe(404)
   expect(seen).toEqual([])
 })

@@ -58,11 +58,11 @@ test('repeats the last user text and counts a token per word', async () => {
 
 test('replies without a user message and without text', async () => {
   const picture = [{ type: 'image_url', image_url: { url: 'https://example.com/boat.png' } }]
-  const said = async (role: string, content: unknown) =>
+  const result = async (role: string, content: unknown) =>
     (await chat({ messages: [{ role, content }] })).choices[0].message.content
-  expect(await said('system', 'Be kind.')).toBe('Be kind.')
-  expect(await said('user', picture)).toBe('I was told no words.')
-  expect(await said('tool', '')).toBe('I was told no words.')
+  expect(await result('system', 'Be kind.')).toBe('Be kind.')
+  expect(await result('user', picture)).toBe('I was told no words.')
+  expect(await result('tool', '')).toBe('I was told no words.')
 })
 
 test('streams the same text by token with the same usage', async () => {
@@ -78,8 +78,8 @@ test('streams the same text by token with the same usage', async () => {
   for (const index of [0, 1]) {
     const own = parts.flatMap(({ choices }) => choices).filter((one) => one.index === index)
     expect(own[0].delta).toEqual({ role: 'assistant', content: '' })
-    const said = own.map((one) => one.delta.content ?? '').join('')
-    expect(said).toBe(whole.choices[index].message.content)
+    const result = own.map((one) => one.delta.content ?? '').join('')
+    expect(result).toBe(whole.choices[index].message.content)
     expect(own.at(-1)).toMatchObject({ delta: {}, finish_reason: 'stop' })
     const sure = own.flatMap((one) => one.logprobs?.content ?? [])
     expect(sure).toEqual(whole.choices[index].logprobs.content)

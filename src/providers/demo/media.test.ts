@@ -44,16 +44,16 @@ test('accepts token ids and rejects other input', async () => {
 })
 
 test('returns PNGs of the requested size that differ by prompt and index', async () => {
-  const paint = async (prompt: string) => {
+  const generate = async (prompt: string) => {
     const body = { prompt, size: '96x64', n: 2 }
     const answer = await ask('/images/generations', 'demo/image', body)
     const { data } = JSON.parse(await answer.text())
     return data.map(({ b64_json }: { b64_json: string }) => b64_json)
   }
-  const [first, second] = await paint('a boat')
-  const [other] = await paint('a house')
+  const [first, second] = await generate('a boat')
+  const [other] = await generate('a house')
   expect(new Set([first, second, other]).size).toBe(3)
-  expect(await paint('a boat')).toEqual([first, second])
+  expect(await generate('a boat')).toEqual([first, second])
   const picture = new Bun.Image(Buffer.from(first, 'base64'))
   expect(await picture.metadata()).toMatchObject({ width: 96, height: 64, format: 'png' })
   expect(
@@ -101,16 +101,16 @@ test('synthesizes MP3 by default, with two frames per character', async () => {
 })
 
 test('measures other audio by its bytes and rejects empty files', async () => {
-  const hear = (file: Blob) => {
+  const transcribe = (file: Blob) => {
     const form = new FormData()
     form.set('file', file)
     return ask('/audio/transcriptions', 'demo/transcription', form)
   }
-  const heard = await hear(new Blob([new Uint8Array(32_000)]))
-  expect(await heard.json()).toMatchObject({ usage: { seconds: 2 } })
-  expect((await hear(new Blob([]))).status).toBe(400)
+  const transcript = await transcribe(new Blob([new Uint8Array(32_000)]))
+  expect(await transcript.json()).toMatchObject({ usage: { seconds: 2 } })
+  expect((await transcribe(new Blob([]))).status).toBe(400)
   const cut = new Blob(['RIFF', new Uint8Array(40).fill(255)])
-  expect((await hear(cut)).status).toBe(200)
+  expect((await transcribe(cut)).status).toBe(200)
   expect((await ask('/audio/speech', 'demo/speech', { input: '' })).status).toBe(400)
 })
 
@@ -120,8 +120,8 @@ test('completes a video at once: a WebM of VP8, the same for the same prompt', a
     const begun = await ask('/videos', 'demo/video', { prompt, seconds: '1.5', size: '720x1280' })
     const { id, status } = JSON.parse(await begun.text())
     expect(status).toBe('queued')
-    const looked = await demo.poll?.({ path: `/videos/${id}`, signal })
-    expect(JSON.parse((await looked?.text()) ?? '')).toMatchObject({
+    const polled = await demo.poll?.({ path: `/videos/${id}`, signal })
+    expect(JSON.parse((await polled?.text()) ?? '')).toMatchObject({
       id,
       status: 'completed',
       seconds: '1.5',
@@ -129,13 +129,13 @@ test('completes a video at once: a WebM of VP8, the same for the same prompt', a
     const content = await demo.poll?.({ path: `/videos/${id}/content`, signal })
     return Buffer.from((await content?.bytes()) ?? [])
   }
-  const film = await shoot('a boat')
-  expect(film.toString('latin1')).toMatch(/^\x1a\x45\xdf\xa3[^]*webm[^]*V_VP8/)
+  const video = await shoot('a boat')
+  expect(video.toString('latin1')).toMatch(/^\x1a\x45\xdf\xa3[^]*webm[^]*V_VP8/)
   // Three key frames: the start code of RFC 6386, section 9.1, and the size.
-  const frames = film.toString('latin1').split('\x9d\x01\x2a\x5a\x00\xa0\x00').length - 1
+  const frames = video.toString('latin1').split('\x9d\x01\x2a\x5a\x00\xa0\x00').length - 1
   expect(frames).toBe(3)
-  expect(await shoot('a boat')).toEqual(film)
-  expect(await shoot('a house')).not.toEqual(film)
+  expect(await shoot('a boat')).toEqual(video)
+  expect(await shoot('a house')).not.toEqual(video)
   for (const seconds of ['0', '21', 'x', '-1']) {
     expect((await ask('/videos', 'demo/video', { prompt: 'x', seconds })).status).toBe(400)
   }

@@ -7,7 +7,7 @@ import { searchResponseBytesMax } from '../../limits.ts'
 import { brave, createEngines, exa, searxng, tavily } from './engines.ts'
 import { createSearcher, openSearcher } from './searcher.ts'
 
-const asked: { method: string; url: URL; headers: Headers; body: string }[] = []
+const sent: { method: string; url: URL; headers: Headers; body: string }[] = []
 let answer: (path: string) => Response
 const server = Bun.serve({
   port: 0,
@@ -15,12 +15,12 @@ const server = Bun.serve({
   async fetch(request) {
     const url = new URL(request.url)
     const { method, headers } = request
-    asked.push({ method, url, headers, body: await request.text() })
+    sent.push({ method, url, headers, body: await request.text() })
     return answer(url.pathname)
   },
 })
 afterAll(() => server.stop(true))
-beforeEach(() => void (asked.length = 0))
+beforeEach(() => void (sent.length = 0))
 
 const base = `http://127.0.0.1:${server.port}`
 const lines: string[] = []
@@ -43,7 +43,7 @@ test('sends each engine’s request format and reads its response', async () => 
   const all = [searxng(base), brave('k-1', base), tavily('k-2', base), exa('k-3', base)]
   for (const engine of all)
     expect(await createSearcher([engine], log)('low tide', never)).toEqual(found)
-  const [one, two, three, four] = asked
+  const [one, two, three, four] = sent
   expect([one?.method, one?.url.pathname, one?.url.search]).toEqual([
     'GET',
     '/search',
@@ -75,7 +75,7 @@ test('tries the next engine and logs the name without the key', async () => {
     expect(await both('x', never)).toEqual([])
     expect(await createSearcher([brave('k-secret', base)], log)('x', never)).toBeUndefined()
   }
-  expect(asked.some(({ url }) => url.pathname === '/elsewhere')).toBe(false)
+  expect(sent.some(({ url }) => url.pathname === '/elsewhere')).toBe(false)
   expect(lines).toHaveLength(2 * bad.length)
   expect(lines.every((line) => line.includes('brave') && !line.includes('k-secret'))).toBe(true)
 })
@@ -88,7 +88,7 @@ test('stops when the request is aborted', async () => {
   }
   const both = createSearcher([searxng(base), searxng(base)], log)
   await both('x', client.signal)
-  expect(asked).toHaveLength(1)
+  expect(sent).toHaveLength(1)
 })
 
 test('creates the configured engines in order', () => {

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 
 import { buildReply } from './builder.ts'
 
-const say = (told: string, text: string, before?: string) =>
+const say = (reported: string, text: string, before?: string) =>
   buildReply([
-    { role: 'system', text: told },
+    { role: 'system', text: reported },
     ...(before === undefined ? [] : [{ role: 'assistant', text: before }]),
     { role: 'user', text },
   ])
@@ -38,10 +38,10 @@ test.each(prompts)('%s: %s', (kind, prompt, template, title) => {
   expect(say(`You build small ${kind}s.`, prompt)).toBe(answer)
 })
 
-const told = 'You build small games.'
-const page = pageIn(say(told, 'a fast red game about a cat that catches fish'))
+const reported = 'You build small games.'
+const page = pageIn(say(reported, 'a fast red game about a cat that catches fish'))
 const change = (prompt: string, from = page) =>
-  pageIn(say(told, `${prompt}\n\nThe page:\n\`\`\`html\n${from}\n\`\`\``)).split('\n')
+  pageIn(say(reported, `${prompt}\n\nThe page:\n\`\`\`html\n${from}\n\`\`\``)).split('\n')
 const differing = (lines: string[]) =>
   lines.filter((line, at) => line !== page.split('\n')[at]).map((line) => line.trim())
 
@@ -64,7 +64,7 @@ test('edits and repairs pages from elsewhere', () => {
     /<title>B<\/title><style>.*355.*<h1 id=x>B</s,
   )
   const broken = `\`\`\`html\n${other.slice(0, -14)}<script src="//x.test/a.js"></script><p>\n\`\`\``
-  const again = pageIn(say(told, 'The page was checked and did not pass:\n- x', broken))
+  const again = pageIn(say(reported, 'The page was checked and did not pass:\n- x', broken))
   expect(again).toEndWith('<p>\n</html>')
   expect(again).not.toContain('x.test')
 })
