@@ -38,7 +38,7 @@ const inner: Record<string, string[][]> = {
     ['api'],
   ],
   gateway: [
-    ['messages', 'error-response', 'examples', 'operation', 'authentication', 'call'],
+    ['messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
     ['description', 'fields', 'catalogue', 'accounts', 'usage'],
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],

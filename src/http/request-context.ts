@@ -24,8 +24,8 @@ export interface RequestContext {
 }
 
 /**
- * The context of each request. Elysia's own context begins after routing. Logs, rate limits, MCP and
- * the fast path need this one earlier, and share only the Request with the handlers.
+ * The context of each request. Elysia's own context begins after routing. Rate limits, MCP and the
+ * log need this one earlier, and share only the Request with the handlers.
  */
 const contexts = new WeakMap<Request, RequestContext>()
 

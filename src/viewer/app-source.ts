@@ -1,3 +1,5 @@
+import type { RequestContext } from '../http/request-context.ts'
+
 /** An app as the viewer shows it. `updated` is in milliseconds and changes with every edit. */
 export interface HostedApp {
   id: string
@@ -42,8 +44,8 @@ export interface AppSource {
   find(id: string): Promise<HostedApp | undefined>
   /** Returns the progress of an app's first build, 0 to 1; undefined when none is running. */
   buildProgress?(app: HostedApp): Promise<number | undefined>
-  /** Records that a client opened the app. `address` counts once a day. */
-  recordOpen(app: HostedApp, address: string): void
+  /** Records that a request opened the app. The fast path passes its request context. */
+  recordOpen(app: HostedApp, request: Request, context?: RequestContext): void
   /** Records the agent that opened the app, if the request carries its key. */
   recordUse?(app: HostedApp, request: Request): Promise<void>
   /**

@@ -1,4 +1,3 @@
-import { addressGroup } from '../core/address.ts'
 import { idChars } from '../core/ids.ts'
 import { entityResponse } from '../http/entity.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -25,12 +24,12 @@ export function serveFromMemory(
   const host = headers.get('host')
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {
-    pages.source.recordOpen(page.app, addressGroup(context.address))
+    pages.source.recordOpen(page.app, request, context)
     context.route = '/a/:id'
     return entityResponse(request, pages.shell(page, host))
   }
   if (!page.data || path.slice(shellChars) !== '/data') return undefined
-  pages.source.recordOpen(page.app, addressGroup(context.address))
+  pages.source.recordOpen(page.app, request, context)
   context.route = '/a/:id/data'
   return entityResponse(request, page.data)
 }

@@ -1,4 +1,5 @@
 import type { AppContext } from '../context.ts'
+import { addressGroup } from '../core/address.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
@@ -6,6 +7,7 @@ import { recordOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/page-content.ts'
 import { iconUrl, stateOf } from '../hosting/apps/present.ts'
 import { recordUse } from '../hosting/explore/uses.ts'
+import { getRequestContext } from '../http/request-context.ts'
 import { listOpen } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { agentAccount } from '../ledger/accounts.ts'
@@ -52,7 +54,8 @@ export function hostingSource(ctx: AppContext): AppSource {
       const row = await apps.getVersion(ctx, id, version)
       return { sha256: row.sha256, ...(await pages.readPage(ctx, row)) }
     },
-    recordOpen: ({ id }, address) => recordOpen(ctx, id, address),
+    recordOpen: ({ id }, request, context = getRequestContext(request)) =>
+      recordOpen(ctx, id, addressGroup(context.address)),
     async recordUse({ id }, request) {
       const text = readApiKey(request.headers)
       const key = text === undefined ? undefined : await ctx.keys.find(text)

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 
 import { getPublicFile } from '../core/public-files.ts'
 import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
-import { clientAddressGroup } from '../http/request-context.ts'
 import { messagePage } from './page.ts'
 import type { Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
@@ -143,7 +142,7 @@ async function recordVisitor(
   { app }: ViewedPage,
   { request }: ViewerRequest,
 ): Promise<void> {
-  if (request.method === 'GET') hosted.recordOpen(app, clientAddressGroup(request))
+  if (request.method === 'GET') hosted.recordOpen(app, request)
   await hosted.recordUse?.(app, request)
 }
 
