@@ -12,7 +12,7 @@ function priced(texts: PriceTexts): Price {
   return price
 }
 
-/** USD per million tokens, as price lists state it, to the price of one. */
+/** Creates a price from USD per million tokens. */
 const mini = priced({ prompt: '0.0000000375', completion: '0.00000015', cache_read: '0.00000001' })
 const thinker = priced({
   prompt: '0.000003',
@@ -156,7 +156,7 @@ test('never charges more than the maximum cost', () => {
 
 test('computes the maximum cost from the highest rate', () => {
   const bounds = { inputTokensMax: 1_000, outputTokensMax: 300 }
-  // 1,000 written to a cache, 300 of reasoning.
+  // 1,000 cache writes and 300 reasoning tokens.
   expect<bigint>(maxCost(thinker, bounds)).toBe(3_750_000n + 6_000_000n)
   // One more token reaches the tier.
   expect<bigint>(maxCost(thinker, { ...bounds, inputTokensMax: 1_001 })).toBe(

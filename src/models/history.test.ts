@@ -34,7 +34,7 @@ const use = (parts: Partial<NewUse> = {}): NewUse => ({
   ...parts,
 })
 
-/** A unit of work has a deadline, so many rows are several. */
+/** Inserts in several transactions, because each has a deadline. */
 const rowsAtOnce = 100
 
 async function add(...rows: Partial<NewUse>[]): Promise<void> {

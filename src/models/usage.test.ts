@@ -6,7 +6,7 @@ import { createUsage, readUsage, type Usage } from './usage.ts'
 
 const limits = { prompt: 1_000, completion: 100, seconds: 86_400 }
 
-/** What each kind of upstream sends, and what is read. */
+/** The usage formats of upstreams, with the expected result. */
 test.each<[string, unknown, Partial<Usage> | undefined]>([
   [
     'OpenAI: the cached are in the prompt, the reasoning in the completion',

@@ -6,7 +6,7 @@ import { Value } from '@sinclair/typebox/value'
 import { HttpClient } from './http-client.ts'
 import { classifyNetworkError } from './upstream.ts'
 
-/** Takes every connection and says nothing on it: no TLS opens there. */
+/** Accepts connections without responding, so that no TLS handshake completes. */
 const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
 const echo = Bun.serve({
   port: 0,

@@ -48,7 +48,7 @@ test('converts an error to one event and breaks off on invalid JSON', async () =
 })
 
 const chunk = 'data: {"choices":[]}\n\n'
-/** A body that goes on when it is told to. */
+/** A body whose chunks the test controls. */
 function slow() {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()

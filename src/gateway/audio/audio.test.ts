@@ -38,7 +38,7 @@ const synthesize = (body: object, headers?: Record<string, string>, path = '/v1/
 const balanceOf = async (who: Gus) =>
   Number(Object((await who.call('POST', '/credits/balance')).body).balance)
 
-/** A transcription as clients send it. */
+/** Sends a transcription request. */
 async function transcribe(
   who: Gus,
   bytes: Uint8Array | string,

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-/** A multipart body as clients send it. */
+/** Creates a multipart body. */
 async function upload(
   fields: Record<string, string | File>,
   { path = '/v1/files', key = gus.key } = {},

@@ -61,7 +61,7 @@ test('survives kill -9: charges a running video once and releases an interrupted
   begin(ctx, key, 'hang').catch(() => undefined)
   await until(async () => polls() > 0 && (await balance()).held === 0.8)
 
-  // Twice, so that a film is not given up as other jobs are.
+  // Twice: other jobs fail after one restart, videos do not.
   for (let kills = 0; kills < 2; kills += 1) {
     ctx = await kill(ctx)
     const before = polls()

@@ -8,9 +8,9 @@ import { filmBytes, filmModel } from '../../testing/films.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { testModel } from '../../testing/models.ts'
 
-/** "What the ledger says, by what the upstream did", for films: charged as they land, or never. */
+/** Results by upstream behavior (document 2, section 7): a video is charged on completion only. */
 let patient: Faked
-/** For upstreams that hang. */
+/** Short deadlines for upstreams that hang. */
 let hasty: Faked
 beforeAll(async () => {
   const names = [...Object.keys(scripts), ...Object.keys(mediaScripts)]
@@ -67,7 +67,7 @@ test.concurrent.each(cells)(
   },
 )
 
-/** What the upstream answers, look by look, and what becomes of the film. */
+/** The upstream's responses, poll by poll, and the result of the video. */
 const videoBytes = (status: string, more: object = {}) =>
   json(200, { id: 'film', object: 'video', status, ...more })
 const ok = videoBytes('completed', { seconds: '4' })
@@ -116,7 +116,7 @@ test.each(polls)('poll: %s', async (_, answers, ends, charged) => {
   for (const answer of answers) {
     fake.script('/videos/film', answer)
     expect(await statusOf(gus, begun.text('id'))).toMatchObject({ status: 'pending' })
-    // An upstream that has failed often is left alone for a while.
+    // The circuit breaker pauses an upstream that failed often.
     clock.turn(5 * second)
     await ctx.jobs.runDue()
   }

@@ -29,7 +29,7 @@ const video = { model: 'demo/video', prompt: 'A boat' }
 const begin = (more: object = {}) => gus.call('POST', '/v1/videos', { ...video, ...more })
 const poll = async (id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
 
-/** Until the film is there. */
+/** Polls until the video is completed. */
 async function finish(ctx: TestHouse): Promise<void> {
   ctx.clock.turn(5 * second)
   await ctx.ctx.jobs.runDue()

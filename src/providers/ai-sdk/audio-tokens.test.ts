@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { openProvided, type ProvidedHouse } from '../../testing/provided.ts'
 
-/** Gemini, as it answers to a prompt with sound: what of its tokens stands for which. */
+/** A fake Gemini that reports the prompt tokens by modality. */
 const usageMetadata = {
   promptTokenCount: 1_010,
   candidatesTokenCount: 20,
@@ -57,7 +57,7 @@ const ask = async (parts: object[], more: object = {}) => {
 
 test.each([{}, { stream: true }])('charges audio tokens at their own price (%p)', async (more) => {
   const { use } = await ask([words, sound], more)
-  // 10 words, 1,000 of sound, 20 in the answer.
+  // 10 text tokens, 1,000 audio tokens, 20 output tokens.
   expect<bigint>(use.charged).toBe(3_000n + 1_000_000n + 50_000n)
   expect(use.estimated).toBe(false)
   expect(await ctx.faults()).toEqual([])

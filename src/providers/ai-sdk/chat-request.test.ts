@@ -5,7 +5,7 @@ import { systemClock } from '../../core/time.ts'
 import { fakePicture } from '../../testing/fake-media.ts'
 import { createAiSdkAdapter } from './adapter.ts'
 
-/** Answers nothing of use: what matters is what it was asked. */
+/** A fake provider that records its requests. */
 const seen: { path: string; body: Record<string, unknown> }[] = []
 const server = Bun.serve({
   port: 0,
@@ -18,7 +18,7 @@ const server = Bun.serve({
 })
 afterAll(() => server.stop(true))
 
-/** The body that a provider of this kind gets for an OpenAI request. */
+/** Returns the body that a provider of this kind receives for an OpenAI request. */
 async function sentTo(
   kind: AiSdkKind,
   model: string,

@@ -61,7 +61,7 @@ const ask = async (id: string, content: string, more: Record<string, unknown> = 
   return { gus, answer: await gus.call('POST', '/v1/chat/completions', body) }
 }
 
-/** What a house charges for this at the price of its models. */
+/** Returns the charge at the price of the fake models. */
 const costOf = (id: string, used: Partial<Usage>) => {
   const price = ctx.ctx.catalogue.find(id)?.model.price
   if (!price) throw new Error('no price')

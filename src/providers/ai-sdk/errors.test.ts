@@ -8,7 +8,7 @@ import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstrea
 import type { Gus } from '../../testing/gateway.ts'
 import { hushed, openProvided, type ProvidedHouse } from '../../testing/provided.ts'
 
-/** Faults of HTTP, which are the same whoever speaks it. */
+/** HTTP failures that are the same for all kinds of providers. */
 const common = 'reset-first close-first bad-headers gzip-bomb html bad-json empty redirect hang'
 const names = [...common.split(' '), ...Object.keys(claudeScripts), ...Object.keys(cohereScripts)]
 
@@ -90,7 +90,7 @@ const streamed: [string, Cell][] = [
   ['claude-bad-json', broken],
 ]
 
-/** Two prompt tokens of three are cached ones: 5 new, 4 read, 2 written, 7 said. */
+/** A usage with cached tokens: 5 new, 4 read, 2 written, 7 output tokens. */
 const used = createUsage({ prompt: 11, cached: 4, cacheWrite: 2, completion: 7 })
 
 async function run(name: string, stream: boolean, cell: Cell) {

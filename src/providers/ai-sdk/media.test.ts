@@ -4,7 +4,7 @@ import { fakePicture } from '../../testing/fake-media.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { hushed, openProvided, type Provided, type ProvidedHouse } from '../../testing/provided.ts'
 
-/** A request as a provider got it. */
+/** A request that a provider received. */
 interface Seen {
   path: string
   headers: Headers
@@ -23,7 +23,7 @@ const bytes = (body: Uint8Array<ArrayBuffer>, type: string) =>
 const jobAt = (at: string, more: Record<string, unknown>, status = 200) =>
   Response.json({ ...more, urls: { get: at } }, { status })
 
-/** A job of fal's queue, which is done when it is asked for the second time. */
+/** A job of fal's queue, completed at the second poll. */
 function written(body: string): Response {
   if (body !== '') return Response.json({ request_id: 'r1' })
   polls += 1
@@ -33,7 +33,7 @@ function written(body: string): Response {
 
 type Answers = Record<string, (seen: Seen, origin: string) => Response>
 
-/** What each provider answers, by the start of its path, in the shapes that its reference shows. */
+/** Responses by provider, in the formats of their API references. */
 const pictures: Answers = {
   '/cdn/': () => bytes(picture, 'image/png'),
   '/fal/fal-ai/flux': (_, origin) => {

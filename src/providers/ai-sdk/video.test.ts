@@ -7,7 +7,7 @@ import { caught } from '../../testing/caught.ts'
 import { makeMp4 } from '../../testing/films.ts'
 import { createAiSdkAdapter } from './adapter.ts'
 
-/** A request as a provider got it. */
+/** A request that a provider received. */
 interface Seen {
   url: URL
   headers: Headers
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 const busy = () => Response.json({ detail: 'Busy', error: { message: 'Busy' } }, { status: 503 })
 
-/** What each provider says of a film, in the shapes that its reference shows. */
+/** Status responses by provider, in the formats of their API references. */
 const statusBodies: Record<string, (origin: string) => unknown> = {
   fal: (origin) => (state === 'done' ? { video: { url: `${origin}/cdn/a.mp4` } } : {}),
   google: (origin) => {
@@ -88,7 +88,7 @@ async function begin(kind: AiSdkKind, model: string): Promise<string> {
   return isRecord(result) ? String(result.id) : ''
 }
 
-/** Looked at by another lane, as by another process. */
+/** Polls with a new adapter, as another process would. */
 async function look(kind: AiSdkKind, id: string, more: '' | '/content' = '') {
   const response = await adapterOf(kind).poll?.({ path: `/videos/${id}${more}`, signal })
   if (!response) throw new Error('no films are made here')

@@ -52,7 +52,7 @@ test('edits only the requested part', () => {
     '<title>Fish &amp; Paws</title>',
     '<h1>Fish &amp; Paws</h1>',
   ])
-  expect(differing(change('change "Go on" to "Resume"')).join()).toContain("'Resume'")
+  expect(differing(change('change "Resume" to "Continue"')).join()).toContain("'Continue'")
   const more = change('add a <dragon>')
   expect(more.length).toBe(page.split('\n').length + 1)
   expect(more.join()).toContain('cannot do this: add a &lt;dragon&gt;')
