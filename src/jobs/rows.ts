@@ -21,7 +21,6 @@ import { jobEventsMax, jobLeaseMs } from '../limits.ts'
 import { type InTransaction, type Job, type JobProgress, LeaseLost } from './handler.ts'
 import { type EndState, events, type Failure, type JobResult, jobs, type Queue } from './tables.ts'
 
-/** Context of every write. */
 export interface JobContext {
   clock: Clock
   /** Releases the open holds of a job and returns the total charge of all its holds. */
@@ -37,6 +36,7 @@ export interface Leased {
 export const newLease = (): string => thisProcess + newId()
 const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
 
+const noLease = { lease: null, leaseUntil: null }
 const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
 const isOurs = ({ id, lease }: Leased) => and(eq(jobs.id, id), eq(jobs.lease, lease))
 
@@ -149,10 +149,9 @@ export async function reschedule(
   ours: Leased,
   afterMs: number,
 ): Promise<void> {
-  const due = clock.now() + afterMs
   const changed = await db
     .update(jobs)
-    .set({ lease: null, leaseUntil: null, due, interruptions: 0 })
+    .set({ ...noLease, due: clock.now() + afterMs, interruptions: 0 })
     .where(isOurs(ours))
   if (changedRowCount(changed) === 0) throw new LeaseLost(ours.id)
 }
@@ -163,8 +162,7 @@ export async function requeue({ clock }: JobContext, db: Db, leased: Leased): Pr
     .update(jobs)
     .set({
       state: 'queued',
-      lease: null,
-      leaseUntil: null,
+      ...noLease,
       due: at,
       interruptions: sql`${jobs.interruptions} + 1`,
       events: sql`${jobs.events} + 1`,
@@ -174,7 +172,6 @@ export async function requeue({ clock }: JobContext, db: Db, leased: Leased): Pr
   if (job) await recordEvent(db, at, job)
 }
 
-/** Shifts the due times of waiting jobs after a clock change. */
 export async function shiftDue(db: Db, ms: number): Promise<void> {
   await db
     .update(jobs)
@@ -191,10 +188,10 @@ export interface Ending {
 /** Condition of an ending: the lease of the caller, or a job that is waiting or open. */
 export type EndCondition = Leased | { id: string; while: 'waiting' | 'open' }
 
-const matches = (from: EndCondition): SQL | undefined => {
-  if ('lease' in from) return isOurs(from)
-  return and(eq(jobs.id, from.id), from.while === 'waiting' ? isWaiting : isNull(jobs.ended))
-}
+const matches = (from: EndCondition): SQL | undefined =>
+  'lease' in from
+    ? isOurs(from)
+    : and(eq(jobs.id, from.id), from.while === 'waiting' ? isWaiting : isNull(jobs.ended))
 
 /** Ends a job, writes its `record` and closes its holds. Returns undefined if `from` fails. */
 export async function endJob(
@@ -208,8 +205,7 @@ export async function endJob(
     .update(jobs)
     .set({
       state,
-      lease: null,
-      leaseUntil: null,
+      ...noLease,
       ended: at,
       ...(error && { error }),
       ...(state === 'done' && { progress: 100 }),
@@ -220,10 +216,10 @@ export async function endJob(
   if (!job) return undefined
   const result = (await record?.(db, job)) ?? null
   const charged = await closeBooks(db, job.id)
-  const settled = { result, charged }
-  if (result || charged > zero) await db.update(jobs).set(settled).where(eq(jobs.id, job.id))
+  if (result || charged > zero)
+    await db.update(jobs).set({ result, charged }).where(eq(jobs.id, job.id))
   await recordEvent(db, at, job)
-  return { ...job, ...settled }
+  return { ...job, result, charged }
 }
 
 /** Filter of abandoned leases: those that expired, or those of ended processes. */

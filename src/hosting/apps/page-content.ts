@@ -127,7 +127,7 @@ export async function storePage(ctx: AppContext, inspection: Inspection): Promis
     htmlBytes: identity.byteLength,
     gzipBytes: gzip.byteLength,
     brBytes: br.byteLength,
-    asks: JSON.stringify(inspection.asks),
+    asks: JSON.stringify(inspection.assetRequests),
     ...toScanRecord(ctx, inspection),
   }
 }

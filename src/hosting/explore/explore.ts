@@ -21,31 +21,6 @@ interface View<Row extends listed.TileApp, Shown> {
   show(ctx: AppContext, row: Row, maker: string): Shown
 }
 
-/** Items in wire format. */
-const itemView: View<listed.ListedApp, Item> = {
-  find: listed.list,
-  show: (ctx, row, maker) => ({
-    id: row.id,
-    link: appUrl(ctx, row.id),
-    kind: row.kind,
-    title: row.title,
-    description: row.description,
-    shelf: row.shelf,
-    icon: iconUrl(ctx, row),
-    maker,
-    version: row.listedVersion ?? 0,
-    remix: row.remix,
-    priceRemix: row.priceRemix,
-    remixOf: presentOrigin(row),
-    remixes: row.remixes,
-    opens: row.opens,
-    rating: presentRating(row),
-    published: iso(row.listedAt ?? row.created),
-    created: iso(row.created),
-    updated: iso(row.updated),
-  }),
-}
-
 /** Tiles of web pages. The other fields would cost a quarter of a list. */
 const tileView: View<listed.TileApp, Tile> = {
   find: listed.tiles,
@@ -60,6 +35,22 @@ const tileView: View<listed.TileApp, Tile> = {
     priceRemix: row.priceRemix,
     opens: row.opens,
     rating: presentRating(row),
+  }),
+}
+
+/** Items in wire format. */
+const itemView: View<listed.ListedApp, Item> = {
+  find: listed.list,
+  show: (ctx, row, maker) => ({
+    ...tileView.show(ctx, row, maker),
+    link: appUrl(ctx, row.id),
+    description: row.description,
+    version: row.listedVersion ?? 0,
+    remixOf: presentOrigin(row),
+    remixes: row.remixes,
+    published: iso(row.listedAt ?? row.created),
+    created: iso(row.created),
+    updated: iso(row.updated),
   }),
 }
 

@@ -111,11 +111,8 @@ test('a takedown is 410 everywhere within a second, with warm caches', async () 
     const answer = await refused(h, 410, 'taken_down', () =>
       ann.call(method, `/apps/${id}${path}`, body),
     )
-    expect(answer.body).toMatchObject({
-      reason: 'phishing',
-      at: '2026-05-04T12:00:00.000Z',
-      appeal: `/apps/${id}/appeal`,
-    })
+    const at = '2026-05-04T12:00:00.000Z'
+    expect(answer.body).toMatchObject({ reason: 'phishing', at, appeal: `/apps/${id}/appeal` })
   }
   await refused(h, 410, 'taken_down', () => ben.call('POST', `/apps/${id}/remix`))
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })

@@ -82,7 +82,7 @@ class Build {
     await context.report({ step: 'assets', progress: 0.7, data: written })
     const checked = await checkPage(ctx, written.html)
     if ('code' in checked) return failed(checked.code, checked.errors.join(' '))
-    const files = await this.generateAssets(app, checked.inspection.asks)
+    const files = await this.generateAssets(app, checked.inspection.assetRequests)
     if (!this.preview || files.length > 0) await this.previewErrors(app, checked.html, files)
     const [problem] = this.preview?.problems ?? []
     if (problem) return failed('build_invalid', problem)

@@ -46,13 +46,8 @@ async function creditsOf(person: Person): Promise<number> {
 
 describe('a remix', () => {
   test('copies page, files and credit for free', async () => {
-    const id = await ann.publish({
-      html,
-      store: true,
-      kind: 'game',
-      shelf: 'sim',
-      description: 'a',
-    })
+    const game = { html, store: true, kind: 'game', shelf: 'sim', description: 'a' }
+    const id = await ann.publish(game)
     await ann.call('PUT', `/apps/${id}/assets/level.json`, '[1,2,3]')
     const { files, bytes } = await ctx.ctx.storage.usage()
     const { status, body } = await remix(ben, id)
