@@ -1,6 +1,6 @@
 /**
- * The checks of `./scripts/test` and CI. With `quick`, only the static checks and the unit tests. The
- * exit code is 1 when a check fails.
+ * The checks of `./scripts/test` and CI; with `quick`, only the static checks and the unit tests.
+ * Exits 1 when a check fails.
  */
 import { installBrowsers } from './check/browsers.ts'
 import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
@@ -31,7 +31,7 @@ const storingTests = [
   'src/testing/refusals.test.ts',
 ]
 
-/** Runs the tests of everything that stores rows, beside a PostgreSQL server that the wrapper starts. */
+/** Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. */
 const onPostgres = () =>
   runTests(
     'postgres',

@@ -1,6 +1,6 @@
 /**
- * `bun scripts/seed.ts [base_url]`: publishes all samples through the Agent API of a running server,
- * by default http://localhost:3000/api.
+ * `bun scripts/seed.ts [base_url]`: publishes all samples through the Agent API of a server, by
+ * default http://localhost:3000/api.
  */
 import { publishSamples, type SampleName } from '../src/cli/samples.ts'
 

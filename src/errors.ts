@@ -13,12 +13,12 @@ interface SharedDetails {
   ref_conflict: { ref: string }
   busy: { what: string }
   too_large: { bytes: number; max: number }
-  try_again: { why?: string; wanted?: number; free?: number }
+  try_again: { why?: string; needed?: number; free?: number }
 }
 
 /** Errors of the Agent API (document 1, section 7). A name is the `code` of the response. */
 interface HostingDetails {
-  wrong_key_kind: { kind: string; wanted?: string }
+  wrong_key_kind: { kind: string; expected?: string }
   account_closed: None
   agents_off: None
   keys_daily_limit: { max: number; retryAfter: number }

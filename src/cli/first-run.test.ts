@@ -6,8 +6,8 @@ import { printBanner } from './first-run.ts'
 test('a failed first sample is logged with the message of the API', async () => {
   const h = await openTestHouse({ BYTES_PER_AGENT: '5', DEMO_MODELS: 'on' })
   await printBanner(h.ctx, async (request) => h.door(request, '127.0.0.1'))
-  const faults = h.lines.flatMap(({ level, error }) => (level === 'error' ? String(error) : []))
-  expect(faults).toEqual([expect.stringMatching(/POST \/apps answered \d+: \w[^\n]+/)])
+  const errors = h.lines.flatMap(({ level, error }) => (level === 'error' ? String(error) : []))
+  expect(errors).toEqual([expect.stringMatching(/POST \/apps answered \d+: \w[^\n]+/)])
   await h.close()
 })
 

@@ -218,7 +218,7 @@ test('sync stores nothing without a key or without a response', async () => {
   ])
 })
 
-test('prices that were kept and are no JSON any more are told by their file', async () => {
+test('a stored price list that is not JSON is reported by its path', async () => {
   await Bun.write(join(dataDir, 'models.json'), '[{')
   await expect(run('list')).rejects.toThrow(/^models\.json in the data folder is damaged/)
 })

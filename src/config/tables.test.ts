@@ -51,7 +51,7 @@ test('upstreams and models are read from their tables', () => {
 
 test('all problems of a table are reported at once, one per field', () => {
   const problems = problemsOf('[[upstream]]\nnam = "q"\nkind = "zzz"\nbase_url = 3\n')
-  expect(problems.map((fault) => fault.split(' ')[3]).sort()).toEqual([
+  expect(problems.map((problem) => problem.split(' ')[3]).sort()).toEqual([
     'base_url',
     'kind',
     'nam',

@@ -8,14 +8,14 @@ test('X-Forwarded-For counts only from a trusted proxy', () => {
   expect(clientAddress('::ffff:10.0.0.1', '198.51.100.7', ['10.0.0.1'])).toBe('198.51.100.7')
 })
 
-test('an address a client put before its own is not taken', () => {
+test('addresses that a client adds to X-Forwarded-For are ignored', () => {
   const trusted = ['10.0.0.1', '10.0.0.2']
   expect(clientAddress('10.0.0.1', '1.1.1.1, 198.51.100.7, 10.0.0.2', trusted)).toBe('198.51.100.7')
   expect(clientAddress('10.0.0.1', 'nonsense', trusted)).toBe('10.0.0.1')
   expect(clientAddress('10.0.0.1', '1.1.1.1, nonsense', trusted)).toBe('10.0.0.1')
 })
 
-test('an IPv6 address counts as its /64', () => {
+test('rate limits count an IPv6 address by its /64 network', () => {
   expect(addressGroup('192.0.2.1')).toBe('192.0.2.1')
   expect(addressGroup('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64')
   expect(addressGroup('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64')
@@ -24,7 +24,7 @@ test('an IPv6 address counts as its /64', () => {
   expect(addressGroup('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
 })
 
-test('an address is told from what only looks like one', () => {
+test('IP addresses are told apart from similar texts', () => {
   for (const text of ['192.0.2.1', '0.0.0.0', '255.255.255.255']) expect(ipVersion(text)).toBe(4)
   for (const text of [
     '::',

@@ -89,7 +89,7 @@ describe('a guarded fetch', () => {
     answer = () => new Response('hello')
   })
 
-  /** A network in which names have these addresses, one list for each time they are asked for. */
+  /** A network in which names resolve to these addresses, with one list for each lookup. */
   const netOf = (...times: string[][]): Network => ({
     resolve: async () => (times.length > 1 ? times.shift() : times[0]) ?? [],
     isPublic: (address) => address === outside,
@@ -104,7 +104,7 @@ describe('a guarded fetch', () => {
     return error instanceof GuardedFetchError ? error.reason : String(error)
   }
 
-  test('reads from the address of a name, under its name, without what stood before the @', async () => {
+  test('connects to the resolved address with the name as host, without user information', async () => {
     const read = await get(`http://x:y@site.example:${server.port}/a?b`)
     expect([read.status, await read.text()]).toEqual([200, 'hello'])
     expect(seen).toEqual([{ url: `${site}/a?b`, key: null }])
@@ -116,7 +116,7 @@ describe('a guarded fetch', () => {
     expect(touched).toBe(0)
   })
 
-  test('opens none to a name with one address inside, and asks for it once', async () => {
+  test('blocks a name with one private address and resolves it once', async () => {
     expect(await why(get(site, netOf([outside, '127.0.0.1'])))).toBe('inside')
     expect(await why(get(site, netOf([])))).toBe('inside')
     const turned = `http://turns.example:${server.port}/`
@@ -124,7 +124,7 @@ describe('a guarded fetch', () => {
     expect([touched, seen.length]).toEqual([0, 1])
   })
 
-  test('follows redirects only to the outside, and only some', async () => {
+  test('follows a limited number of redirects to public addresses', async () => {
     const to = (location: string) => (answer = () => Response.redirect(location, 302))
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', 'localhost']) {
       to(`http://${host}:${canary.port}/`)
@@ -147,7 +147,7 @@ describe('a guarded fetch', () => {
   })
   const redirectTo = (location: string) => ({ status: 307, headers: { location } })
 
-  test('is bounded in bytes and time', async () => {
+  test('limits bytes and time', async () => {
     answer = () => new Response('x'.repeat(1_001))
     expect(await why(get(site))).toBe('too_long')
     const bomb = Bun.gzipSync(new Uint8Array(10_000_000))

@@ -82,7 +82,7 @@ export const anyNetwork: Network = { ...network, isPublic: () => true }
 
 /**
  * Fetches a URL that a client chose, within bounds of bytes, time and redirects. It connects only
- * to public addresses. A name is resolved once, so that the checked address is the one that is used.
+ * to public addresses. It resolves a name once, so that it connects to the address that it checked.
  * Throws GuardedFetchError and the errors of the network.
  */
 export async function fetchGuarded(

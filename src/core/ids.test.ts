@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { newOrderedId } from './ids.ts'
 
-test('ordered ids sort as they were made, within a moment and from one to the next', () => {
+test('ordered ids sort by creation, within a millisecond and across', () => {
   const at = Date.UTC(2026, 10, 22)
   const ids = Array.from({ length: 20_000 }, (_, n) => newOrderedId(at + Math.floor(n / 5_000)))
   expect(new Set(ids).size).toBe(ids.length)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { openLog } from './log.ts'
 
-test('a failed query is told without what was bound to it', () => {
+test('a failed query is logged without its parameters', () => {
   const lines: string[] = []
   const log = openLog({ now: () => 0 }, (line) => void lines.push(line))
   const error = Object.assign(

@@ -5,7 +5,7 @@ import { caught } from '../testing/caught.ts'
 import { makePdf, makePdfBomb } from '../testing/pdf.ts'
 import { bounds, PdfReader } from './pdf-reader.ts'
 
-test('a bomb is stopped, and the next PDF is read', async () => {
+test('a decompression bomb is stopped and the next PDF is read', async () => {
   const reader = new PdfReader({ ...bounds, bytes: 64 * 1_048_576 })
   const bomb = await reader.read(makePdfBomb(300_000_000), 'ann')
   expect(bomb).toEqual({ unreadable: expect.stringMatching(/memory|long/) })
@@ -19,7 +19,7 @@ test('a PDF that takes too long is stopped', async () => {
   expect(late).toEqual({ unreadable: 'it takes too long' })
 })
 
-test('so many wait and no more: try_again', async () => {
+test('a full queue throws try_again', async () => {
   const reader = new PdfReader({ ...bounds, ms: 1 })
   const all = Array.from({ length: 18 }, () => reader.read(makePdf(['x']), 'ann'))
   const error = await caught(all.at(-1) ?? Promise.resolve())
@@ -28,18 +28,18 @@ test('so many wait and no more: try_again', async () => {
   await Promise.all(all.slice(0, -1))
 })
 
-test('of those of one account one is read at a time, and where many wait, they leave room for others', async () => {
+test('an account has one read at a time, and a full queue drops reads of the account with the most', async () => {
   const hung = () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}'])))
   const reader = new PdfReader({ ...bounds, ms: 20 }, hung)
   const ends: string[] = []
   const read = (account: string) =>
     reader.read(makePdf(['x']), account).then(
       () => ends.push(account),
-      () => ends.push(`${account} was refused`),
+      () => ends.push(`${account} was rejected`),
     )
   const all = [...Array.from({ length: 18 }, () => read('mallory')), read('ann')]
   await Promise.all(all)
-  expect(ends[0]).toBe('mallory was refused')
+  expect(ends[0]).toBe('mallory was rejected')
   expect(ends.indexOf('ann')).toBeLessThan(3)
   expect(ends.filter((end) => end === 'mallory')).toHaveLength(17)
 })

@@ -26,7 +26,7 @@ test.each([0, 20_000, 50_000, 59_990])(
   },
 )
 
-test('who waits as told may call again, and has all calls back after two windows', () => {
+test('a call passes after the returned wait, and all calls are back after two windows', () => {
   const { clock, limit } = limited(120, 59_000)
   burst(limit, clock, 120, 10)
   expect(limit.left('ann').calls).toBe(0)
@@ -38,7 +38,7 @@ test('who waits as told may call again, and has all calls back after two windows
   expect(limit.left('ann').calls).toBe(120)
 })
 
-test('who waits as told gets on, and is told to wait no longer than that takes', () => {
+test('the returned wait is enough and not too long', () => {
   const { clock, limit } = limited(120, 0)
   burst(limit, clock, 120, 1)
   for (const wait of [60, 1, 1]) {
@@ -48,7 +48,7 @@ test('who waits as told gets on, and is told to wait no longer than that takes',
   }
 })
 
-test('no steady caller has more than a tenth above what a minute allows', () => {
+test('a steady caller gets at most a tenth more than the limit', () => {
   const { clock, limit } = limited(120, 0)
   const passed = burst(limit, clock, 3_000, 100)
   expect(passed).toBeLessThanOrEqual(120 * 5.5)

@@ -7,7 +7,7 @@ import { idPattern } from './ids.ts'
 export const oneOf = <const T extends string>(words: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(words.map((word) => Type.Literal(word))))
 
-export const nullable = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** An id of document 1, section 2. */
 export const IdSchema = Type.String({ pattern: idPattern.source })

@@ -29,12 +29,12 @@ const auditLine = ({ at, by, did, item, why }: AuditEntry): string =>
 const appealLine = ({ at, app, text }: Appeal): string => line(iso(at), app, 'appeal', text)
 
 async function listQueue(ctx: AppContext): Promise<CommandResult> {
-  const { quarantined: held, appeals: asked, reports } = await listOpenCases(ctx)
+  const { quarantined, appeals, reports } = await listOpenCases(ctx)
   const lines = [
-    ...held.map(({ heldAt, id, heldBy, heldFor }) =>
+    ...quarantined.map(({ heldAt, id, heldBy, heldFor }) =>
       line(iso(heldAt ?? 0), id, `quarantined by ${heldBy}`, heldFor),
     ),
-    ...asked.map(appealLine),
+    ...appeals.map(appealLine),
     ...reports.map(reportLine),
   ]
   return succeeded(lines.join('\n') || 'The queue is empty.')

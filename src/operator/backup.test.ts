@@ -71,11 +71,11 @@ const contentOf = (folder: string): Record<string, string> =>
 const htmlOf = async (its: AppContext, agent: agents.Agent, id: string): Promise<string> =>
   Buffer.from(await versions.getHtml(its, agent, id, undefined)).toString()
 
-const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-test('a backup holds the database, each file that rows name, secret and prices, and says so', async () => {
+test('a backup has the database, the referenced files, the secret and the prices', async () => {
   await fill(ctx)
-  await ctx.storage.put(Buffer.from('nobody names me'))
+  await ctx.storage.put(Buffer.from('unreferenced'))
   writeFileSync(at('data/models.json'), '[]')
   const outcome = await createBackup(ctx, at('copy'))
   const content = contentOf(at('copy'))
@@ -106,14 +106,14 @@ test('a backup holds the database, each file that rows name, secret and prices, 
   expect(statSync(at('copy')).mode & 0o777).toBe(0o700)
 })
 
-test('a folder with something in it takes no backup', async () => {
+test('a backup into a folder with content fails', async () => {
   mkdirSync(at('copy'))
   writeFileSync(at('copy/letter'), 'mine')
-  expect(said(await caught(createBackup(ctx, at('copy'))))).toContain('is not empty')
+  expect(textOf(await caught(createBackup(ctx, at('copy'))))).toContain('is not empty')
   expect(readdirSync(at('copy'))).toEqual(['letter'])
 })
 
-test('a backup whose file is missing, or whose disk is full, leaves an empty folder', async () => {
+test('a failed backup leaves an empty folder', async () => {
   await fill(ctx)
   const error = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   const clock = {
@@ -122,14 +122,14 @@ test('a backup whose file is missing, or whose disk is full, leaves an empty fol
     },
   }
   const full = await caught(createBackup({ ...ctx, clock }, at('copy')))
-  expect(said(full)).toContain(`The disk of ${at('copy')} is full`)
+  expect(textOf(full)).toContain(`The disk of ${at('copy')} is full`)
   expect(readdirSync(at('copy'))).toEqual([])
   rmSync(at('data/files'), { recursive: true })
-  expect(said(await caught(createBackup(ctx, at('copy'))))).toContain('is missing')
+  expect(textOf(await caught(createBackup(ctx, at('copy'))))).toContain('is missing')
   expect(readdirSync(at('copy'))).toEqual([])
 })
 
-test('on PostgreSQL both say what to do instead', async () => {
+test('on PostgreSQL backup and restore print the alternative', async () => {
   const onPostgres = { ...ctx, db: { ...ctx.db, file: undefined } }
   expect(await createBackup(onPostgres, at('copy'))).toMatchObject({ ok: false })
   const config = { ...configOf('data'), databaseUrl: 'postgres://localhost/berth' }
@@ -138,7 +138,7 @@ test('on PostgreSQL both say what to do instead', async () => {
   expect(text).toContain('pg_dump')
 })
 
-test('a sweep waits for a backup, and a backup for a sweep', async () => {
+test('sweeps and backups run one after the other', async () => {
   const order: string[] = []
   const work = (name: string, ms: number) => async () => {
     order.push(`${name} begins`)
@@ -154,7 +154,7 @@ test('a sweep waits for a backup, and a backup for a sweep', async () => {
   expect(order).toEqual(['backup begins', 'backup ends', 'sweep begins', 'sweep ends'])
 })
 
-test('a restore into a used folder brings back what was, and keeps what is', async () => {
+test('a restore into a used folder replaces its content and keeps the old one beside it', async () => {
   const { agent, id } = await fill(ctx)
   await createBackup(ctx, at('copy'))
   const secret = readFileSync(at('data/link-secret'), 'utf8')
@@ -181,7 +181,7 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
   await closeContext(before)
 })
 
-test('a restored house and its backup share files that neither can change for the other', async () => {
+test('a restored data folder and its backup do not share writable files', async () => {
   await fill(ctx)
   await createBackup(ctx, at('copy'))
   await restoreBackup(configOf('fresh'), at('copy'), systemClock)
@@ -194,7 +194,7 @@ test('a restored house and its backup share files that neither can change for th
   expect(readdirSync(at('again/files'))).toHaveLength(2)
 })
 
-test('a folder that another process owns is not restored into', async () => {
+test('a restore into a data folder in use fails', async () => {
   await createBackup(ctx, at('copy'))
   const release = lockFolder(at('data'))
   try {
@@ -289,7 +289,7 @@ const damages: [title: string, damage: (copy: string) => void, says: RegExp][] =
   ['half a secret', (copy) => writeFileSync(join(copy, 'link-secret'), 'abc'), /is damaged/],
 ]
 
-test('a damaged backup is refused with what is wrong, and nothing is replaced', async () => {
+test('a damaged backup is rejected with the reason and replaces nothing', async () => {
   await fill(ctx)
   await createBackup(ctx, at('copy'))
   await createAgent(ctx, { handle: 'later' }, '192.0.2.3')
@@ -299,7 +299,7 @@ test('a damaged backup is refused with what is wrong, and nothing is replaced', 
   for (const [title, damage, says] of damages) {
     cpSync(at('copy'), at('bad'), { recursive: true })
     damage(at('bad'))
-    const why = said(await caught(restoreBackup(configOf('data'), at('bad'), systemClock)))
+    const why = textOf(await caught(restoreBackup(configOf('data'), at('bad'), systemClock)))
     expect([title, why]).toEqual([title, expect.stringMatching(says)])
     expect(contentOf(at('data'))).toEqual(before)
     rmSync(at('bad'), { recursive: true })

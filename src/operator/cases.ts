@@ -19,12 +19,12 @@ export interface OpenCases {
 
 /** Lists what waits for the operator, oldest first. */
 export async function listOpenCases(ctx: AppContext): Promise<OpenCases> {
-  const [held, asked, reports] = await Promise.all([
+  const [quarantined, appeals, reports] = await Promise.all([
     listQuarantined(ctx, casesMax),
     listAppeals(ctx, casesMax),
     listReports(ctx, casesMax),
   ])
-  return { quarantined: held, appeals: asked, reports }
+  return { quarantined, appeals, reports }
 }
 
 /** An app with its open reports, appeals and decisions; newest versions first. */
@@ -42,7 +42,7 @@ export interface AppCase {
 export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase | undefined> {
   const app = await apps.findApp(ctx, id)
   if (!app) return undefined
-  const [handles, versions, reports, asked, decided] = await Promise.all([
+  const [handles, versions, reports, appeals, decisions] = await Promise.all([
     findHandles(ctx, [app.maker]),
     apps.listVersions(ctx, app, casesMax),
     listReports(ctx, casesMax, id),
@@ -50,7 +50,7 @@ export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase 
     listAudit(ctx, casesMax, id),
   ])
   const maker = handles.get(app.maker) ?? ''
-  return { app, maker, versions, reports, appeals: asked, decisions: decided }
+  return { app, maker, versions, reports, appeals, decisions }
 }
 
 /** A person with the decisions about them. */

@@ -53,13 +53,13 @@ async function setSpending(
 
 const suspend = (
   ctx: AppContext,
-  who: string,
+  owner: string,
   why: string | null,
   by?: string,
 ): Promise<boolean> =>
-  who.startsWith('@')
-    ? moderation.suspend(ctx, who.slice(1), why, by)
-    : people.suspendPerson(ctx, who, why, by)
+  owner.startsWith('@')
+    ? moderation.suspend(ctx, owner.slice(1), why, by)
+    : people.suspendPerson(ctx, owner, why, by)
 
 const page = /^[0-9a-f]{64}$/
 const ofApp = { item: idPattern, usage: '<app id> [reason]' }
@@ -97,7 +97,7 @@ const kinds = {
   unsuspend: {
     ...ofAnyone,
     done: 'is no longer suspended',
-    apply: (ctx, who, _, by) => suspend(ctx, who, null, by),
+    apply: (ctx, owner, _, by) => suspend(ctx, owner, null, by),
   },
   pause: {
     ...ofAgent,

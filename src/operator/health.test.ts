@@ -3,14 +3,14 @@ import { expect, test } from 'bun:test'
 import { freshEngine } from '../testing/engine.ts'
 import { openTestHouse } from '../testing/test-server.ts'
 
-test('a disk below its floor is told, and the house is ready', async () => {
+test('a full disk is reported and the server stays ready', async () => {
   const h = await openTestHouse({ DISK_FLOOR_BYTES: '999999999999999' })
   const body = { ok: true, disk: 'full' }
   expect(await h.visit('GET', '/readyz')).toMatchObject({ status: 200, body })
   await h.close()
 })
 
-test('a database that hangs is told as not ready, and the process as there', async () => {
+test('a hanging database is reported as not ready while the process is healthy', async () => {
   const db = { ...(await freshEngine()), ping: () => new Promise<void>(() => {}) }
   const h = await openTestHouse({}, { db })
   expect(await h.visit('GET', '/readyz')).toMatchObject({ status: 503, body: { ok: false } })

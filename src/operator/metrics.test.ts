@@ -56,7 +56,7 @@ async function metricsOf(h: TestHouse): Promise<Map<string, number>> {
   return parsed(String(answer.body))
 }
 
-test('without a token there are no metrics, and without the right one none are told', async () => {
+test('metrics need METRICS_TOKEN and are off without it', async () => {
   const none = await open()
   for (const key of [undefined, '', token]) {
     expect((await none.visit('GET', '/metrics', { key })).status).toBe(404)
@@ -69,7 +69,7 @@ test('without a token there are no metrics, and without the right one none are t
   }
 })
 
-test('counts what was answered by part and status, in the format that Prometheus reads', async () => {
+test('responses are counted by part and status in the Prometheus format', async () => {
   const h = await open({ METRICS_TOKEN: token })
   const ann = await h.person('ann')
   const id = await ann.publish()
@@ -98,7 +98,7 @@ test('counts what was answered by part and status, in the format that Prometheus
   expect(after.get('berth_requests_total{part="pages",status="4xx"}')).toBe(20)
 })
 
-test('what is held and what was paid is told to the Nano, and summed by day', async () => {
+test('holds and revenue are exact and summed by day', async () => {
   const h = await open({ METRICS_TOKEN: token })
   const { ctx, clock } = h
   await h.person('ann')

@@ -28,7 +28,7 @@ const gauge = (name: string, help: string, value: number | bigint): string =>
   metric(name, 'gauge', help, [[{}, value]])
 
 function trafficMetrics({ state: { traffic } }: AppContext): string[] {
-  const answers = trafficParts.flatMap((part) =>
+  const responses = trafficParts.flatMap((part) =>
     statusClasses.map((status): Row => [{ part, status }, traffic.responses(part, status)]),
   )
   const times = trafficParts.flatMap((part): Row[] => {
@@ -42,7 +42,7 @@ function trafficMetrics({ state: { traffic } }: AppContext): string[] {
   })
   const until = 'Seconds until a response began, by part.'
   return [
-    metric('berth_requests_total', 'counter', 'Requests by part and status.', answers),
+    metric('berth_requests_total', 'counter', 'Requests by part and status.', responses),
     metric('berth_request_seconds', 'histogram', until, times),
   ]
 }

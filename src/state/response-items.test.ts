@@ -13,7 +13,7 @@ function opened() {
 const item = (id: string, chars: number) => ({ id, text: 'a'.repeat(chars) })
 const logprobs = [{ token: 'a', logprob: -0.1 }]
 
-test('an item is found by its account, for an hour', () => {
+test('an item is found by its own account for an hour', () => {
   const { remembered, find, turn } = opened()
   remembered.add('ann', { ...item('msg_1', 5), logprobs })
   turn(responseItemMs)
@@ -23,7 +23,7 @@ test('an item is found by its account, for an hour', () => {
   expect(find('ann', 'msg_1')).toBeUndefined()
 })
 
-test('one account forgets its oldest, and nothing of another', () => {
+test('past its limit an account loses its oldest items and others lose none', () => {
   const { remembered, find } = opened()
   remembered.add('ben', item('msg_b', 5))
   const chars = responseItemBytesPerAccountMax / 8
@@ -36,7 +36,7 @@ test('one account forgets its oldest, and nothing of another', () => {
   expect(find('ann', 'msg_5')).toBeUndefined()
 })
 
-test('all together have a bound: who was answered longest ago is forgotten', () => {
+test('past the total limit the least recently used account is forgotten', () => {
   const { remembered, find } = opened()
   const chars = responseItemBytesPerAccountMax / 2 - 1_000
   const accounts = Math.floor(responseItemBytesMax / responseItemBytesPerAccountMax) + 1
@@ -45,7 +45,7 @@ test('all together have a bound: who was answered longest ago is forgotten', () 
   expect(find('account 1', 'msg_1')).toBeDefined()
 })
 
-test('an account counts with what it came to hold', () => {
+test('an account counts with its current size', () => {
   const { remembered, find } = opened()
   const chars = responseItemBytesPerAccountMax / 4
   const accounts = Math.floor(responseItemBytesMax / responseItemBytesPerAccountMax) * 2
@@ -57,7 +57,7 @@ test('an account counts with what it came to hold', () => {
   expect(find(`account ${accounts - 1}`, 'msg_2')).toBeDefined()
 })
 
-test('one request recalls no more than its account may have', () => {
+test('one request reads at most the bytes of an account', () => {
   const { remembered } = opened()
   remembered.add('ann', item('msg_1', responseItemBytesPerAccountMax / 8))
   const recall = remembered.finder('ann')
