@@ -1,5 +1,5 @@
-import { type Effect, type RuleCode, theRule } from './rules.ts'
-import { maskSecrets } from './secret-shapes.ts'
+import { type Effect, getRule, type RuleCode } from './rules.ts'
+import { maskSecrets } from './secret-patterns.ts'
 
 const findingsMax = 50
 const hitsPerRuleMax = 400
@@ -7,17 +7,14 @@ const excerptMax = 120
 const leadMax = 24
 const windowMax = 1200
 
-/**
- * What a rule reports: its code, the offset in the page (UTF-16 units), and more exact words than
- * the rule's own help.
- */
+/** A match of a rule: its offset in the page (UTF-16 units), and specific help if there is any. */
 export interface Hit {
   code: RuleCode
   at: number
   help?: string
 }
 
-/** One thing found: `line` counts from 1, `excerpt` has at most 120 characters and no secret. */
+/** A finding. `line` starts at 1; `excerpt` has at most 120 characters and no secrets. */
 export interface Finding {
   code: RuleCode
   effect: Effect
@@ -26,7 +23,7 @@ export interface Finding {
   help: string
 }
 
-/** The answer of the safety check; `listable` says whether Explore may show the page. */
+/** The result of the safety check. `listable`: Explore may show the page. */
 export interface Scan {
   verdict: 'clean' | 'warn' | 'block'
   listable: boolean
@@ -35,10 +32,7 @@ export interface Scan {
 
 const weight: Record<Effect, number> = { block: 0, unlist: 1, warn: 2 }
 
-/**
- * Takes what one rule reports, up to a bound: a page of a million faults is as bad as one of four
- * hundred.
- */
+/** Collects the hits of one rule, up to `hitsPerRuleMax`. */
 export function takeHits(hits: Iterable<Hit>): Hit[] {
   const taken: Hit[] = []
   for (const hit of hits) {
@@ -48,12 +42,12 @@ export function takeHits(hits: Iterable<Hit>): Hit[] {
   return taken
 }
 
-/** Turns hits into the answer: gravest first, then by line, one per code and line, at most 50. */
-export function scanOf(html: string, hits: Hit[]): Scan {
+/** Turns hits into findings: most severe first, then by line, one per code and line, at most 50. */
+export function toScan(html: string, hits: Hit[]): Scan {
   const lineOf = lines(html)
   const found = new Map<string, Finding & { at: number }>()
   for (const hit of hits.toSorted((a, b) => a.at - b.at)) {
-    const { effect, help } = theRule(hit.code)
+    const { effect, help } = getRule(hit.code)
     const line = lineOf(hit.at)
     const name = `${hit.code} ${line}${effect === 'warn' ? ` ${hit.at}` : ''}`
     if (found.has(name)) continue
@@ -71,7 +65,7 @@ export function scanOf(html: string, hits: Hit[]): Scan {
   }
 }
 
-/** A function from offset to line; offsets must not fall, so that the page is walked once. */
+/** Returns a function from offset to line. Offsets must ascend, so that the page is read once. */
 function lines(html: string): (at: number) => number {
   let line = 1
   let next = html.indexOf('\n')
@@ -85,8 +79,8 @@ function lines(html: string): (at: number) => number {
 }
 
 /**
- * The text from an offset on, or from the start of its line where that is near: spaces collapsed,
- * secrets masked before anything is cut.
+ * Returns the text at an offset, or at the start of its line if that is near. Spaces are collapsed;
+ * secrets are masked before the text is cut.
  */
 function excerptAt(html: string, at: number): string {
   const before = html.slice(Math.max(0, at - leadMax), at)

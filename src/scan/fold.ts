@@ -1,5 +1,5 @@
 import { fromBase64, fromPercent } from './decode.ts'
-import type { Room } from './page.ts'
+import type { ScanBudget } from './page.ts'
 import { CHUNK, NAME, NUMBER, TEXT } from './token-kinds.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -7,15 +7,15 @@ const depthMax = 4
 const textMax = 4 * 1024 * 1024
 const charsMax = 1_000_000
 
-/** A constant string worked out of tokens: `next` is the token after it. */
+/** A constant string that was evaluated from tokens. `next` is the token after it. */
 export interface Folded {
   value: string
   next: number
-  /** More than one token was put together. */
+  /** Joined from more than one token. */
   built: boolean
-  /** Came out of atob, unescape, fromCharCode or the like. */
+  /** Decoded by atob, unescape, fromCharCode or similar. */
   decoded: boolean
-  /** Parts that could not be worked out were left out. */
+  /** Parts that could not be evaluated are left out. */
   partial: boolean
 }
 
@@ -24,30 +24,29 @@ interface Constant {
   decoded: boolean
 }
 
-/** Names whose values are known at this place of the script; using one takes of the page's room. */
+/** Names with a known value at this place of the script. Using one consumes the page's budget. */
 export interface Constants {
   values: Map<string, Constant>
-  room: Room
+  budget: ScanBudget
 }
 
 function lookUp(constants: Constants, name: string): Constant | undefined {
   const known = constants.values.get(name)
-  if (known) constants.room.built -= known.value.length
-  return constants.room.built > 0 ? known : undefined
+  if (known) constants.budget.built -= known.value.length
+  return constants.budget.built > 0 ? known : undefined
 }
 
 interface Reader {
   tokens: Tokens
   constants: Constants
-  /** Unknown names count as empty text instead of ending the work. */
+  /** Treats unknown names as empty text instead of stopping. */
   lenient: boolean
 }
 
 /**
- * Works out the string expression that starts at token `from`: literals, templates, `+`, known
- * names, atob, unescape, decodeURIComponent, String.fromCharCode, join, split, reverse, concat.
- * Ends where it is no longer constant; undefined where it is not from the start. The depth is
- * bounded, so the work is linear in the tokens.
+ * Evaluates the string expression at token `from`: literals, templates, `+`, known names, atob,
+ * unescape, decodeURIComponent, String.fromCharCode, join, split, reverse, concat. Stops where it is
+ * no longer constant; undefined if it never is. Bounded depth keeps it linear in the tokens.
  */
 export function fold(
   tokens: Tokens,
@@ -131,7 +130,7 @@ function template({ tokens, constants, lenient }: Reader, from: number): Folded 
 
 const holeMax = 60
 
-/** The token that closes a `${`: nested braces counted, a short way only. */
+/** Returns the token that closes a `${`, within a short distance. */
 function closing(texts: string[], from: number): number {
   let open = 0
   for (let at = from; at < Math.min(texts.length, from + holeMax); at++) {
@@ -142,7 +141,7 @@ function closing(texts: string[], from: number): number {
 }
 
 const hosts = new Set(['window', 'self', 'globalThis'])
-/** Functions whose answer is worked out of a constant string. */
+/** Functions that can be evaluated on a constant string. */
 export const decoders = new Set(['atob', 'unescape', 'decodeURIComponent', 'decodeURI'])
 
 function nestedTerm(reader: Reader, at: number, depth: number): Folded | undefined {
@@ -165,7 +164,7 @@ function nestedTerm(reader: Reader, at: number, depth: number): Folded | undefin
   return { ...inner, value, next: inner.next + 1, built: true, decoded: value !== inner.value }
 }
 
-/** `['a', 'b'].join('')`, also reversed. */
+/** Evaluates `['a', 'b'].join('')`, also reversed. */
 function list(reader: Reader, from: number, depth: number): Folded | undefined {
   const { kinds, texts } = reader.tokens
   if (kinds[from + 1] !== TEXT) return undefined
@@ -179,7 +178,7 @@ function list(reader: Reader, from: number, depth: number): Folded | undefined {
   return joined(reader, items, at + 1, depth)
 }
 
-/** `.reverse()` and then `.join(x)` after a list of strings. */
+/** Evaluates `.reverse()` and `.join(x)` after a list of strings. */
 function joined(reader: Reader, items: string[], from: number, depth: number): Folded | undefined {
   const { kinds, texts } = reader.tokens
   let at = from
@@ -192,15 +191,15 @@ function joined(reader: Reader, items: string[], from: number, depth: number): F
   if (kinds[at + 3] !== TEXT && texts[at + 3] !== '`') return undefined
   const glue = plainTerm(reader, at + 3)
   if (!glue || texts[glue.next] !== ')') return undefined
-  const { room } = reader.constants
-  const most = Math.min(textMax, Math.max(0, room.built))
+  const { budget: budget } = reader.constants
+  const most = Math.min(textMax, Math.max(0, budget.built))
   const fit = items.slice(0, most / Math.max(1, glue.value.length) + 2)
   const value = fit.join(glue.value).slice(0, textMax)
-  room.built -= value.length
-  return room.built > 0 ? whole(value, glue.next + 1, true) : undefined
+  budget.built -= value.length
+  return budget.built > 0 ? whole(value, glue.next + 1, true) : undefined
 }
 
-/** Methods after a constant string that keep it constant. */
+/** Evaluates a method that keeps a constant string constant. */
 function method(reader: Reader, text: Folded, depth: number): Folded | undefined {
   const { texts } = reader.tokens
   const at = text.next
@@ -223,10 +222,7 @@ function method(reader: Reader, text: Folded, depth: number): Folded | undefined
   return glued && { ...glued, decoded: text.decoded, partial: text.partial }
 }
 
-/**
- * `String.fromCharCode(1, 2)`, also `(...[1, 2])` and `.apply(null, [1, 2])`; `at` is the token
- * after the name.
- */
+/** Evaluates `fromCharCode(1, 2)`, `(...[1, 2])` and `.apply(null, [1, 2])` after the name. */
 function charCodes({ kinds, texts }: Tokens, from: number): Folded | undefined {
   let at = from
   while (at < from + 8 && kinds[at] !== NUMBER) {

@@ -25,18 +25,18 @@ for (const [name, html] of [
   ['small, in the calling thread', small],
   ['large, in a worker', large],
 ] as const)
-  test(`a page is worked out: ${name}`, async () => {
+  test(`inspects a page: ${name}`, async () => {
     const { scan, title, sha256, identity, br, gzip, ...rest } = await inspector().inspect(html)
     expect(scan.verdict).toBe('clean')
     expect(title).toBe('Two words')
     expect(sha256).toBe(hash(html))
-    expect(rest.asks).toEqual([{ name: 'a.png', kind: 'sprite', what: 'a' }])
+    expect(rest.assetRequests).toEqual([{ name: 'a.png', kind: 'sprite', what: 'a' }])
     expect(new TextDecoder().decode(identity)).toBe(html)
     expect(brotliDecompressSync(br ?? '').toString()).toBe(html)
     expect(new TextDecoder().decode(Bun.gunzipSync(gzip ?? new Uint8Array()))).toBe(html)
   })
 
-test('a small page whose scripts build a large one holds nobody up', async () => {
+test('a small page whose scripts build a large one does not block others', async () => {
   let made = 0
   const looking = inspector({}, () => {
     made++
@@ -60,14 +60,14 @@ test('tiny pages are not compressed, titles are cut to 80 letters', async () => 
   expect((await inspector().inspect('<title> </title>')).title).toBeUndefined()
 })
 
-test('bytes stay the caller’s', async () => {
+test('does not take the bytes of the caller', async () => {
   const bytes = new TextEncoder().encode(large)
   const { sha256 } = await inspector().inspect(bytes)
   expect(bytes.byteLength).toBeGreaterThan(0)
   expect(sha256).toBe(hash(large))
 })
 
-test('many pages at once are all answered', async () => {
+test('inspects many pages at once', async () => {
   const looking = inspector()
   const pages = Array.from({ length: 12 }, (_, n) => `${large}<p>${n}`)
   const answers = await Promise.all(pages.map((page) => looking.inspect(page)))
@@ -86,7 +86,7 @@ const faulty = (code: string) => {
   }
 }
 
-test('a worker that hangs is replaced; its page is refused with try_again', async () => {
+test('a worker that hangs is replaced, and its page throws try_again', async () => {
   const looking = inspector({ taskMs: 5_000 }, faulty('onmessage = () => { for (;;); }'))
   expect(await looking.inspect(large).catch((error: unknown) => error)).toMatchObject({
     errorName: 'try_again',
@@ -94,7 +94,7 @@ test('a worker that hangs is replaced; its page is refused with try_again', asyn
   expect((await looking.inspect(large)).scan.verdict).toBe('clean')
 })
 
-test('a worker that crashes is replaced; its page is refused with try_again', async () => {
+test('a worker that crashes is replaced, and its page throws try_again', async () => {
   for (const code of [
     'onmessage = () => { throw new Error("no") }',
     'onmessage = () => process.exit(1)',
@@ -107,7 +107,7 @@ test('a worker that crashes is replaced; its page is refused with try_again', as
   }
 })
 
-test('one maker has at most eight pages in hand, so that others get theirs', async () => {
+test('one maker has at most eight pages in the queue', async () => {
   const looking = inspector(
     {},
     () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}']))),
@@ -125,7 +125,7 @@ test('one maker has at most eight pages in hand, so that others get theirs', asy
   )
 })
 
-test('a full queue and a closed inspector refuse with try_again', async () => {
+test('a full queue and a closed inspector throw try_again', async () => {
   const looking = inspector(
     {},
     () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}']))),
@@ -140,7 +140,7 @@ test('a full queue and a closed inspector refuse with try_again', async () => {
   await expect(looking.inspect(large)).rejects.toMatchObject({ errorName: 'try_again' })
 })
 
-test('idle workers end, and the next page gets a new one', async () => {
+test('idle workers end, and the next page starts a new one', async () => {
   let made = 0
   const looking = inspector({ idleMs: 1 }, () => {
     made++

@@ -1,26 +1,20 @@
-import { WorkerPool, PoolBusyError } from '../core/worker-pool.ts'
+import { PoolBusyError, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
-/**
- * Pages up to this size take well under 20 ms and are looked at where they are, unless scripts in
- * them build more than that.
- */
+/** Pages up to this size take well under 20 ms and are scanned on the main thread. */
 const inlineBytesMax = 24 * 1_024
 const bounds = {
   workersMax: 2,
   queueMax: 64,
-  /** Of one maker, so that many at once leave room for others. */
+  /** Queued pages of one maker, so that makers share the queue. */
   ofMakerMax: 8,
   queueBytesMax: 128 * 1_024 * 1_024,
   taskMs: 10_000,
   idleMs: 10_000,
 }
 
-/**
- * Where the worker's file is: beside this one, or below the root of the compiled binary, where
- * this file is part of main.
- */
+/** Path of the worker in the sources, or in the compiled binary, where this file is part of main. */
 const workerFile = import.meta.url.endsWith('/scan/inspect.ts')
   ? './inspect.worker.ts'
   : './scan/inspect.worker.ts'
@@ -28,12 +22,12 @@ const workerFile = import.meta.url.endsWith('/scan/inspect.ts')
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
 /**
- * Looks at pages before they are kept: small ones at once, large ones in a small pool of workers,
- * so that the event loop never stands still for 20 ms.
+ * Scans pages before they are stored: small ones at once, large ones in a pool of workers, so that
+ * the event loop is never blocked for 20 ms.
  */
 export class Inspector {
   private readonly pool: WorkerPool<OwnBytes, Inspection>
-  /** How many pages of each maker wait or are looked at. */
+  /** Number of queued and running scans by maker. */
   private readonly inHand = new Map<string, number>()
   private readonly ofMakerMax: number
 
@@ -43,17 +37,14 @@ export class Inspector {
     this.pool = new WorkerPool(start, poolBounds)
   }
 
-  /**
-   * Looks at a page of at most 4 MB, for its maker where it is one's own doing. Refuses with
-   * try_again when it cannot be done now.
-   */
+  /** Scans a page of at most 4 MB. Throws `try_again` when the queue is full or a worker fails. */
   async inspect(page: string | Uint8Array, maker?: string): Promise<Inspection> {
     const bytes = typeof page === 'string' ? new TextEncoder().encode(page) : new Uint8Array(page)
     if (bytes.byteLength <= inlineBytesMax) {
-      // The tokenisers are loaded with the first page, not with the house.
+      // Load the tokenizers with the first page, not at start.
       const { inspectSmall } = await import('./inspection.ts')
-      const looked = inspectSmall(bytes, inlineBytesMax)
-      if (looked) return looked
+      const inspection = inspectSmall(bytes, inlineBytesMax)
+      if (inspection) return inspection
     }
     return this.among(maker, () => this.pool.run(bytes, [bytes.buffer])).catch((error: unknown) => {
       if (!(error instanceof PoolBusyError)) throw error
@@ -66,7 +57,8 @@ export class Inspector {
   private async among<T>(maker: string | undefined, work: () => Promise<T>): Promise<T> {
     if (maker === undefined) return work()
     const before = this.inHand.get(maker) ?? 0
-    if (before >= this.ofMakerMax) throw new PoolBusyError('too many of its maker wait already')
+    if (before >= this.ofMakerMax)
+      throw new PoolBusyError('too many pages of this maker are queued')
     this.inHand.set(maker, before + 1)
     return work().finally(() => {
       const left = (this.inHand.get(maker) ?? 1) - 1
@@ -75,7 +67,7 @@ export class Inspector {
     })
   }
 
-  /** Ends all workers; what is not finished is refused with try_again. */
+  /** Ends all workers. Unfinished scans throw `try_again`. */
   close(): void {
     this.pool.close()
   }

@@ -2,7 +2,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 
 import { sha256 } from '../core/ids.ts'
 import { titleCharsMax } from '../limits.ts'
-import { asksOf, type AssetAsk } from './asset-asks.ts'
+import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
 import type { Scan } from './findings.ts'
 import type { Page } from './page.ts'
 import { readPage, scanPage } from './scan.ts'
@@ -11,41 +11,41 @@ const compressBytesMin = 1_024
 const brotliQuality = 5
 const gzipLevel = 6
 
-/** Bytes in memory of their own, so that they can be handed from thread to thread. */
+/** Bytes with their own buffer, so that they can be transferred between threads. */
 export type OwnBytes = Uint8Array<ArrayBuffer>
 
 /**
- * All that is worked out of a page's bytes: the safety check, the `<title>` (at most 80
- * characters), SHA-256 of the UTF-8 bytes in hex, the assets it asks for, and the bytes to serve;
- * `br` and `gzip` only where they are smaller.
+ * Everything that is derived from a page's bytes: the safety check, the `<title>` (at most 80
+ * characters), the SHA-256 in hex, the requested assets, and the bytes to serve. `br` and `gzip`
+ * are present only when they are smaller.
  */
 export interface Inspection {
   scan: Scan
   title: string | undefined
   sha256: string
-  asks: AssetAsk[]
+  assetRequests: AssetRequest[]
   identity: OwnBytes
   br?: OwnBytes
   gzip?: OwnBytes
 }
 
-/** Looks at a page in the calling thread: about 3 ms for 20 KB, half a second for 4 MB. */
+/** Inspects a page on the calling thread: about 3 ms for 20 KB, 500 ms for 4 MB. */
 export const inspectNow = (identity: OwnBytes): Inspection =>
-  inspectionOf(identity, readPage(new TextDecoder().decode(identity)))
+  createInspection(identity, readPage(new TextDecoder().decode(identity)))
 
-/** The same for a page that unfolds into no more than it may itself be; undefined for others. */
+/** Inspects a small page; undefined when its scripts expand past `charsMax`. */
 export function inspectSmall(identity: OwnBytes, charsMax: number): Inspection | undefined {
-  const room = { built: charsMax, nested: charsMax }
-  const page = readPage(new TextDecoder().decode(identity), room)
-  return room.built <= 0 || room.nested < 0 ? undefined : inspectionOf(identity, page)
+  const budget = { built: charsMax, nested: charsMax }
+  const page = readPage(new TextDecoder().decode(identity), budget)
+  return budget.built <= 0 || budget.nested < 0 ? undefined : createInspection(identity, page)
 }
 
-function inspectionOf(identity: OwnBytes, page: Page): Inspection {
+function createInspection(identity: OwnBytes, page: Page): Inspection {
   return {
     scan: scanPage(page),
     title: titleOf(page.title),
     sha256: sha256(identity),
-    asks: asksOf(page).asks,
+    assetRequests: readAssetRequests(page).requests,
     identity,
     ...compressed(identity),
   }
@@ -65,7 +65,7 @@ function compressed(identity: OwnBytes): { br?: OwnBytes; gzip?: OwnBytes } {
   }
 }
 
-/** One line without control characters; undefined when nothing is left. */
+/** Returns a title as one line without control characters; undefined when empty. */
 function titleOf(text = ''): string | undefined {
   const line = text.slice(0, 1_000).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
   return [...line.trim()].slice(0, titleCharsMax).join('').trim() || undefined

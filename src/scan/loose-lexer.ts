@@ -8,9 +8,8 @@ const doubleQuote = 34
 const quote = 39
 
 /**
- * Tokenises what is no valid JavaScript, from an offset to the end: comments are skipped, strings
- * end at their quote or line, a template is one chunk, everything else is a name, a number or a
- * sign. One step forward at least, so linear.
+ * Tokenizes invalid JavaScript from an offset to the end: skips comments, ends strings at their quote
+ * or line, reads a template as one chunk. Linear, since each step advances.
  */
 export function lexLoosely(code: string, from: number, add: AddToken): void {
   let at = from

@@ -1,20 +1,18 @@
 import type { Tokens } from './tokens.ts'
 
-/** Visible text, or an attribute that is shown; `at` is the offset in the page. */
+/** Visible text, or a visible attribute. `at` is its offset in the page. */
 export interface Run {
   text: string
   at: number
   role: 'title' | 'heading' | 'control' | 'text'
 }
 
-/**
- * Something to type into: `own` are its attributes, `near` the words in front of it, lower case.
- */
+/** An input field. `own`: its attributes; `near`: the words before it, in lower case. */
 export interface Field {
   type: string
   own: string
   near: string
-  /** A label that stands right behind the field. */
+  /** A label directly after the field. */
   after: string
   form: number
   at: number
@@ -24,14 +22,11 @@ export interface Form {
   id: string
   action: string
   at: number
-  /** Stands for a button with an action of its own. */
+  /** A button with its own action, as a form. */
   button: boolean
 }
 
-/**
- * An address named by the page: `use` is the tag, or the script's property or function that is
- * given it.
- */
+/** A URL in the page. `use`: the tag, or the property or function of a script that gets it. */
 export interface Address {
   use: string
   url: string
@@ -40,13 +35,13 @@ export interface Address {
 
 export interface Script {
   tokens: Tokens
-  /** True for an event handler in an attribute: it runs only when the visitor does something. */
+  /** True for an event handler in an attribute, which runs only on user action. */
   handler: boolean
-  /** Where a token of it stands in the page. */
+  /** Returns a token's offset in the page. */
   place(index: number): number
 }
 
-/** A constant string of a script: `built` from several pieces, or `decoded` from an encoding. */
+/** A constant string of a script. `built`: from several pieces; `decoded`: from an encoding. */
 export interface Literal {
   value: string
   at: number
@@ -54,10 +49,10 @@ export interface Literal {
 }
 
 /**
- * How many characters scripts may still put together, and how many may be read inside other things:
- * one for a whole page, since a few names that double each other are longer than any page.
+ * Characters that scripts of a page may still build, and that may still be read inside other
+ * content. One budget per page, since a few names that double each other outgrow any page.
  */
-export interface Room {
+export interface ScanBudget {
   built: number
   nested: number
 }
@@ -65,16 +60,13 @@ export interface Room {
 const builtMax = 6 * 1024 * 1024
 const nestedMax = 4 * 1024 * 1024
 
-/** The room of a page that is looked at where it holds nobody up. */
-export const roomOf = (html: string): Room => ({
+/** Returns the budget of a page that is scanned in a worker. */
+export const newScanBudget = (html: string): ScanBudget => ({
   built: builtMax,
   nested: Math.min(nestedMax, nestedMax / 16 + html.length * 16),
 })
 
-/**
- * The facts of a page that the rules look at, flat: what scripts write stands beside what the
- * page says itself.
- */
+/** The facts of a page that the rules read. Content that scripts write stands beside the page's own. */
 export interface Page {
   html: string
   title: string | undefined
@@ -87,21 +79,21 @@ export interface Page {
   refreshes: { url: string; at: number }[]
   assetLists: { text: string; at: number }[]
   importMaps: { text: string; at: number }[]
-  /** Where frames stand that have no address of their own. */
+  /** Offsets of frames without a URL. */
   frames: number[]
   scripts: Script[]
   literals: Literal[]
-  /** Calls that run or write text; `text` is undefined where it cannot be worked out. */
+  /** Calls that run or write text. */
   sinks: Sink[]
-  /** Places whose facts came out of an encoding. */
+  /** Offsets of facts that were decoded. */
   decodedAt: Set<number>
-  /** All runs in lower case, one a line, and where each run starts in it. */
+  /** All visible text in lower case, one run per line, and the start of each run. */
   words: string
   wordStarts: number[]
-  /** True where decoding within decoding went past its bound. */
+  /** True when nested decoding exceeded its bound. */
   tooDeep: boolean
   canvas: boolean
-  room: Room
+  budget: ScanBudget
 }
 
 export interface Sink {
@@ -113,8 +105,8 @@ export interface Sink {
   known: boolean
 }
 
-/** A page without facts. */
-export function emptyPage(html: string, room: Room): Page {
+/** Creates a page without facts. */
+export function emptyPage(html: string, budget: ScanBudget): Page {
   return {
     html,
     title: undefined,
@@ -136,11 +128,11 @@ export function emptyPage(html: string, room: Room): Page {
     wordStarts: [],
     tooDeep: false,
     canvas: false,
-    room,
+    budget: budget,
   }
 }
 
-/** Joins the runs for the rules that look for words. */
+/** Joins the visible text for rules that search words. */
 export function joinWords(page: Page): void {
   const parts: string[] = []
   let length = 0
@@ -153,20 +145,20 @@ export function joinWords(page: Page): void {
   page.words = parts.join('\n')
 }
 
-/** The place of a run that holds an index of `page.words`. */
+/** Returns the offset of the run that contains an index of `page.words`. */
 export function placeOfWord(page: Page, index: number): number {
   const run = page.wordStarts.findLastIndex((start) => start <= index)
   return page.runs[run]?.at ?? 0
 }
 
-/** True for an address on another host. */
+/** Returns whether a URL is on another host. */
 export function isRemote(url: string): boolean {
   return /^\s*(?:(?:https?|wss?|ftp):)?\/\//i.test(url.slice(0, 64))
 }
 
 /**
- * Lower case without the tricks that hide a word: look-alike letters, invisible characters,
- * full-width forms.
+ * Returns text in lower case without tricks that hide words: look-alike letters, invisible
+ * characters, full-width forms.
  */
 export function plain(text: string): string {
   if (!/[^\x00-\x7f]/.test(text)) return text.toLowerCase()
@@ -177,7 +169,7 @@ export function plain(text: string): string {
     .replace(/\p{L}+/gu, latin)
 }
 
-/** A word of mixed alphabets in Latin letters; words of one alphabet stay as they are. */
+/** Converts a word of mixed alphabets to Latin letters. Words of one alphabet stay. */
 function latin(word: string): string {
   if (!/[a-z]/.test(word) || !/[^a-z]/.test(word)) return word
   return word.replace(/[^a-z]/g, (letter) => lookAlikes[letter] ?? letter)

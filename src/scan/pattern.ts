@@ -1,4 +1,4 @@
-/** A regular expression out of pieces that follow each other: for word lists longer than a line. */
+/** Joins pieces into one regular expression, for word lists longer than a line. */
 export function pattern(flags: string, ...pieces: readonly string[]): RegExp {
   return new RegExp(pieces.join(''), flags)
 }

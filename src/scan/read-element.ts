@@ -10,7 +10,7 @@ const notTyped = new Set(
   'hidden submit button checkbox radio range color image reset file'.split(' '),
 )
 
-/** Which attribute of which tag loads something; links count by their `rel`. */
+/** Attributes that load a resource, by tag. Links depend on their `rel`. */
 const loads: Record<string, readonly string[]> = {
   script: ['src', 'href', 'xlink:href'],
   img: ['src', 'srcset'],
@@ -30,7 +30,7 @@ const loads: Record<string, readonly string[]> = {
 
 type Attributes = ReadonlyMap<string, string>
 
-/** Adds the facts of one start tag; answers the role that the text inside it plays. */
+/** Adds the facts of a start tag. Returns the role of the text inside it. */
 export function readElement(
   tag: string,
   attributes: Attributes,
@@ -57,7 +57,7 @@ export function readElement(
   return controlClass.test(names) ? 'control' : undefined
 }
 
-/** A frame without an address of its own; a text that only speaks of one has no `srcdoc`. */
+/** Records a frame without a URL. Text that only mentions one has no `srcdoc`. */
 function readFrame(attributes: Attributes, at: number, { page, depth }: Reading): void {
   const isOwn = !attributes.get('src') && (depth === 0 || attributes.has('srcdoc'))
   if (isOwn) page.frames.push(at)
@@ -131,7 +131,7 @@ function readLoads(tag: string, attributes: Attributes, at: number, page: Page):
 
 const dataPage = /^\s*data:([\w/+.-]{0,60})[^,]{0,60}?(;base64)?,/i
 
-/** Reads what attributes hold: handlers, javascript: and data: addresses, srcdoc, styles. */
+/** Reads content in attributes: handlers, javascript: and data: URLs, srcdoc, styles. */
 function readInside(attributes: Attributes, offset: number, reading: Reading): void {
   for (const [name, value] of attributes) {
     if (!value) continue
@@ -145,15 +145,12 @@ function readInside(attributes: Attributes, offset: number, reading: Reading): v
   }
 }
 
-/**
- * The same reading with every offset at one place: entities make an attribute's offsets differ
- * from the page's.
- */
+/** Returns a reading with a fixed offset: entities shift the offsets inside an attribute. */
 function constant(reading: Reading, offset: number): Reading {
   return { ...reading, place: () => reading.place(offset) }
 }
 
-/** Reads pages and scripts inside a data: address. */
+/** Reads pages and scripts in a data: URL. */
 function readData(url: string, offset: number, reading: Reading): void {
   const head = dataPage.exec(url.slice(0, 200))
   if (!head || !/html|xml|javascript/i.test(head[1] ?? '')) return

@@ -7,8 +7,8 @@ const attributeMax = 200_000
 const roleDepthMax = 64
 const textMax = 4 * 1024 * 1024
 
-/** Attributes that a rule or the sandbox cares about; all others are passed over. */
-const wanted = new Set(
+/** Attributes that a rule or the sandbox uses. All others are skipped. */
+const readAttributes = new Set(
   (
     'type name id placeholder aria-label autocomplete title value class src href alt for ' +
     'action formaction srcdoc content http-equiv rel download data poster form readonly ' +
@@ -35,9 +35,8 @@ const rawText = new Set([
 ])
 
 /**
- * Reads one piece of HTML into the page's facts with htmlparser2's tokeniser: no tree is built,
- * so depth costs nothing and the work is linear. `place` turns an offset of this piece into one
- * of the page.
+ * Reads a piece of HTML into the page's facts with htmlparser2's tokenizer. It builds no tree, so it
+ * is linear at any depth. `place` maps an offset of this piece to one of the page.
  */
 export function readHtml(html: string, reading: Reading): void {
   const tokenizer = new Tokenizer({ decodeEntities: true }, new HtmlReader(html, reading))
@@ -45,7 +44,7 @@ export function readHtml(html: string, reading: Reading): void {
   tokenizer.end()
 }
 
-/** The tokeniser's callbacks: collects a tag's wanted attributes, and text up to the next block. */
+/** Callbacks of the tokenizer. They collect a tag's attributes, and text up to the next block. */
 class HtmlReader {
   private tag = ''
   private tagStart = 0
@@ -71,7 +70,7 @@ class HtmlReader {
 
   onattribname(start: number, end: number) {
     const short = end - start <= 40 ? this.html.slice(start, end).toLowerCase() : ''
-    const care = wanted.has(short) || short.startsWith('on')
+    const care = readAttributes.has(short) || short.startsWith('on')
     this.attribute = care && !this.attributes.has(short) ? short : ''
     this.value = []
   }

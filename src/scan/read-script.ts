@@ -28,16 +28,15 @@ interface Job {
 }
 
 /**
- * Reads one script into the page's facts: its constant strings (put together, decoded), the
- * markup in them, addresses, and what is run or written. Works on tokens, so nesting costs no
- * stack.
+ * Reads a script into the page's facts: its constant strings (joined, decoded), the markup in them,
+ * URLs, and text that is run or written. It works on tokens, so nesting uses no stack.
  */
 export function readScript(code: string, reading: Reading, handler: boolean): void {
   const tokens = tokensOf(code)
   const place = (index: number): number => reading.place(tokens.starts[index] ?? 0)
   const script: Script = { tokens, handler, place }
   reading.page.scripts.push(script)
-  const job = { script, reading, constants: { values: new Map(), room: reading.page.room } }
+  const job = { script, reading, constants: { values: new Map(), budget: reading.page.budget } }
   readLiterals(job)
   for (const name of codeSinks) readSink(job, name, true)
   for (const name of htmlSinks) readSink(job, name, false)
@@ -45,10 +44,7 @@ export function readScript(code: string, reading: Reading, handler: boolean): vo
   readPacked(job)
 }
 
-/**
- * Walks the tokens once: every constant string in its longest form, and templates with the holes
- * left out.
- */
+/** Reads every constant string in its longest form, and templates without their expressions. */
 function readLiterals(job: Job): void {
   const { script, constants } = job
   const { kinds, texts } = script.tokens
@@ -79,13 +75,13 @@ function startsText({ script, constants }: Job, at: number): boolean {
   if (kinds[at] === NAME) return texts[at + 1] === '+' && constants.values.has(text)
   if (text === '`') return kinds[at + 1] === CHUNK
   if (kinds[at + 1] !== TEXT || (text !== '(' && text !== '[')) return false
-  // A bracket within the bracket: the text itself starts it, once instead of at every depth.
+  // For nested brackets the text itself starts the expression, once instead of at every depth.
   if (texts[at + 3] === '(') return false
-  // The brackets of a call or a member belong to what stands in front of them.
+  // Brackets of a call or a member belong to the token before them.
   return kinds[at - 1] !== NAME && texts[at - 1] !== ')' && texts[at - 1] !== ']'
 }
 
-/** Remembers `name = 'text'` and `name += 'text'`. */
+/** Records `name = 'text'` and `name += 'text'`. */
 function keepConstant(script: Script, at: number, text: Folded, constants: Constants): void {
   const { kinds, texts } = script.tokens
   const sign = texts[at - 1]
@@ -124,10 +120,7 @@ function readLiteral(
   if (use === 'Blob' || use === 'textContent' || use === 'text') reading.code(value, offset)
 }
 
-/**
- * A password field that the script makes: `type = 'password'`, `setAttribute('type',
- * 'password')`.
- */
+/** Records a created password field: `type = 'password'`, `setAttribute('type', 'password')`. */
 function readMadeField(script: Script, index: number, { page }: Reading): void {
   const { texts } = script.tokens
   const named = texts[index - 1] === ',' && texts[index - 2] === 'type'
@@ -138,10 +131,7 @@ function readMadeField(script: Script, index: number, { page }: Reading): void {
 
 const lookBack = 12
 
-/**
- * What a value is given to: the property or name in front of `=` or `:`, or the function in front
- * of `(`.
- */
+/** Returns the receiver of a value: the name before `=` or `:`, or the function before `(`. */
 function useOf({ tokens: { texts } }: Script, index: number): string {
   let at = index - 1
   if (texts[at] === 'from' || texts[at] === 'import') return 'import'
@@ -154,7 +144,7 @@ function useOf({ tokens: { texts } }: Script, index: number): string {
   return ''
 }
 
-/** Reads what is handed to eval, write, innerHTML and their kin, where it can be worked out. */
+/** Reads text that is passed to eval, write, innerHTML and similar, if it can be evaluated. */
 function readSink({ script, reading, constants }: Job, use: string, isCode: boolean): void {
   const { texts, starts } = script.tokens
   for (const index of script.tokens.find(use)) {
@@ -176,7 +166,7 @@ function readSink({ script, reading, constants }: Job, use: string, isCode: bool
 
 const argumentsMax = 16
 
-/** The text given to a sink: the only argument, or the last of Function and insertAdjacentHTML. */
+/** Returns the text of a sink: the only argument, or the last of Function and insertAdjacentHTML. */
 function sinkText(script: Script, index: number, constants: Constants): Folded | undefined {
   const { texts } = script.tokens
   let text = fold(script.tokens, index + 2, constants, true)
@@ -190,7 +180,7 @@ function sinkText(script: Script, index: number, constants: Constants): Folded |
   return text
 }
 
-/** The first packed call of a script, unpacked and read. */
+/** Unpacks and reads the first packed call of a script. */
 function readPacked({ script, reading }: Job): void {
   const { texts, starts, find } = script.tokens
   const index = find('eval').find(
@@ -203,7 +193,7 @@ function readPacked({ script, reading }: Job): void {
   reading.code(code, offset)
 }
 
-/** Requests whose address is a name or put together: fetch(host + '/x'). */
+/** Reads requests with a computed URL: fetch(host + '/x'). */
 function readRequests({ script, reading, constants }: Job): void {
   const { texts, kinds } = script.tokens
   for (const use of requestNames)

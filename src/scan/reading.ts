@@ -6,16 +6,15 @@ const nestedPiecesMax = 20_000
 const nearMax = 160
 
 /**
- * What a reader of HTML or of scripts is given: the page to add facts to, and how to read what
- * stands inside. Texts that scripts write are read like the page itself, at the place of the
- * script, to a bounded depth and amount.
+ * Input of the HTML and script readers: the page that gets the facts, and readers of nested content.
+ * Text that scripts write is read like the page, at the script's offset, within bounds.
  */
 export interface Reading {
   page: Page
   depth: number
-  /** The form that is open, as its place in `page.forms`; -1 outside. */
+  /** Index of the open form in `page.forms`; -1 outside. */
   form: number
-  /** The words since the last field, lower case. */
+  /** Words since the last field, in lower case. */
   near: string
   place(offset: number): number
   run(text: string, offset: number, role: Run['role']): void
@@ -24,16 +23,16 @@ export interface Reading {
   html(html: string, offset: number): void
 }
 
-/** What may still be read inside other things, within the page's room; one for a whole page. */
+/** Bounds on nested content, within the page's budget. One per page. */
 export interface Budget {
   pieces: number
-  /** What was read already: the same text twice says nothing new. */
+  /** Texts that were read already. */
   seen: Set<string>
   readHtml(html: string, reading: Reading): void
   readScript(code: string, reading: Reading, handler: boolean): void
 }
 
-/** A budget for one page. */
+/** Creates the bounds of one page. */
 export function newBudget(readers: Pick<Budget, 'readHtml' | 'readScript'>): Budget {
   return { pieces: nestedPiecesMax, seen: new Set(), ...readers }
 }
@@ -46,7 +45,7 @@ const scriptTypes = pattern(
 const templateTypes =
   /^text\/(?:html|template|x-template|x-handlebars|ng-template|x-handlebars-template|x-jquery-tmpl)/
 
-/** A reading of one piece whose offset 0 stands at `place(0)`. */
+/** Creates the reading of one piece. `place` maps its offsets to the page's. */
 export function newReading(
   page: Page,
   place: (offset: number) => number,
@@ -58,9 +57,9 @@ export function newReading(
     return newReading(page, exact ? (more) => place(offset + more) : () => start, budget, depth + 1)
   }
   const allowed = (text: string): boolean => {
-    page.room.nested -= text.length
+    page.budget.nested -= text.length
     budget.pieces--
-    const fits = depth < depthMax && page.room.nested >= 0 && budget.pieces >= 0
+    const fits = depth < depthMax && page.budget.nested >= 0 && budget.pieces >= 0
     if (!fits) page.tooDeep = true
     if (!fits || budget.seen.has(text)) return false
     budget.seen.add(text)
@@ -99,7 +98,7 @@ export function newReading(
 
 const cssAddresses = /url\(\s{0,9}["']?([^"')\s]{1,500})|@import\s{1,9}["']([^"']{1,500})/gi
 
-/** Adds the addresses that a style sheet loads from elsewhere. */
+/** Adds the URLs that a style sheet loads. */
 export function readStyle(css: string, offset: number, { page, place }: Reading): void {
   for (const found of css.matchAll(cssAddresses)) {
     const url = found[1] ?? found[2] ?? ''

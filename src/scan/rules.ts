@@ -1,181 +1,177 @@
 export type Effect = 'block' | 'unlist' | 'warn'
 
 /**
- * Counts what the safety check has become: one more with every change of what it finds. What
- * earlier rules have read is then read again, a little at a time.
+ * Version of the safety check. Raise it with every change of its findings: maintenance then rescans
+ * the pages of earlier versions in small batches.
  */
-export const rulesVersion = 7
+export const rulesVersion = 8
 
 /**
- * The closed list of what the safety check looks for: the code a caller branches on, what it does
- * to the page (`block`: not hosted, `unlist`: hosted but not on Explore, `warn`: told only), one
- * sentence for the docs, and how to mend it. Follows document 1, operations 9 and 11, and the
- * table "The scan: rules first".
+ * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but not
+ * on Explore, `warn`: reported only), a sentence for the docs, and how to fix it (document 1, section
+ * 4, operations 9 and 11).
  */
 export const RULES = [
   {
     code: 'phish.credential_form',
     effect: 'block',
-    says:
+    description:
       'A password, card, one-time-code or seed-phrase field whose form or script sends it ' +
       'to another host, by mail or to a server script.',
     help:
-      'Remove the field or the address it is sent to: a page here cannot sign anybody in ' +
-      'elsewhere and must not collect what people type.',
+      'Remove the field, or the URL that receives it. Pages here cannot sign people in to other ' +
+      'sites and must not collect credentials.',
   },
   {
     code: 'phish.brand_login',
     effect: 'block',
-    says:
+    description:
       'A known brand in the title, a heading or the logo, together with a credential field ' +
       'and sign-in words.',
     help:
-      'Remove the sign-in form, or the brand: a page here must not look like the sign-in of ' +
-      'somebody else.',
+      'Remove the sign-in form or the brand. Pages here must not look like the sign-in page of ' +
+      'another company.',
   },
   {
     code: 'phish.wallet_seed',
     effect: 'block',
-    says: 'Asks for a recovery phrase of 12 or 24 words or for the private key of a wallet.',
+    description: 'Asks for the recovery phrase (12 or 24 words) or the private key of a wallet.',
     help:
-      'Remove the field. No honest page asks for the words or the key of a wallet; show ' +
-      'made-up words in a read-only field instead.',
+      'Remove the field. No legitimate page asks for a recovery phrase or a private key. Show ' +
+      'example words in a read-only field instead.',
   },
   {
     code: 'scam.tech_support',
     effect: 'block',
-    says: 'Claims that the computer is infected or locked and gives a telephone number to call.',
-    help: 'Remove the alarm or the number. A story about a virus needs no telephone number.',
+    description: 'Claims that the computer is infected or locked and gives a phone number to call.',
+    help: 'Remove the warning or the phone number.',
   },
   {
     code: 'scam.paste_run',
     effect: 'block',
-    says:
+    description:
       'Tells the visitor to open the Run dialog or a terminal and paste something, to prove ' +
-      'being human or to fix a fault.',
-    help: 'Remove the instructions: no page may have people run commands as a check.',
+      'being human or to fix a problem.',
+    help: 'Remove the instructions. Pages must not ask people to run commands as a check.',
   },
   {
     code: 'miner.signature',
     effect: 'block',
-    says: 'The name or the endpoint of a known coin miner.',
-    help: 'Remove the miner: pages here may not mine.',
+    description: 'The name or the endpoint of a known coin miner.',
+    help: 'Remove the miner. Pages here must not mine.',
   },
   {
     code: 'dropper.executable',
     effect: 'block',
-    says: 'An executable or an archive inside the page that is offered for download.',
+    description: 'An executable or an archive inside the page that is offered for download.',
     help:
-      'Remove the embedded file. Offer pictures, text or data for download, never programs ' +
-      'or archives that were put in beforehand.',
+      'Remove the embedded file. Offer images, text or data for download, not embedded programs ' +
+      'or archives.',
   },
   {
     code: 'dropper.filename',
     effect: 'block',
-    says:
-      'A download made by the page with the name of a program, such as .exe, .hta, .lnk or ' +
-      '.apk.',
-    help: 'Name the download after what it holds, and do not offer programs.',
+    description:
+      'A download that the page names like a program, such as .exe, .hta, .lnk or ' + '.apk.',
+    help: 'Name the download after its content, and do not offer programs.',
   },
   {
     code: 'obf.decode_eval',
     effect: 'block',
-    says:
+    description:
       'Runs or writes decoded text that breaks a rule of this list or cannot be read, or ' +
       'tries to break out of the frame.',
-    help:
-      'Put the code into the page as it is, without encoding it, and leave the outer frame ' +
-      'alone.',
+    help: 'Publish the code without encoding it, and do not access the outer frame.',
   },
   {
     code: 'net.webrtc',
     effect: 'block',
-    says: 'Uses RTCPeerConnection.',
+    description: 'Uses RTCPeerConnection.',
     help:
-      'Remove RTCPeerConnection and its libraries: pages here reach no network. Play ' +
+      'Remove RTCPeerConnection and its libraries: pages here have no network. Let people play ' +
       'against the computer or on one screen.',
   },
   {
     code: 'secret.leak',
     effect: 'block',
-    says: 'A private key or an API key that looks live.',
+    description: 'A private key or an API key that looks live.',
     help:
-      'Remove the key and revoke it where it was issued: everybody can read a published ' +
-      'page. Ask the visitor for a key instead.',
+      'Remove the key and revoke it where it was issued: anyone can read a published page. Ask ' +
+      'the visitor for a key instead.',
   },
   {
     code: 'known.bad',
     effect: 'block',
-    says: 'The very page was taken down before.',
-    help: 'A page that was taken down cannot come back. Appeal, or publish something else.',
+    description: 'The same page was taken down before.',
+    help: 'A page that was taken down cannot be published again. Appeal, or publish another page.',
   },
   {
     code: 'outside.block',
     effect: 'block',
-    says: 'The safety check that the operator runs beside this one (SCAN_HOOK_URL) forbids it.',
-    help: 'Change what the excerpt names, or ask the operator.',
+    description: 'The additional safety check of the operator (SCAN_HOOK_URL) blocks it.',
+    help: 'Change the content in the excerpt, or ask the operator.',
   },
   {
     code: 'outside.warn',
     effect: 'unlist',
-    says: 'The same check lets it be hosted, and keeps it off Explore.',
-    help: 'Change what the excerpt names, or ask the operator.',
+    description: 'The same check allows hosting but keeps the page off Explore.',
+    help: 'Change the content in the excerpt, or ask the operator.',
   },
   {
     code: 'obf.packer',
     effect: 'unlist',
-    says:
-      'Packed or obfuscated code: it is hosted, but visitors of Explore can remix only what ' +
-      'can be read.',
-    help: 'Publish the code unpacked; 4 MB leave room for it.',
+    description:
+      'Packed or obfuscated code. It is hosted, but pages on Explore must be readable so that ' +
+      'others can remix them.',
+    help: 'Publish the code unpacked. A page may have 4 MB.',
   },
   {
     code: 'redirect.meta',
     effect: 'unlist',
-    says: 'A meta refresh that leads to another address.',
-    help: 'Remove the meta refresh: the page cannot leave its frame.',
+    description: 'A meta refresh to another URL.',
+    help: 'Remove the meta refresh. A page cannot leave its frame.',
   },
   {
     code: 'redirect.script',
     effect: 'unlist',
-    says: 'A script that leads the visitor to another address.',
-    help: 'Use a plain link, which the viewer offers to open outside.',
+    description: 'A script that navigates to another URL.',
+    help: 'Use a plain link, which the viewer offers to open in a new tab.',
   },
   {
     code: 'text.policy',
     effect: 'unlist',
-    says: 'Slurs, or instructions aimed at the agents that read the page.',
-    help: 'Change the words named in the excerpt.',
+    description: 'Slurs, or instructions aimed at the agents that read the page.',
+    help: 'Change the words in the excerpt.',
   },
   {
     code: 'net.external',
     effect: 'warn',
-    says:
-      'A script, style, font, picture, sound or request from an address outside the page: ' +
-      'it will not load here.',
-    help: 'Inline it. Pictures, sounds and JSON can be assets: upload them and use service.assets.',
+    description:
+      'A script, style, font, image, sound or request from a URL outside the page. It does not ' +
+      'load here.',
+    help: 'Inline it. Images, sounds and JSON can be assets: upload them and use service.assets.',
   },
   {
     code: 'sandbox.differs',
     effect: 'warn',
-    says:
-      'Something of the browser that a page does not have here, or has in another way: ' +
-      'confirm(), prompt(), print(), window.open(), indexedDB, frames, file pickers, camera, ' +
-      'forms that are sent.',
-    help: 'Do without it: the help of each finding says how.',
+    description:
+      'A browser feature that is missing or different here: confirm(), prompt(), print(), ' +
+      'window.open(), indexedDB, frames, file pickers, camera, form submission.',
+    help: 'Use the alternative in the help of each finding.',
   },
   {
     code: 'assets.malformed',
     effect: 'warn',
-    says: 'The list in <script type="application/json" data-assets> is not a list of asset asks.',
-    help: 'Write a JSON list of { name, kind, what }; see the documentation of assets.',
+    description:
+      'The list in <script type="application/json" data-assets> is not a list of asset requests.',
+    help: 'Write a JSON list of { name, kind, what }. See the documentation of assets.',
   },
-] as const satisfies readonly { code: string; effect: Effect; says: string; help: string }[]
+] as const satisfies readonly { code: string; effect: Effect; description: string; help: string }[]
 
 export type RuleCode = (typeof RULES)[number]['code']
 
-/** The rule of a code. */
-export function theRule(code: RuleCode): (typeof RULES)[number] {
+/** Returns the rule of a code. */
+export function getRule(code: RuleCode): (typeof RULES)[number] {
   const rule = RULES.find((row) => row.code === code)
   if (!rule) throw new Error(`no rule ${code}`)
   return rule

@@ -13,7 +13,7 @@ test('a clean page has no findings', () => {
   expect(scan(html)).toEqual({ verdict: 'clean', listable: true, findings: [] })
 })
 
-test('findings stand gravest first, carry their rule and are cut to 120 characters', () => {
+test('findings are sorted by severity, name their rule and have at most 120 characters', () => {
   const html =
     `<img src=a.png>\n<script>location = 'https://e.example'\nnew ` +
     `RTCPeerConnection(${'a, '.repeat(99)})</script>`
@@ -28,19 +28,19 @@ test('findings stand gravest first, carry their rule and are cut to 120 characte
   expect(findings[1]?.excerpt).toBe("<script>location = 'https://e.example'")
 })
 
-test('at most 50 findings, one for a code and a line', () => {
+test('returns at most 50 findings, one per code and line', () => {
   const many = scan('<script>\nnew RTCPeerConnection()</script>'.repeat(90))
   expect(many.findings).toHaveLength(50)
   expect(scan('<script>new RTCPeerConnection(RTCPeerConnection)</script>').findings).toHaveLength(1)
 })
 
-test('every line break before a finding counts', () => {
+test('counts every line break before a finding', () => {
   const html =
     `\r\n\r\n<p>\n\n<!--\n-->\n<script>\n\n/*\n*/ x ` + `= \`\n\`; new RTCPeerConnection()</script>`
   expect(scan(html).findings).toMatchObject([{ code: 'net.webrtc', line: 11 }])
 })
 
-test('the rules are told apart by their codes', () => {
+test('rule codes are unique', () => {
   const codes = RULES.map(({ code }) => code)
   expect(new Set(codes).size).toBe(codes.length)
 })
@@ -87,7 +87,7 @@ test.each(hostile)('ends: %s', (_, html) => {
   expect(scan(html).findings.length).toBeLessThanOrEqual(50)
 })
 
-test('a page in pages is read to a depth, and then not listed', () => {
+test('nested pages are read to a bounded depth, and then not listed', () => {
   const nest = (html: string, times: number): string =>
     times === 0 ? html : nest(`<script>d.write(atob('${btoa(html)}'))</script>`, times - 1)
   const connection = '<script>new RTCPeerConnection()</script>'
@@ -95,7 +95,7 @@ test('a page in pages is read to a depth, and then not listed', () => {
   expect(scan(nest(connection, 9)).listable).toBe(false)
 })
 
-test('what scripts put together is bounded for the whole page, not for each script', () => {
+test('the text that scripts build is bounded per page, not per script', () => {
   const names = Array.from({ length: 11 }, (_, n) => `const a${n + 1}=a${n}+a${n};`).join('')
   const scripts = Array.from(
     { length: 40 },
@@ -107,7 +107,7 @@ test('what scripts put together is bounded for the whole page, not for each scri
   expect(built).toBeLessThan(8 * 1_048_576)
 })
 
-test('our own sample games are clean', async () => {
+test('the sample games are clean', async () => {
   const root = join(import.meta.dir, '../../public/samples')
   const pages = await Array.fromAsync(new Bun.Glob('*/index.html').scan(root))
   expect(pages.length).toBeGreaterThan(0)

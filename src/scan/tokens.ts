@@ -4,9 +4,8 @@ import { lexLoosely } from './loose-lexer.ts'
 import { type AddToken, CHUNK, NAME, NUMBER, PUNCT, REGEX, TEXT } from './token-kinds.ts'
 
 /**
- * The tokens of one script as columns: kind, cooked text (a string's value, a name, a sign) and
- * start offset. `find` gives the positions of the names that rules ask for, so that no rule walks
- * all tokens.
+ * The tokens of a script as columns: kind, cooked text (a string's value, a name, a punctuator) and
+ * start offset. `find` returns the positions of a name, so that no rule reads all tokens.
  */
 export interface Tokens {
   code: string
@@ -18,10 +17,7 @@ export interface Tokens {
 
 const nowhere: readonly number[] = []
 
-/**
- * Tokenises a script of any quality: what acorn cannot read is read by a loose lexer. Never
- * throws, linear in time.
- */
+/** Tokenizes a script. A loose lexer reads what acorn cannot. Linear, never throws. */
 export function tokensOf(code: string): Tokens {
   const kinds: number[] = []
   const texts: string[] = []
@@ -42,10 +38,7 @@ export function tokensOf(code: string): Tokens {
   return { code, kinds, texts, starts, find: (name) => names.get(name) ?? nowhere }
 }
 
-/**
- * Adds tokens until the end, or until acorn gives up; answers the offset up to which the script
- * was read.
- */
+/** Adds tokens until the end or a syntax error. Returns the offset up to which it read. */
 function lexStrictly(code: string, add: AddToken): number {
   let end = 0
   try {
@@ -64,13 +57,12 @@ function lexStrictly(code: string, add: AddToken): number {
       else add(PUNCT, code.slice(start, end), start)
     }
   } catch {
-    // A syntax error, or a regular expression nested too deep for acorn's own parser: the caller
-    // goes on loosely.
+    // A syntax error, or a regular expression nested too deep for acorn: the loose lexer continues.
     return end
   }
 }
 
-/** The cooked text of a token; acorn's types leave it out. */
+/** Returns the cooked text of a token, which acorn's types omit. */
 function textOf(token: object): string {
   return 'value' in token && token.value !== null ? String(token.value) : ''
 }

@@ -5,9 +5,8 @@ const wordsMax = 100_000
 const outputMax = 4 * 1024 * 1024
 
 /**
- * The code inside `eval(function(p,a,c,k,e,d){...}('payload', radix, count,
- * 'a|b|c'.split('|')...))`, where `index` is the eval. Undefined where it is not of that shape,
- * or grows past 4 MB.
+ * Returns the code inside `eval(function(p,a,c,k,e,d){...}('payload', radix, count,
+ * 'a|b|c'.split('|')...))` at token `index`; undefined for anything else, or past 4 MB.
  */
 export function unpacked(
   { tokens: { kinds, texts, find } }: Script,

@@ -1,8 +1,9 @@
-import { asksOf } from '../asset-asks.ts'
+import { readAssetRequests } from '../asset-requests.ts'
 import type { Hit } from '../findings.ts'
 import type { Page } from '../page.ts'
 
-/** Lists of wanted assets that cannot be read: the page works, but nothing can be made for it. */
+/** Invalid asset lists: the page works, but its assets cannot be generated. */
 export function* assetLists(page: Page): Generator<Hit> {
-  for (const { at, help } of asksOf(page).faults) yield { code: 'assets.malformed', at, help }
+  for (const { at, help } of readAssetRequests(page).problems)
+    yield { code: 'assets.malformed', at, help }
 }

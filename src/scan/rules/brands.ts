@@ -1,7 +1,7 @@
 import { type Page, plain } from '../page.ts'
 import { pattern } from '../pattern.ts'
 
-/** Names that mean the company and nothing else. */
+/** Names that can only mean the company. */
 const distinct = pattern(
   '',
   String.raw`\b(?:pay ?pal|venmo|zelle|cash ?app|revolut|monzo|klarna|western union|coinbase|`,
@@ -24,10 +24,7 @@ const distinct = pattern(
   String.raw`discord nitro)\b`,
 )
 
-/**
- * Names that are also plain words: they count only where sign-in words stand around them and
- * nothing else does.
- */
+/** Names that are also ordinary words: they count only beside sign-in words and nothing else. */
 const ambiguous = new Set(
   (
     'amazon,apple,chase,steam,discord,outlook,office,citi,visa,mastercard,amex,stripe,square,' +
@@ -50,11 +47,8 @@ const withOther =
   /\b(?:sign|log|continue|connect)(?:[- ]?(?:in|on|up))?\s{1,3}(?:with|using|via)\s{1,3}\w{1,20}/g
 const runMax = 160
 
-/**
- * True where the page presents itself as a known brand: in its title, a heading, the logo or a
- * line of its own.
- */
-export function wearsBrand(page: Page): boolean {
+/** Returns whether a page presents a known brand in its title, a heading, the logo or a line. */
+export function showsBrand(page: Page): boolean {
   return page.runs.some(({ text, role }) => {
     if (text.length > runMax) return false
     const words = plain(text).replace(withOther, ' ')
@@ -71,7 +65,7 @@ function signInTo(words: string): boolean {
   return /\b(?:sign|log)[- ]?(?:in|on) (?:to|into|at)\b|\byour [\w.& ]{2,30} account\b/.test(words)
 }
 
-/** What is left of a line without the words of signing in. */
+/** Returns a line without its sign-in words. */
 function remainder(words: string): string {
   return words
     .replace(signInVocabulary, ' ')

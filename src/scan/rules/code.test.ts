@@ -194,13 +194,13 @@ test.each(table)('%s', (_, code, codes) => {
   expect(found(script(code))).toEqual(codes)
 })
 
-test('handlers and addresses are read as code', () => {
+test('reads handlers and URLs as code', () => {
   expect(found('<p onclick="new RTCPeerConnection()">')).toEqual(['net.webrtc 1'])
   expect(found('\n<a href="javascript:new&#32;RTCPeerConnection()">')).toEqual(['net.webrtc 2'])
   expect(found(`<button onclick="location.href='https://e.example'">`)).toEqual([])
 })
 
-test('scripts that are no code are not read as code', () => {
+test('does not read data scripts as code', () => {
   expect(found('<script type="application/json">{"a":"RTCPeerConnection"}</script>')).toEqual([])
   expect(found('<script type="x-shader">RTCPeerConnection()</script>')).toEqual([])
 })

@@ -37,10 +37,7 @@ const password = pattern(
 
 const nearTail = 60
 
-/**
- * What a field asks for, by its attributes and the words beside it; undefined for an ordinary
- * field.
- */
+/** Returns the kind of credential of a field, by its attributes and nearby words, or undefined. */
 export function credentialOf(field: Field): Credential | undefined {
   const near = field.near.slice(-nearTail)
   const words = `${field.own} ${near} ${field.after}`

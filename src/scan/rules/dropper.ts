@@ -4,10 +4,7 @@ import type { Page } from '../page.ts'
 import { pattern } from '../pattern.ts'
 import { NUMBER, TEXT } from '../token-kinds.ts'
 
-/**
- * How programs and archives begin in base64 and hex, at the start of a text or of a data:
- * address.
- */
+/** Starts of programs and archives in base64 and hex, in a text or a data: URL. */
 const payload = pattern(
   'g',
   String.raw`["'\x60,](TV[opqr][A-Za-z0-9+/]{21}|f0VMR[gA-Za-z0-9+/]{20}|`,
@@ -27,10 +24,7 @@ const nameMax = 260
 const quietOffice = /\[Content_Types\]\.xml|_rels\/|mimetype|word\/|xl\/|ppt\/|META-INF\/container/
 const peekChars = 400
 
-/**
- * Programs and archives that the page carries and offers for download, and downloads with a
- * program's name.
- */
+/** Embedded programs and archives that are offered for download, and downloads named as programs. */
 export function* droppers(page: Page): Generator<Hit> {
   for (const { url, at } of page.addresses)
     if (dataProgram.test(url.slice(0, 120))) yield { code: 'dropper.executable', at }
@@ -49,7 +43,7 @@ export function* droppers(page: Page): Generator<Hit> {
   yield* numbered(page)
 }
 
-/** The page hands files to the visitor. */
+/** Returns whether the page offers downloads. */
 function offers(page: Page): boolean {
   if (page.downloads.some(({ url }) => !/^https?:/i.test(url))) return true
   return page.scripts.some(({ tokens }) => {
@@ -65,7 +59,7 @@ function isPayload(value: string): boolean {
   return start.search(payload) === 0 || value.startsWith('MZ\x90\0')
 }
 
-/** An office document or a book is an archive too; forms that fill one in carry it honestly. */
+/** Office documents and e-books are archives too, and some pages embed one as a template. */
 function isOffice(base64: string): boolean {
   if (!base64.startsWith('UEsDB')) return false
   const clean = /^[A-Za-z0-9+/]*/.exec(base64)?.[0] ?? ''
@@ -82,10 +76,7 @@ const fileNameUses = new Set([
   'msSaveOrOpenBlob',
 ])
 
-/**
- * `a.download = 'setup.exe'`, `saveAs(blob, 'setup.exe')`, `setAttribute('download',
- * 'setup.exe')`.
- */
+/** Finds `a.download = 'setup.exe'`, `saveAs(blob, 'setup.exe')` and similar. */
 function* named(page: Page): Generator<Hit> {
   for (const { tokens, place } of page.scripts)
     for (const [index, kind] of tokens.kinds.entries()) {
@@ -99,7 +90,7 @@ function* named(page: Page): Generator<Hit> {
 
 const manyBytes = 64
 
-/** A program written as a list of numbers: 77, 90 (MZ) and many more. */
+/** Finds a program as a list of numbers: 77, 90 (MZ) and many more. */
 function* numbered(page: Page): Generator<Hit> {
   for (const { tokens, place } of page.scripts)
     for (const [index, kind] of tokens.kinds.entries()) {

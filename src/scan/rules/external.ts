@@ -12,10 +12,7 @@ const shownMax = 80
 const isAsset = /\.(?:png|jpe?g|webp|gif|mp3|ogg|wav|json)$/i
 const showsAssets = new Set(['img', 'image', 'audio'])
 
-/**
- * What a page wants from an address outside itself: nothing of it will load in the sandbox. One
- * finding an address.
- */
+/** External resources, which do not load in the sandbox. One finding per URL. */
 export function* external(page: Page): Generator<Hit> {
   const seen = new Set<string>()
   for (const { use, url, at } of page.addresses) {
@@ -30,12 +27,12 @@ export function* external(page: Page): Generator<Hit> {
   }
 }
 
-/** What to do instead of loading `url`: scripts, styles, fonts and services cannot be assets. */
+/** Returns the help for an external URL. Scripts, styles, fonts and services cannot be assets. */
 export function helpFor(url: string, use = ''): string {
   const shown = url.length > shownMax ? `${url.slice(0, shownMax)}…` : url
-  const mend =
+  const fix =
     showsAssets.has(use) || isAsset.test(url.split(/[?#]/, 1)[0] ?? '')
       ? 'inline it, or upload it as an asset and use service.assets.'
-      : 'write what it holds into the page, or do without it. Only pictures, sounds and JSON can be assets.'
-  return `${shown.split('?')[0]} will not load here: ${mend}`
+      : 'put its content into the page, or remove it. Only images, sounds and JSON can be assets.'
+  return `${shown.split('?')[0]} does not load here: ${fix}`
 }

@@ -1,13 +1,9 @@
 import type { Hit } from '../findings.ts'
 import type { Page, Script } from '../page.ts'
 
-const help =
-  'Leave the outer frame alone: remove what moves top or parent, or touches the frame element.'
+const help = 'Remove the code that navigates top or parent, or that accesses the frame element.'
 
-/**
- * Attempts to break out of the frame: moving `top` or `parent`, taking off the sandbox. Reading
- * is no attempt.
- */
+/** Attempts to break out of the frame: navigating `top` or `parent`, removing the sandbox. */
 export function* frameBreaks(page: Page): Generator<Hit> {
   for (const script of page.scripts) {
     for (const name of ['top', 'parent'])
@@ -28,10 +24,7 @@ function isOuter({ tokens: { texts } }: Script, index: number): boolean {
   return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
 }
 
-/**
- * After `top`: `.location =`, `.location.href =`, `.location.replace(`, and the same with
- * brackets.
- */
+/** Matches `.location =`, `.location.href =` and `.location.replace(` after `top`, also in brackets. */
 function isMoved({ tokens: { texts } }: Script, from: number): boolean {
   let at = member(texts, from, ['location'])
   if (at === -1) return false
@@ -50,7 +43,7 @@ function isMoved({ tokens: { texts } }: Script, from: number): boolean {
   return call !== -1 && texts[call] === '('
 }
 
-/** The token after `.name` or `['name']`, -1 where neither stands. */
+/** Returns the token after `.name` or `['name']`; -1 if there is neither. */
 function member(texts: string[], at: number, names: string[]): number {
   if ((texts[at] === '.' || texts[at] === '?.') && names.includes(texts[at + 1] ?? ''))
     return at + 2

@@ -25,10 +25,7 @@ const minerNames = [
   'WMP',
 ]
 
-/**
- * Names, files and endpoints of known miners in addresses and in code; a page that writes about
- * them is no miner.
- */
+/** Names, files and endpoints of known miners in URLs and code, but not in prose. */
 export function* miners(page: Page): Generator<Hit> {
   for (const { url, at } of [...page.addresses, ...page.requests])
     if (isAddress(url) && signature.test(url.slice(0, 500))) yield { code: 'miner.signature', at }
@@ -41,7 +38,7 @@ export function* miners(page: Page): Generator<Hit> {
   }
 }
 
-/** A single word is an address or a setting; a sentence is prose. */
+/** Returns whether a text is a URL or a setting: one word, not prose. */
 function isAddress(text: string): boolean {
   return !/\s/.test(text.slice(0, 500))
 }

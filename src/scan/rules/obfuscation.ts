@@ -1,6 +1,6 @@
 import type { Hit } from '../findings.ts'
 import type { Page, Script, Sink } from '../page.ts'
-import { theRule } from '../rules.ts'
+import { getRule } from '../rules.ts'
 import { NAME, NUMBER, TEXT } from '../token-kinds.ts'
 import { isPackedCall, packersOf } from './packers.ts'
 import { decoders, lastBefore, type Taint, taintOf } from './taint.ts'
@@ -9,22 +9,22 @@ const sinksMax = 2_000
 const argumentMax = 400
 const payloadMin = 120
 const numbersMin = 40
-// A library has tables, decoders and a `write` of its own, each somewhere in 300,000 tokens.
-const reach = 2_000
+// A library has tables, decoders and its own `write`, far apart in 300,000 tokens.
+const nearTokens = 2_000
 const runs = new Set(['eval', 'Function', 'setTimeout', 'setInterval', 'execScript'])
 const writes = new Set(['write', 'writeln'])
 
 /**
- * Decoded text that is run or written. What can be worked out is read like the page and judged by
- * `decodedEvals`; here stand what cannot be worked out (blocked when it is decoded where it is run,
- * or a payload stands near, and no known packer made it), packers, and code made of signs alone.
+ * Packers, code of punctuation only, and decoded text that is run or written but cannot be
+ * evaluated. The latter is blocked when the code decodes it in place or has a payload nearby, and no
+ * known packer made it. `decodedEvals` judges text that can be evaluated.
  */
 export function* obfuscation(page: Page): Generator<Hit> {
   if (page.tooDeep)
     yield {
       code: 'obf.packer',
       at: 0,
-      help: 'Too much is encoded within encodings to be read: publish the code as it is.',
+      help: 'The encodings are nested too deep to read. Publish the code without encoding it.',
     }
   for (const script of page.scripts) {
     const at = script.place(0)
@@ -37,7 +37,7 @@ export function* obfuscation(page: Page): Generator<Hit> {
       yield* judge(sink, studyOf(sink.script, studies))
 }
 
-/** What is worked out once for each script that runs or writes text. */
+/** Facts that are computed once for each script that runs or writes text. */
 interface Study {
   packer: number[]
   payload: number[]
@@ -54,16 +54,16 @@ function studyOf(script: Script, studies: Map<Script, Study>): Study {
   return study
 }
 
-/** True where one of the rising places is near enough to belong to what stands at `index`. */
+/** Returns whether one of the ascending positions is near `index`. */
 function isNear(places: number[], index: number): boolean {
-  return lastBefore(places, index + reach) >= index - reach
+  return lastBefore(places, index + nearTokens) >= index - nearTokens
 }
 
 function* judge(sink: Sink, study: Study): Generator<Hit> {
   const { use, script, index, at } = sink
   const straight = use === 'eval' || use === 'Function'
   const { kinds, texts } = script.tokens
-  // A constant that is also given decoded text elsewhere says nothing about what is run.
+  // A constant that is also assigned decoded text elsewhere does not show what is run.
   const known = sink.known && (sink.decoded || !study.taint.has(texts[index + 2] ?? '', index))
   const packed = straight && isNear(study.packer, index) && kinds[index + 2] !== TEXT
   if (packed || isPackedCall(script, index)) yield { code: 'obf.packer', at }
@@ -75,21 +75,21 @@ function* judge(sink: Sink, study: Study): Generator<Hit> {
   else if (straight) yield { code: 'obf.packer', at }
 }
 
-/** Block for every decoded text in which another rule found something to block. */
+/** Blocks every decoded text in which another rule found something to block. */
 export function* decodedEvals(page: Page, hits: readonly Hit[]): Generator<Hit> {
   for (const { code, at } of hits) {
-    if (code === 'obf.decode_eval' || !page.decodedAt.has(at) || theRule(code).effect !== 'block')
+    if (code === 'obf.decode_eval' || !page.decodedAt.has(at) || getRule(code).effect !== 'block')
       continue
-    const help = `The text that is decoded here breaks the rule ${code}. ${theRule(code).help}`
+    const help = `The decoded text breaks the rule ${code}. ${getRule(code).help}`
     yield { code: 'obf.decode_eval', at, help }
   }
 }
 
-/** True where the arguments of a sink decode something, or name what was decoded before. */
+/** Returns whether the arguments of a sink decode text, or name text that was decoded before. */
 function decodes(sink: Sink, taint?: Taint): boolean {
   const { kinds, texts } = sink.script.tokens
   const end = Math.min(texts.length, sink.index + argumentMax)
-  // A timer is handed functions by name, hardly ever text.
+  // Timers usually get functions, rarely text.
   const byName = sink.use !== 'setTimeout' && sink.use !== 'setInterval'
   let open = 0
   for (let index = sink.index + 1; index < end; index++) {
@@ -97,7 +97,7 @@ function decodes(sink: Sink, taint?: Taint): boolean {
     if (kinds[index] === TEXT) continue
     if (text === '(') open++
     if (text === ')' && --open === 0) return false
-    // A function handed to a timer runs by itself; what it decodes is judged where it is used.
+    // A timer's function is judged where it uses the text that it decodes.
     if (open === 1 && (text === 'function' || text === '=>')) return false
     if (kinds[index] !== NAME) continue
     if (decoders.has(text) || (byName && taint?.has(text, sink.index))) return true
@@ -105,7 +105,7 @@ function decodes(sink: Sink, taint?: Taint): boolean {
   return false
 }
 
-/** Long texts without spaces, and long lists of numbers: what a decoder would feed on. */
+/** Finds possible payloads: long texts without spaces, and long lists of numbers. */
 function payloadsOf({ tokens: { kinds, texts } }: Script): number[] {
   const places: number[] = []
   let numbers = 0
@@ -122,7 +122,7 @@ function payloadsOf({ tokens: { kinds, texts } }: Script): number[] {
 
 const signsMin = 500
 
-/** Code written with brackets and signs alone (JSFuck): it builds its own eval. */
+/** Returns whether code uses only brackets and operators (JSFuck), which builds its own eval. */
 function isSignsOnly({ tokens: { kinds, code } }: Script): boolean {
   if (kinds.length < signsMin) return false
   return /^[[\]()!+\s;{}]{2000}/.test(code.trimStart())
@@ -131,7 +131,7 @@ function isSignsOnly({ tokens: { kinds, code } }: Script): boolean {
 const renamedMin = 20
 const renamed = /^_0x[\da-f]{4,}$/
 
-/** Code after an obfuscator that renames everything to _0x12ab34. */
+/** Returns whether an obfuscator renamed everything to _0x12ab34. */
 function isRenamed({ tokens: { kinds, texts, code } }: Script): boolean {
   if (!code.includes('_0x')) return false
   let count = 0

@@ -10,7 +10,7 @@ const fileName =
 const mapMax = 200_000
 const foldersMax = 100
 
-/** What a script names as a file beside the page: there is none, a page is one document. */
+/** Files beside the page that scripts load. There are none: a page is one document. */
 export function* ownFiles(page: Page): Generator<Hit> {
   const mapped = new Set<string>()
   const folders: string[] = []
@@ -44,7 +44,7 @@ function entriesOf(text: string): [string, string][] {
   }
 }
 
-/** Addresses that are written where they are used. */
+/** Finds literal URLs in loader calls. */
 function* namesIn({ tokens }: Script): Generator<{ name: string; index: number }> {
   const { kinds, texts, find } = tokens
   const text = (index: number): string => (kinds[index] === TEXT ? (texts[index] ?? '').trim() : '')
@@ -66,7 +66,7 @@ function* namesIn({ tokens }: Script): Generator<{ name: string; index: number }
       yield { name: text(index + 2), index }
 }
 
-/** A template that begins with a path: `/api/${id}`. */
+/** Returns whether a template begins with a path: `/api/${id}`. */
 function isPath({ kinds, texts }: Script['tokens'], index: number): boolean {
   return (
     texts[index] === '`' &&
@@ -77,7 +77,7 @@ function isPath({ kinds, texts }: Script['tokens'], index: number): boolean {
 
 const clauseMax = 100
 
-/** True where `from` ends the clause of an import or an export. */
+/** Returns whether `from` ends an import or export clause. */
 function isImport({ texts }: Script['tokens'], index: number): boolean {
   for (let at = index - 1; at >= 0 && index - at < clauseMax; at--) {
     if (texts[at] === 'import' || texts[at] === 'export') return true

@@ -5,10 +5,7 @@ const inflaters =
   'DecompressionStream,pako,LZString,fflate,inflate,LZMA,lzma,decompress,getImageData'.split(',')
 const argumentMax = 16
 
-/**
- * Where a script bears the marks of a packer, in order: RegPack, JSCrush, Roadroller, pictures,
- * streams.
- */
+/** Returns the positions of known packers: RegPack, JSCrush, Roadroller, images, streams. */
 export function packersOf(script: Script): number[] {
   const { texts, find } = script.tokens
   const splits = (index: number) => texts[index + 3] === '.' && texts[index + 4] === 'split'
@@ -17,16 +14,13 @@ export function packersOf(script: Script): number[] {
   return [...withs, ...inflating, ...roadrollers(script)].sort((a, b) => a - b)
 }
 
-/** True where the sink itself is a packer's: p.a.c.k.e.d, or unescape(escape()). */
+/** Returns whether a sink is part of a packer: p.a.c.k.e.d, or unescape(escape()). */
 export function isPackedCall({ tokens: { texts } }: Script, index: number): boolean {
   const near = texts.slice(index, index + argumentMax).join(' ')
   return /^eval \( (?:function \( p , a , c , k , e ,|unescape \( escape \()/.test(near)
 }
 
-/**
- * Roadroller's decoder is an arithmetic decoder in a string: logarithms and exponentials over a
- * payload.
- */
+/** Finds Roadroller: an arithmetic decoder with logarithms and exponentials over a payload. */
 function roadrollers({ tokens: { kinds, texts, code } }: Script): number[] {
   if (!code.includes('Math.exp(') || !code.includes('Math.log(')) return []
   return [...kinds.keys()].filter((index) => {

@@ -153,25 +153,25 @@ test.each(table)('%s', (_, html, codes) => {
   expect(found(html)).toEqual(codes)
 })
 
-test('a broken ask is named with its number and its fault', () => {
+test('an invalid entry is reported with its number and problem', () => {
   const asks = '[{"name":"a","kind":"sound","what":"x"},{"name":"B","kind":"sound","what":"x"}]'
   const [finding] = scan(`<script data-assets type="application/json">${asks}</script>`).findings
   expect(finding?.help).toBe(
-    'Ask 2 in data-assets: name must be 1 to 64 of a-z, 0-9, dot, - and _.',
+    'Entry 2 of data-assets: name must be 1 to 64 of a-z, 0-9, dot, - and _.',
   )
 })
 
-test('an address that will not load is named once', () => {
+test('reports an external URL once', () => {
   const { verdict, listable, findings } = scan('<img src=a.png><img src=a.png>')
   expect({ verdict, listable, count: findings.length }).toEqual({
     verdict: 'warn',
     listable: true,
     count: 1,
   })
-  expect(findings[0]?.help).toStartWith('a.png will not load here')
+  expect(findings[0]?.help).toStartWith('a.png does not load here')
 })
 
-test('only what can be an asset is told to be uploaded as one', () => {
+test('suggests assets only for files that can be assets', () => {
   const upload = (page: string) => scan(page).findings.map(({ help }) => /upload it/.test(help))
   expect(upload('<img src=https://x.example/cat><audio src="/a.mp3?v=2">')).toEqual([true, true])
   expect(upload("<script>fetch('rows.json')</script>")).toEqual([true])

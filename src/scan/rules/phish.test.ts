@@ -201,11 +201,11 @@ const honest: [string, string][] = [
   ['prose about phishing', `<h1>PayPal scams</h1><p>They say: sign in to verify your account.</p>`],
 ]
 
-test.each(honest)('lets pass: %s', (_, html) => {
+test.each(honest)('allows: %s', (_, html) => {
   expect(scan(html).findings.filter(({ effect }) => effect !== 'warn')).toEqual([])
 })
 
-test('names the line of the form and of the field', () => {
+test('reports the line of the form and of the field', () => {
   const form = `<form\n action="https://evil.example">\n${login}\n</form>`
   const html = `<title>PayPal</title>\n<p>Log in</p>\n${form}`
   const found = scan(html).findings.map(({ code, line }) => [code, line])

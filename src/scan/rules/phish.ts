@@ -1,11 +1,11 @@
 import type { Hit } from '../findings.ts'
 import { type Field, isRemote, type Page } from '../page.ts'
 import { pattern } from '../pattern.ts'
-import { wearsBrand } from './brands.ts'
+import { showsBrand } from './brands.ts'
 import { type Credential, credentialOf } from './credentials.ts'
-import { asksForWallet } from './wallet.ts'
+import { requestsWalletSecret } from './wallet.ts'
 
-interface Asked {
+interface CredentialField {
   field: Field
   kind: Credential
 }
@@ -23,28 +23,25 @@ const signIn = pattern(
   String.raw`zaloguj|войти|вход|giriş yap|登录|登錄|ログイン|로그인|تسجيل الدخول|logga in|log ind`,
 )
 
-/**
- * The three kinds of phishing: a form that sends credentials away, a brand's sign-in, a wallet's
- * words.
- */
+/** Phishing: forms that send credentials away, sign-ins of brands, and wallet phrases. */
 export function* phishing(page: Page): Generator<Hit> {
-  const asked = page.fields.slice(0, fieldsMax).flatMap((field): Asked[] => {
+  const requested = page.fields.slice(0, fieldsMax).flatMap((field): CredentialField[] => {
     const kind = credentialOf(field)
     return kind ? [{ field, kind }] : []
   })
-  if (asked.length === 0) return
-  const credentials = asked.filter(({ kind }) => kind !== 'token')
+  if (requested.length === 0) return
+  const credentials = requested.filter(({ kind }) => kind !== 'token')
   const signsIn = signIn.test(page.words)
   yield* sentForms(page, credentials)
-  yield* sentByScript(page, asked, credentials, signsIn)
+  yield* sentByScript(page, requested, credentials, signsIn)
   const login = credentials.find(({ kind }) => kind !== 'seed')
-  if (login && signsIn && wearsBrand(page)) yield { code: 'phish.brand_login', at: login.field.at }
+  if (login && signsIn && showsBrand(page)) yield { code: 'phish.brand_login', at: login.field.at }
   const seed = credentials.find(({ kind }) => kind === 'seed')
-  if (seed && asksForWallet(page, credentials.length))
+  if (seed && requestsWalletSecret(page, credentials.length))
     yield { code: 'phish.wallet_seed', at: seed.field.at }
 }
 
-/** Leaves the page: another host, mail, or a script on a server. */
+/** Returns whether a form action leaves the page: another host, email, or a server script. */
 function leaves(action: string): boolean {
   const url = action.slice(0, 2000)
   return isRemote(url) || /^\s*mailto:/i.test(url) || isServerScript(url)
@@ -54,7 +51,7 @@ function isServerScript(url: string): boolean {
   return /^[^\s?#]{1,300}\.(?:php\d?|aspx?|ashx|jsp|jspx|cgi|pl|cfm)(?:[?#]|$)/i.test(url.trim())
 }
 
-function* sentForms(page: Page, credentials: Asked[]): Generator<Hit> {
+function* sentForms(page: Page, credentials: CredentialField[]): Generator<Hit> {
   const holding = new Set(credentials.map(({ field }) => field.form))
   for (const [index, form] of page.forms.entries()) {
     const button = form.button && credentials.length > 0
@@ -88,12 +85,12 @@ const mailers = ['emailjs', 'Email']
 
 function* sentByScript(
   page: Page,
-  asked: Asked[],
-  credentials: Asked[],
+  requested: CredentialField[],
+  credentials: CredentialField[],
   signsIn: boolean,
 ): Generator<Hit> {
   for (const { use, url, at } of page.requests) {
-    const box = asked.length > 0 && dropBoxes.test(url.slice(0, 300))
+    const box = requested.length > 0 && dropBoxes.test(url.slice(0, 300))
     const made = use === 'action' && leaves(url)
     const sent = signsIn && sends.has(use) && (leaves(url) || /\.php\b/.test(url.slice(0, 200)))
     if (box || (credentials.length > 0 && (made || sent)))

@@ -1,16 +1,13 @@
 import type { Hit } from '../findings.ts'
 import { type Constants, fold } from '../fold.ts'
-import { isRemote, type Page, roomOf, type Script } from '../page.ts'
+import { isRemote, newScanBudget, type Page, type Script } from '../page.ts'
 
-/**
- * Meta refreshes to an address, and scripts that lead away by themselves; a click on a link is no
- * redirect.
- */
+/** Meta refreshes to a URL, and scripts that navigate by themselves. Clicks are no redirects. */
 export function* redirects(page: Page): Generator<Hit> {
   for (const { url, at } of page.refreshes)
     if (!url.startsWith('#')) yield { code: 'redirect.meta', at }
   // No names are known here, and all uses of the page share one room.
-  const constants: Constants = { values: new Map(), room: roomOf('') }
+  const constants: Constants = { values: new Map(), budget: newScanBudget('') }
   for (const script of page.scripts) {
     if (script.handler) continue
     for (const index of script.tokens.find('location'))
@@ -25,7 +22,7 @@ function isOwn({ tokens: { texts } }: Script, index: number): boolean {
   return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
 }
 
-/** Data that a browser would show as a page; all else is a file to keep. */
+/** Data URLs that a browser would show as a page. */
 const aPage = /^\s*data:(?!application\/octet-stream)/i
 
 function leadsAway({ tokens }: Script, index: number, constants: Constants): boolean {

@@ -3,7 +3,7 @@ import { type Page, placeOfWord } from '../page.ts'
 import { pattern } from '../pattern.ts'
 import { TEXT } from '../token-kinds.ts'
 
-/** Tech-support alarms with a telephone number, and pages that have people run what they paste. */
+/** Tech-support alarms with a phone number, and pages that make people run pasted commands. */
 export function* scams(page: Page): Generator<Hit> {
   const support = techSupport(page.words)
   if (support !== -1) yield { code: 'scam.tech_support', at: placeOfWord(page, support) }
@@ -70,7 +70,7 @@ function pasteRun(page: Page): number {
   return -1
 }
 
-/** The page fills the clipboard, or holds a command to be pasted. */
+/** Returns whether the page writes the clipboard or shows a command to paste. */
 function writesClipboard(page: Page): boolean {
   return page.scripts.some(({ tokens }) => {
     if (tokens.find('writeText').length > 0 || tokens.find('execCommand').length > 0) return true

@@ -26,7 +26,7 @@ test.each(live)('finds a key: %s', (_, key) => {
   expect(findings[0]?.excerpt).toBe(`const key = '${key.slice(0, 6)}…'`)
 })
 
-test('finds a private key and shows its first line only', () => {
+test('finds a private key and shows only its first line', () => {
   const body = `${mixed}\n`.repeat(8)
   const key = `-----BEGIN RSA PRIVATE KEY-----\n${body}-----END RSA PRIVATE KEY-----`
   expect(scan(`<pre>\n${key}`).findings).toMatchObject([
@@ -71,11 +71,11 @@ const examples: [string, string][] = [
   ['a style', 'mask-image risk-assessment task-abcdefabcdefabcdefabcdefabcdefabcdef'],
 ]
 
-test.each(examples)('lets pass: %s', (_, text) => {
+test.each(examples)('allows: %s', (_, text) => {
   expect(scan(`<pre>${text}</pre>`).verdict).toBe('clean')
 })
 
-test('a Google key that is public by design passes', () => {
+test('allows a Google key that is public by design', () => {
   const config = `{ apiKey: 'AIza${mixed}x-7', authDomain: 'x.firebaseapp.com' }`
   expect(scan(`<script>init(${config})</script>`).verdict).toBe('clean')
 })

@@ -1,14 +1,12 @@
 import type { Hit } from '../findings.ts'
 import type { Page } from '../page.ts'
-import { theRule } from '../rules.ts'
-import { findSecrets } from '../secret-shapes.ts'
+import { getRule } from '../rules.ts'
+import { findSecrets } from '../secret-patterns.ts'
 
 const publicGoogleKey = /firebaseapp|messagingSenderId|authDomain/
 const mapsKey = /maps\.googleapis\.com\/maps[^\s"'<>]{0,300}$/
 
-/**
- * Private keys and API keys that look live, wherever they stand: a comment is as public as code.
- */
+/** Private keys and API keys that look live, anywhere in the page, comments included. */
 export function* secrets(page: Page): Generator<Hit> {
   const firebase = publicGoogleKey.test(page.html)
   for (const { name, at } of findSecrets(page.html)) {
@@ -21,6 +19,6 @@ export function* secrets(page: Page): Generator<Hit> {
 }
 
 function hit(name: string, at: number): Hit {
-  const help = `This looks like a live ${name}. ${theRule('secret.leak').help}`
+  const help = `This looks like a live ${name}. ${getRule('secret.leak').help}`
   return { code: 'secret.leak', at, help }
 }

@@ -1,7 +1,7 @@
 import type { Script } from '../page.ts'
 import { NAME, TEXT } from '../token-kinds.ts'
 
-/** What turns encoded text, or numbers, into text. */
+/** Functions that turn encoded text or numbers into text. */
 export const decoders: ReadonlySet<string> = new Set(
   'atob,unescape,fromCharCode,charCodeAt,codePointAt,fromCodePoint'.split(','),
 )
@@ -10,15 +10,14 @@ const shortName = 2
 const nearTokens = 300
 const positionsMax = 200_000
 
-/** Names of a script that hold something decoded, or decode. */
+/** Names of a script that hold decoded text, or that decode. */
 export interface Taint {
   has(name: string, index: number): boolean
 }
 
 /**
- * Walks the tokens once: a name is tainted when a decoding stands in its assignment or in its
- * function's body. A minifier gives one short name to many things: a short name is tainted only
- * for the next 300 tokens.
+ * Finds tainted names: those whose assignment or function body decodes text. Minifiers reuse short
+ * names, so a short name is tainted only for the next 300 tokens.
  */
 export function taintOf({ tokens: { kinds, texts } }: Script): Taint {
   const marks = new Map<string, number[]>()
@@ -29,7 +28,7 @@ export function taintOf({ tokens: { kinds, texts } }: Script): Taint {
     if (known) known.push(index)
     else marks.set(name, [index])
   }
-  /** Where a name was tainted; undefined where it is not, or no longer. */
+  /** Returns the position at which a name was tainted; undefined if it is not tainted now. */
   const since = (name: string, index: number): number | undefined => {
     const known = marks.get(name)
     if (!known || name.length > shortName) return known && index
@@ -55,7 +54,7 @@ export function taintOf({ tokens: { kinds, texts } }: Script): Taint {
       mark(assigned, index)
       mark(bodies.at(-1) ?? '', index)
     } else if (assigned && kinds[index] === NAME && texts[index - 1] !== '.') {
-      // As old as it was: short names that hand it round would hold it for good.
+      // Keep the old position, or short names that pass it on would stay tainted for ever.
       const old = since(text, index)
       if (old !== undefined && old > (marks.get(assigned)?.at(-1) ?? -1)) mark(assigned, old)
     }
@@ -68,7 +67,7 @@ function isFunction(texts: string[], at: number): boolean {
   return text === 'function' || text === 'async' || text === '(' || texts[at + 1] === '=>'
 }
 
-/** The largest of the rising positions that is not behind `index`; far away where none is. */
+/** Returns the largest of the ascending positions up to `index`; -Infinity if there is none. */
 export function lastBefore(positions: number[], index: number): number {
   let [low, high] = [0, positions.length]
   while (low < high) {

@@ -32,10 +32,7 @@ const slurs = pattern(
   String.raw`towelheads?|trann(?:y|ies)|gooks?|untermensch(?:en)?)\b`,
 )
 
-/**
- * Slurs in what a visitor sees; orders to agents anywhere in the page, for agents read its
- * source.
- */
+/** Slurs in visible text, and instructions to agents anywhere, since agents read the source. */
 export function* textPolicy(page: Page): Generator<Hit> {
   for (const found of page.words.matchAll(slurs))
     yield { code: 'text.policy', at: placeOfWord(page, found.index) }
@@ -45,12 +42,12 @@ export function* textPolicy(page: Page): Generator<Hit> {
         code: 'text.policy',
         at: found.index,
         help:
-          'Remove the words aimed at agents: what a page says to a reading agent must not be an ' +
-          'order.',
+          'Remove the instructions to agents. The text of a page must not give orders to the agents ' +
+          'that read it.',
       }
 }
 
-/** Whether a text of an agent or a person has what the rule forbids on pages. */
+/** Returns whether a text of an agent or a person breaks this rule. */
 export function isForbidden(text: string): boolean {
   const words = plain(text)
   return words.search(slurs) >= 0 || agentOrders.some((orders) => words.search(orders) >= 0)

@@ -33,11 +33,10 @@ const lineMax = 90
 const manyWords = 11
 
 /**
- * A field for seed words or a private key, in a page that acts as a wallet: asks for *your*
- * words, names a wallet in a heading, or offers to import, connect or verify one. A page that
- * explains, or makes words up, does none of these.
+ * Returns whether a page acts as a wallet and requests its secret: it asks for *your* words, names a
+ * wallet in a heading, or offers to import, connect or verify one. Explanations do none of these.
  */
-export function asksForWallet(page: Page, fields: number): boolean {
+export function requestsWalletSecret(page: Page, fields: number): boolean {
   if (fields >= manyWords && crypto.test(page.words)) return true
   if (asksForYours(page.words)) return crypto.test(page.words)
   return page.runs.some(({ text, role }) => {

@@ -4,10 +4,7 @@ import { NAME, TEXT } from '../token-kinds.ts'
 
 const names = ['RTCPeerConnection', 'webkitRTCPeerConnection', 'mozRTCPeerConnection']
 
-/**
- * Real references to RTCPeerConnection in code: not comments, texts, keys of objects or `typeof`
- * questions.
- */
+/** References to RTCPeerConnection in code, except comments, texts, object keys and `typeof`. */
 export function* webrtc(page: Page): Generator<Hit> {
   for (const script of page.scripts) {
     for (const name of names)
@@ -30,7 +27,7 @@ function isMention({ tokens: { texts } }: Script, index: number): boolean {
   return texts[index - 3] === 'typeof'
 }
 
-/** `window['RTCPeerConnection']`, also through a name that holds the text. */
+/** Finds `window['RTCPeerConnection']`, also through a constant. */
 function* computed(script: Script): Generator<Hit> {
   const { kinds, texts, find } = script.tokens
   for (let index = 0; index < kinds.length; index++) {

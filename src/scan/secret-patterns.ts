@@ -1,9 +1,6 @@
 import { pattern } from './pattern.ts'
-/**
- * What a live key looks like: its name for the help, and its shape. Every shape starts with fixed
- * text.
- */
-const schemas: readonly [name: string, shape: string][] = [
+/** Patterns of live API keys with their names. Every pattern starts with fixed text. */
+const patterns: readonly [name: string, shape: string][] = [
   ['Anthropic key', 'sk-ant-[a-z0-9]{2,8}-[\\w-]{40,120}'],
   ['OpenAI key', 'sk-(?:proj|svcacct|admin)-[\\w-]{40,200}'],
   ['OpenAI key', 'sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}'],
@@ -35,14 +32,14 @@ const schemas: readonly [name: string, shape: string][] = [
   ['agent key', '[agp]k_[A-Za-z0-9]{40}'],
 ]
 
-/** How the shapes begin: only there is a closer look worth its time. */
+/** The fixed starts of all patterns. Only these places are matched against the patterns. */
 const marks = pattern(
   'g',
   String.raw`sk-|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|[sr]k_live_|AIza|`,
   String.raw`GOCSPX-|SG\.|hf_|r8_|gsk_|xai-|npm_|pypi-|shp[acps]|do[opr]_v1_|[0-9]{8,10}:AA|`,
   String.raw`discord(?:app)?\.com/api|hooks\.slack|[agp]k_[A-Za-z0-9]`,
 )
-const shape = new RegExp(`(?:${schemas.map(([, text]) => text).join('|')})(?![A-Za-z0-9_-])`, 'y')
+const shape = new RegExp(`(?:${patterns.map(([, text]) => text).join('|')})(?![A-Za-z0-9_-])`, 'y')
 const pemMark = /-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED |PGP )?PRIVATE KEY(?: BLOCK)?-----/g
 const pemMax = 4000
 
@@ -52,15 +49,12 @@ export interface Secret {
   text: string
 }
 
-/**
- * All live-looking keys in a text, examples left out, those of one kind in order; linear in the
- * text.
- */
+/** Finds all keys in a text that look live, without examples. Linear in the text. */
 export function* findSecrets(text: string): Generator<Secret> {
   for (const found of text.matchAll(pemMark)) {
     const start = found.index + found[0].length
     const [body = ''] = text.slice(start, start + pemMax).split('-----', 1)
-    // An Ed25519 key is the shortest: 48 bytes in base64.
+    // The shortest key is Ed25519: 48 bytes in base64.
     const key = /^[A-Za-z0-9+/=]{64,100}/.exec(body.replace(/\\[nr]|[\s"',\\]/g, ''))?.[0]
     if (key && looksLive(key)) yield { name: 'private key', at: found.index, text: found[0] }
   }
@@ -76,12 +70,10 @@ export function* findSecrets(text: string): Generator<Secret> {
 }
 
 function nameOf(key: string): string {
-  return schemas.find(([, text]) => new RegExp(`^(?:${text})$`).test(key))?.[0] ?? 'key'
+  return patterns.find(([, text]) => new RegExp(`^(?:${text})$`).test(key))?.[0] ?? 'key'
 }
 
-/**
- * Not a placeholder: many different characters, no long runs, no word that says it is an example.
- */
+/** Returns whether a key is no placeholder: varied characters, no long runs, no word like "example". */
 function looksLive(key: string): boolean {
   const tail = key.slice(-32)
   if (/example|sample|dummy|placeholder|your[-_]?|redacted|x{5}|\*{4}|\.{4}/i.test(key))
@@ -92,7 +84,7 @@ function looksLive(key: string): boolean {
 
 const shown = 6
 
-/** A text with every key in it cut to its first letters, and private keys to their first line. */
+/** Returns a text with keys cut to their first letters and private keys to their first line. */
 export function maskSecrets(text: string): string {
   const parts: string[] = []
   let past = 0

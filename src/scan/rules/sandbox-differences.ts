@@ -4,39 +4,35 @@ import { CHUNK, TEXT } from '../token-kinds.ts'
 import { credentialOf } from './credentials.ts'
 
 const asking =
-  'answers no at first, and the press is made again with the answer: outside of a press nothing ' +
-  'comes of it. Ask with a <dialog> of your own.'
-const pickers = 'is refused here: save by a[download], open by <input type=file>.'
+  'returns no at first here, and the click is repeated with the answer. Outside a click it has no ' +
+  'effect. Use your own <dialog>.'
+const pickers = 'is not available here. Save with a[download], open with <input type=file>.'
 const calls: Record<string, string> = {
   confirm: `confirm() ${asking}`,
   prompt: `prompt() ${asking}`,
-  print: 'print() does nothing here: offer a file to keep, by a[download].',
+  print: 'print() does nothing here. Offer a file with a[download].',
   showSaveFilePicker: `showSaveFilePicker() ${pickers}`,
   showOpenFilePicker: `showOpenFilePicker() ${pickers}`,
 }
 const members: Record<string, [of: string, help: string]> = {
-  open: [
-    'indexedDB',
-    'indexedDB cannot be opened here: keep saves in localStorage, which has 1 MB for each app.',
-  ],
-  getUserMedia: ['mediaDevices', 'There is no camera and no microphone here.'],
-  getCurrentPosition: ['geolocation', 'Where the visitor is, is not told here.'],
-  watchPosition: ['geolocation', 'Where the visitor is, is not told here.'],
-  readText: ['clipboard', 'The clipboard is not read here: take what is pasted (event paste).'],
+  open: ['indexedDB', 'indexedDB is not available here. Use localStorage, which has 1 MB per app.'],
+  getUserMedia: ['mediaDevices', 'Camera and microphone are not available here.'],
+  getCurrentPosition: ['geolocation', 'Geolocation is not available here.'],
+  watchPosition: ['geolocation', 'Geolocation is not available here.'],
+  readText: ['clipboard', 'Reading the clipboard is not available here. Handle the paste event.'],
 }
 const popups =
-  'No window opens here, and null comes back: show what it would hold as a part of the page, or ' +
-  'offer it as a file, by a[download].'
-const frames = 'Frames do not work here in all browsers: show what is in it as a part of the page.'
-const leaving =
-  'This leaves the page, which then begins anew: write location.hash, and hear hashchange.'
+  'window.open() opens no window here and returns null. Show the content in the page, or offer it ' +
+  'as a file with a[download].'
+const frames = 'Frames do not work here in all browsers. Show the content in the page.'
+const leaving = 'This reloads the page. Set location.hash and handle hashchange.'
 const sending =
-  'A form is sent nowhere here: use a link, which the viewer offers to open, or handle submit.'
+  'Forms are not sent here. Use a link, which the viewer offers to open, or handle submit.'
 
-/** What the sandbox has another way of, or none: the page goes on, and does not do what it says. */
-export function* standIns(page: Page): Generator<Hit> {
+/** Browser features that are missing or different in the sandbox. */
+export function* sandboxDifferences(page: Page): Generator<Hit> {
   for (const at of page.frames) yield hit(at, frames)
-  // Of a form that asks for what is secret another rule speaks.
+  // Another rule reports forms with credentials.
   if (!page.fields.some(credentialOf))
     for (const { action, at } of page.forms) if (isRemote(action)) yield hit(at, sending)
   const own = new Set(Object.keys(calls).filter((name) => page.scripts.some((s) => makes(s, name))))
@@ -60,7 +56,7 @@ export function* standIns(page: Page): Generator<Hit> {
 
 const hit = (at: number, help: string): Hit => ({ code: 'sandbox.differs', at, help })
 
-/** True where a script makes a function of that name itself. */
+/** Returns whether a script defines a function of that name. */
 function makes({ tokens: { texts, find } }: Script, name: string): boolean {
   return find(name).some((index) => {
     const before = texts[index - 1] ?? ''
@@ -70,7 +66,7 @@ function makes({ tokens: { texts, find } }: Script, name: string): boolean {
   })
 }
 
-/** A call of the window's own function, rather than of a method or of one the page made. */
+/** Returns whether a call is to the window's function, not to a method or the page's own. */
 function isCall(script: Script, index: number, own: boolean): boolean {
   const { texts } = script.tokens
   if (texts[index + 1] !== '(') return false
@@ -78,7 +74,7 @@ function isCall(script: Script, index: number, own: boolean): boolean {
   return !own && texts[index - 1] !== 'function' && !isMethod(script, index + 1)
 }
 
-/** `window.open('')`: one with an address is handed to the viewer, which offers it. */
+/** Matches `window.open('')`. The viewer offers a link for a call with a URL. */
 function opensEmpty({ tokens: { kinds, texts } }: Script, index: number): boolean {
   if (texts[index - 1] !== '.' || texts[index - 2] !== 'window' || texts[index + 1] !== '(')
     return false
@@ -88,7 +84,7 @@ function opensEmpty({ tokens: { kinds, texts } }: Script, index: number): boolea
 
 const argumentsMax = 60
 
-/** True for `confirm(text) {`, in a class or an object. */
+/** Returns whether `confirm(text) {` defines a method. */
 function isMethod({ tokens: { texts } }: Script, open: number): boolean {
   let depth = 0
   for (let at = open; at < open + argumentsMax; at++) {
@@ -98,7 +94,7 @@ function isMethod({ tokens: { texts } }: Script, open: number): boolean {
   return false
 }
 
-/** `location = '#a'`, `location.href = '#a'`, `location.assign('#a')`. */
+/** Matches `location = '#a'`, `location.href = '#a'` and `location.assign('#a')`. */
 function isHash({ tokens: { kinds, texts } }: Script, index: number): boolean {
   if (texts[index - 1] === '.' && !/^(?:window|document|self)$/.test(texts[index - 2] ?? ''))
     return false
