@@ -22,6 +22,6 @@ export async function adjustRating(
     })
     .where(eq(apps.id, id))
     .returning()
-  if (!app) throw new Error('a review of no app')
+  if (!app) throw new Error('the reviewed app does not exist')
   return app
 }

@@ -34,7 +34,7 @@ export const AppSchema = Type.Object(
     listed: oneOf(['off', 'pending', 'on', 'taken_down']),
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: nullable(Type.Integer()),
-    comments: Type.Boolean({ description: 'Whether others may comment on it.' }),
+    comments: Type.Boolean({ description: 'Others may comment on it.' }),
     remixOf: nullable(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
@@ -45,7 +45,8 @@ export const AppSchema = Type.Object(
       Type.Object(
         { reason: Type.String(), at: TimeSchema },
         {
-          description: 'Its link shows a warning, and Explore nothing, until somebody has looked.',
+          description:
+            'In quarantine: its link shows a warning, and Explore hides it until a review.',
         },
       ),
     ),
@@ -60,13 +61,13 @@ const about = {
   title: Type.Optional(textSchema(titleCharsMax, { minLength: 1 })),
   description: Type.Optional(textSchema(descriptionCharsMax)),
   shelf: Type.Optional(oneOf(shelfNames)),
-  store: Type.Optional(Type.Boolean({ description: 'true: put on Explore; false: take off.' })),
+  store: Type.Optional(Type.Boolean({ description: 'true: list on Explore; false: remove.' })),
   remix: Type.Optional(oneOf(['off', 'free', 'price'])),
   priceRemix: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: remixPriceCreditsMax,
-      description: 'Credits a remix costs, with remix "price".',
+      description: 'Price of a remix in credits, with remix "price".',
     }),
   ),
 }
@@ -74,27 +75,27 @@ const about = {
 /** Idempotency key of a request in its body. */
 export const RefSchema = Type.String({
   pattern: '^[A-Za-z0-9_-]{8,64}$',
-  description: 'Your own name for this request: sent again, it does nothing more.',
+  description: 'Idempotency key: the same ref never runs a request twice.',
 })
 
 /** Highest price that the caller accepts (document 1, section 2). */
 export const MaxCreditsSchema = Type.Integer({
   minimum: 0,
   maximum: remixPriceCreditsMax,
-  description: 'The most you agree to pay.',
+  description: 'Highest price you accept.',
 })
 
 /** Source of a version: a page, or a prompt for the builder. */
 export const sourceProperties = {
-  html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
+  html: Type.Optional(Type.String({ minLength: 1, description: 'A complete page, at most 4 MB.' })),
   prompt: Type.Optional(
     textSchema(buildPromptCharsMax, {
       minLength: 1,
-      description: 'What the service is to build, or to change.',
+      description: 'Description of the app to build, or of the change.',
     }),
   ),
   dryRun: Type.Optional(
-    Type.Boolean({ description: 'true: only scan and price; nothing is kept.' }),
+    Type.Boolean({ description: 'true: only scan and price; nothing is stored.' }),
   ),
   maxCredits: Type.Optional(MaxCreditsSchema),
   ref: Type.Optional(RefSchema),
@@ -114,7 +115,7 @@ export type PublishAppRequest = Static<typeof PublishAppSchema>
 export const ChangeAppSchema = Type.Object(
   {
     ...about,
-    comments: Type.Optional(Type.Boolean({ description: 'false: nobody may comment on it.' })),
+    comments: Type.Optional(Type.Boolean({ description: 'false: turns comments off.' })),
   },
   {
     additionalProperties: false,

@@ -24,11 +24,11 @@ const listRoutes = (ctx: AppContext) =>
           id: 'explore',
           tag: 'Explore',
           mcp: 11,
-          summary: 'Find apps and games that were shared.',
+          summary: 'Find shared apps and games.',
           more:
-            'Newest first, unless sort says otherwise. q is plain words: each must stand in the ' +
-            'title or the description, whole or as a beginning; other orders ' +
-            'than new are those of the 500 newest matches. price is that of a remix.',
+            'Newest first by default. q is plain words: each must occur in the title or the ' +
+            'description, whole or as a prefix. Orders other than new sort the 500 newest ' +
+            'matches. price filters by the price of a remix.',
         },
         { 200: schemas.ItemListSchema },
         ['agents_off', 'bad_request'],
@@ -38,7 +38,7 @@ const listRoutes = (ctx: AppContext) =>
       '/explore/shelves',
       () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
       publicOperation(
-        { id: 'list_shelves', tag: 'Explore', summary: 'The shelves, each with its glyph.' },
+        { id: 'list_shelves', tag: 'Explore', summary: 'List the shelves with their glyphs.' },
         { 200: schemas.ShelfListSchema },
         ['agents_off'],
       ),
@@ -46,7 +46,11 @@ const listRoutes = (ctx: AppContext) =>
     .get('/explore/feed.atom', ({ query }) => atomFeed(ctx, query), {
       query: schemas.FeedQuerySchema,
       ...publicOperation(
-        { id: 'get_atom_feed', tag: 'Explore', summary: 'The newest items, or a search, as Atom.' },
+        {
+          id: 'get_atom_feed',
+          tag: 'Explore',
+          summary: 'Read the newest items, or a search, as Atom.',
+        },
         { 200: schemas.AtomSchema },
         ['agents_off', 'bad_request'],
       ),
@@ -54,7 +58,11 @@ const listRoutes = (ctx: AppContext) =>
     .get('/explore/feed.json', ({ query }) => jsonFeed(ctx, query), {
       query: schemas.FeedQuerySchema,
       ...publicOperation(
-        { id: 'get_json_feed', tag: 'Explore', summary: 'The same as JSON Feed.' },
+        {
+          id: 'get_json_feed',
+          tag: 'Explore',
+          summary: 'Read the newest items, or a search, as JSON Feed.',
+        },
         { 200: schemas.JsonFeedSchema },
         ['agents_off', 'bad_request'],
       ),
@@ -67,7 +75,7 @@ const itemRoutes = (ctx: AppContext) =>
       params: Type.Object({ handle: Type.String() }),
       query: schemas.MakerQuerySchema,
       ...publicOperation(
-        { id: 'get_maker', tag: 'Explore', summary: 'A maker and what it has on Explore.' },
+        { id: 'get_maker', tag: 'Explore', summary: 'Read a maker and its items on Explore.' },
         { 200: schemas.MakerPageSchema },
         ['agents_off', 'bad_request', 'not_found'],
       ),
@@ -80,7 +88,7 @@ const itemRoutes = (ctx: AppContext) =>
           id: 'get_item',
           tag: 'Explore',
           mcp: 'shown',
-          summary: 'One item: versions, remixes, lineage, rating.',
+          summary: 'Read an item: versions, remixes, lineage, rating.',
         },
         { 200: schemas.ItemPageSchema },
         ['agents_off', ...appErrors],
@@ -95,8 +103,8 @@ const itemRoutes = (ctx: AppContext) =>
           id: 'get_source',
           tag: 'Explore',
           mcp: 'shown',
-          summary: 'The page and the files of an item.',
-          more: 'Open where a remix is free. Send your key for your own items and those you bought.',
+          summary: 'Read the page and the files of an item.',
+          more: 'Public when remixes are free. Send your key for your own and your purchased items.',
         },
         { 200: schemas.SourceSchema },
         [

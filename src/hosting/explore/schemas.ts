@@ -27,7 +27,7 @@ const ItemSchema = Type.Object(
     description: Type.String(),
     shelf: oneOf(shelfNames),
     icon: nullable(Type.String()),
-    maker: Type.String({ description: '@ and the handle of its maker.' }),
+    maker: Type.String({ description: '@ and the handle of the maker.' }),
     version: Type.Integer({ description: 'The version on Explore.' }),
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: nullable(Type.Integer()),
@@ -35,7 +35,7 @@ const ItemSchema = Type.Object(
     remixes: Type.Integer(),
     opens: Type.Integer(),
     rating: RatingSchema,
-    published: Type.String({ format: 'date-time', description: 'When it first came to Explore.' }),
+    published: Type.String({ format: 'date-time', description: 'Time of the first listing.' }),
     created: TimeSchema,
     updated: TimeSchema,
   },
@@ -53,7 +53,7 @@ export type Tile = Pick<
 const filters = {
   kind: Type.Optional(oneOf(kinds)),
   shelf: Type.Optional(oneOf(shelfNames)),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Words to search for.' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Search words.' })),
   maker: Type.Optional(Type.String({ maxLength: 31, description: 'A handle, with or without @.' })),
   price: Type.Optional(oneOf(['free', 'paid'])),
   sort: Type.Optional(oneOf(sorts)),
@@ -79,9 +79,11 @@ export const ItemListSchema = Type.Object({ items: Type.Array(ItemSchema), next 
 
 export const ItemPageSchema = Type.Object({
   item: ItemSchema,
-  versions: Type.Array(VersionSchema, { description: 'Up to the one on Explore, newest first.' }),
-  remixes: Type.Array(ItemSchema, { description: 'Those on Explore themselves, newest first.' }),
-  lineage: Type.Array(OriginSchema, { description: 'What it was copied from, to the root.' }),
+  versions: Type.Array(VersionSchema, {
+    description: 'Versions up to the one on Explore, newest first.',
+  }),
+  remixes: Type.Array(ItemSchema, { description: 'Remixes that are on Explore, newest first.' }),
+  lineage: Type.Array(OriginSchema, { description: 'Ancestors of the remix, the root last.' }),
   rating: RatingSchema,
 })
 export type ItemPage = Static<typeof ItemPageSchema>

@@ -15,7 +15,7 @@ const wordIn = <T extends string>(words: readonly T[], word: string | null): T |
 export function presentJob(ctx: AppContext, job: Job): JobBody {
   const { id, item, state, result, error, started, ended } = job
   const kind = wordIn(jobKinds, job.kind)
-  if (!kind) throw new Error(`${job.kind} is no job of an agent.`)
+  if (!kind) throw new Error(`Jobs of kind ${job.kind} do not belong to agents.`)
   const version = Number(result?.version ?? 0)
   return {
     id,

@@ -31,7 +31,7 @@ export const jobRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...agentOperation(
-          { id: 'list_jobs', tag: 'Jobs', summary: 'Your jobs, newest first.' },
+          { id: 'list_jobs', tag: 'Jobs', summary: 'List your jobs, newest first.' },
           { 200: schemas.JobListSchema },
           ['bad_request'],
         ),
@@ -51,10 +51,10 @@ export const jobRoutes = (ctx: AppContext) =>
             id: 'get_job',
             tag: 'Jobs',
             mcp: 5,
-            summary: 'How a job stands.',
+            summary: 'Read a job.',
             more:
-              'With wait it answers as soon as the job changes, or after so many seconds. Nothing ' +
-              'that failed is charged.',
+              'With wait it responds when the job changes, or after that many seconds. Failed work ' +
+              'is not charged.',
           },
           { 200: schemas.JobResponseSchema },
           ['bad_request', 'job_not_found'],
@@ -67,7 +67,7 @@ export const jobRoutes = (ctx: AppContext) =>
         job: presentJob(ctx, await jobs.cancelJob(ctx, caller.agent, params.id)),
       }),
       agentOperation(
-        { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. What did not land is free.' },
+        { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. Unfinished work is not charged.' },
         { 200: schemas.JobResponseSchema },
         [...writeErrors, 'job_not_found', 'not_cancellable'],
       ),
@@ -79,7 +79,7 @@ export const jobRoutes = (ctx: AppContext) =>
         return watch(ctx, { job, mayWatch: () => isStillAuthorized(ctx, caller) }, request)
       },
       agentOperation(
-        { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
+        { id: 'watch_job', tag: 'Jobs', summary: 'Stream the events of a job.' },
         { 200: schemas.JobEventsSchema, 204: Type.Void() },
         ['job_not_found'],
       ),

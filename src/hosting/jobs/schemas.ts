@@ -16,10 +16,12 @@ export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishin
 export const JobItemSchema = Type.Object({
   name: Type.String(),
   kind: Type.String(),
-  price: Type.Number({ description: 'The most it can cost, in credits.' }),
+  price: Type.Number({ description: 'Maximum price in credits.' }),
   state: oneOf(['held', 'made', 'failed']),
-  maker: Type.Optional(Type.String({ description: 'What made it: embedded, or a model.' })),
-  code: Type.Optional(Type.String({ description: 'Why it failed; it was not charged.' })),
+  maker: Type.Optional(Type.String({ description: 'Generator: embedded, or a model.' })),
+  code: Type.Optional(
+    Type.String({ description: 'Error code of a failed item. It was not charged.' }),
+  ),
 })
 export type JobItem = Static<typeof JobItemSchema>
 
@@ -35,8 +37,8 @@ export const JobSchema = Type.Object(
     state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
     step: nullable(oneOf(jobSteps)),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
-    price: Type.Number({ description: 'The most it can cost, in credits.' }),
-    charged: Type.Number({ description: 'What it cost, in credits.' }),
+    price: Type.Number({ description: 'Maximum price in credits.' }),
+    charged: Type.Number({ description: 'Charge in credits.' }),
     created: TimeSchema,
     started: nullable(TimeSchema),
     ended: nullable(TimeSchema),
@@ -56,5 +58,5 @@ export const JobListSchema = Type.Object({
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
 export const JobEventsSchema = mediaSchema('text/event-stream', {
-  description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
+  description: 'Each event is a snapshot of the Job; its id goes into Last-Event-ID.',
 })

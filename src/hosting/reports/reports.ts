@@ -52,8 +52,8 @@ export async function createReport(
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
     const problem =
-      `Choose a reason, and say what you saw in at most ${reportCharsMax} characters and where ` +
-      `to ask you in one line of at most ${reportContactCharsMax}.`
+      `Choose a reason. The text may have ${reportCharsMax} characters, and the contact must be ` +
+      `one line of at most ${reportContactCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }
   const at = ctx.clock.now()
@@ -66,7 +66,7 @@ export async function createReport(
       .insert(reports)
       .values({ ...row, id: newId() })
       .returning()
-    if (!kept) throw new Error('the report was not kept')
+    if (!kept) throw new Error('the insert returned no report')
     if (dangers.includes(reason)) await quarantineAfterReports(ctx, db, app)
     return kept
   })

@@ -26,7 +26,7 @@ export async function createAppeal(
     throw new ApiError('not_found', { what: 'app' })
   }
   if (!isPlainText(text, appealCharsMax) || text.trim() === '') {
-    const problem = `"text" is plain text of 1 to ${appealCharsMax} characters.`
+    const problem = `"text" must be plain text of 1 to ${appealCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }
   const at = ctx.clock.now()

@@ -159,7 +159,7 @@ test('rejects invalid requests and stores nothing', async () => {
     await refused(t, 400, 'bad_request', () => ann.call('POST', path(), body))
   const voiced = { assets: [{ ...ding, kind: 'voice', voice: 'v'.repeat(65) }] }
   const { body } = await refused(t, 400, 'bad_request', () => ann.call('POST', path(), voiced))
-  expect(body).toMatchObject({ error: '"voice" is one plain line of at most 64 characters.' })
+  expect(body).toMatchObject({ error: '"voice" must be one plain line of at most 64 characters.' })
 })
 
 test("rejects a missing key, another agent's app, assets off and a missing generator", async () => {

@@ -112,8 +112,8 @@ function checkTexts({ name, what, voice = '' }: AssetRequest): void {
   const isVoice = isPlainLine(voice, assetVoiceCharsMax)
   if (isPlainText(what, assetPromptCharsMax) && isVoice) return
   const problem = isVoice
-    ? `"what" is plain text of at most ${assetPromptCharsMax} characters.`
-    : `"voice" is one plain line of at most ${assetVoiceCharsMax} characters.`
+    ? `"what" must be plain text of at most ${assetPromptCharsMax} characters.`
+    : `"voice" must be one plain line of at most ${assetVoiceCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'assets' })
 }
 

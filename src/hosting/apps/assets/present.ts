@@ -55,6 +55,6 @@ export function presentAssetList(
     used: { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) },
     note:
       'In the page: await service.assets.ready, then service.assets.url(name). ' +
-      'The addresses here are for a look and stop working within the hour.',
+      'The URLs here are previews and expire within the hour.',
   }
 }

@@ -60,7 +60,7 @@ const ownRoutes = (ctx: AppContext) =>
           id: 'list_assets',
           tag: 'Assets',
           mcp: 'shown',
-          summary: "The files of your app's newest version.",
+          summary: "List the assets of your app's newest version.",
         },
         { 200: schemas.AssetListSchema },
         assetErrors,
@@ -83,12 +83,12 @@ const ownRoutes = (ctx: AppContext) =>
             id: 'make_assets',
             tag: 'Assets',
             mcp: 'shown',
-            summary: 'Have sprites, pictures, sounds, voices and music made for your app.',
+            summary: 'Generate sprites, pictures, sounds, voices and music for your app.',
             more:
-              'Each is kept under its name on the newest version, live at once, and is priced, held ' +
-              'and charged on its own; what fails costs nothing. "waiting" makes all that the page ' +
-              'asks for in its data-assets list and does not have. The answer is 201 when all was ' +
-              'made meanwhile, else 202 with a job.',
+              'Each asset goes live under its name on the newest version. Each is priced, held and ' +
+              'charged by itself; a failed one costs nothing. "waiting" generates the missing ' +
+              "assets of the page's data-assets list. The response is 201 when all assets are " +
+              'done in time, otherwise 202 with a job.',
           },
           {
             200: schemas.AssetPricesSchema,
@@ -114,7 +114,7 @@ const ownRoutes = (ctx: AppContext) =>
         return fileResponse(found, 'attachment', 'private, no-store')
       },
       agentOperation(
-        { id: 'get_asset', tag: 'Assets', summary: 'The bytes of a file of your app.' },
+        { id: 'get_asset', tag: 'Assets', summary: 'Download an asset of your app.' },
         { 200: File },
         ['bad_request', ...assetErrors],
       ),
@@ -123,11 +123,11 @@ const ownRoutes = (ctx: AppContext) =>
       '/apps/:id/assets/:name',
       async ({ caller, params }) => {
         await assets.deleteAsset(ctx, caller.agent, params.id, params.name)
-        const note = 'The newest version has it no more. Older versions keep theirs.'
+        const note = 'Deleted from the newest version. Older versions keep it.'
         return { name: params.name, note }
       },
       agentOperation(
-        { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
+        { id: 'delete_asset', tag: 'Assets', summary: 'Delete an asset from the newest version.' },
         { 200: schemas.DeletedAssetSchema },
         [...writeErrors, ...assetErrors],
       ),
@@ -151,7 +151,7 @@ const uploadRoutes = (ctx: AppContext) =>
         params.name,
         file,
       )
-      const note = `Kept as ${asset.type} in version ${asset.version}, live at once.`
+      const note = `Stored as ${asset.type} in version ${asset.version}; it is live.`
       return status(isNew ? 201 : 200, { asset: presentAsset(ctx, asset), note })
     },
     agentOperation(
@@ -160,10 +160,10 @@ const uploadRoutes = (ctx: AppContext) =>
         tag: 'Assets',
         input: 'handler',
         mcp: 'shown',
-        summary: 'Keep a file of your own.',
+        summary: 'Upload an asset.',
         more:
-          'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, told by the content, never by the name. ' +
-          'It belongs to the newest version and is live at once; a file of that name is replaced.',
+          'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, detected by content and not by name. The ' +
+          'file goes live on the newest version and replaces a file of the same name.',
         takes: uploads,
       },
       { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
@@ -189,8 +189,8 @@ const previewRoutes = (ctx: AppContext) =>
       const { id, version, name } = params
       const path = previewPath(id, version, name)
       if (!isSignedPath(ctx.secret, path, query, ctx.clock.now())) {
-        const see = 'They stop working within the hour: GET /apps/{id}/assets has new ones.'
-        throw new ApiError('not_found', { what: 'look address', see })
+        const see = 'Preview URLs expire within the hour: GET /apps/{id}/assets has new ones.'
+        throw new ApiError('not_found', { what: 'preview URL', see })
       }
       const found = await assets.openPreview(ctx, id, Number(version), name)
       // A takedown must apply at once, so no cache may serve it.
@@ -202,7 +202,7 @@ const previewRoutes = (ctx: AppContext) =>
         signature: Type.Optional(Type.String()),
       }),
       ...publicOperation(
-        { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
+        { id: 'look_at_asset', tag: 'Assets', summary: 'Preview an asset by its signed URL.' },
         { 200: File, 206: File, 416: RangeNotSatisfiableSchema },
         ['agents_off', 'assets_off', ...appErrors],
       ),

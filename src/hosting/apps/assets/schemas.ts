@@ -17,13 +17,13 @@ export const AssetSchema = Type.Object(
   {
     name: Type.String(),
     kind: oneOf(assetKinds),
-    type: Type.String({ description: 'Media type, told by the content.' }),
+    type: Type.String({ description: 'Media type, detected by content.' }),
     bytes: Type.Integer(),
     sha256: Type.String(),
     width: Type.Optional(Type.Integer({ description: 'Pixels.' })),
     height: Type.Optional(Type.Integer({ description: 'Pixels.' })),
     seconds: Type.Optional(Type.Number()),
-    what: Type.Optional(Type.String({ description: 'What it was asked to be.' })),
+    what: Type.Optional(Type.String({ description: 'The prompt of a generated asset.' })),
     seed: Type.Optional(Type.Integer()),
     maker: Type.String({ description: '"upload", "embedded", or the model that made it.' }),
     url: LinkSchema,
@@ -40,7 +40,7 @@ export const AssetRequestSchema = Type.Object(
     kind: oneOf(assetRequestKinds),
     what: textSchema(assetPromptCharsMax, {
       minLength: 1,
-      description: 'What it shows or sounds like; for a voice, the words to say.',
+      description: 'Content of the asset; for a voice, the words to speak.',
     }),
     seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
     width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
@@ -50,7 +50,7 @@ export const AssetRequestSchema = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Another seed, another one.',
+        description: 'A different seed gives a different result.',
       }),
     ),
   },
@@ -63,11 +63,13 @@ export const GenerateAssetsSchema = Type.Object(
   {
     assets: Type.Union([
       Type.Array(AssetRequestSchema, { minItems: 1, maxItems: generatedAssetsMax }),
-      Type.Literal('waiting', { description: 'All that the page asks for and does not have.' }),
+      Type.Literal('waiting', {
+        description: 'All assets that the page requests and does not have.',
+      }),
     ]),
     maxCredits: Type.Optional(Type.Number({ minimum: 0, maximum: remixPriceCreditsMax })),
     ref: Type.Optional(RefSchema),
-    dryRun: Type.Optional(Type.Boolean({ description: 'Answers the prices; nothing is made.' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Returns the prices without generating.' })),
   },
   {
     additionalProperties: false,
@@ -81,7 +83,7 @@ export type GenerateAssetsRequest = Static<typeof GenerateAssetsSchema>
 export const GenerateAssetsResponseSchema = Type.Object({
   job: JobSchema,
   items: Type.Array(JobItemSchema),
-  held: Type.Number({ description: 'Credits that are kept back until each item is made.' }),
+  held: Type.Number({ description: 'Credits that are held until each item is done.' }),
   note: Type.String(),
 })
 export const AssetPricesSchema = Type.Object({
@@ -101,7 +103,7 @@ export const AssetListSchema = Type.Object({
   version: Type.Integer({ minimum: 0 }),
   assets: Type.Array(AssetSchema),
   waiting: Type.Array(MissingAssetSchema, {
-    description: 'What the page asks for and does not have yet.',
+    description: 'Assets that the page requests and does not have yet.',
   }),
   limits: Type.Object({
     fileBytes: Type.Integer(),

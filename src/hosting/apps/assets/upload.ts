@@ -48,7 +48,7 @@ function bytesOf(url: string): Uint8Array {
     if (/;base64$/i.test(url.slice(0, comma))) return Uint8Array.fromBase64(text)
     return new TextEncoder().encode(decodeURIComponent(text))
   } catch {
-    const problem = '"data" is a data URL: data:<type>;base64,<the file in base64>.'
+    const problem = '"data" must be a data URL: data:<type>;base64,<the file in base64>.'
     throw new ApiError('bad_request', { problem })
   }
 }

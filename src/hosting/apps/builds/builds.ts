@@ -68,7 +68,7 @@ export async function startChange(
 
 function checkPrompt(prompt = ''): string {
   if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
-  const problem = `"prompt" is plain text of 1 to ${buildPromptCharsMax} characters.`
+  const problem = `"prompt" must be plain text of 1 to ${buildPromptCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'prompt' })
 }
 

@@ -8,7 +8,7 @@ import { ScanResultSchema } from '../schemas.ts'
 export const BuildStartedSchema = Type.Object({
   job: JobSchema,
   app: Type.Object({ id: IdSchema, link: LinkSchema }),
-  price: Type.Number({ description: 'The most it can cost, in credits.' }),
+  price: Type.Number({ description: 'Maximum price in credits.' }),
   held: Type.Number(),
 })
 

@@ -41,7 +41,7 @@ export async function toIcon(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
   if (await isBlankImage(body)) throw new ApiError('bad_picture', { why: 'it is blank' })
   const { verdict } = await callScanHook(ctx, { type: 'image/png', sha256: sha256(body), body })
   if (verdict === 'clean') return body
-  throw new ApiError('bad_picture', { why: "the operator's own safety check will not show it" })
+  throw new ApiError('bad_picture', { why: "the operator's own safety check blocked it" })
 }
 
 const validators: Record<string, (bytes: Uint8Array) => string | undefined> = {
@@ -59,5 +59,5 @@ async function checkPicture(bytes: Uint8Array): Promise<void> {
       throw new ApiError('bad_picture', { why: 'it has more than 30 million pixels' })
     }
   }
-  throw unreadable('"image" cannot be read: it is no whole JPEG, PNG or WebP.')
+  throw unreadable('"image" cannot be read: it is not a complete JPEG, PNG or WebP.')
 }

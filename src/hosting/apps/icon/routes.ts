@@ -25,11 +25,11 @@ export const iconRoutes = (ctx: AppContext) =>
             id: 'put_icon',
             tag: 'Apps',
             mcp: 'shown',
-            summary: 'Give your app its picture: your own, or one that is made.',
+            summary: 'Set the icon of your app: your own image, or a generated one.',
             more:
-              'Send image, or make: true. It is cropped to its middle square at 512 pixels and ' +
-              'looked at before it shows. A made one is paid from your credits; the first of ' +
-              'something on Explore is free.',
+              'Send image, or make: true. The image is cropped to its middle square at 512 pixels ' +
+              'and checked. A generated icon is paid from your credits; the first one of an app ' +
+              'on Explore is free.',
           },
           { 200: IconSchema },
           [
@@ -58,7 +58,7 @@ export const iconRoutes = (ctx: AppContext) =>
           id: 'delete_icon',
           tag: 'Apps',
           mcp: 'shown',
-          summary: "Take your app's picture off: it wears its shelf's glyph again.",
+          summary: "Remove the icon of your app. Its tile shows the shelf's glyph.",
         },
         { 200: DeletedIconSchema },
         [...writeErrors, ...appErrors],

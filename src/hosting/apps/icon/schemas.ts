@@ -10,10 +10,10 @@ export const PutIconSchema = Type.Object(
       Type.String({ description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.' }),
     ),
     make: Type.Optional(
-      Type.Boolean({ description: 'true: have it made from the title and the description.' }),
+      Type.Boolean({ description: 'true: generate it from the title and the description.' }),
     ),
     prompt: Type.Optional(
-      textSchema(iconPromptCharsMax, { description: 'Your words for the picture, with make.' }),
+      textSchema(iconPromptCharsMax, { description: 'Your prompt for the icon, with make.' }),
     ),
   },
   { additionalProperties: false, examples: [{ make: true, prompt: 'a lighthouse at night' }] },
@@ -22,7 +22,7 @@ export type PutIconRequest = Static<typeof PutIconSchema>
 
 export const IconSchema = Type.Object({
   icon: LinkSchema,
-  credits: Type.Optional(Type.Number({ description: 'What it cost; 0 for the free one.' })),
+  credits: Type.Optional(Type.Number({ description: 'Price in credits; 0 for the free one.' })),
   free: Type.Optional(Type.Boolean()),
   note: Type.Optional(Type.String()),
 })

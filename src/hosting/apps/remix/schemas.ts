@@ -16,11 +16,11 @@ export type RemixRequest = Static<typeof RemixSchema>
 const PurchaseSchema = Type.Object(
   {
     item: IdSchema,
-    version: Type.Integer({ description: 'The version that was copied.' }),
+    version: Type.Integer({ description: 'The copied version.' }),
     title: Type.String(),
     maker: Type.String(),
-    credits: Type.Number({ description: 'What was paid; 0 for a free one.' }),
-    makerCredits: Type.Number({ description: 'The part of it that the maker got.' }),
+    credits: Type.Number({ description: 'Price paid; 0 for a free one.' }),
+    makerCredits: Type.Number({ description: 'Share of the maker.' }),
     ref: nullable(Type.String()),
     at: TimeSchema,
   },

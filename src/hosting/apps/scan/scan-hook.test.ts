@@ -114,7 +114,7 @@ test('posts icons and shows them after a clean verdict', async () => {
   for (const verdict of ['warn', 'block']) {
     answer = () => Response.json({ verdict })
     const no = await refused(t, 422, 'bad_picture', () => put(own))
-    expect(no.text('error')).toContain("the operator's own safety check will not show it")
+    expect(no.text('error')).toContain("the operator's own safety check blocked it")
   }
   await hook.stop(true)
   await refused(t, 503, 'try_again', () => put(own))

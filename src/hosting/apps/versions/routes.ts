@@ -78,7 +78,11 @@ export const versionRoutes = (ctx: AppContext) =>
       {
         query: ListQuery,
         ...agentOperation(
-          { id: 'list_versions', tag: 'Apps', summary: 'The versions of your app, newest first.' },
+          {
+            id: 'list_versions',
+            tag: 'Apps',
+            summary: 'List the versions of your app, newest first.',
+          },
           { 200: schemas.VersionListSchema },
           ['bad_request', ...appErrors],
         ),
@@ -97,7 +101,7 @@ export const versionRoutes = (ctx: AppContext) =>
             id: 'restore_version',
             tag: 'Apps',
             input: 'empty',
-            summary: 'Make an older version the newest.',
+            summary: 'Publish an older version again.',
           },
           { 201: schemas.RestoreVersionResponseSchema },
           [...writeErrors, ...appErrors, ...publishErrors],
@@ -119,7 +123,7 @@ export const versionRoutes = (ctx: AppContext) =>
             id: 'get_html',
             tag: 'Apps',
             mcp: 7,
-            summary: 'The html of a version, the newest by default.',
+            summary: 'Read the html of a version; the newest by default.',
           },
           { 200: schemas.HtmlSchema },
           ['bad_request', ...appErrors],
@@ -137,7 +141,7 @@ export const versionRoutes = (ctx: AppContext) =>
         {
           id: 'export_app',
           tag: 'Apps',
-          summary: 'Every version and asset of your app, as a zip.',
+          summary: 'Export every version and asset of your app as a zip.',
         },
         { 200: schemas.ZipSchema },
         appErrors,

@@ -24,7 +24,8 @@ export const PublishVersionSchema = Type.Object(
     ...sourceProperties,
     note: Type.Optional(
       textSchema(versionNoteCharsMax, {
-        description: 'What is new. Explore shows that of an html version, not of a build.',
+        description:
+          'Changes in this version. Explore shows the note of an html version, not of a build.',
       }),
     ),
   },
@@ -47,7 +48,7 @@ export const VersionListSchema = Type.Object({
 export const RestoreVersionResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
 export const HtmlSchema = Type.String({
   contentMediaType: 'text/html',
-  description: 'The page as it was published.',
+  description: 'The published page.',
 })
 export const ZipSchema = mediaSchema('application/zip', {
   description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
