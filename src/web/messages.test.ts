@@ -27,7 +27,7 @@ const isOfApi = (words: string): boolean =>
     words,
   )
 
-test('who asks a page for what is not there is told so in the words of pages', async () => {
+test('uses page messages for missing pages', async () => {
   const nobody = 'A'.repeat(12)
   for (const path of [
     `/explore/${nobody}`,
@@ -68,7 +68,7 @@ test('who asks a page for what is not there is told so in the words of pages', a
   }
 })
 
-test('a form that is refused says why in the words of pages', async () => {
+test('uses page messages for form errors', async () => {
   for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
   const studio = [`/studio/${id}/assets`, `/studio/${id}/listing`, `/studio/${id}/safety`]
   const tried = new Set<string>()
@@ -100,7 +100,7 @@ test('a form that is refused says why in the words of pages', async () => {
   expect(tried.size).toBeGreaterThan(9)
 })
 
-test('fields are called as their labels are', async () => {
+test('names fields by their labels', async () => {
   const send = async (act: string, values: Record<string, string>): Promise<string> =>
     fault(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
   const shelf = 'other'
@@ -114,12 +114,12 @@ test('fields are called as their labels are', async () => {
     await send('details', { shelf, title: '\u0007' }),
     await send('details', { shelf, title: 'Boats', description: '\u0007' }),
   ]).toEqual([
-    '“Title” is one plain line of 1 to 80 characters.',
-    '“Description” is plain text of at most 500 characters.',
+    '“Title” must be one plain line of 1 to 80 characters.',
+    '“Description” must be plain text of at most 500 characters.',
   ])
 })
 
-test('what is short by less than a hundredth of a credit is told to its last digit', async () => {
+test('shows missing fractions of a credit exactly', async () => {
   const person = await findByName(h.ctx, 'olga')
   if (person) await fund(h.ctx, person, 1n)
   const path = '/agents/ann'
@@ -129,11 +129,11 @@ test('what is short by less than a hundredth of a credit is told to its last dig
   )
 })
 
-test('a key that was revoked in another tab is missed where such keys are listed', async () => {
+test('names the page that lists the keys when a key is already revoked', async () => {
   const revoke = async (at: string): Promise<string> =>
     fault(String((await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' })).body))
   expect([await revoke('/wallet'), await revoke('/account')]).toEqual([
-    'There is no such key. Your wallet lists them.',
-    'There is no such key. Your account lists them.',
+    'This key was not found. Your wallet lists them.',
+    'This key was not found. Your account lists them.',
   ])
 })
