@@ -9,17 +9,8 @@ const divisor = 1_000_000n * perSecond * perMinute
 /** Upper bound of a hold: above any balance, and within the integers of both databases. */
 const costMax = nano(2n ** 62n)
 
-interface TokenRates {
-  prompt: bigint
-  cacheRead: bigint
-  cacheWrite: bigint
-  audio: bigint
-  completion: bigint
-  reasoning: bigint
-}
-
 /** Returns the token rates of a request whose prompt has `tokens` tokens. */
-function ratesAt(price: Price, tokens: number): TokenRates {
+function ratesAt(price: Price, tokens: number) {
   const tier = price.tiers?.findLast(({ above }) => tokens > above)
   if (!tier) return ratesOf(price)
   const { prompt, completion, cacheRead = prompt, cacheWrite = prompt } = tier
@@ -28,7 +19,7 @@ function ratesAt(price: Price, tokens: number): TokenRates {
 }
 
 /** Returns the rates of a price. Missing ones are those of its prompt or completion. */
-function ratesOf(price: Price): TokenRates {
+function ratesOf(price: Price) {
   const { prompt = 0n, completion = 0n } = price
   const { cacheRead = prompt, cacheWrite = prompt, audio = prompt, reasoning = completion } = price
   return { prompt, cacheRead, cacheWrite, audio, completion, reasoning }

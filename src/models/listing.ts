@@ -2,18 +2,8 @@ import type { Model } from './catalogue.ts'
 import { hasRate, type ModelType, type PriceTexts, readPrice } from './price.ts'
 
 /** A model as a source lists it. Missing fields follow from the type. */
-export interface Listing {
-  id: string
-  name?: string
-  type?: ModelType
-  inputs?: string[]
-  outputs?: string[]
-  supportsTools?: boolean
-  contextLength?: number
-  maxOutput?: number
-  imageTokens?: number
-  price?: PriceTexts
-}
+export type Listing = Pick<Model, 'id'> &
+  Partial<Omit<Model, 'id' | 'ownedBy' | 'price' | 'offers'>> & { price?: PriceTexts }
 
 /** Default for the input tokens of an image at most. */
 const imageTokensDefault = 8_000

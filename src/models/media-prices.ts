@@ -1,42 +1,28 @@
 import type { Model } from './catalogue.ts'
 import { type Listing, toModel } from './listing.ts'
-import type { PriceTexts } from './price.ts'
 
 type Row = Listing & { model: string }
 
-const names = (maker: string, model: string): { id: string; model: string } => ({
+const row = (maker: string, model: string, fields: Omit<Listing, 'id'>): Row => ({
   id: `${maker}/${model.replace(/^fal-ai\//, '')}`,
   model,
+  ...fields,
 })
 
-const image = (maker: string, model: string, perImage: string): Row => ({
-  ...names(maker, model),
-  type: 'image',
-  price: { per_image: perImage },
-})
+const image = (maker: string, model: string, usd: string): Row =>
+  row(maker, model, { type: 'image', price: { per_image: usd } })
 
-const speech = (maker: string, model: string, perCharacter: string): Row => ({
-  ...names(maker, model),
-  type: 'audio',
-  outputs: ['audio'],
-  price: { per_character: perCharacter },
-})
+const speech = (maker: string, model: string, usd: string): Row =>
+  row(maker, model, { type: 'audio', outputs: ['audio'], price: { per_character: usd } })
 
 /** Charged by the second, at the default size and with audio. */
-const video = (maker: string, model: string, perSecond: string): Row => ({
-  ...names(maker, model),
-  type: 'video',
-  outputs: ['video'],
-  price: { per_second: perSecond },
-})
+const video = (maker: string, model: string, usd: string): Row =>
+  row(maker, model, { type: 'video', outputs: ['video'], price: { per_second: usd } })
 
-const transcription = (maker: string, model: string, price: PriceTexts): Row => ({
-  ...names(maker, model),
-  type: 'audio',
-  inputs: ['audio'],
-  outputs: ['text'],
-  price,
-})
+const transcription = (maker: string, model: string, usd: string): Row => {
+  const price = { per_minute: usd }
+  return row(maker, model, { type: 'audio', inputs: ['audio'], outputs: ['text'], price })
+}
 
 /** The price page of a provider, and the models whose prices are known. */
 interface MediaPrices {
@@ -60,12 +46,11 @@ const media: Record<string, MediaPrices> = {
   gemini: {
     page: 'https://ai.google.dev/gemini-api/docs/pricing',
     rows: [
-      {
-        ...names('google', 'gemini-2.5-flash-image'),
+      row('google', 'gemini-2.5-flash-image', {
         type: 'image',
         maxOutput: 8_192,
         price: { prompt: '0.0000003', completion: '0.00003' },
-      },
+      }),
       video('google', 'veo-3.0-generate-001', '0.4'),
       video('google', 'veo-3.0-fast-generate-001', '0.15'),
       video('google', 'veo-2.0-generate-001', '0.35'),
@@ -91,16 +76,16 @@ const media: Record<string, MediaPrices> = {
       speech('elevenlabs', 'eleven_v3', '0.0001'),
       speech('elevenlabs', 'eleven_flash_v2_5', '0.00005'),
       speech('elevenlabs', 'eleven_turbo_v2_5', '0.00005'),
-      transcription('elevenlabs', 'scribe_v1', { per_minute: '0.003666666666667' }),
-      transcription('elevenlabs', 'scribe_v2', { per_minute: '0.003666666666667' }),
+      transcription('elevenlabs', 'scribe_v1', '0.003666666666667'),
+      transcription('elevenlabs', 'scribe_v2', '0.003666666666667'),
     ],
   },
   deepgram: {
     page: 'https://deepgram.com/pricing',
     rows: [
       // The multilingual price; English alone costs less.
-      transcription('deepgram', 'nova-3', { per_minute: '0.0052' }),
-      transcription('deepgram', 'nova-2', { per_minute: '0.0043' }),
+      transcription('deepgram', 'nova-3', '0.0052'),
+      transcription('deepgram', 'nova-2', '0.0043'),
     ],
   },
 }

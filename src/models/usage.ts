@@ -1,25 +1,26 @@
 import { isRecord, type Json } from '../core/schema.ts'
 
 /** The usage of one request, in whole units, except for seconds. */
-export interface Usage {
+const noUsage = {
   /** All input tokens, including `cached` (read from a cache) and `cacheWrite`. */
-  prompt: number
-  cached: number
-  cacheWrite: number
+  prompt: 0,
+  cached: 0,
+  cacheWrite: 0,
   /** Input tokens for audio, a part of `prompt`. */
-  audio: number
+  audio: 0,
   /** All output tokens, including `reasoning`. */
-  completion: number
-  reasoning: number
-  images: number
-  seconds: number
-  characters: number
-  searches: number
+  completion: 0,
+  reasoning: 0,
+  images: 0,
+  seconds: 0,
+  characters: 0,
+  searches: 0,
   /** Input tokens of the longest upstream request, when there were several; else 0. */
-  longest: number
+  longest: 0,
   /** True when any number is an estimate or was corrected. */
-  estimated: boolean
+  estimated: false,
 }
+export type Usage = typeof noUsage
 
 /** Upper bounds of a request's usage. Higher numbers of the upstream are not believed. */
 export interface UsageLimits {
@@ -27,21 +28,6 @@ export interface UsageLimits {
   completion: number
   /** Of audio or video; undefined for models that are not charged by time. */
   seconds?: number
-}
-
-const noUsage: Usage = {
-  prompt: 0,
-  cached: 0,
-  cacheWrite: 0,
-  audio: 0,
-  completion: 0,
-  reasoning: 0,
-  images: 0,
-  seconds: 0,
-  characters: 0,
-  searches: 0,
-  longest: 0,
-  estimated: false,
 }
 
 /** Creates a usage in which all other parts are 0. */

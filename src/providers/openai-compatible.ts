@@ -5,17 +5,13 @@ import { readStart } from './response.ts'
 import {
   classifyNetworkError,
   type Upstream,
+  type UpstreamAddress,
   type UpstreamCall,
   UpstreamError,
 } from './upstream.ts'
 
 /** An upstream with OpenAI's HTTP API. */
-export interface OpenAiUpstream extends Dialect {
-  name: string
-  /** Without a trailing slash. */
-  baseUrl: string
-  apiKey?: string
-}
+export type OpenAiUpstream = UpstreamAddress & Dialect
 
 type Target = Pick<UpstreamCall, 'signal'> & { path: string }
 

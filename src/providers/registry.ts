@@ -30,10 +30,12 @@ class MonitoredUpstream implements Upstream {
   readonly name: string
   readonly kind: string
   private readonly breaker: CircuitBreaker
-  private answers = 0
-  private failures = 0
-  private answeredAt: number | undefined
-  private lastFailure: UpstreamHealth['lastFailure']
+  private readonly counts: Omit<UpstreamHealth, 'name' | 'kind' | 'state'> = {
+    answers: 0,
+    failures: 0,
+    answeredAt: undefined,
+    lastFailure: undefined,
+  }
 
   constructor(
     private readonly upstream: Upstream,
@@ -46,8 +48,7 @@ class MonitoredUpstream implements Upstream {
   }
 
   get health(): UpstreamHealth {
-    const { name, kind, answers, failures, answeredAt, lastFailure } = this
-    return { name, kind, state: this.breaker.state, answers, failures, answeredAt, lastFailure }
+    return { name: this.name, kind: this.kind, state: this.breaker.state, ...this.counts }
   }
 
   /** False while the breaker is open. */
@@ -84,15 +85,15 @@ class MonitoredUpstream implements Upstream {
     if (keyStatuses.includes(status)) return this.failed(why, { status }, 'upstream.key_refused')
     if (status >= 500) return this.failed(why, { status })
     this.breaker.succeeded()
-    this.answers += 1
-    this.answeredAt = this.clock.now()
+    this.counts.answers += 1
+    this.counts.answeredAt = this.clock.now()
   }
 
   /** Logs every failure: when another upstream serves the request, its client never sees one. */
   private failed(why: string, details: Record<string, unknown>, event = 'upstream.failed'): void {
     const upstream = this.name
-    this.failures += 1
-    this.lastFailure = { at: this.clock.now(), why }
+    this.counts.failures += 1
+    this.counts.lastFailure = { at: this.clock.now(), why }
     this.log.warn(event, { upstream, ...details })
     if (this.breaker.failed()) this.log.warn('upstream.open', { upstream })
   }

@@ -28,6 +28,14 @@ export interface PollRequest {
   signal: AbortSignal
 }
 
+/** The address of an upstream, and its key. */
+export interface UpstreamAddress {
+  name: string
+  /** Without a trailing slash. */
+  baseUrl: string
+  apiKey?: string
+}
+
 /**
  * The interface of all adapters. Responses have OpenAI's format and the upstream's own status.
  * Their bodies are read by pulling and end when `signal` aborts.

@@ -6,13 +6,7 @@ import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import type { KeySpender } from '../authentication.ts'
-import type { KeyResponse } from './schemas.ts'
-
-/** Settings of a key. daily_cap: credits; null for no cap. */
-interface KeyParams {
-  name?: string | undefined
-  daily_cap?: number | null | undefined
-}
+import type { KeyParams, KeyResponse } from './schemas.ts'
 
 /** Converts a requested cap. Throws `cap_above_own` above the cap of the calling key. */
 function readCap(key: keys.Key, credits: number | null | undefined): NanoUsd | null | undefined {

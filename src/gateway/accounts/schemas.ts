@@ -52,3 +52,4 @@ export const KeyRequestSchema = lenientObject({
   name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })),
   daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: dailyCapMax }))),
 })
+export type KeyParams = Static<typeof KeyRequestSchema>

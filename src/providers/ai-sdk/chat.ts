@@ -48,21 +48,17 @@ export async function generateChat(
   })
 }
 
-const finishReasons = {
-  stop: 'stop',
+const finishReasons: Partial<Record<LanguageModelV4FinishReason['unified'], string>> = {
   length: 'length',
   'content-filter': 'content_filter',
   'tool-calls': 'tool_calls',
-  error: 'stop',
-  interrupted: 'stop',
-  other: 'stop',
-} as const
+}
 
 /** Returns OpenAI's finish reason. Some providers have none for tool calls. */
 export const toFinishReason = (
   { unified }: LanguageModelV4FinishReason,
   hasCalls: boolean,
-): string => (hasCalls && finishReasons[unified] === 'stop' ? 'tool_calls' : finishReasons[unified])
+): string => finishReasons[unified] ?? (hasCalls ? 'tool_calls' : 'stop')
 
 function toMessage(content: LanguageModelV4Content[]) {
   const partsOfType = <T extends LanguageModelV4Content['type']>(type: T) =>

@@ -5,18 +5,17 @@ import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { HttpClient } from '../http-client.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { parseRecord } from '../response.ts'
-import { classifyNetworkError, type UpstreamCall, UpstreamError } from '../upstream.ts'
+import {
+  classifyNetworkError,
+  type UpstreamAddress,
+  type UpstreamCall,
+  UpstreamError,
+} from '../upstream.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 import { withRequiredUsage } from './usage.ts'
 
 /** A provider that is called through its AI SDK package. */
-export interface AiSdkUpstream {
-  name: string
-  /** Without a trailing slash. */
-  baseUrl: string
-  apiKey?: string
-  client: HttpClient
-}
+export type AiSdkUpstream = UpstreamAddress & { client: HttpClient }
 
 /** Time limit for a download from another host of the provider. */
 const downloadMs = 2 * minute

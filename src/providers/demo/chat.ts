@@ -6,7 +6,6 @@ import { buildReply } from './builder/builder.ts'
 import {
   type DemoChoice,
   type DemoCompletion,
-  type DemoUsage,
   streamCompletion,
   toCompletion,
   type ToolCall,
@@ -138,7 +137,7 @@ function measureUsage(
   { thoughts, words, tool }: DemoChoice,
   choices: number,
   isCached: boolean,
-): DemoUsage {
+): Json {
   const call = tool ? `${tool.function.name} ${tool.function.arguments}` : ''
   const prompt = countPrompt(messages)
   const completion = choices * (thoughts.length + words.length + countTokens(call))

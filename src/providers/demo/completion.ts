@@ -15,21 +15,13 @@ export interface DemoChoice {
   finish: 'stop' | 'length' | 'tool_calls'
 }
 
-export interface DemoUsage {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  prompt_tokens_details: { cached_tokens: number }
-  completion_tokens_details: { reasoning_tokens: number }
-}
-
 /** A completion before it is serialized, whole or as chunks. */
 export interface DemoCompletion {
   id: string
   created: number
   model: string
   choices: DemoChoice[]
-  usage: DemoUsage
+  usage: Json
   /** `top_logprobs`; undefined without logprobs. */
   tops: number | undefined
 }
