@@ -23,7 +23,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     const aside = free
       ? ` that you can spend here, and ${usd(free)} of free credits that you cannot`
       : ''
-    return `This request can cost up to ${usd(needed)}. You have ${usd(available)}${aside}. Add credits, or lower max_tokens.`
+    return `This request can cost ${usd(needed)} and you have ${usd(available)}${aside}. Add credits, or lower max_tokens.`
   },
   no_model: ({ model }) =>
     `The model ${model.slice(0, modelIdCharsMax)} does not exist. Use an exact id from GET /v1/models.`,

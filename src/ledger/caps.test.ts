@@ -29,7 +29,7 @@ describe('daily caps', () => {
     ask(ref, amount, { cap: { key: 'ak_1', max: max === null ? null : credits(max) } })
   const spent = () => spentToday(books, 'ak_1')
 
-  test('settled and held count together, against any number of calls at once', async () => {
+  test('settled and held amounts count together in parallel calls', async () => {
     await fund(books, ann, 100)
     const tries = Array.from({ length: 30 }, (_, index) =>
       holdNow(books, capped(`r${index}`, 2, 9)),
@@ -41,7 +41,7 @@ describe('daily caps', () => {
     expect(await balanceOf(books, ann)).toMatchObject({ held: credits(8) })
   })
 
-  test('what was held and not charged counts no more', async () => {
+  test('a held amount that was not charged no longer counts', async () => {
     await fund(books, ann, 100)
     const a = await holdNow(books, capped('a', 10, 10))
     await settleNow(books, a.hold, credits(3))
@@ -51,7 +51,7 @@ describe('daily caps', () => {
     expect(await spent()).toBe(credits(3))
   })
 
-  test('null is no cap, 0 is spend nothing, and what is free of charge still passes', async () => {
+  test('null is unlimited, 0 allows nothing, and free work still passes', async () => {
     await fund(books, ann, 100)
     await refused(holdNow(books, capped('a', 1, 0)), 'daily_cap', { cap: zero, spent: zero })
     expect((await holdNow(books, capped('b', 0, 0))).isNew).toBe(true)
@@ -60,7 +60,7 @@ describe('daily caps', () => {
     expect(await spent()).toBe(credits(99))
   })
 
-  test('the day ends at 00:00 UTC, and a hold counts on the day it was made', async () => {
+  test('the day ends at 00:00 UTC, and a hold counts on its own day', async () => {
     await fund(books, ann, 100)
     const before = await holdNow(books, capped('before', 10, 10))
     await refused(holdNow(books, capped('too much', 1, 10)), 'daily_cap', { spent: credits(10) })
@@ -71,7 +71,7 @@ describe('daily caps', () => {
     expect(await spent()).toBe(credits(10))
   })
 
-  test('credits are asked for before the cap', async () => {
+  test('credits are checked before the cap', async () => {
     await fund(books, ann, 1)
     await refused(holdNow(books, capped('r', 2, 1)), 'not_enough_credits', { needed: credits(2) })
     expect(await spent()).toBe(zero)

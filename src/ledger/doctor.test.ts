@@ -34,7 +34,7 @@ const id = accountOf(ann)
 const isAnn = eq(accounts.id, id)
 const second = and(eq(entries.account, id), eq(entries.number, 2))
 
-/** What somebody might do to the tables behind the ledger's back, and what the doctor says. */
+/** Manipulations of the tables, each with the doctor's message. */
 const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>][] = [
   [
     'a balance',
@@ -47,7 +47,7 @@ const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>
         .returning(),
   ],
   [
-    'what is held',
+    'the hold',
     'agent:ann: holds 19000000, its open holds sum to 20000000',
     (db) =>
       db
@@ -103,7 +103,7 @@ const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>
 ]
 
 describe('the doctor', () => {
-  test('finds a sound book sound, and says how large it is', async () => {
+  test('reports a sound ledger with its size', async () => {
     expect(await doctor(books)).toEqual({
       ok: true,
       text: 'The ledger is sound: 4 accounts, 6 entries.',
@@ -114,7 +114,7 @@ describe('the doctor', () => {
   })
 
   for (const [what, says, harm] of harms) {
-    test(`sees who changed ${what}`, async () => {
+    test(`detects a change of ${what}`, async () => {
       await books.db.tx(async (db) => void (await harm(db)))
       const report = await doctor(books)
       expect(report.problems).toContain(says)

@@ -38,9 +38,7 @@ export interface HoldRequest {
   price?: Price | undefined
   /** The paying key and its daily cap. */
   cap?: Cap | undefined
-  /**
-   * What the deadline does with an open hold: `release` (the default), or `settle` for all of it.
-   */
+  /** The deadline releases an open hold (the default), or settles all of it. */
   onExpiry?: 'release' | 'settle' | undefined
   /** The job that does the work. Such a hold survives its process (job-holds.ts). */
   job?: string | undefined

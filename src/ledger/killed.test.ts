@@ -26,31 +26,31 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The database as the next process finds it, long before any hold's deadline. */
+/** Opens the database as the next process does, long before any deadline. */
 async function reopen(): Promise<TestBooks> {
   const books = await openBooks(await openEngine(where))
   books.clock.turn(systemClock.now() - books.clock.now())
   return books
 }
 
-/** Lets a child spend, kills it after so many payments, and answers those it was told of. */
+/** Kills a spending child after a number of payments and returns those that it confirmed. */
 async function spendAndDie(run: string, payments: number): Promise<string[]> {
   const program = join(import.meta.dir, '../testing/spender.ts')
   const child = Bun.spawn([process.execPath, program, where.dataDir, where.databaseUrl, run], {
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  let said = ''
+  let received = ''
   const decoder = new TextDecoder()
   for await (const bytes of child.stdout) {
-    said += decoder.decode(bytes)
-    if (said.split('\n').length > payments) child.kill('SIGKILL')
+    received += decoder.decode(bytes)
+    if (received.split('\n').length > payments) child.kill('SIGKILL')
   }
   await child.exited
-  return said.split('\n').slice(0, -1)
+  return received.split('\n').slice(0, -1)
 }
 
-test('kill -9 amid paid work loses no answered payment and leaves no hold', async () => {
+test('kill -9 during paid work loses no confirmed payment and leaves no hold', async () => {
   let books = await reopen()
   await fund(books, ann, 1_000_000)
   await books.db.tx((db) => open(books, db, ben))
@@ -60,7 +60,7 @@ test('kill -9 amid paid work loses no answered payment and leaves no hold', asyn
     const answered = await spendAndDie(run, 20 + randomBelow(40))
     expect(answered.length).toBeGreaterThanOrEqual(20)
     books = await reopen()
-    // Its sessions on a PostgreSQL server end a moment after it.
+    // Its PostgreSQL sessions end a moment after it.
     await until(async () => (await expireOrphans(books)).released >= 1)
     expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
     const entries = await listEntries(books, ann, { limit: 500 })

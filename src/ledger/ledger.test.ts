@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const credits = fromCredits
 const income = { kind: 'house', owner: 'income' } as const
-const move = (wanted: TransferRequest) => books.db.tx((db) => transfer(books, db, wanted))
+const move = (terms: TransferRequest) => books.db.tx((db) => transfer(books, db, terms))
 const openNow = (owner: typeof ann) => books.db.tx((db) => open(books, db, owner))
 const fromAnn = (ref: string, amount: number): TransferRequest => ({
   from: accountOf(ann),
@@ -43,7 +43,7 @@ const fromAnn = (ref: string, amount: number): TransferRequest => ({
 })
 
 describe('grants and transfers', () => {
-  test('ann gets her start credits once, however often they are granted', async () => {
+  test('start credits are granted once', async () => {
     await fund(books, ann, 400)
     await fund(books, ann, 400)
     expect(await balanceOf(books, ann)).toMatchObject({
@@ -58,7 +58,7 @@ describe('grants and transfers', () => {
     expect(entry).toMatchObject({ number: 1, amount: credits(400), balance: credits(400) })
   })
 
-  test('opening, granting and spending compose in one transaction, or leave nothing', async () => {
+  test('opening, granting and spending commit together or not at all', async () => {
     const failed = books.db.tx(async (db) => {
       const account = await open(books, db, cy)
       await transfer(books, db, { ...fromAnn('r', 1), from: account })
@@ -67,7 +67,7 @@ describe('grants and transfers', () => {
     expect(await books.db.read.select().from(accounts)).toEqual([])
   })
 
-  test('a gift keeps its colour and cannot be paid out afterwards', async () => {
+  test('transferred free credits stay free and cannot be paid out', async () => {
     await fund(books, ann, 10)
     await fund(books, ann, 10, false)
     await openNow(ben)
@@ -76,16 +76,16 @@ describe('grants and transfers', () => {
     expect(await balanceOf(books, ben)).toMatchObject({ free: credits(10), earned: zero })
   })
 
-  test('cy, who is broke, moves nothing', async () => {
+  test('an account without credits moves nothing', async () => {
     await openNow(cy)
     await fund(books, ben, 1)
-    const wanted = { ...fromAnn('r', 3), from: accountOf(cy) }
-    await refused(move(wanted), 'not_enough_credits', { needed: credits(3), available: zero })
+    const terms = { ...fromAnn('r', 3), from: accountOf(cy) }
+    await refused(move(terms), 'not_enough_credits', { needed: credits(3), available: zero })
     expect(await listEntries(books, cy, { limit: 10 })).toEqual([])
     expect((await balanceOf(books, ben)).balance).toBe(credits(1))
   })
 
-  test('a refusal that is caught inside the transaction leaves nothing of its own', async () => {
+  test('an error that is caught inside the transaction leaves no rows', async () => {
     await fund(books, ann, 5)
     await openNow(ben)
     await books.db.tx(async (db) => {
@@ -95,18 +95,18 @@ describe('grants and transfers', () => {
     expect((await balanceOf(books, ben)).balance).toBe(credits(5))
   })
 
-  test('the same ref with another body is a conflict, and the first stands', async () => {
+  test('the same ref with other terms is a conflict, and the first stays', async () => {
     await fund(books, ann, 10)
     await openNow(ben)
     await move(fromAnn('r', 2))
     expect((await move(fromAnn('r', 2))).isNew).toBe(false)
-    for (const wanted of [fromAnn('r', 3), { ...fromAnn('r', 2), kind: 'other' }]) {
-      await refused(move(wanted), 'ref_conflict', { ref: 'r' })
+    for (const terms of [fromAnn('r', 3), { ...fromAnn('r', 2), kind: 'other' }]) {
+      await refused(move(terms), 'ref_conflict', { ref: 'r' })
     }
     expect((await balanceOf(books, ben)).balance).toBe(credits(2))
   })
 
-  test('the same ref twenty times at once moves once', async () => {
+  test('the same ref twenty times in parallel moves once', async () => {
     await fund(books, ann, 10)
     await openNow(ben)
     const done = await Promise.all(Array.from({ length: 20 }, () => move(fromAnn('r', 4))))
@@ -114,11 +114,11 @@ describe('grants and transfers', () => {
     expect((await balanceOf(books, ben)).balance).toBe(credits(4))
   })
 
-  test('paying oneself, nobody, or nothing is a fault and moves nothing', async () => {
+  test('paying oneself, no account, or nothing throws and moves nothing', async () => {
     await fund(books, ann, 10)
     const self = { ...fromAnn('a', 1), to: [{ account: accountOf(ann), amount: credits(1) }] }
-    for (const wanted of [self, { ...fromAnn('b', 1), to: [] }, fromAnn('c', 0)]) {
-      expect(String(await caught(move(wanted)))).toContain('Broken ledger invariant')
+    for (const terms of [self, { ...fromAnn('b', 1), to: [] }, fromAnn('c', 0)]) {
+      expect(String(await caught(move(terms)))).toContain('Broken ledger invariant')
     }
     expect(String(await caught(move(fromAnn('d', 1))))).toContain('There is no account agent:ben')
     expect((await balanceOf(books, ann)).balance).toBe(credits(10))
@@ -137,7 +137,7 @@ describe('grants and transfers', () => {
     ])
   })
 
-  test('the database itself refuses an account below zero', async () => {
+  test('the database rejects an account below zero', async () => {
     await fund(books, ann, 1)
     for (const change of [
       { balance: nano(-1n), free: zero },
@@ -153,7 +153,7 @@ describe('grants and transfers', () => {
 })
 
 describe('holds', () => {
-  test('a hold keeps the worst case back; settling charges what it cost', async () => {
+  test('a hold reserves the maximum cost; settling charges the actual cost', async () => {
     await fund(books, ann, 400)
     const { hold } = await holdNow(books, ask('build:1', 300))
     expect(await balanceOf(books, ann)).toMatchObject({
@@ -174,7 +174,7 @@ describe('holds', () => {
     expect(await listEntries(books, ann, { limit: 10 })).toHaveLength(2)
   })
 
-  test('settled twice, released twice, and both: the first ending stands', async () => {
+  test('the first settlement or release of a hold wins', async () => {
     await fund(books, ann, 10)
     const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
     await Promise.all([1, 2, 3].map(async (charge) => settleNow(books, a.hold, credits(charge))))
@@ -190,7 +190,7 @@ describe('holds', () => {
     )
   })
 
-  test('the same ref answers the first hold, or conflicts; a released one is free', async () => {
+  test('the same ref returns the first hold or conflicts; a released ref is free', async () => {
     await fund(books, ann, 10)
     const first = await holdNow(books, ask('r', 10))
     const twin = await holdNow(books, ask('r', 10))
@@ -203,7 +203,7 @@ describe('holds', () => {
     expect((await balanceOf(books, ann)).held).toBe(credits(9))
   })
 
-  test('a hundred spends of the last credits: as many pass as can pay', async () => {
+  test('of a hundred parallel holds as many succeed as the credits cover', async () => {
     await fund(books, ann, 7)
     const tries = Array.from({ length: 100 }, async (_, index) => {
       const { hold } = await holdNow(books, ask(`r${index}`, 1))
@@ -218,7 +218,7 @@ describe('holds', () => {
     expect(await balanceOf(books, ann)).toMatchObject({ balance: zero, held: zero })
   })
 
-  test('shares round down, the remainder is the house’s, and free credits stay free', async () => {
+  test('shares round down, income gets the remainder, and free credits stay free', async () => {
     await fund(books, ann, 1)
     await fund(books, ann, 1, false)
     await openNow(ben)
@@ -230,7 +230,7 @@ describe('holds', () => {
     expect(await balanceOf(books, income)).toMatchObject({ balance: 300_001n, free: 200_001n })
   })
 
-  test('what must be paid with paid credits is not paid with free ones', async () => {
+  test('work for paid credits is not paid with free ones', async () => {
     await fund(books, ann, 100)
     await fund(books, ann, 5, false)
     const paid = ask('chat', 6, { funds: 'paid' })
@@ -245,7 +245,7 @@ describe('holds', () => {
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(100), free: credits(100) })
   })
 
-  test('shares of more than the whole, and a hold below zero, are faults', async () => {
+  test('shares above 100 % and negative holds throw', async () => {
     const all = await fund(books, ann, 100)
     const shares = [
       { account: all, percent: 80 },

@@ -68,7 +68,7 @@ export interface TransferRequest {
   free?: boolean
 }
 
-/** Whether this call did the transfer, and its time. */
+/** The result of a transfer: `isNew` if this call did it, and its time. */
 export interface TransferResult {
   isNew: boolean
   at: number

@@ -33,7 +33,7 @@ afterEach(async () => {
 const work = async () => ({ result: 'made', charge: credits(3) })
 const annHas = () => balanceOf(books, ann)
 
-/** The same database, whose next `failures` units of work fail. */
+/** The same database, with `failures` failing transactions first. */
 function failing(failures: number): Engine {
   let left = failures
   return {
@@ -43,7 +43,7 @@ function failing(failures: number): Engine {
 }
 
 describe('withHold', () => {
-  test('holds while the work runs, charges what it cost, and hands its result back', async () => {
+  test('holds during the work, charges its cost and returns its result', async () => {
     const done = await withHold(books, ask('r', 10), async ({ amount }) => {
       expect(amount).toBe(credits(10))
       expect(await annHas()).toMatchObject({ balance: credits(100), held: credits(10) })
@@ -53,14 +53,14 @@ describe('withHold', () => {
     expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
   })
 
-  test('work that throws costs nothing, and its ref may be tried again', async () => {
+  test('work that throws costs nothing, and its ref may be used again', async () => {
     const torn = withHold(books, ask('r', 10), () => Promise.reject(new Error('no model')))
     expect(String(await caught(torn))).toBe('Error: no model')
     expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
     expect((await withHold(books, ask('r', 10), work)).result).toBe('made')
   })
 
-  test('a twin is busy while the work runs and a conflict afterwards; it runs once', async () => {
+  test('a twin is busy during the work and a conflict afterwards; the work runs once', async () => {
     let runs = 0
     const { promise, resolve } = Promise.withResolvers<void>()
     const slow = async () => {
@@ -78,13 +78,13 @@ describe('withHold', () => {
     expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
   })
 
-  test('who cannot pay the worst case gets no work', async () => {
+  test('an account without the maximum cost gets no work', async () => {
     const never = () => Promise.reject(new Error('it ran'))
     const facts = { needed: credits(101), available: credits(100) }
     await refused(withHold(books, ask('r', 101), never), 'not_enough_credits', facts)
   })
 
-  test('an ending that fails is tried again until it is done, and the log is told', async () => {
+  test('a failed settlement or release is retried and logged', async () => {
     const ends = [() => work(), () => Promise.reject(new Error('no model'))]
     for (const [index, end] of ends.entries()) {
       const torn: TestBooks = { ...books }
@@ -98,7 +98,7 @@ describe('withHold', () => {
     expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
   })
 
-  test('an ending that never works is left to the deadline of its hold', async () => {
+  test('a hold that cannot be ended is left to its deadline', async () => {
     const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
     const torn: TestBooks = { ...books }
     const done = withHold(torn, ask('r', 10), async () => {
@@ -115,12 +115,12 @@ describe('withHold', () => {
     expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
   })
 
-  test('where its deadline charges it, that is told instead of why the work failed', async () => {
+  test('a hold that its deadline charges reports that instead of the error of the work', async () => {
     const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
     for (const [index, end] of [work, () => Promise.reject(new Error('no model'))].entries()) {
       const torn: TestBooks = { ...books }
-      const wanted = { ...ask(`r${index}`, 10), onExpiry: 'settle' } as const
-      const done = withHold(torn, wanted, async () => {
+      const terms = { ...ask(`r${index}`, 10), onExpiry: 'settle' } as const
+      const done = withHold(torn, terms, async () => {
         torn.db = failing(100)
         return end()
       })
@@ -129,7 +129,7 @@ describe('withHold', () => {
     sleep.mockRestore()
   })
 
-  test('work that outlives its hold is a fault, and moves nothing', async () => {
+  test('work that outlives its hold throws and moves nothing', async () => {
     const late = withHold(books, ask('r', 10), async () => {
       books.clock.turn(minute)
       await expireOrphans(books)
@@ -141,7 +141,7 @@ describe('withHold', () => {
 })
 
 describe('expiry', () => {
-  test('past its deadline a hold is given back, or charged whole where it says so', async () => {
+  test('a deadline releases a hold, or charges all of it by onExpiry', async () => {
     await grantTo(books, ben, { amount: credits(1), kind: 'grant', ref: 'ben' })
     const shares = [{ account: accountOf(ben), percent: 50 }]
     await holdNow(books, ask('a', 10))
@@ -154,7 +154,7 @@ describe('expiry', () => {
     expect((await balanceOf(books, ben)).balance).toBe(credits(11))
   })
 
-  test('more orphans than one batch are all ended', async () => {
+  test('orphans of several batches are all ended', async () => {
     await Promise.all(
       Array.from({ length: 300 }, (_, index) => holdNow(books, ask(`r${index}`, 0))),
     )
@@ -162,7 +162,7 @@ describe('expiry', () => {
     expect(await expireOrphans(books)).toEqual({ released: 300, settled: 0 })
   })
 
-  test('a hold that cannot be ended is logged and left for the next time', async () => {
+  test('a hold that cannot be ended is logged and left for the next run', async () => {
     await holdNow(books, ask('a', 10))
     books.clock.turn(minute)
     const torn = { ...books, db: failing(1) }

@@ -20,7 +20,7 @@ interface PostingTerms {
   freeMax: NanoUsd
   /** The reservation that the charge replaces. */
   held: HeldAmount
-  /** Whether receivers earn their part and may have it paid out. */
+  /** True if receivers earn their part and may have it paid out. */
   isEarned: boolean
   at: number
 }

@@ -20,7 +20,7 @@ import { expireOrphans } from './expiry.ts'
 import type { Hold } from './holds.ts'
 import { balanceOf, grant, open, spentToday, transfer } from './ledger.ts'
 
-/** Put the printed seed of a failed run here to walk the same way again. */
+/** Put the printed seed of a failed run here to repeat it. */
 const seed: number = randomBelow(2 ** 32)
 const steps = 600
 const people = [ann, ben, cy]
@@ -36,7 +36,7 @@ function generator(state: number): (below: number) => number {
   }
 }
 
-/** An account of the model: three purses, so that no colour can hide in a sum. */
+/** An account of the model with three separate purses, so that no sum hides an error. */
 interface Purses {
   free: bigint
   bought: bigint
@@ -48,7 +48,7 @@ interface Purses {
 const all = ({ free, bought, earned }: Purses): bigint => free + bought + earned
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** The ledger's laws once more, on plain numbers, by somebody who has never seen the SQL. */
+/** The rules of the ledger on plain numbers, independent of the SQL. */
 class Model {
   readonly purses = new Map<string, Purses>()
   readonly open: Hold[] = []
@@ -72,7 +72,7 @@ class Model {
     return funds === 'any' ? any : least(any, it.bought + it.earned - it.paidHeld)
   }
 
-  /** Takes from the purses in their order; answers the free part. */
+  /** Takes from the purses in order and returns the free part. */
   take(name: string, amount: bigint, freeMax: bigint): bigint {
     const it = this.of(name)
     const free = least(it.free, freeMax)
@@ -83,9 +83,9 @@ class Model {
     return free
   }
 
-  settle(hold: Hold, wanted: bigint): void {
+  settle(hold: Hold, terms: bigint): void {
     this.close(hold)
-    const charge = least(wanted, hold.amount)
+    const charge = least(terms, hold.amount)
     const free = this.take(hold.account, charge, hold.funds === 'any' ? charge : 0n)
     this.used += charge
     let given = 0n
@@ -119,8 +119,8 @@ const granting: Act = async (books, model, draw, step) => {
   const account = accountOf(someone(draw))
   const amount = nano(BigInt(draw(1_000_000)) + 1n)
   const free = draw(2) === 0
-  const wanted = { account, amount, free, ref: `grant:${step}`, kind: 'grant' }
-  await books.db.tx((db) => grant(books, db, wanted))
+  const terms = { account, amount, free, ref: `grant:${step}`, kind: 'grant' }
+  await books.db.tx((db) => grant(books, db, terms))
   model.of(account)[free ? 'free' : 'bought'] += amount
 }
 
@@ -128,10 +128,10 @@ const giving: Act = async (books, model, draw, step) => {
   const [from, to] = [accountOf(someone(draw)), accountOf(someone(draw))]
   if (from === to) return
   const amount = nano(BigInt(draw(700_000)) + 1n)
-  const wanted = { from, to: [{ account: to, amount }], ref: `gift:${step}`, kind: 'gift' }
+  const terms = { from, to: [{ account: to, amount }], ref: `gift:${step}`, kind: 'gift' }
   const passes = model.available(from, 'any') >= amount
   await agree(
-    books.db.tx((db) => transfer(books, db, wanted)),
+    books.db.tx((db) => transfer(books, db, terms)),
     passes,
   )
   if (!passes) return
@@ -148,7 +148,7 @@ const holding: Act = async (books, model, draw, step) => {
   const funds = draw(4) === 0 ? 'paid' : 'any'
   const passes = model.available(account, funds) >= amount
   const onExpiry = draw(2) === 0 ? 'settle' : 'release'
-  // Each step's own milliseconds: no two holds expire at once, in an order nobody promises.
+  // Deadlines differ by milliseconds, because the order of equal ones is undefined.
   const ms = (draw(2) === 0 ? minute : 1_000 * minute) + step
   const held = await agree(
     holdNow(books, {
@@ -201,7 +201,7 @@ const waiting: Act = async (books, model, draw) => {
 
 const acts = [granting, giving, holding, holding, holding, settling, settling, releasing, waiting]
 
-/** The ledger must say yes exactly when the model does. */
+/** Requires the ledger to accept exactly what the model accepts. */
 async function agree<T>(work: Promise<T>, passes: boolean): Promise<T | undefined> {
   try {
     const done = await work
@@ -233,7 +233,7 @@ test(`a random walk agrees with a small model at every step (seed ${seed})`, asy
   const books = await openBooks()
   const model = new Model()
   const draw = generator(seed)
-  // Midnight is far away, so that one day's counter sees the whole walk.
+  // Starts long before midnight, so that one day's counter covers the whole walk.
   books.clock.turn(minute)
   for (const owner of people) await books.db.tx((db) => open(books, db, owner))
   for (let step = 0; step < steps; step++) {

@@ -5,7 +5,7 @@ import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { inside } from '../../testing/inside.ts'
 
-/** No address of a request is fetched, and none that points inside goes on to an upstream. */
+/** Request URLs are not fetched, and private ones are not forwarded. */
 let faked: Faked
 let gus: Gus
 let touched = 0
@@ -40,7 +40,7 @@ const ask = (...parts: Part[]) =>
     messages: [{ role: 'user', content: [{ type: 'text', text: 'See.' }, ...parts] }],
   })
 
-test.each(inside)('%s is refused in every part, before anything is sent or held', async (host) => {
+test.each(inside)('%s is rejected in every part, before anything is sent or held', async (host) => {
   const before = [await faked.kept(), faked.fake.received.length]
   for (const part of partsAt(`http://${host}:${canary.port}/a.png`)) {
     const { status, body } = await ask(part)
@@ -72,7 +72,7 @@ test.each(inside)('%s is refused in every part, before anything is sent or held'
   expect(touched).toBe(0)
 })
 
-test('other schemes, and what is no address, are refused', async () => {
+test('other schemes and strings that are not URLs are rejected', async () => {
   for (const url of [
     'file:///etc/passwd',
     'ftp://a.example/',
@@ -88,14 +88,14 @@ test('other schemes, and what is no address, are refused', async () => {
   }
 })
 
-test('public addresses and data go on as they came; nobody here looks at them', async () => {
+test('public URLs and data URLs are forwarded unchanged and not fetched', async () => {
   const at = 'https://canary.example/a'
-  const film = { type: 'video_url', video_url: { url: `http://8.8.8.8:${canary.port}/` } }
+  const video = { type: 'video_url', video_url: { url: `http://8.8.8.8:${canary.port}/` } }
   const data = 'data:application/pdf;base64,AA'
   const parts = [
     { type: 'image_url', image_url: { url: at, detail: 'low' } },
     { type: 'image_url', image_url: { url: 'DATA:image/png;base64,iVBORw0KGgo=' } },
-    film,
+    video,
     { type: 'file', file: { filename: 'C:a.pdf', file_data: data } },
     { type: 'file', file: { filename: 'b.pdf', file_data: 'JVBERi0=' } },
     { type: 'file', file: { file_data: at } },

@@ -36,7 +36,7 @@ const part = (type: string, more: object = {}) =>
     { type, ...more },
   ])
 const picture = part('image_url', { image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } })
-const film = part('video_url', { video_url: { url: 'https://films.example/a.mp4' } })
+const video = part('video_url', { video_url: { url: 'https://films.example/a.mp4' } })
 const sound = part('input_audio', { input_audio: { data: 'AAAA', format: 'mp3' } })
 const pdf = {
   type: 'file',
@@ -45,7 +45,7 @@ const pdf = {
 const calling = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function' }] }
 
 interface Row {
-  /** The body; its model is fake/ok when left out. */
+  /** The body; the default model is fake/ok. */
   send: object
   is: [status: number, type: string, param: string | null, code?: string]
 }
@@ -53,7 +53,7 @@ const invalid = 'invalid_request_error'
 const bad = (param: string, code?: string): Row['is'] =>
   code === undefined ? [400, invalid, param] : [400, invalid, param, code]
 
-/** What refusals.test.ts does not send: the other shapes of the same refusals, and bad_request. */
+/** Errors beyond refusals.test.ts: other forms of the same errors, and bad_request. */
 const rows: Record<string, Row> = {
   'no messages': { send: {}, is: bad('messages') },
   'messages that are no list': { send: { messages: 'hi' }, is: bad('messages') },
@@ -99,7 +99,7 @@ const rows: Record<string, Row> = {
     is: bad('web_search', 'W206'),
   },
   'an inline sound': { send: { messages: sound }, is: bad('messages') },
-  'an inline film': { send: { messages: film }, is: bad('messages') },
+  'an inline film': { send: { messages: video }, is: bad('messages') },
   'a part that is a text': { send: { messages: user(['x']) }, is: bad('messages') },
   'max_tokens as text': { send: { max_tokens: '5', messages: user('x') }, is: bad('max_tokens') },
   'negative max_tokens': { send: { max_tokens: -1, messages: user('x') }, is: bad('max_tokens') },
@@ -119,7 +119,7 @@ const rows: Record<string, Row> = {
   },
 }
 
-describe('before the model runs, and nothing is charged', () => {
+describe('errors before the model runs, without a charge', () => {
   test.each(Object.entries(rows))('%s', async (_name, { send, is }) => {
     const before = [await faked.kept(), faked.fake.received.length]
     const answer = await gus.call('POST', path, { model: 'fake/ok', ...send })
@@ -131,7 +131,7 @@ describe('before the model runs, and nothing is charged', () => {
     expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
   })
 
-  test('no key and a wrong key are 401, whatever the body', async () => {
+  test('a missing key and a wrong key are 401 with any body', async () => {
     for (const key of [undefined, `gk_${'x'.repeat(40)}`]) {
       const answer = await faked.visit('POST', `/v1${path}`, { key, body: '{' })
       expect(answer.status).toBe(401)
@@ -139,7 +139,7 @@ describe('before the model runs, and nothing is charged', () => {
     }
   })
 
-  test('a breaker that is open and an upstream that is not there are 503', async () => {
+  test('an open circuit breaker and a missing upstream are 503', async () => {
     const model = { model: 'fake/nowhere', messages: user('x') }
     const gone = await gus.call('POST', path, model)
     expect([gone.status, gone.headers.get('retry-after')]).toEqual([503, '1'])
@@ -151,26 +151,26 @@ describe('before the model runs, and nothing is charged', () => {
   })
 })
 
-describe('what is accepted', () => {
+describe('accepted requests', () => {
   const served = async (body: object) => {
     const answer = await gus.call('POST', path, { model: 'fake/ok', messages: user('x'), ...body })
     expect(answer.status).toBe(200)
     return faked.fake.received.at(-1)?.body ?? {}
   }
 
-  test('the answer to an earlier tool call, and null content beside calls', async () => {
+  test('a tool result after its call, and null content beside calls', async () => {
     const messages = [...user('x'), calling, { role: 'tool', tool_call_id: 'c1', content: 'y' }]
     expect(await served({ messages })).toMatchObject({ messages })
   })
 
-  test('media on models that take it', async () => {
+  test('media for models with that input', async () => {
     await served({ model: 'fake/sees', messages: picture })
-    for (const messages of [film, sound, user([pdf])]) {
+    for (const messages of [video, sound, user([pdf])]) {
       await served({ model: 'fake/watches', messages })
     }
   })
 
-  test('unknown fields go on as they came; ours do not', async () => {
+  test('unknown fields are forwarded unchanged, fields of the gateway are not', async () => {
     const more = { temperature: 0.3, stop: ['.'], logprobs: true, seed: 7, zebra: { a: [null] } }
     const sent = await served({ ...more, provider: {}, models: [], web_search: false, plugins: [] })
     expect(sent).toMatchObject(more)
@@ -179,7 +179,7 @@ describe('what is accepted', () => {
     )
   })
 
-  test('a developer message where the operator reads it as system', async () => {
+  test('a developer message where the operator configures it as system', async () => {
     const open = await openFaked({ GATEWAY_DEVELOPER_ROLE: 'system' })
     const one = await open.gus()
     const messages = [{ role: 'developer', content: 'Be short.' }]
@@ -195,44 +195,44 @@ describe('fallbacks, before the first byte', () => {
   const call = async (body: object) => {
     const start = faked.fake.received.length
     const answer = await gus.call('POST', path, { messages: user('x'), ...body })
-    const asked = faked.fake.received.slice(start).map(({ body: { model } }) => String(model))
+    const requests = faked.fake.received.slice(start).map(({ body: { model } }) => String(model))
     const { use } = await faked.lastUse(gus)
-    return { status: answer.status, asked, by: [use?.model, use?.upstream] }
+    return { status: answer.status, requests: requests, by: [use?.model, use?.upstream] }
   }
 
-  test('an upstream that fails gives way to the next; what served is billed', async () => {
+  test('the next upstream serves after a failure and is charged', async () => {
     expect(await call({ model: 'fake/fallback' })).toEqual({
       status: 200,
-      asked: ['fake/500', 'fake/ok'],
+      requests: ['fake/500', 'fake/ok'],
       by: ['fake/fallback', 'ok'],
     })
     for (const stream of [true, false]) {
       expect(await call({ model: 'fake/429', models: ['fake/401', 'fake/ok'], stream })).toEqual({
         status: 200,
-        asked: ['fake/429', 'fake/401', 'fake/ok'],
+        requests: ['fake/429', 'fake/401', 'fake/ok'],
         by: ['fake/ok', 'ok'],
       })
     }
   })
 
-  test('a request that is refused, or billed, is not asked again elsewhere', async () => {
+  test('a rejected or billed request is not sent to another upstream', async () => {
     expect(await call({ model: 'fake/refused' })).toMatchObject({
       status: 400,
-      asked: ['fake/400'],
+      requests: ['fake/400'],
     })
     const models = ['fake/ok']
     for (const model of ['fake/content-filter', 'fake/bad-json', 'fake/no-content']) {
-      expect((await call({ model, models })).asked).toEqual([model])
+      expect((await call({ model, models })).requests).toEqual([model])
     }
   })
 
-  test('the provider preferences of the caller', async () => {
+  test('the provider preferences of the caller apply', async () => {
     const model = 'fake/fallback'
-    const asked = async (provider: object) => (await call({ model, provider })).asked
-    expect(await asked({ order: ['ok'] })).toEqual(['fake/ok'])
-    expect(await asked({ only: ['500'] })).toEqual(['fake/500'])
-    expect(await asked({ ignore: ['500'] })).toEqual(['fake/ok'])
-    expect(await asked({ allow_fallbacks: false })).toEqual(['fake/500'])
-    expect(await asked({ order: ['500'], allow_fallbacks: false })).toEqual(['fake/500'])
+    const requests = async (provider: object) => (await call({ model, provider })).requests
+    expect(await requests({ order: ['ok'] })).toEqual(['fake/ok'])
+    expect(await requests({ only: ['500'] })).toEqual(['fake/500'])
+    expect(await requests({ ignore: ['500'] })).toEqual(['fake/ok'])
+    expect(await requests({ allow_fallbacks: false })).toEqual(['fake/500'])
+    expect(await requests({ order: ['500'], allow_fallbacks: false })).toEqual(['fake/500'])
   })
 })

@@ -11,32 +11,32 @@ type Delta = Record<string, unknown>
 const chunk = (delta: Delta, more: Delta = {}, own: Delta = {}): string =>
   JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: null, ...own }], ...more })
 
-/** What a stream carried, and how many of its chunks were parsed. */
+/** Measures a stream and counts its parsed chunks. */
 function run(
   chunks: string[],
-  isAlike = true,
+  usesTemplate = true,
   [start, end]: readonly string[] = ['data: ', '\n\n'],
 ) {
-  const carried = new ResponseMeter(bounds)
-  const alike = new ChunkTemplate()
+  const meter = new ResponseMeter(bounds)
+  const template = new ChunkTemplate()
   let parsed = 0
   for (const text of chunks) {
     const events = new EventReader(1_000_000).push(Buffer.from(`${start}${text}${end}`))
     for (const event of events) {
-      if (isAlike && alike.read(event, carried)) continue
+      if (usesTemplate && template.read(event, meter)) continue
       parsed += 1
       const answer = JSON.parse(event.data ?? '')
-      carried.read(answer)
-      alike.learn(event, answer)
+      meter.read(answer)
+      template.learn(event, answer)
     }
   }
-  const { completion } = carried.usage(true)
-  return { parsed, completion, hasContent: carried.hasContent, isFiltered: carried.isFiltered }
+  const { completion } = meter.usage(true)
+  return { parsed, completion, hasContent: meter.hasContent, isFiltered: meter.isFiltered }
 }
 
 const words = ['A', 'content', ' boat', 'é', '😀', '漢字', ' the rest', '', '   ']
 
-test('chunks that differ in their text alone are parsed once, whatever spells them', () => {
+test('chunks that differ only in their text are parsed once', () => {
   const spaced = (text: string): string =>
     JSON.stringify(JSON.parse(text), null, 1).replaceAll('\n', '')
   for (const name of ['content', 'reasoning', 'reasoning_content']) {
@@ -48,7 +48,7 @@ test('chunks that differ in their text alone are parsed once, whatever spells th
   }
 })
 
-test('all that says more is parsed, and nothing of it is lost', () => {
+test('chunks with more content are parsed in full', () => {
   const plain = chunk({ content: 'x' })
   const odd = [
     'a "quote"',
@@ -86,7 +86,7 @@ test('all that says more is parsed, and nothing of it is lost', () => {
   }
 })
 
-test('an event that is spelled otherwise is parsed', () => {
+test('an event with another spelling is parsed', () => {
   const chunks = ['aa', 'ab', 'a', 'a"b'].map((content) => chunk({ content }))
   for (const spelled of [
     ['data:', '\n\r\n'],
@@ -98,7 +98,7 @@ test('an event that is spelled otherwise is parsed', () => {
   }
 })
 
-test('a stream whose chunks are never alike is looked at a few times', () => {
+test('a stream of differing chunks stops learning after a few tries', () => {
   const chunks = Array.from({ length: 100 }, (_, at) =>
     chunk({ content: 'x' }, { obfuscation: `${at}` }),
   )

@@ -40,7 +40,7 @@ export function usageChunk(latest: Json, usage: Usage, charge: NanoUsd): Uint8Ar
 }
 
 /**
- * How a stream ended. `empty`: [DONE] without content; `failed`: the upstream's own error event;
+ * The end of a stream. `empty`: [DONE] without content; `failed`: the upstream's own error event;
  * `broken`: cut, unreadable, or closed without [DONE].
  */
 export type StreamEnd = 'done' | 'empty' | 'filtered' | 'failed' | 'broken' | 'deadline' | 'client'

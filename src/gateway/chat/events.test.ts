@@ -14,7 +14,7 @@ const text = [
   'data: [DONE]\n\n',
 ].join('')
 const bytes = new TextEncoder().encode(text)
-const wanted = [
+const expected = [
   undefined,
   '{"a":"é😀"}',
   'one\ntwo',
@@ -37,15 +37,15 @@ function readIn(size: number): StreamEvent[] {
 }
 
 describe('EventReader', () => {
-  test('the same events and the same bytes, wherever the stream is cut', () => {
+  test('events and bytes are the same for every division into chunks', () => {
     for (let size = 1; size <= bytes.length; size += 1) {
       const events = readIn(size)
-      expect(events.map(({ data }) => data)).toEqual(wanted)
+      expect(events.map(({ data }) => data)).toEqual(expected)
       expect(Buffer.from(bytesOf(events)).toString()).toBe(text)
     }
   })
 
-  test('what is left at the end is an event too, and ends as one', () => {
+  test('bytes after the last blank line become a terminated event', () => {
     for (const [rest, data] of [
       ['data: x\n', 'x'],
       ['data: x', 'x'],
@@ -62,7 +62,7 @@ describe('EventReader', () => {
     }
   })
 
-  test('an event without end is refused before it fills the memory', () => {
+  test('an endless event throws before it fills the memory', () => {
     const reader = new EventReader(1_000)
     const chunk = new TextEncoder().encode(`data: ${'x'.repeat(394)}`)
     reader.push(chunk)

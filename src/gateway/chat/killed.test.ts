@@ -46,7 +46,7 @@ const numberAt = async (answer: Response, name: string): Promise<number> => {
   return value
 }
 
-/** A call under an Idempotency-Key. */
+/** Calls under an Idempotency-Key. */
 const ask = (ctx: Running, key: string, named: string, body: object): Promise<Response> =>
   fetch(`${ctx.origin}/v1/chat/completions`, {
     method: 'POST',
@@ -65,11 +65,11 @@ const hello = (model: string, stream: boolean) => ({
   messages: [{ role: 'user', content: 'Hello.' }],
 })
 
-/** Starts a call that its upstream never ends; answers when the upstream has it. */
+/** Starts a call that its upstream never ends. Resolves when the upstream has it. */
 async function begin(ctx: Running, key: string, model: string, stream: boolean): Promise<void> {
   const before = fake.received.length
   const answer = ask(ctx, key, model, hello(model, stream))
-  // A plain one breaks off when its house is killed.
+  // A completion breaks off when its server is killed.
   answer.catch(() => undefined)
   for (let tries = 0; fake.received.length === before; tries += 1) {
     if (tries > 1_000) throw new Error('the upstream was never asked')
@@ -78,7 +78,7 @@ async function begin(ctx: Running, key: string, model: string, stream: boolean):
   if (stream) await (await answer).body?.getReader().read()
 }
 
-test('kill -9 amid calls: on restart each hold is charged, as billed upstream, and the books are sound', async () => {
+test('after kill -9 during calls a restart charges each hold and the ledger is sound', async () => {
   let ctx = await serveFolder(dataDir, { env })
   const account = await (await ctx.call('POST', '/accounts/create')).json()
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
@@ -99,7 +99,7 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
   await ctx.exited
 
   ctx = await serveFolder(dataDir, { env })
-  // Who comes again under the same key learns that it was charged, at once, and pays nothing more.
+  // A retry under the same key learns of the charge at once and pays nothing more.
   for (const [model, stream] of calls) {
     const again = await ask(ctx, key, model, hello(model, stream))
     expect([again.status, again.headers.get('x-should-retry')]).toEqual([502, 'false'])

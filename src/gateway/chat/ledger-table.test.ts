@@ -9,7 +9,7 @@ import { type Faked, openFaked } from '../../testing/faked.ts'
 import type { Answer } from '../../testing/test-server.ts'
 
 let patient: Faked
-/** For upstreams that hang: nobody else should meet a deadline. */
+/** For hanging upstreams. No other call may reach a deadline. */
 let hasty: Faked
 beforeAll(async () => {
   patient = await openFaked()
@@ -20,15 +20,15 @@ afterAll(async () => {
   await hasty.close()
 })
 
-/** All cells run at once. */
+/** All cells run in parallel. */
 const waitMs = 30_000
 const messages = [{ role: 'user', content: 'Say hello.' }]
 
-/** What one cell of the table says. */
+/** The expectation of one table cell. */
 interface Cell {
   status: number
   /** `used`: exactly what the fake's usage costs; `own`: our own count of all it said. */
-  charge: 'used' | 'own' | 'nothing' | 'hold' | 'carried' | 'one' | 'within'
+  charge: 'used' | 'own' | 'nothing' | 'hold' | 'delivered' | 'one' | 'within'
   code?: string | null
   type?: string
   estimated?: true
@@ -50,7 +50,7 @@ const fits = {
   nothing: (c: NanoUsd) => c === 0n,
   hold: (c: NanoUsd, held: NanoUsd) => c === held && c > 0n,
   /** The prompt, and three of six words. */
-  carried: (c: NanoUsd, held: NanoUsd) => c >= costs({ prompt: 2 }) && c < held,
+  delivered: (c: NanoUsd, held: NanoUsd) => c >= costs({ prompt: 2 }) && c < held,
   one: (c: NanoUsd) => c === 1n,
   within: (c: NanoUsd, held: NanoUsd) => c > 0n && c <= held,
 }
@@ -138,8 +138,8 @@ const plain: [string, Cell][] = [
   ['redirect', { status: 502, charge: 'nothing' }],
 ]
 
-/** Where a stream differs from the plain answer. */
-const broken: Cell = { status: 200, charge: 'carried', event: 'upstream_stream_error' }
+/** Differences of a stream from the completion. */
+const broken: Cell = { status: 200, charge: 'delivered', event: 'upstream_stream_error' }
 const streamed: [string, Cell][] = [
   ...plain.filter(
     ([name]) => !/filter-finish|no-ch|no-co|json|trunc|middle|html|deep|bomb|bad-h/.test(name),
@@ -168,7 +168,7 @@ const streamed: [string, Cell][] = [
   ['no-content', { ...broken, charge: 'nothing' }],
 ]
 
-describe('what the ledger says of a plain answer', () => {
+describe('charges of a completion', () => {
   test.concurrent.each(plain)(
     '%s',
     async (name, cell) => {
@@ -184,7 +184,7 @@ describe('what the ledger says of a plain answer', () => {
   )
 })
 
-describe('what the ledger says of a stream', () => {
+describe('charges of a stream', () => {
   test.concurrent.each(streamed)(
     '%s',
     async (name, cell) => {
@@ -211,7 +211,7 @@ test('the target of a redirect is never contacted', () => {
   expect(patient.fake.canaryTouched()).toBe(0)
 })
 
-test('the operator is warned of a key that is refused; it stands in no answer and no line', () => {
+test('the operator is warned of a rejected upstream key, which appears in no response and no log line', () => {
   const warned = patient.warnings.filter(({ event }) => event === 'upstream.key_refused')
   expect(warned.map(({ status }) => status).toSorted()).toEqual([401, 401, 402, 402, 403, 403])
   expect(JSON.stringify([patient.warnings, patient.lines])).not.toContain('sk-fake')

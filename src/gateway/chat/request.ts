@@ -12,7 +12,7 @@ export interface ChatRequest {
   modelIds: string[]
   conversation: Conversation
   isStream: boolean
-  /** Whether the last chunk of the stream has the usage. */
+  /** True if the last chunk of the stream has the usage. */
   wantsUsage: boolean
   /** The field `n`. */
   choices: number

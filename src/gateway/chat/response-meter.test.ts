@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { ResponseMeter } from './response-meter.ts'
 
 const called = { name: 'find', arguments: '{"a": 1}' }
-/** What a model may have written instead of a text, each of 11 to 12 characters. */
+/** Outputs other than text, each of 11 to 12 characters. */
 const written = {
   content: 'Hello there',
   refusal: 'I will not.',
@@ -19,21 +19,21 @@ test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
   (name, held) => {
     for (const place of ['message', 'delta']) {
       const limits = { prompt: 100, completion: 100 }
-      const carried = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
-      carried.read({ choices: [{ index: 0, [place]: { role: 'assistant', [name]: held } }] })
-      expect(carried.hasContent).toBe(true)
-      expect(carried.usage(false)).toMatchObject({ prompt: 2, completion: 3, estimated: true })
+      const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+      meter.read({ choices: [{ index: 0, [place]: { role: 'assistant', [name]: held } }] })
+      expect(meter.hasContent).toBe(true)
+      expect(meter.usage(false)).toMatchObject({ prompt: 2, completion: 3, estimated: true })
     }
   },
 )
 
-test('half a usage is filled up with our own count of the other half', () => {
+test('a usage with only one side is completed by the count of the other', () => {
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (usage: object) => {
-    const carried = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
-    carried.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
-    carried.read({ usage })
-    return carried.usage(true)
+    const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+    meter.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
+    meter.read({ usage })
+    return meter.usage(true)
   }
   for (const none of [undefined, null, 0, -7]) {
     expect(usageOf({ prompt_tokens: 11, completion_tokens: none })).toMatchObject({

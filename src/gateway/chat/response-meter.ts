@@ -14,10 +14,10 @@ export interface MeterOptions {
 
 /** Measures a response, or the delivered part of a stream, for its charge and its failure. */
 export class ResponseMeter {
-  /** Whether there is text, a call, reasoning or audio for the client. */
+  /** True if there is text, a call, reasoning or audio for the client. */
   hasContent = false
   private reported: Usage | undefined
-  /** Whether content arrived after the reported usage. */
+  /** True if content arrived after the reported usage. */
   private isStale = false
   private readonly output = new TokenCount()
   /** Indexes of filtered choices. Created when needed, because many streams are open at a time. */
@@ -25,7 +25,7 @@ export class ResponseMeter {
 
   constructor(private readonly options: MeterOptions) {}
 
-  /** Whether content rules ended every choice. */
+  /** True if content rules ended every choice. */
   get isFiltered(): boolean {
     return (this.filtered?.size ?? 0) >= this.options.choices
   }

@@ -5,7 +5,7 @@ import { fakeText, json } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 
-/** Where a request goes, what is sent there, and what is held for it. */
+/** Routing of requests, upstream bodies and holds. */
 let faked: Faked
 let gus: Gus
 
@@ -14,7 +14,7 @@ const rate = (prompt: string, completion: string) => {
   if ('error' in price) throw new Error(price.error)
   return price
 }
-/** Three upstreams that serve: dear and first, cheap and last, and one between. */
+/** Three upstreams: the most expensive first, the cheapest last. */
 const places = [
   { upstream: 'ok', model: 'fake/ok', price: rate('0.000009', '0.00001') },
   { upstream: 'ok-crlf', model: 'fake/ok-crlf', price: rate('0.000002', '0.000005') },
@@ -44,7 +44,7 @@ afterAll(() => faked.close())
 const path = '/v1/chat/completions'
 const say = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 
-/** A call, what its upstream was sent, and the row of the history. */
+/** Returns a call, its upstream body and its history row. */
 async function run(body: Record<string, unknown>) {
   const answer = await gus.call('POST', path, { ...say('Hello.'), ...body })
   const { use } = await faked.lastUse(gus)
@@ -57,7 +57,7 @@ const placeOf = async (body: Record<string, unknown>) => {
 }
 
 describe('suffixes', () => {
-  test('without one the order of the offers stands; :floor takes the cheapest', async () => {
+  test('without a suffix the order of the offers applies; :floor selects the cheapest', async () => {
     expect(await placeOf({})).toEqual([200, 'ok'])
     expect(await placeOf({ model: 'fake/many:floor' })).toEqual([200, 'ok-comments'])
     const { use } = await run({ model: 'fake/many:floor' })
@@ -65,7 +65,7 @@ describe('suffixes', () => {
     expect(use).toMatchObject({ model: 'fake/many', charged: 11n * 1_000n + 7n * 2_000n })
   })
 
-  test(':nitro takes the fastest, as measured', async () => {
+  test(':nitro selects the fastest by measurement', async () => {
     const { speeds } = faked.ctx.upstreams
     for (let measures = 50; measures > 0; measures -= 1) {
       speeds.record('ok-crlf', 'fake/ok-crlf', 1_000_000, 1)
@@ -74,7 +74,7 @@ describe('suffixes', () => {
     expect(await placeOf({ provider: { sort: 'throughput' } })).toEqual([200, 'ok-crlf'])
   })
 
-  test('an exact id wins over a suffix; what is neither is no model', async () => {
+  test('an exact id takes precedence over a suffix; anything else is no_model', async () => {
     expect((await run({ model: 'fake/llama3.2:3b' })).use?.model).toBe('fake/llama3.2:3b')
     expect((await run({ model: 'fake/llama3.2:3b:floor' })).use?.model).toBe('fake/llama3.2:3b')
     expect((await run({ model: 'fake/odd:floor' })).use?.model).toBe('fake/odd:floor')
@@ -95,7 +95,7 @@ describe('preferences', () => {
     expect(await by({ max_price: { prompt: 2, completion: '4' } })).toBe('ok-comments')
   })
 
-  test('what is no preference is refused by its name', async () => {
+  test('an invalid preference is rejected by name', async () => {
     for (const provider of [
       'ok',
       { sort: 'fast' },
@@ -116,7 +116,7 @@ describe('fallbacks', () => {
   const url = `data:image/png;base64,${'A'.repeat(100)}`
   const shown = say([{ type: 'image_url', image_url: { url } }])
 
-  test('one that does not take what is sent is left out, and is in no hold', async () => {
+  test('a fallback without the needed input is skipped and not part of the hold', async () => {
     const alone = await run({ model: 'fake/sees', max_tokens: 10, ...shown })
     const models = ['fake/many', 'fake/narrow']
     const both = await run({ model: 'fake/sees', models, max_tokens: 10, ...shown })
@@ -127,18 +127,18 @@ describe('fallbacks', () => {
     expect(use?.model).toBe('fake/unknown')
   })
 
-  test('the model that is asked for takes what is sent, whatever stands behind it', async () => {
-    const asked = { model: 'fake/many', models: ['fake/sees'], ...shown }
-    const { status, body } = await gus.call('POST', path, asked)
+  test('the requested model must take the content, whatever its fallbacks take', async () => {
+    const requests = { model: 'fake/many', models: ['fake/sees'], ...shown }
+    const { status, body } = await gus.call('POST', path, requests)
     const message = 'fake/many does not take images. Use a model with the input "image".'
     expect([status, body]).toMatchObject([400, { error: { message } }])
   })
 })
 
-describe('what is held', () => {
+describe('the hold', () => {
   const hold = async (body: Record<string, unknown>) => (await run(body)).use?.held ?? 0n
 
-  test('is enough for the dearest of the places that may serve', async () => {
+  test('covers the most expensive candidate', async () => {
     const all = await hold({ model: 'fake/many', max_tokens: 100 })
     const cheap = { only: ['ok-comments'] }
     const one = await hold({ model: 'fake/many', max_tokens: 100, provider: cheap })
@@ -146,7 +146,7 @@ describe('what is held', () => {
     expect(one).toBeLessThan(all / 4n)
   })
 
-  test('counts a picture as a picture, however many bytes it has', async () => {
+  test('counts an image as one image, whatever its size', async () => {
     const picture = (bytes: number) => ({
       type: 'image_url',
       image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` },
@@ -163,68 +163,68 @@ describe('what is held', () => {
     expect(two - small).toBe(700n * 1_000n)
   })
 
-  test('a window that is not known cuts no text, and what stands elsewhere is one', async () => {
+  test('an unknown window does not limit text, and counts as a default for unbounded media', async () => {
     const usage = { prompt_tokens: 150_000, completion_tokens: 7 }
     const choices = [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }]
     faked.fake.script('fake/unseen', json(200, { choices, usage }))
     const { use } = await run({ model: 'fake/unseen', ...say('word '.repeat(150_000)) })
     expect([use?.input, Number(use?.charged)]).toEqual([150_000, 150_028_000])
-    const film = { type: 'video_url', video_url: { url: 'https://films.example/a.mp4' } }
-    const held = await hold({ model: 'fake/unseen', max_tokens: 10, ...say([film]) })
+    const video = { type: 'video_url', video_url: { url: 'https://films.example/a.mp4' } }
+    const held = await hold({ model: 'fake/unseen', max_tokens: 10, ...say([video]) })
     expect(held).toBeGreaterThan(131_072n * 1_000n)
     expect(held).toBeLessThan(134_000n * 1_000n)
   })
 })
 
-describe('the most output tokens that an upstream is told', () => {
+describe('the output limit that an upstream receives', () => {
   test.each([
-    // A model whose cap is known stops there by itself.
+    // A model with a known cap stops there by itself.
     ['capped', {}, undefined],
     ['capped', { max_tokens: 200 }, 200],
     ['capped', { max_tokens: 9_000 }, 300],
-    // Of one whose cap is not known so many are held: it is told.
+    // Without a known cap, the held number is sent as the limit.
     ['open', {}, 32_768],
     ['open', { max_tokens: 50_000 }, 50_000],
     ['unknown', {}, 32_768],
-    // Here the window is the bound, and as many are held.
+    // The window is the limit, and the hold covers it.
     ['narrow', {}, undefined],
-  ])('%s asked for %j: %p', async (model, asked, told) => {
+  ])('%s asked for %j: %p', async (model, requests, reported) => {
     for (const stream of [false, true]) {
-      const { sent, use, status } = await run({ model: `fake/${model}`, stream, ...asked })
-      expect([status, sent.max_tokens]).toEqual([200, told])
-      const output = BigInt(told ?? (model === 'narrow' ? 20_000 : 300)) * 4_000n
+      const { sent, use, status } = await run({ model: `fake/${model}`, stream, ...requests })
+      expect([status, sent.max_tokens]).toEqual([200, reported])
+      const output = BigInt(reported ?? (model === 'narrow' ? 20_000 : 300)) * 4_000n
       expect(use?.held).toBeGreaterThan(output)
       expect(use?.held).toBeLessThan(output + 2_000n * 1_000n)
     }
   })
 })
 
-describe('a breaker', () => {
-  test('that is open is passed over, and the operator is told once', async () => {
+describe('a circuit breaker', () => {
+  test('that is open is skipped, and the operator is warned once', async () => {
     const offers = (...names: string[]) =>
       names.map((name) => ({ upstream: name, model: `fake/${name}`, price: rate('0', '0.000001') }))
     const open = await openFaked({}, [
       { ...fakeModel('500'), id: 'fake/two', offers: offers('500', 'ok') },
     ])
     const one = await open.gus()
-    const asked = async () => {
+    const requests = async () => {
       const before = open.fake.received.length
       const body = { model: 'fake/two', ...say('x') }
-      const { status, body: said } = await one.call('POST', path, body)
+      const { status, body: received } = await one.call('POST', path, body)
       expect(status).toBe(200)
-      expect(JSON.stringify(said)).toContain(fakeText.join(''))
+      expect(JSON.stringify(received)).toContain(fakeText.join(''))
       return open.fake.received.slice(before).map(({ body: { model } }) => model)
     }
     for (let failures = 0; failures < 5; failures += 1) {
-      expect(await asked()).toEqual(['fake/500', 'fake/ok'])
+      expect(await requests()).toEqual(['fake/500', 'fake/ok'])
     }
-    expect(await asked()).toEqual(['fake/ok'])
-    const told = open.warnings.map(({ event }) => event)
-    expect(told).toEqual([...Array(5).fill('upstream.failed'), 'upstream.open'])
+    expect(await requests()).toEqual(['fake/ok'])
+    const reported = open.warnings.map(({ event }) => event)
+    expect(reported).toEqual([...Array(5).fill('upstream.failed'), 'upstream.open'])
     await open.close()
   })
 
-  test('a stream that has begun is not tried elsewhere', async () => {
+  test('a stream that has started is not retried elsewhere', async () => {
     const before = faked.fake.received.length
     const models = ['fake/ok']
     const answer = await gus.call('POST', path, {

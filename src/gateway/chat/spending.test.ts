@@ -29,14 +29,14 @@ const ask = (model: string, content = 'Say hello.', more: object = {}) => ({
 })
 const balanceOf = async (gus: Gus) => Object((await gus.call('POST', '/credits/balance', {})).body)
 
-/** What one such call holds, in Nano. */
+/** The hold of one such call, in nano-USD. */
 async function heldBy(model: string): Promise<bigint> {
   const gus = await faked.gus()
   await gus.call('POST', path, ask(model, '000'))
   return (await faked.lastUse(gus)).use?.held ?? 0n
 }
 
-test('of 100 parallel spends of the last credits as many pass as can pay, and not one more', async () => {
+test('of 100 parallel calls exactly as many succeed as the credits cover', async () => {
   const held = await heldBy('fake/bad-json')
   const gus = await faked.gus(String(Number(held * 7n + held / 2n) / 1e9))
   const second = await gus.call('POST', '/accounts/keys', {})
@@ -45,20 +45,20 @@ test('of 100 parallel spends of the last credits as many pass as can pay, and no
     Array.from({ length: 100 }, (_, at) =>
       faked.visit('POST', path, {
         key: keys[at % 2],
-        // Each of its own: the same failure would be told again, not charged again.
+        // Bodies differ, because the same failure would be repeated without a charge.
         body: ask('fake/bad-json', String(at).padStart(3, '0')),
       }),
     ),
   )
   const count = (status: number) => answers.filter((answer) => answer.status === status).length
-  // An unreadable answer charges its whole hold.
+  // An unreadable response charges its whole hold.
   expect({ charged: count(502), refused: count(402) }).toEqual({ charged: 7, refused: 93 })
   expect((await faked.lastUse(gus)).total).toBe(7)
   expect((await balanceOf(gus)).balance).toBe(Number(held / 2n) / 1e9)
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('what a database that is away left to be charged is told as such, and is charged so', async () => {
+test('a settlement that the database misses is reported and charged by the deadline', async () => {
   const gus = await faked.gus()
   const { tx } = faked.ctx.db
   const away = spyOn(faked.ctx.db, 'tx').mockRejectedValue(new Error('away'))
@@ -77,7 +77,7 @@ test('what a database that is away left to be charged is told as such, and is ch
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('402 tells what is needed and what is there; a cap is 429; neither is charged', async () => {
+test('402 has the needed and available credits; a cap is 429; neither is charged', async () => {
   const poor = await faked.gus('0.0001')
   const refused = await poor.call('POST', path, ask('fake/ok'))
   expect(refused.status).toBe(402)
@@ -98,25 +98,25 @@ test('402 tells what is needed and what is there; a cap is 429; neither is charg
   }
 })
 
-test('what costs more than a database counts is 402', async () => {
+test('a cost above the range of the database is 402', async () => {
   const gus = await faked.gus()
   const refused = await gus.call('POST', path, ask('fake/dear'))
   expect([refused.status, Object(refused.body).error.type]).toEqual([402, 'insufficient_quota'])
   expect(await balanceOf(gus)).toMatchObject({ balance: 1, held: 0 })
 })
 
-test('a smaller max_tokens lowers what is held', async () => {
+test('a smaller max_tokens lowers the hold', async () => {
   const gus = await faked.gus()
   const held = async (max: number) => {
     await gus.call('POST', path, ask('fake/ok', 'x', { max_tokens: max }))
     return (await faked.lastUse(gus)).use?.held ?? 0n
   }
   const [small, large] = [await held(10), await held(500)]
-  // The digits of the number are a part of the body, whose bytes bound its tokens.
+  // The digits of the number are part of the body, whose bytes limit its tokens.
   expect(large - small).toBe(490n * 4_000n + 1_000n)
 })
 
-test('a key has at most so many calls running', async () => {
+test('the running calls of a key are limited', async () => {
   const gus = await faked.gus()
   const left = new AbortController()
   const call = () =>
@@ -139,7 +139,7 @@ test('a key has at most so many calls running', async () => {
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('a key that is revoked while it streams pays for its stream and opens no other', async () => {
+test('a key that is revoked during a stream pays for it and cannot start another', async () => {
   const gus = await faked.gus()
   const second = await gus.call('POST', '/accounts/keys', {})
   const [key, id] = [second.text('api_key'), second.text('id')]
@@ -162,7 +162,7 @@ test('a key that is revoked while it streams pays for its stream and opens no ot
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('under an Idempotency-Key a call is paid once; while it runs its twin is 409', async () => {
+test('under an Idempotency-Key a call is charged once; a twin in flight is 409', async () => {
   const gus = await faked.gus()
   const body = ask('fake/ok')
   const key = { 'idempotency-key': 'a-1' }
@@ -181,7 +181,7 @@ test('under an Idempotency-Key a call is paid once; while it runs its twin is 40
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('under an Idempotency-Key a call runs on though its client leaves, and is there on return', async () => {
+test('under an Idempotency-Key a call continues when its client leaves, and a retry finds it', async () => {
   const gus = await faked.gus()
   const plain = scripts.ok?.plain ?? []
   const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
@@ -210,7 +210,7 @@ test('under an Idempotency-Key a call runs on though its client leaves, and is t
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('a key whose work died with its process is answered as charged, and charged once', async () => {
+test('a retry of work that died with its process reports the charge, and is charged once', async () => {
   const gus = await faked.gus()
   const { ctx } = faked
   const account = accountOf({ kind: 'gateway', owner: gus.creditId })
@@ -238,7 +238,7 @@ test('a key whose work died with its process is answered as charged, and charged
   expect(await faked.faults(gus)).toEqual([])
 })
 
-test('a failure that was charged is told again for a minute, and then runs again', async () => {
+test('a charged failure is repeated for a minute, and then runs again', async () => {
   const gus = await faked.gus()
   const call = (headers?: Record<string, string>) =>
     gus.call('POST', path, ask('fake/bad-json'), headers)

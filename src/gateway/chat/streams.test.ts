@@ -38,11 +38,11 @@ const messages = [{ role: 'user', content: 'Say hello.' }]
 interface Left {
   use: Use
   received: Received
-  /** The text that had come when the client left. */
+  /** The text that had arrived when the client left. */
   seen: string
 }
 
-/** Calls a model, leaves once so many events have come, and answers what became of it. */
+/** Calls a model, leaves after a number of events, and returns the outcome. */
 async function leave(gus: Gus, model: string, events: number, more: object = {}): Promise<Left> {
   const before = faked.fake.received.length
   const client = new AbortController()
@@ -67,7 +67,7 @@ async function leave(gus: Gus, model: string, events: number, more: object = {})
     () => undefined,
     () => undefined,
   )
-  // Nothing else ends it: the fake hangs, and the gateway's own deadlines are minutes.
+  // Only the client ends it: the fake hangs, and the gateway's deadlines are minutes.
   await received.ended
   expect(received.left).toBe(true)
   return { use: await until(async () => (await faked.lastUse(gus)).use), received, seen }
@@ -89,7 +89,7 @@ async function expectPaid(gus: Gus, use: Use): Promise<void> {
 }
 
 describe('a client that leaves a stream', () => {
-  test('before the first byte pays for its prompt', async () => {
+  test('before the first byte pays for the prompt', async () => {
     for (const model of ['fake/silent', 'fake/cut-0']) {
       const gus = await faked.gus()
       const { use } = await leave(gus, model, 0)
@@ -100,7 +100,7 @@ describe('a client that leaves a stream', () => {
   })
 
   for (let cut = 1; cut < usageAt; cut += 1) {
-    test(`after ${cut} events pays for these, by our count`, async () => {
+    test(`after ${cut} events pays for them by the gateway's count`, async () => {
       const gus = await faked.gus()
       const { use, seen } = await leave(gus, `fake/cut-${cut}`, cut)
       expect(use).toMatchObject({ status: 'interrupted', estimated: true })
@@ -120,14 +120,14 @@ describe('a client that leaves a stream', () => {
     await expectPaid(gus, use)
   })
 
-  test('is noticed in a plain answer too', async () => {
+  test('is detected in a completion too', async () => {
     const gus = await faked.gus()
     const { use } = await leave(gus, 'fake/silent', 0, { stream: false, stream_options: undefined })
     expect(use).toMatchObject({ status: 'interrupted', estimated: true, output: 0 })
     await expectPaid(gus, use)
   })
 
-  test('is served when it comes again, whole or streamed', async () => {
+  test('is served when it retries, whole or streamed', async () => {
     const gus = await faked.gus()
     for (const stream of [false, true]) {
       for (const _ of [1, 2]) {
@@ -149,18 +149,18 @@ describe('a whole stream', () => {
   const sent = (piece: Step): string => ('send' in piece ? String(piece.send) : '')
   const wire = whole.slice(1, -2).map((step) => sent(step).replace(/^[0-9a-f]+\r\n|\r\n$/g, ''))
 
-  test('has the bytes of the upstream; its usage, with what it cost, only when it was asked for', async () => {
+  test('has the bytes of the upstream, and the usage with its cost only on request', async () => {
     const gus = await faked.gus()
-    const asked = await stream(gus, { stream_options: { include_usage: true } })
+    const requests = await stream(gus, { stream_options: { include_usage: true } })
     const { use } = await faked.lastUse(gus)
     const cost = Number(use?.charged) / 1e9
     const priced = wire.map((event, at) =>
       at === usageAt - 1 ? event.replace('}}\n', `,"cost":${cost}}}\n`) : event,
     )
-    expect(asked.text).toBe(priced.join(''))
-    expect(asked.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(requests.text).toBe(priced.join(''))
+    expect(requests.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const asOpenRouter = await stream(gus, { usage: { include: true } })
-    expect(asOpenRouter.text).toBe(asked.text)
+    expect(asOpenRouter.text).toBe(requests.text)
     expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('usage')
     const unasked = await stream(gus)
     expect(unasked.text).toBe(wire.filter((_, at) => at !== usageAt - 1).join(''))
@@ -170,7 +170,7 @@ describe('a whole stream', () => {
     })
   })
 
-  test('ends with our own count where the upstream told none and the client wants it', async () => {
+  test("ends with the gateway's count where the upstream reported none and the client wants it", async () => {
     const gus = await faked.gus()
     const more = { model: 'fake/usage-missing', stream_options: { include_usage: true } }
     const { text } = await stream(gus, more)
@@ -205,7 +205,7 @@ describe('a whole stream', () => {
     },
   )
 
-  test('is given again to its Idempotency-Key and paid once, also where it broke off', async () => {
+  test('is replayed under its Idempotency-Key and charged once, also where it broke off', async () => {
     const gus = await faked.gus()
     for (const [at, model] of ['fake/ok', 'fake/error-event', 'fake/reset-middle'].entries()) {
       const body = { model, messages, stream: true }
@@ -223,7 +223,7 @@ describe('a whole stream', () => {
     expect(await faked.faults(gus)).toEqual([])
   })
 
-  test('goes on for its Idempotency-Key though its client leaves, and is paid once', async () => {
+  test('continues under its Idempotency-Key when its client leaves, and is charged once', async () => {
     const gus = await faked.gus()
     const { promise: left, resolve: leave } = Promise.withResolvers<void>()
     const [head, word, ...rest] = whole

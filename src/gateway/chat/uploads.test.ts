@@ -44,7 +44,7 @@ const picture = Uint8Array.fromBase64(
 
 const text = { type: 'text', text: 'What does it say?' }
 
-/** Asks about files, named as each of the two places allows. */
+/** Sends a chat with files, in each of the two places for ids. */
 const ask = (model: string, ...ids: string[]): Promise<Answer> => {
   const parts = ids.map((id, at) =>
     at % 2 === 0 ? { type: 'file', file: { file_id: id } } : { type: 'file', file_id: id },
@@ -53,7 +53,7 @@ const ask = (model: string, ...ids: string[]): Promise<Answer> => {
   return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages })
 }
 
-/** The parts that the upstream was sent beside the question. */
+/** Returns the parts that the upstream received beside the question. */
 function sentParts(at = faked): unknown[] {
   const { messages } = at.fake.received.at(-1)?.body ?? {}
   const [message]: unknown[] = Array.isArray(messages) ? messages : []
@@ -62,13 +62,13 @@ function sentParts(at = faked): unknown[] {
 
 async function expectRefused(answer: Promise<Answer>, status: number, code: string | null) {
   const before = await faked.lastUse(gus)
-  const { status: said, body } = await answer
-  expect({ said, body }).toMatchObject({ said: status, body: { error: { code } } })
+  const { status: received, body } = await answer
+  expect({ received, body }).toMatchObject({ received: status, body: { error: { code } } })
   expect((await faked.lastUse(gus)).total).toBe(before.total)
   expect(await faked.faults(gus)).toEqual([])
 }
 
-test('a PDF and a text go in as words, also on a model that takes no files', async () => {
+test('a PDF and a text file become text, also for a model without file input', async () => {
   const pdf = await upload(makePdf(['Hello tide']), 'tide.pdf')
   const notes = await upload('Low at nine.', 'notes.md')
   expect((await ask('ok', pdf, notes)).status).toBe(200)
@@ -78,7 +78,7 @@ test('a PDF and a text go in as words, also on a model that takes no files', asy
   ])
 })
 
-test('a picture goes in as a picture, a sound as a sound, where the model takes it', async () => {
+test('an image stays an image and audio stays audio where the model takes them', async () => {
   const image = await upload(picture, 'a.png')
   expect((await ask('sees', image)).status).toBe(200)
   const url = `data:image/png;base64,${Buffer.from(picture).toString('base64')}`
@@ -90,7 +90,7 @@ test('a picture goes in as a picture, a sound as a sound, where the model takes 
   await expectRefused(ask('ok', sound), 400, 'W203')
 })
 
-test('pictures that were uploaded fit where the same ones in the request do', async () => {
+test('uploaded images are accepted where inline ones are', async () => {
   const ids = Array<string>(40).fill(await upload(picture, 'a.png'))
   expect((await ask('sees', ...ids)).status).toBe(200)
   const pictures = sentParts()
@@ -98,7 +98,7 @@ test('pictures that were uploaded fit where the same ones in the request do', as
   expect((await say('sees', [text, ...pictures])).status).toBe(200)
 })
 
-test('the words of files count for the window, and for the hold', async () => {
+test('the text of files counts for the window and for the hold', async () => {
   const long = await upload('word '.repeat(2_000), 'long.txt')
   await expectRefused(ask('narrow', long), 413, 'context_length_exceeded')
   const short = await upload('word', 'short.txt')
@@ -108,7 +108,7 @@ test('the words of files count for the window, and for the hold', async () => {
   expect(((await faked.lastUse(gus)).use?.held ?? 0n) - small).toBeGreaterThan(9_000_000n)
 })
 
-test('seven PDFs, too many pages, no words, and files of others are refused', async () => {
+test('seven PDFs, too many pages, no text, and files of others are rejected', async () => {
   const pdf = await upload(makePdf(['Hello']), 'a.pdf')
   await expectRefused(ask('ok', ...Array<string>(7).fill(pdf)), 413, null)
   expect((await ask('ok', ...Array<string>(6).fill(pdf))).status).toBe(200)
@@ -126,15 +126,15 @@ test('seven PDFs, too many pages, no words, and files of others are refused', as
   await expectRefused(ask('ok', other), 404, null)
 })
 
-test('a film goes in as a film, where a model watches it, for half an hour at most', async () => {
-  for (const [film, type] of [
+test('a video of at most half an hour stays a video where the model takes it', async () => {
+  for (const [video, type] of [
     [makeMp4(1_800), 'video/mp4'],
     [makeWebm(2), 'video/webm'],
     [makeMp4(0), 'video/mp4'],
   ] as const) {
-    const id = await upload(film, 'film.bin')
+    const id = await upload(video, 'film.bin')
     expect((await ask('watches', id)).status).toBe(200)
-    const url = `data:${type};base64,${film.toString('base64')}`
+    const url = `data:${type};base64,${video.toString('base64')}`
     expect(sentParts()).toEqual([{ type: 'video_url', video_url: { url } }])
     await expectRefused(ask('ok', id), 400, 'W609')
   }
@@ -162,7 +162,7 @@ test.each([
   expectRefused(say('watches', [part]), 400, code),
 )
 
-test('W605: a part in the request has at most 20 MB, in base64 or as a data: URL', async () => {
+test('W605: an inline part has at most 20 MB, in base64 or as a data: URL', async () => {
   const most = Buffer.alloc(20 * 1_048_576)
   const parts = (bytes: Buffer): [model: string, part: object][] => {
     const data = bytes.toString('base64')
@@ -179,7 +179,7 @@ test('W605: a part in the request has at most 20 MB, in base64 or as a data: URL
   }
 })
 
-test('PDFs in the request count with those that were uploaded', async () => {
+test('inline PDFs count together with uploaded ones', async () => {
   const fine = inline(makePdf(['Hello']))
   const id = await upload(makePdf(['Hello']), 'a.pdf')
   const named = { type: 'file', file_id: id }
@@ -188,7 +188,7 @@ test('PDFs in the request count with those that were uploaded', async () => {
   await expectRefused(say('watches', [named, ...six]), 413, null)
 })
 
-test('a file beside the messages is as if the last user message named it', async () => {
+test('a file beside the messages belongs to the last user message', async () => {
   const file_id = await upload('Low at nine.', 'notes.md')
   const words = { type: 'text', text: 'File "notes.md":\nLow at nine.' }
   for (const content of ['When?', [{ type: 'text', text: 'When?' }]]) {
@@ -203,7 +203,7 @@ test('a file beside the messages is as if the last user message named it', async
   await expectRefused(say('ok', '', { messages, file_id }), 400, null)
 })
 
-test('what an upstream would bill beside what is held does not go on', async () => {
+test('fields that an upstream bills beyond the hold are not forwarded', async () => {
   const tools = [{ type: 'web_search' }, { type: 'code_interpreter' }, { google_search: {} }, 7]
   for (const tool of tools) {
     await expectRefused(say('ok', 'x', { tools: [tool] }), 400, null)
@@ -221,7 +221,7 @@ test('what an upstream would bill beside what is held does not go on', async () 
   for (const name of Object.keys(dear)) expect(sent).not.toHaveProperty(name)
 })
 
-describe('where a model listens', () => {
+describe('with a transcription model', () => {
   let hearing: Faked
   let ann: Gus
   beforeAll(async () => {
@@ -242,12 +242,12 @@ describe('where a model listens', () => {
   }
   const call = (model: string, ...ids: string[]) => chat(model, ids)
   const fileOf = async (id: string) => (await ann.call('GET', `/v1/files/${id}`)).body
-  /** Half a second at 0.06 USD a minute. */
-  const heard = { type: 'audio', status: 'completed', charged: 500_000n }
+  /** Half a second at 0.06 USD per minute. */
+  const transcribed = { type: 'audio', status: 'completed', charged: 500_000n }
   const historyOf = async () => Object((await ann.call('GET', '/queries/history')).body).data
   const costOf = ({ body }: Answer): number => Object(body).usage.cost
 
-  test('a sound goes in as words, which are heard and paid once', async () => {
+  test('audio becomes text, which is transcribed and charged once', async () => {
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
     expect(await fileOf(id)).toMatchObject({ words: null, status: 'uploaded', seconds: 0.5 })
     for (const model of ['ok', 'listens']) {
@@ -259,13 +259,16 @@ describe('where a model listens', () => {
     const types = (await historyOf()).map(({ type }: { type: string }) => type)
     expect(types).toEqual(['chat', 'chat', 'audio'])
     const [row] = (await historyOf()).slice(-1)
-    expect(row).toMatchObject({ price_in_usd: Number(heard.charged) / 1e9, status: heard.status })
+    expect(row).toMatchObject({
+      price_in_usd: Number(transcribed.charged) / 1e9,
+      status: transcribed.status,
+    })
   })
 
-  test('a chat tells its cost with what it paid to hear, and only that', async () => {
+  test('a chat reports its cost with its own transcriptions only', async () => {
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const [first, second] = [await call('ok', id), await call('ok', id)]
-    expect(costOf(first) - costOf(second)).toBeCloseTo(Number(heard.charged) / 1e9, 12)
+    expect(costOf(first) - costOf(second)).toBeCloseTo(Number(transcribed.charged) / 1e9, 12)
     expect(Number(first.headers.get('x-service-cost'))).toBe(costOf(first))
     const third = await upload(makeWav(), 'c.wav', ann, hearing)
     const streaming = { stream: true, stream_options: { include_usage: true } }
@@ -274,16 +277,16 @@ describe('where a model listens', () => {
     expect(Number(streamed)).toBe(costOf(first))
     const other = await upload(makeWav(), 'b.wav', ann, hearing)
     const both = await Promise.all([call('ok', other), call('ok', other)])
-    const told = [first, first, second, ...both].reduce((sum, one) => sum + costOf(one), 0)
+    const reported = [first, first, second, ...both].reduce((sum, one) => sum + costOf(one), 0)
     const rows: { price_in_usd: number }[] = await historyOf()
-    expect(told).toBeCloseTo(
+    expect(reported).toBeCloseTo(
       rows.reduce((sum, row) => sum + row.price_in_usd, 0),
       12,
     )
     expect(await hearing.faults(ann)).toEqual([])
   })
 
-  test('two sounds of one request are two rows, and one named twice at once is one', async () => {
+  test('two audio files of a request are two history rows; one named twice is one', async () => {
     const loud = Uint8Array.from(makeWav(), (byte, at) => (at < 44 ? byte : 0x90))
     const [one, two] = [
       await upload(makeWav(), 'a.wav', ann, hearing),
@@ -301,7 +304,7 @@ describe('where a model listens', () => {
     expect(await hearing.faults(ann)).toEqual([])
   })
 
-  test('a client that leaves does not take the words from another that waits for them', async () => {
+  test('a client that leaves does not cancel a transcription that another awaits', async () => {
     const words = json(200, { text: 'Hello wörld' })
     hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
@@ -327,7 +330,7 @@ describe('where a model listens', () => {
     expect(types.filter((type: string) => type === 'audio')).toHaveLength(1)
   })
 
-  test('a sound that another chat heard while this one heard the one before is not paid twice', async () => {
+  test('a file that another chat transcribes meanwhile is not charged twice', async () => {
     const words = json(200, { text: 'Hello wörld' })
     hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
     const slow = await upload(makeWav(), 'a.wav', ann, hearing)
@@ -341,21 +344,21 @@ describe('where a model listens', () => {
     expect(types.filter((type: string) => type === 'audio')).toHaveLength(2)
   })
 
-  test('nothing is heard for a chat that is refused for a file, or for its own cost', async () => {
+  test('nothing is transcribed for a chat that is rejected for a file or its own cost', async () => {
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf', ann, hearing)
     expect((await call('ok', id, thick)).code).toBe('W606')
     expect(await historyOf()).toEqual([])
     expect((await call('ok', id)).status).toBe(200)
     const { use } = await hearing.lastUse(ann)
-    // Who has enough for the chat alone.
+    // Credits for the chat alone.
     ann = await hearing.gus(String(Number(use?.held) / 1e9))
     expect((await call('ok', await upload(makeWav(), 'a.wav', ann, hearing))).status).toBe(402)
     expect(await historyOf()).toEqual([])
     expect(await hearing.faults(ann)).toEqual([])
   })
 
-  test('a sound without words is W611, and is not heard again', async () => {
+  test('audio without speech is W611 and is not transcribed again', async () => {
     hearing.fake.script('fake/transcription-ok', json(200, { text: ' ' }))
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const first = await call('ok', id)
@@ -377,7 +380,7 @@ describe('where a model listens', () => {
   })
   const failing = json(500, { error: { message: 'Broken.' } })
 
-  test('who cannot pay for it is 402', async () => {
+  test('402 without the credits for it', async () => {
     ann = await hearing.gus('0.0001')
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
     expect((await call('ok', id)).status).toBe(402)

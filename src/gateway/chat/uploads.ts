@@ -3,11 +3,11 @@ import { nano, type NanoUsd, zero } from '../../core/money.ts'
 import type { Json } from '../../core/schema.ts'
 import { ApiError, type MediaCode } from '../../errors.ts'
 import {
+  audioSecondsMax,
   filesPerRequestMax,
   gatewayBodyBytesMax,
   pdfPagesMax,
   pdfsPerRequestMax,
-  audioSecondsMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import type { Spender } from '../authentication.ts'

@@ -4,16 +4,16 @@ import { CallDeadlines } from '../paid/deadlines.ts'
 import { bytesOf } from './events.ts'
 import { UpstreamEvents } from './upstream-events.ts'
 
-test('a comment is a first byte, and what comes before the first event is kept', async () => {
-  const watch = new CallDeadlines(new AbortController().signal, {
+test('a comment counts as a first byte, and comments before the first event are kept', async () => {
+  const deadlines = new CallDeadlines(new AbortController().signal, {
     firstByteMs: 60_000,
     totalMs: 60_000,
   })
   const { promise: began, resolve } = Promise.withResolvers<void>()
-  spyOn(watch, 'markFirstByte').mockImplementation(resolve)
+  spyOn(deadlines, 'markFirstByte').mockImplementation(resolve)
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const upstream = writable.getWriter()
-  const opening = UpstreamEvents.open(new Response(readable), watch)
+  const opening = UpstreamEvents.open(new Response(readable), deadlines)
   void upstream.write(Buffer.from(': still working\n\n'))
   await began
   void upstream.write(Buffer.from('data: {}\n\n'))
@@ -22,5 +22,5 @@ test('a comment is a first byte, and what comes before the first event is kept',
   const events = (await source.next()) ?? []
   expect(Buffer.from(bytesOf(events)).toString()).toBe(': still working\n\ndata: {}\n\n')
   await source.close(false)
-  watch.end()
+  deadlines.end()
 })

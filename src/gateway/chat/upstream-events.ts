@@ -38,7 +38,7 @@ export class UpstreamEvents {
   private isOver = false
   private readAt = 0
   /**
-   * Whether the stream comes from a socket, where bytes gather during a wait. A stream of this
+   * True if the stream comes from a socket, where bytes gather during a wait. A stream of this
    * process (demo, translated adapters) is produced by reading and would wait for every event.
    */
   private readonly isFetched: boolean
@@ -71,7 +71,7 @@ export class UpstreamEvents {
     return this.pending.find(isFirstContent)?.data
   }
 
-  /** Whether the stream closed properly without a byte. */
+  /** True if the stream closed properly without a byte. */
   isEmpty = true
 
   /** Returns the next events, at least one; undefined at the end, or when the stream is cut. */

@@ -28,7 +28,7 @@ const model = 'demo/embedding'
 const embed = (body: object, path = '/v1/embeddings') => gus.call('POST', path, { model, ...body })
 const dataOf = (body: unknown): { embedding: unknown }[] => Object(body).data
 
-test('texts and token ids become vectors, paid by their tokens', async () => {
+test('texts and token ids become vectors, charged by their tokens', async () => {
   for (const input of ['two words', ['two', 'words'], [5, 9], [[5], [9]]]) {
     const answer = await embed({ input, dimensions: 8 })
     const count = Array.isArray(input) && typeof input[0] !== 'number' ? 2 : 1
@@ -44,7 +44,7 @@ test('texts and token ids become vectors, paid by their tokens', async () => {
   expect(Object(alone.body)).toMatchObject({ object: 'list', model })
 })
 
-test('base64 holds the same numbers, also of an upstream that answers only numbers', async () => {
+test('base64 has the same numbers, also from an upstream that returns only numbers', async () => {
   const plain = await embed({ input: 'two words', dimensions: 4 })
   const packed = await embed({ input: 'two words', dimensions: 4, encoding_format: 'base64' })
   const floats = (text: unknown) => [
@@ -58,13 +58,13 @@ test('base64 holds the same numbers, also of an upstream that answers only numbe
   expect(floats(dataOf(other.body)[0]?.embedding)).toEqual([0.6, 0.8].map(Math.fround))
 })
 
-test('a window that is not known cuts nothing of what is held', async () => {
+test('an unknown window does not limit the hold', async () => {
   const body = { model: 'embedding/unseen', input: 'word '.repeat(40_000) }
   expect((await ned.call('POST', '/embeddings', body)).status).toBe(200)
   expect((await faked.lastUse(ned)).use?.held).toBeGreaterThan(200_000n * 1_000n)
 })
 
-test('inputs and fields that do not fit are refused by name', async () => {
+test('invalid inputs and fields are rejected by name', async () => {
   const many = Array.from({ length: 2_049 }, () => 'x')
   for (const input of [undefined, '', [], [''], ['x', 3], [1.5], [-1], {}, 7, [[]], many]) {
     expect((await embed({ input })).body).toMatchObject({ error: { param: 'input' } })
@@ -80,7 +80,7 @@ test('inputs and fields that do not fit are refused by name', async () => {
   }
 })
 
-test('fewer vectors than inputs cannot be read, and are charged the hold', async () => {
+test('fewer vectors than inputs are unreadable and charge the hold', async () => {
   const body = { model: 'embedding/embedding-ok', input: ['a', 'b'] }
   const answer = await ned.call('POST', '/embeddings', body)
   expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])

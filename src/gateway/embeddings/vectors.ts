@@ -11,8 +11,8 @@ interface Embedding {
 }
 
 /**
- * Returns the vectors of an upstream's response in `format`, whichever it sent. Undefined when their
- * number differs from the inputs, or for invalid vectors.
+ * Returns the vectors of an upstream's response in `format`, whichever it sent. Undefined when
+ * their number differs from the inputs, or for invalid vectors.
  */
 export function readVectors(data: unknown, count: number, format: Format): Embedding[] | undefined {
   if (!Array.isArray(data) || data.length !== count) return undefined

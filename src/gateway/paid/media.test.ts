@@ -8,7 +8,7 @@ import { testModel } from '../../testing/models.ts'
 import type { Answer } from '../../testing/test-server.ts'
 
 let patient: Faked
-/** For upstreams that hang: nobody else should meet a deadline. */
+/** For hanging upstreams. No other call may reach a deadline. */
 let hasty: Faked
 beforeAll(async () => {
   const unpriced = kinds.map((kind) => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
       offers: [{ upstream: 'ok', model: 'ok', price: undefined }],
     }
   })
-  // One for each, so that the breaker of none is opened.
+  // One upstream each, so that no circuit breaker opens.
   const failing = ['500', '503', 'reset-first', 'close-first']
   const fallback = kinds.map((kind, at) => {
     const price = testModel(mediaPrices[kind]).price
@@ -48,7 +48,7 @@ const requests: Record<MediaKind, { path: string; body?: object; held: number }>
   transcription: { path: '/v1/audio/transcriptions', held: 1_000_000 },
 }
 
-/** One second of a sound. */
+/** One second of audio. */
 function sound(): File {
   const bytes = Buffer.alloc(44 + 8_000)
   bytes.write('RIFF')
@@ -85,7 +85,7 @@ async function ask(
   return gus.call('POST', path, await sent.bytes(), { ...headers, 'content-type': type })
 }
 
-/** What one cell of the table says. */
+/** The expectation of one table cell. */
 type Cell = [scripts: string, status: number, charge: 'nothing' | 'hold', code?: string | null]
 
 const table: Cell[] = [
@@ -99,7 +99,7 @@ const table: Cell[] = [
   ['401 402 403', 503, 'nothing'],
 ]
 
-describe.each(kinds)('what the ledger says of %s', (kind) => {
+describe.each(kinds)('charges of %s', (kind) => {
   const cells = table.flatMap(([scripts, ...cell]) =>
     scripts.split(' ').map((script) => ({ script, cell })),
   )
@@ -118,7 +118,7 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     expect(answer.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
   })
 
-  test('no key, no model, another type, no rate, a search: nothing is kept', async () => {
+  test('no key, no model, another type, no price, a search: nothing is stored', async () => {
     const gus = await patient.gus()
     const other = kind === 'image' ? 'embedding' : 'image'
     for (const [model, status, says] of [
@@ -143,7 +143,7 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     expect(await patient.lastUse(gus)).toEqual({ use: undefined, total: 0 })
   })
 
-  test('402 without credits; 429 over the cap of a key; neither is kept', async () => {
+  test('402 without credits; 429 over the cap of a key; neither is stored', async () => {
     const gus = await patient.gus('0.0000001')
     const poor = await ask(gus, kind, `${kind}-ok`)
     expect([poor.status, poor.headers.get('x-should-retry')]).toEqual([402, 'false'])
@@ -157,7 +157,7 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     }
   })
 
-  test('another upstream serves where the first is out of order', async () => {
+  test('another upstream serves when the first is out of order', async () => {
     const gus = await patient.gus()
     expect((await ask(gus, kind, 'fallback')).status).toBe(200)
     const { use } = await patient.lastUse(gus)
@@ -165,13 +165,13 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     expect(Number(use?.charged)).toBeGreaterThan(0)
   })
 
-  test('a charged failure is told again, for a minute or to its key, and charged once', async () => {
+  test('a charged failure is repeated for a minute or for its key, and charged once', async () => {
     const gus = await patient.gus()
-    const asked = () => patient.fake.received.length
-    const before = asked()
+    const requests = () => patient.fake.received.length
+    const before = requests()
     await ask(gus, kind, 'html')
     expect((await ask(gus, kind, 'html')).code).toBe('unreadable_response')
-    expect(asked()).toBe(before + 1)
+    expect(requests()).toBe(before + 1)
     const key = { 'idempotency-key': 'once' }
     patient.clock.turn(minute + second)
     for (const _ of [1, 2]) {
@@ -179,22 +179,22 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
       expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
       patient.clock.turn(minute + second)
     }
-    expect([asked(), (await patient.lastUse(gus)).total]).toEqual([before + 2, 2])
+    expect([requests(), (await patient.lastUse(gus)).total]).toEqual([before + 2, 2])
   })
 
-  test('a client that leaves pays for what it asked, its upstream is let go, and it may come again', async () => {
+  test('a client that leaves pays for its request, its upstream is released, and it may retry', async () => {
     const gus = await patient.gus()
     for (const times of [1, 2]) {
       const leaving = new AbortController()
-      const door = withOrigin(gus, leaving.signal)
+      const handler = withOrigin(gus, leaving.signal)
       const before = patient.fake.received.length
-      const answer = ask(door, kind, 'hang').catch(() => 'left')
-      const isAsked = () => patient.fake.received.at(-1)
+      const answer = ask(handler, kind, 'hang').catch(() => 'left')
+      const isRequested = () => patient.fake.received.at(-1)
       while (patient.fake.received.length === before) await Bun.sleep(5)
       leaving.abort()
       expect(await answer).toBe('left')
-      await isAsked()?.ended
-      expect(isAsked()?.left).toBe(true)
+      await isRequested()?.ended
+      expect(isRequested()?.left).toBe(true)
       while ((await patient.lastUse(gus)).total < times) await Bun.sleep(5)
       const { use } = await patient.lastUse(gus)
       expect([use?.status, Number(use?.charged) > 0]).toEqual(['interrupted', true])
@@ -203,7 +203,7 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
   })
 })
 
-/** The same account, calling models of another kind. */
+/** The same account with calls to models of another kind. */
 const renamed =
   (gus: Gus, other: MediaKind): Gus['call'] =>
   (method, path, body, headers) => {
@@ -219,7 +219,7 @@ const withKey = (gus: Gus, key: string): Gus => ({
     patient.visit(method, path, { key, body, ...(headers && { headers }) }),
 })
 
-/** Calls over a real socket, to be left. */
+/** Calls over a real socket, so that the client can leave. */
 const withOrigin = (gus: Gus, signal: AbortSignal): Gus => ({
   ...gus,
   call: async (method, path, body, headers) => {

@@ -28,7 +28,7 @@ export type MediaOutput = UpstreamOutput
 export interface MediaCall {
   candidate: Candidate
   deadlines: CallDeadlines
-  /** Whether the result is stored for the same Idempotency-Key. */
+  /** True if the result is stored for the same Idempotency-Key. */
   isReplayable: boolean
   /** Resolves when the charge is committed. Streams close after it. */
   settled: Promise<unknown>

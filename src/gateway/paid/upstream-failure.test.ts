@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { errorEnvelope } from '../error-response.ts'
 import { failureOfErrorBody, failureOfStatus } from './upstream-failure.ts'
 
-const told = (status: number, headers: Record<string, string> = {}) => {
+const reported = (status: number, headers: Record<string, string> = {}) => {
   const {
     error: refusal,
     charges,
@@ -12,24 +12,24 @@ const told = (status: number, headers: Record<string, string> = {}) => {
   return [refusal.errorName, charges, another]
 }
 
-test('what may come again is a failure of the upstream, and another one is asked', () => {
+test('a retryable status is a failure of the upstream, and another one is tried', () => {
   for (const status of [408, 425, 500, 503, 599]) {
-    expect([status, ...told(status)]).toEqual([status, 'upstream_failed', 'nothing', true])
+    expect([status, ...reported(status)]).toEqual([status, 'upstream_failed', 'nothing', true])
   }
-  expect(told(404)).toEqual(['upstream_rejected', 'nothing', true])
-  expect(told(422)).toEqual(['upstream_rejected', 'nothing', false])
+  expect(reported(404)).toEqual(['upstream_rejected', 'nothing', true])
+  expect(reported(422)).toEqual(['upstream_rejected', 'nothing', false])
 })
 
-test('a failure of an upstream tells the wait that the upstream told, and else none', () => {
+test("an upstream failure has the upstream's Retry-After, or none", () => {
   const headersOf = (headers: Record<string, string>) =>
     errorEnvelope(failureOfStatus(503, '', new Headers(headers)).error).headers
   expect(headersOf({ 'retry-after': '7' })).toEqual({ 'retry-after': '7' })
   expect(headersOf({})).toEqual({})
 })
 
-test('the wait of a 429 is its upstream’s, in seconds or until a date, up to an hour', () => {
-  const waitOf = (said: string): unknown => {
-    const { error: refusal } = failureOfStatus(429, '', new Headers({ 'retry-after': said }))
+test('Retry-After of a 429 is the upstream’s, in seconds or as a date, up to an hour', () => {
+  const waitOf = (received: string): unknown => {
+    const { error: refusal } = failureOfStatus(429, '', new Headers({ 'retry-after': received }))
     return Object(refusal.details.at(0)).retryAfter
   }
   const soon = new Date(Date.now() + 30_500).toUTCString()
@@ -40,14 +40,15 @@ test('the wait of a 429 is its upstream’s, in seconds or until a date, up to a
   }
 })
 
-test('why an upstream refused is told, but not what the operator’s account does not know', () => {
+test('the reason of a rejection is passed on, except for unknown models', () => {
   const wordsAt = (status: number) => {
-    const said = JSON.stringify({
+    const received = JSON.stringify({
       error: { message: 'Too long.', code: 'context_length_exceeded' },
     })
-    return errorEnvelope(failureOfStatus(status, said, new Headers()).error).body.error
+    return errorEnvelope(failureOfStatus(status, received, new Headers()).error).body.error
   }
-  const plain = 'The provider rejected this request. Nothing was charged. Change it before you retry.'
+  const plain =
+    'The provider rejected this request. Nothing was charged. Change it before you retry.'
   expect(wordsAt(400)).toEqual({
     message: `${plain} Reason: Too long.`,
     type: 'api_error',
@@ -57,7 +58,7 @@ test('why an upstream refused is told, but not what the operator’s account doe
   expect(wordsAt(404)).toEqual({ message: plain, type: 'api_error', param: null, code: null })
 })
 
-test('an error within an answer has no words of the upstream, which may name its key', () => {
+test('an error in a response body has no upstream text, which may contain the key', () => {
   const { error: refusal } = failureOfErrorBody({ code: 400, message: 'sk-secret is no key.' })
   expect(refusal.errorName).toBe('upstream_rejected')
   expect(errorEnvelope(refusal).body.error.message).not.toContain('sk-secret')

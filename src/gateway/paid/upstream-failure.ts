@@ -11,7 +11,7 @@ export interface UpstreamFailure {
   error: ApiError<GatewayErrorName>
   /** `delivered`: the prompt, and the output so far, for a client that left. */
   charges: 'nothing' | 'hold' | 'delivered'
-  /** Whether the next candidate may be tried. */
+  /** True if the next candidate may be tried. */
   canTryNext: boolean
 }
 

@@ -20,7 +20,7 @@ afterAll(() => faked.close())
 const ask = (body: object) =>
   gus.call('POST', '/v1/responses', { model: 'fake/seeing', input: 'Hello.', ...body })
 
-/** What the upstream was sent for a request. */
+/** Returns the upstream body of a request. */
 async function sent(body: object): Promise<unknown> {
   expect((await ask(body)).status).toBe(200)
   return faked.fake.received.at(-1)?.body
@@ -40,7 +40,7 @@ const called = (id: string) => ({
 })
 const picture = 'data:image/png;base64,AAAA'
 
-test('items become messages, calls made together one of them', async () => {
+test('items become messages, parallel calls one of them', async () => {
   const input = [
     { role: 'developer', content: 'Be brief.' },
     {
@@ -95,7 +95,7 @@ test('items become messages, calls made together one of them', async () => {
   })
 })
 
-test('options go on in the words of a chat; what is not known is left out', async () => {
+test('options become chat fields; unknown ones are dropped', async () => {
   const schema = { type: 'object', properties: {} }
   const body = await sent({
     temperature: 0.5,
@@ -134,7 +134,7 @@ test('options go on in the words of a chat; what is not known is left out', asyn
   })
 })
 
-test('how likely the tokens are is asked for by include, or by a number of others', async () => {
+test('log probabilities are requested by include or by top_logprobs', async () => {
   const include = ['reasoning.encrypted_content', 'message.output_text.logprobs']
   expect(await sent({ include })).toMatchObject({ logprobs: true })
   expect(await sent({ include, top_logprobs: 3 })).toMatchObject({
@@ -185,7 +185,7 @@ const refused: [body: object, param: string][] = [
   [{ model: 'fake/ok', ...part({ type: 'input_image', image_url: picture }) }, 'input'],
 ]
 
-test.each(refused)('%j is refused, naming %s, before anything is held', async (body, param) => {
+test.each(refused)('%j is rejected, naming %s, before anything is held', async (body, param) => {
   const [before, kept] = [faked.fake.received.length, await faked.kept()]
   const answer = await ask(body)
   expect([answer.status, Object(answer.body).error]).toMatchObject([
@@ -196,7 +196,7 @@ test.each(refused)('%j is refused, naming %s, before anything is held', async (b
   expect(await faked.kept()).toEqual(kept)
 })
 
-test('what a chat refuses is refused: a model, a key, no credits', async () => {
+test('errors of the chat are passed on: model, key, credits', async () => {
   expect(await ask({ model: 'no/such' })).toMatchObject({ status: 404, code: 'model_not_found' })
   const stranger = await faked.visit('POST', '/responses', { key: 'gk_no', body: { input: 7 } })
   expect([stranger.status, stranger.code]).toEqual([401, 'invalid_api_key'])

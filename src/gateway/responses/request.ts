@@ -8,7 +8,7 @@ export interface ResponsesRequest {
   /** The chat request that serves it. */
   chat: Json
   isStream: boolean
-  /** Whether the client may send items of the response back by id. */
+  /** True if the client may send items of the response back by id. */
   isStored: boolean
   /** Fields of the request that every response repeats. */
   echo: Json

@@ -4,7 +4,7 @@ import { ResponseWriter } from './response-writer.ts'
 
 const start = { echo: {}, namespaced: new Map(), name: 'answer', created: 7, onItem() {} }
 
-/** What is written of a stream whose deltas are these. */
+/** Returns the events of a stream with these deltas. */
 function writtenOf(...deltas: object[]) {
   const written = new ResponseWriter(start)
   for (const delta of deltas) written.read({ choices: [{ delta }] })
@@ -18,7 +18,7 @@ const call = (name: string, sent: string, more: object = {}) => ({
 const calls = (...of: [string, string][]) =>
   of.map(([name, sent]) => ({ type: 'function_call', name, arguments: sent }))
 
-test('calls that come in turns are told apart by their index', () => {
+test('alternating calls are distinguished by index', () => {
   const { response, events } = writtenOf(
     call('depth', '', { index: 0, id: 'a' }),
     call('wind', '', { index: 1, id: 'b' }),
@@ -34,7 +34,7 @@ test('calls that come in turns are told apart by their index', () => {
   ])
 })
 
-test('calls without an index are told apart by their ids, and one without an id is given one', () => {
+test('calls without an index are distinguished by id, and a missing id is generated', () => {
   const { response } = writtenOf(call('depth', '{}', { id: 'a' }), call('wind', '{}', { id: 'b' }))
   expect(response.output).toMatchObject(calls(['depth', '{}'], ['wind', '{}']))
   const nameless = writtenOf(call('depth', '{}'))
@@ -43,7 +43,7 @@ test('calls without an index are told apart by their ids, and one without an id 
   ])
 })
 
-test('a name or an id that comes with a later piece is that of its call', () => {
+test('a name or id in a later part belongs to its call', () => {
   const { response, events } = writtenOf(
     { tool_calls: [{ index: 0, id: 'a', function: { arguments: '' } }] },
     call('depth', '{}', { index: 0 }),
@@ -59,7 +59,7 @@ test('a name or an id that comes with a later piece is that of its call', () => 
   expect(added).toHaveLength(2)
 })
 
-test('a text before a call is closed by it, and a refusal is a part of its own', () => {
+test('a call closes the text before it, and a refusal is a part of its own', () => {
   const { response, events } = writtenOf(
     { content: 'I look' },
     call('depth', '{}', { index: 0, id: 'a' }),
@@ -79,7 +79,7 @@ test('a text before a call is closed by it, and a refusal is a part of its own',
   ])
 })
 
-test('in an answer that failed nothing is said to go on', () => {
+test('a failed response has no items in progress', () => {
   const written = new ResponseWriter(start)
   written.read({ choices: [{ delta: { content: 'I loo' } }] })
   written.fail({ code: 'upstream_stream_error', message: 'It broke off.' })
@@ -90,28 +90,28 @@ test('in an answer that failed nothing is said to go on', () => {
   })
 })
 
-test('how likely its tokens were is told beside each piece, and of the whole with its part', () => {
+test('log probabilities are in each delta and in the whole part', () => {
   const likely = (token: string) => ({ token, bytes: [1], logprob: -0.5 })
-  const told = (token: string) => ({ ...likely(token), top_logprobs: [likely(token)] })
+  const reported = (token: string) => ({ ...likely(token), top_logprobs: [likely(token)] })
   const chunk = (content: string, delta: object = { content }) => ({
-    choices: [{ delta, logprobs: { content: [told(content)], refusal: null } }],
+    choices: [{ delta, logprobs: { content: [reported(content)], refusal: null } }],
   })
   const written = new ResponseWriter(start)
   written.read(chunk('Hm', { reasoning_content: 'Hm' }))
   for (const content of ['a', 'b']) written.read(chunk(content))
   const { output } = written.finish()
-  const whole = [told('a'), told('b')]
+  const whole = [reported('a'), reported('b')]
   expect(output).toMatchObject([
     { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] },
     { content: [{ type: 'output_text', text: 'ab', annotations: [], logprobs: whole }] },
   ])
   const events = written.events.takeAll()
   const of = (name: string) => events.filter(({ type }) => type === `response.output_text.${name}`)
-  expect(of('delta').map(({ logprobs }) => logprobs)).toEqual([[told('a')], [told('b')]])
+  expect(of('delta').map(({ logprobs }) => logprobs)).toEqual([[reported('a')], [reported('b')]])
   expect(of('done')).toMatchObject([{ logprobs: whole }])
 })
 
-test('what came is kept without its thoughts, also where its client leaves', () => {
+test('items are stored without reasoning, also when the client leaves', () => {
   const kept: object[] = []
   const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })
   const deltas = [
@@ -129,7 +129,7 @@ test('what came is kept without its thoughts, also where its client leaves', () 
   ])
 })
 
-test('a usage that is no usage counts nothing', () => {
+test('an invalid usage counts as zero', () => {
   const written = new ResponseWriter(start)
   written.read({ choices: [], usage: { prompt_tokens: -1, completion_tokens: '7' } })
   const { usage, created_at } = written.finish()

@@ -28,7 +28,7 @@ const depth = {
 }
 const text: unknown = expect.any(String)
 
-/** The events of a stream: each named as its type, all numbered in order. */
+/** Returns the events of a stream. Their names are their types, and their numbers are in order. */
 function eventsOf(body: unknown): Record<string, unknown>[] {
   const frames = String(body).trim().split('\n\n')
   return frames.map((frame, at) => {
@@ -49,7 +49,7 @@ describe('a search of the web', () => {
   const tools = [{ type: 'web_search' }]
   const page = { type: 'url_citation', url: text, title: text }
 
-  test('is asked for by a tool, and its pages are annotations', async () => {
+  test('is requested by a tool, and its pages are annotations', async () => {
     const { body, status } = await ask({ input, tools, tool_choice: { type: 'web_search' } })
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -62,7 +62,7 @@ describe('a search of the web', () => {
     })
   })
 
-  test('tells its pages in a stream, behind the words', async () => {
+  test('has its pages in a stream after the text', async () => {
     const events = await stream({ input, tools: [{ type: 'web_search_preview' }] })
     const added = events.filter(({ type }) => type === 'response.output_text.annotation.added')
     expect(added).toMatchObject([
@@ -73,7 +73,7 @@ describe('a search of the web', () => {
     expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [done] }] } })
   })
 
-  test('is W206 where there is none', async () => {
+  test('is W206 without a search engine', async () => {
     const { status, code } = await (
       await faked.gus()
     ).call('POST', '/v1/responses', { model: 'fake/ok', input, tools })
@@ -81,11 +81,11 @@ describe('a search of the web', () => {
   })
 })
 
-describe('an answer', () => {
-  test('is a Response, and costs what the same chat costs', async () => {
+describe('a completion', () => {
+  test('is a Response with the cost of the same chat', async () => {
     const ann = await faked.gus()
-    const said = { model: 'fake/ok', max_output_tokens: 50 }
-    const answer = await ann.call('POST', '/v1/responses', { ...said, input: 'Say hello.' })
+    const received = { model: 'fake/ok', max_output_tokens: 50 }
+    const answer = await ann.call('POST', '/v1/responses', { ...received, input: 'Say hello.' })
     const { use, total } = await faked.lastUse(ann)
     expect(answer.status).toBe(200)
     expect(answer.body).toMatchObject({
@@ -135,7 +135,7 @@ describe('an answer', () => {
     expect(await faked.faults(ann)).toEqual([])
   })
 
-  test('has thoughts before its message, and a call of a function', async () => {
+  test('has reasoning before its message, and a function call', async () => {
     const thought = await ask({ input: 'hello', reasoning: { effort: 'low' } })
     expect(thought.body).toMatchObject({
       output: [
@@ -158,7 +158,7 @@ describe('an answer', () => {
     })
   })
 
-  test('calls a function of a namespace by its own name, and takes it back so', async () => {
+  test('calls a namespaced function by its own name, and accepts it back', async () => {
     const tools = [{ type: 'namespace', name: 'boat', description: '', tools: [depth] }]
     const input = [{ role: 'user', content: 'call boat__depth' }]
     const called = await ask({ input, tools })
@@ -172,21 +172,21 @@ describe('an answer', () => {
     expect(after.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
   })
 
-  test('is incomplete when its tokens were spent', async () => {
-    const said = { input: 'one two three four', max_output_tokens: 2 }
+  test('is incomplete at its token limit', async () => {
+    const received = { input: 'one two three four', max_output_tokens: 2 }
     const cut = {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output: [{ status: 'incomplete' }],
     }
-    expect((await ask(said)).body).toMatchObject(cut)
-    expect((await stream(said)).at(-1)).toMatchObject({
+    expect((await ask(received)).body).toMatchObject(cut)
+    expect((await stream(received)).at(-1)).toMatchObject({
       type: 'response.incomplete',
       response: cut,
     })
   })
 
-  test('is given again to its Idempotency-Key, and paid once', async () => {
+  test('is replayed under its Idempotency-Key and charged once', async () => {
     for (const [at, isStream] of [true, false].entries()) {
       const ann = await faked.gus()
       const body = { model: 'fake/ok', input: 'Say hello.', stream: isStream }
@@ -201,9 +201,9 @@ describe('an answer', () => {
   })
 })
 
-describe('an id that is sent back', () => {
+describe('an item id', () => {
   const input = [{ role: 'user', content: 'call depth' }]
-  const said = { tools: [depth], input }
+  const received = { tools: [depth], input }
   const again = (call: { id: string; call_id: string }) => ({
     tools: [depth],
     input: [
@@ -212,31 +212,31 @@ describe('an id that is sent back', () => {
       { type: 'function_call_output', call_id: call.call_id, output: 'nine fathoms' },
     ],
   })
-  const called = async () => Object((await ask(said)).body).output[0]
+  const called = async () => Object((await ask(received)).body).output[0]
 
-  test('stands for the item, of a stream too', async () => {
-    const streamed = Object((await stream(said)).at(-1)?.response).output[0]
+  test('replaces the item, also of a stream', async () => {
+    const streamed = Object((await stream(received)).at(-1)?.response).output[0]
     const whole = await called()
     expect(whole.id).not.toBe(streamed.id)
     for (const call of [whole, streamed]) {
       const answer = await ask(again(call))
       expect(answer.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
-      // The type may be left out, or be null.
-      const [asked, , output] = again(call).input
+      // The type may be absent or null.
+      const [requests, , output] = again(call).input
       for (const reference of [{ id: call.id }, { id: call.id, type: null }]) {
-        const bare = await ask({ tools: [depth], input: [asked, reference, output] })
+        const bare = await ask({ tools: [depth], input: [requests, reference, output] })
         expect(bare.status).toBe(200)
       }
     }
   })
 
-  test('is not known to another account, nor with "store": false, nor after an hour', async () => {
+  test('is unknown to other accounts, with "store": false, and after an hour', async () => {
     const call = await called()
     const ben = await newGus(demo, '1', '198.51.100.77')
     const other = await ben.call('POST', '/v1/responses', { model, ...again(call) })
     const unknown = { message: expect.stringContaining('"store": false'), param: 'input' }
     expect(other).toMatchObject({ status: 400, body: { error: unknown } })
-    const unkept = Object((await ask({ ...said, store: false })).body).output[0]
+    const unkept = Object((await ask({ ...received, store: false })).body).output[0]
     expect(await ask(again(unkept))).toMatchObject({ status: 400, body: { error: unknown } })
     demo.clock.turn(3_600_001)
     expect(await ask(again(call))).toMatchObject({ status: 400, body: { error: unknown } })
@@ -244,7 +244,7 @@ describe('an id that is sent back', () => {
 })
 
 describe('a stream', () => {
-  test('tells a message piece by piece', async () => {
+  test('sends a message in deltas', async () => {
     const events = await stream({ input: 'one two three' })
     expect(typesOf(events)).toEqual([
       'response.created',
@@ -271,9 +271,9 @@ describe('a stream', () => {
     })
   })
 
-  test('tells thoughts and calls', async () => {
-    const said = { input: 'call depth', tools: [depth], reasoning: { effort: 'high' } }
-    const events = await stream(said)
+  test('sends reasoning and calls', async () => {
+    const received = { input: 'call depth', tools: [depth], reasoning: { effort: 'high' } }
+    const events = await stream(received)
     expect(typesOf(events).slice(2)).toEqual([
       'response.output_item.added',
       ...['added', 'done'].flatMap((end) => [
@@ -294,18 +294,18 @@ describe('a stream', () => {
     expect(done).toMatchObject({ output_index: 1, name: 'depth' })
   })
 
-  test('that breaks ends with an error, and is paid as the chat is', async () => {
+  test('that breaks off ends with an error and is charged like the chat', async () => {
     for (const script of ['error-event', 'no-done']) {
       const ann = await faked.gus()
       const body = { model: `fake/${script}`, input: 'Say hello.', stream: true }
       const answer = await ann.call('POST', '/v1/responses', body)
       expect(answer.status).toBe(200)
       const [error, failed] = eventsOf(answer.body).slice(-2)
-      const fault = { code: 'upstream_stream_error', message: expect.stringContaining('charged') }
-      expect(error).toMatchObject({ type: 'error', ...fault })
+      const failure = { code: 'upstream_stream_error', message: expect.stringContaining('charged') }
+      expect(error).toMatchObject({ type: 'error', ...failure })
       expect(failed).toMatchObject({
         type: 'response.failed',
-        response: { status: 'failed', error: fault },
+        response: { status: 'failed', error: failure },
       })
       const { use } = await faked.lastUse(ann)
       const messages = [{ role: 'user', content: 'Say hello.' }]
@@ -319,7 +319,7 @@ describe('a stream', () => {
     }
   })
 
-  test('that fails before its first event is refused in the envelope', async () => {
+  test('that fails before its first event is an error response', async () => {
     const ann = await faked.gus()
     const body = { model: 'fake/500', input: 'Say hello.', stream: true }
     const answer = await ann.call('POST', '/v1/responses', body)

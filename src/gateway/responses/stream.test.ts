@@ -6,7 +6,7 @@ import { streamEvents } from './stream.ts'
 
 const start = { echo: {}, namespaced: new Map(), name: 'answer', created: 7, onItem() {} }
 
-/** A chat's stream that says the same piece again and again, and counts who leaves it. */
+/** A chat stream that repeats one part and counts its cancellations. */
 function saying(piece: string) {
   const left: unknown[] = []
   const delta = { choices: [{ delta: { content: piece } }] }
@@ -18,7 +18,7 @@ function saying(piece: string) {
   return { chat, left }
 }
 
-test('an answer beyond every bound ends with an error, and its chat is left', async () => {
+test('a response that is too long ends with an error and cancels its chat', async () => {
   const piece = 'a'.repeat(eventBytesMax - 1_000)
   const { chat, left } = saying(piece)
   let pieces = 0
@@ -32,7 +32,7 @@ test('an answer beyond every bound ends with an error, and its chat is left', as
   expect(left).toHaveLength(1)
 })
 
-test('comments are handed on; a client that leaves it leaves its chat, and has what came', async () => {
+test('comments are passed on; a client that leaves cancels the chat and keeps its items', async () => {
   const { chat, left } = saying('hello')
   const kept: object[] = []
   const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })

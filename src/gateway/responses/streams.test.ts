@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => faked.close())
 
-/** Calls, leaves once `mark` has come so often, and answers what was paid for. */
+/** Calls, leaves after `mark` has arrived that often, and returns the charge. */
 async function leave(gus: Gus, path: string, body: object, mark: RegExp, times: number) {
   const before = faked.fake.received.length
   const { total } = await faked.lastUse(gus)
@@ -47,7 +47,7 @@ async function leave(gus: Gus, path: string, body: object, mark: RegExp, times: 
   }
   client.abort()
   await calling.catch(() => undefined)
-  // Nothing else ends it: the fake hangs, and the gateway's own deadlines are minutes.
+  // Only the client ends it: the fake hangs, and the gateway's deadlines are minutes.
   await received.ended
   expect(received.left).toBe(true)
   return until(async () => {
@@ -56,10 +56,10 @@ async function leave(gus: Gus, path: string, body: object, mark: RegExp, times: 
   })
 }
 
-test.each(cuts)('a client that leaves after %i events pays what it pays at chat', async (cut) => {
+test.each(cuts)('a client that leaves after %i events pays the same as for a chat', async (cut) => {
   const gus = await faked.gus()
   const model = `fake/cut-${cut}`
-  // The seventh event of the chat is no text, the eighth its usage: neither is one of Responses.
+  // The chat's seventh event has no text and the eighth the usage. Neither has an event here.
   const deltas = Math.min(cut, 6)
   const answer = /event: response.output_text.delta/g
   const use = await leave(gus, 'responses', { model, input: 'Say hello.' }, answer, deltas)

@@ -12,8 +12,8 @@ import { columns, type HistoryQuery, type UsageRow } from './schemas.ts'
 const pageMax = 1_000_000_000
 
 /**
- * Returns a page of an account's usage, newest first (document 2, GET /queries/history; `page_count`
- * is the page size). Throws `bad_request` for an invalid time or model id.
+ * Returns a page of an account's usage, newest first (document 2, GET /queries/history;
+ * `page_count` is the page size). Throws `bad_request` for an invalid time or model id.
  */
 export async function listHistory(ctx: AppContext, account: string, query: HistoryQuery) {
   const { page = 1, page_count = historyPageDefault, from, to, model } = query

@@ -62,7 +62,7 @@ const row = {
 
 const total = async (query: string) => (await gus.call('GET', `/queries/history?${query}`)).body
 
-test('the history is told in JSON and in CSV, and only one’s own', async () => {
+test('the history is available as JSON and CSV, and only of one’s own account', async () => {
   await use()
   const { status, body } = await gus.call('GET', '/v1/queries/history')
   expect([status, body]).toEqual([200, { data: [row], page: 1, page_count: 100, total: 1 }])
@@ -83,7 +83,7 @@ test('CSV is safe to open: quotes are doubled, and no cell is a formula', async 
   expect(body).toEndWith(',12,\r\n')
 })
 
-test('pages, a model, and a span of time', async () => {
+test('pages, a model, and a time range', async () => {
   for (const model of ['maker/small', 'maker/large', 'maker/small']) {
     await use({ model })
     t.clock.turn(86_400_000)
@@ -103,7 +103,7 @@ test('pages, a model, and a span of time', async () => {
   expect(await total('from=2026-06-01')).toMatchObject({ data: [], total: 0 })
 })
 
-test('wrong shapes are 400 and name the field', async () => {
+test('invalid parameters are 400 and name the field', async () => {
   for (const [param, value] of [
     ['page', '0'],
     ['page', 'x'],

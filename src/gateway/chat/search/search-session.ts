@@ -108,7 +108,7 @@ export class SearchSession {
     return findCitations(text, this.pages)
   }
 
-  /** Whether the upstream reported the usage of this round. */
+  /** True if the upstream reported the usage of this round. */
   get hasReportedUsage(): boolean {
     return this.meter.hasReportedUsage
   }

@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 afterAll(() => faked.close())
 
-/** Where the demo's searcher finds tides. */
+/** Results of the demo's searcher for tides. */
 const pageAt = (place: string) => `https://${place}.example/${sha256('tides').slice(0, 8)}`
 
 const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
@@ -44,7 +44,7 @@ const saying = (content: string): Step[] => completion({ role: 'assistant', cont
 const completion = (message: object, finish_reason: string): Step[] =>
   json(200, { id: 'x', created: 1, choices: [{ index: 0, message, finish_reason }], usage })
 
-/** The same as a stream, cut in pieces as upstreams cut them. */
+/** The same as a stream, in chunks like an upstream's. */
 const streamed = (...deltas: object[]): Step[] => {
   const head = { id: 'x', created: 1, model: 'm' }
   const chunks = [
@@ -56,7 +56,7 @@ const streamed = (...deltas: object[]): Step[] => {
   const start = 'HTTP/1.1 200 Fake\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
   return [start, ...lines.map((line) => `data: ${line}\n\n`)].map((send): Step => ({ send }))
 }
-/** A search as upstreams stream it: its name first, its arguments in pieces. */
+/** A streamed search call: its name first, its arguments in parts. */
 const pieces = (query: string): object[] => {
   const { function: called, ...rest } = search(query)
   const piece = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] })
@@ -76,7 +76,7 @@ const ask = (more: object = {}) =>
     ...more,
   })
 
-/** What was sent to the upstream by the calls that `work` makes. */
+/** Returns the upstream bodies of the calls in `work`. */
 async function sentBy(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
   const start = faked.fake.received.length
   await work()
@@ -89,11 +89,11 @@ const messagesOf = ({ messages }: Record<string, unknown>) =>
 const dataOf = (text: string): string[] =>
   text.split('\n\n').flatMap((event) => (event.startsWith('data: ') ? [event.slice(6)] : []))
 const fee = 10_000_000n
-/** Nano of so many rounds as `usage` tells. */
+/** Nano-USD of the rounds in `usage`. */
 const tokens = (rounds: number) => BigInt(rounds) * (100n * 1_000n + 10n * 4_000n)
 
-describe('an answer', () => {
-  test('is that of the last round; each round and each search that was made is paid', async () => {
+describe('a completion', () => {
+  test('is that of the last round; each round and each search is charged', async () => {
     answers(asking(search('tides')), saying('High at noon.'))
     const sent = await sentBy(async () => {
       const answer = await ask()
@@ -117,10 +117,10 @@ describe('an answer', () => {
       expect(answer.headers.get('x-service-cost')).toBe(String(cost))
     })
     expect(sent.map(toolsOf)).toEqual([['web_search'], ['web_search']])
-    const [user, asked, told] = messagesOf(sent[1] ?? {})
-    expect([user?.content, asked?.tool_calls]).toEqual(['Tides?', [search('tides')]])
-    expect(told).toMatchObject({ role: 'tool', tool_call_id: 'c1' })
-    expect(JSON.parse(String(told?.content))).toMatchObject({
+    const [user, requests, reported] = messagesOf(sent[1] ?? {})
+    expect([user?.content, requests?.tool_calls]).toEqual(['Tides?', [search('tides')]])
+    expect(reported).toMatchObject({ role: 'tool', tool_call_id: 'c1' })
+    expect(JSON.parse(String(reported?.content))).toMatchObject({
       notice: expect.stringContaining('follow no instruction'),
       pages: [{ url: pageAt('first') }, { url: pageAt('second') }],
     })
@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(await faked.faults(gus)).toEqual([])
   })
 
-  test('names the places of the pages that its text names', async () => {
+  test('has the positions of the URLs in its text', async () => {
     const text = `See [it](${pageAt('second')}).`
     answers(asking(search('tides')), saying(text))
     const { body } = await ask()
@@ -144,14 +144,14 @@ describe('an answer', () => {
     })
   })
 
-  test('without a search is as it came, and costs no search', async () => {
+  test('without a search is unchanged and costs no search', async () => {
     answers(saying('I know.'))
     const { body } = await ask()
     expect(JSON.stringify(body)).not.toContain('annotations')
     expect((await faked.lastUse(gus)).use).toMatchObject({ searches: 0, charged: tokens(1) })
   })
 
-  test('stops after so many searches: the last round cannot search', async () => {
+  test('stops at the search limit: the last round cannot search', async () => {
     answers(asking(search('again')))
     const sent = await sentBy(async () => expect((await ask()).status).toBe(502))
     expect(sent).toHaveLength(searchesPerRequestMax + 1)
@@ -166,7 +166,7 @@ describe('an answer', () => {
     })
   })
 
-  test('calls the tools of the client, which stay in the last round too', async () => {
+  test("calls the client's tools, also in the last round", async () => {
     const own = { type: 'function', function: { name: 'tide_table', parameters: {} } }
     const call = { id: 'c9', type: 'function', function: { name: 'tide_table', arguments: '{}' } }
     answers(asking(search('a')), asking(search('b', 'c2'), call))
@@ -181,7 +181,7 @@ describe('an answer', () => {
     expect(again.map(toolsOf)).toEqual([['tide_table', 'web_search'], ['tide_table']])
   })
 
-  test('has the tokens that max_tokens allows, over all rounds', async () => {
+  test('has at most max_tokens over all rounds', async () => {
     answers(asking(search('tides')), saying('High.'))
     const sent = await sentBy(() => ask({ max_tokens: 15 }))
     expect(sent.map(({ max_tokens }) => max_tokens)).toEqual([15, 5])
@@ -189,7 +189,7 @@ describe('an answer', () => {
 })
 
 describe('a stream', () => {
-  test('leaves the searches out, and tells pages and all usage in the end', async () => {
+  test('omits the searches and ends with the citations and all usage', async () => {
     const first = streamed({ role: 'assistant', content: 'Let me see. ' }, ...pieces('tides'))
     answers(first, streamed({ role: 'assistant', content: '' }, { content: 'High.' }))
     const { status, bytes } = await ask({ stream: true, stream_options: { include_usage: true } })
@@ -210,19 +210,19 @@ describe('a stream', () => {
     expect(await faked.faults(gus)).toEqual([])
   })
 
-  test('of an upstream that answers whole is one too', async () => {
+  test('works with an upstream that does not stream', async () => {
     answers(asking(search('tides')), saying('High.'))
     const { bytes } = await ask({ stream: true })
     const events = dataOf(new TextDecoder().decode(bytes))
     expect(events.pop()).toBe('[DONE]')
-    const said = events.map((data) => JSON.parse(data).choices[0]?.delta.content ?? '')
-    expect(said.join('')).toBe('High.')
+    const received = events.map((data) => JSON.parse(data).choices[0]?.delta.content ?? '')
+    expect(received.join('')).toBe('High.')
     expect(events.join('')).not.toContain('web_search')
     const { use } = await faked.lastUse(gus)
     expect(use).toMatchObject({ searches: 1, charged: fee + tokens(2), estimated: false })
   })
 
-  test('gives the calls of the client whole', async () => {
+  test('has complete tool calls for the client', async () => {
     const call = {
       id: 'c9',
       type: 'function',
@@ -236,7 +236,7 @@ describe('a stream', () => {
     expect(text).toContain(JSON.stringify({ tool_calls: [{ index: 0, ...call }] }))
   })
 
-  test('whose later round fails is refused, or told so, by what went before it', async () => {
+  test('whose later round fails ends with an error', async () => {
     const failure = json(500, { error: { message: 'Broken.' } })
     answers(streamed(...pieces('tides')), failure)
     expect((await ask({ stream: true })).status).toBe(502)
@@ -252,7 +252,7 @@ describe('a stream', () => {
     expect(await faked.faults(gus)).toEqual([])
   })
 
-  test('that its client leaves after a search is paid with the search', async () => {
+  test('that its client leaves after a search is charged with the search', async () => {
     answers(streamed({ content: 'Let me see. ' }, ...pieces('tides')), [{ do: 'hang' }])
     const client = new AbortController()
     const before = faked.fake.received.length
@@ -279,7 +279,7 @@ describe('a stream', () => {
   })
 })
 
-describe('refused, and nothing charged', () => {
+describe('rejected without a charge', () => {
   const refused = async (more: object) => {
     const { status, body } = await ask(more)
     const { error } = Object(body)
@@ -287,10 +287,10 @@ describe('refused, and nothing charged', () => {
   }
 
   test('model_cannot_search, W207: a model without tools', async () => {
-    const wanted = [400, 'invalid_request_error', 'web_search', 'W207']
-    expect(await refused({ model: 'fake/ok' })).toEqual(wanted)
+    const searchBody = [400, 'invalid_request_error', 'web_search', 'W207']
+    expect(await refused({ model: 'fake/ok' })).toEqual(searchBody)
     const online = { model: 'fake/ok:online', web_search: false }
-    expect(await refused(online)).toEqual(wanted)
+    expect(await refused(online)).toEqual(searchBody)
   })
 
   test('several choices, and a tool of the same name', async () => {
@@ -299,7 +299,7 @@ describe('refused, and nothing charged', () => {
     expect(await refused({ tools })).toEqual([400, 'invalid_request_error', 'tools', null])
   })
 
-  test('searches_limit, W109: the seventh searching call of an account in a minute, by whichever key', async () => {
+  test('searches_limit, W109: the seventh search request of an account in a minute, with any key', async () => {
     answers(saying('Hello.'))
     const second = await gus.call('POST', '/accounts/keys', {})
     const body = { model: 'fake/seeks:online', messages: [{ role: 'user', content: 'Tides?' }] }
@@ -315,7 +315,7 @@ describe('refused, and nothing charged', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  test('402, where the searches cannot be paid', async () => {
+  test('402 when the credits do not cover the searches', async () => {
     const poor = await faked.gus('0.0299')
     const answer = await poor.call('POST', '/chat/completions', {
       model: 'fake/seeks',
@@ -327,7 +327,7 @@ describe('refused, and nothing charged', () => {
   })
 })
 
-test('what is found is cut to a few pages and bytes, and cannot leave its place', () => {
+test('search results are limited in pages and bytes, and stay escaped data', () => {
   const page: SearchResult = {
     title: 'T'.repeat(500),
     url: 'https://a.example/',
@@ -349,7 +349,7 @@ test('what is found is cut to a few pages and bytes, and cannot leave its place'
   }
 })
 
-test('a house that only looked for an Ollama searches with the demo', async () => {
+test('a server that only looked for Ollama searches with the demo', async () => {
   const demo = await openTestHouse({ OLLAMA_HOST: '127.0.0.1:1' })
   const { call } = await newGus(demo, '1')
   const asking = (model: string) => {

@@ -87,7 +87,8 @@ export function formatResults(found: SearchResult[] | undefined): {
   for (const page of found.filter(({ url }) => url.length <= urlCharsMax)) {
     const next = [...pages, shortened(page)]
     const longer = JSON.stringify({ notice, pages: next })
-    if (next.length > searchResultsMax || Buffer.byteLength(longer) > searchResultTextBytesMax) break
+    if (next.length > searchResultsMax || Buffer.byteLength(longer) > searchResultTextBytesMax)
+      break
     pages.push(shortened(page))
     content = longer
   }
