@@ -4,7 +4,9 @@
  */
 import { join } from 'node:path'
 
-import { toText } from '../src/config/setting-types.ts'
+import type { TSchema } from '@sinclair/typebox'
+
+import { expectedOf, toText } from '../src/config/setting-types.ts'
 import { sections } from '../src/config/settings.ts'
 
 const file = join(import.meta.dir, '../docs/settings.md')
@@ -21,17 +23,11 @@ A setting is an environment variable or a line of \`berth.toml\`, there in lower
 value and origin. Upstreams and models are tables of \`berth.toml\`: see [models.md](models.md).
 `
 
-interface Setting {
-  default?: unknown
-  description?: string
-  expected?: string
-}
-
 const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 
-const row = ([name, setting]: [string, Setting]): string => {
+const row = ([name, setting]: [string, TSchema]): string => {
   const description = (setting.description ?? '').replace(/\b[A-Z]+(_[A-Z]+)+\b/g, code)
-  return `| ${code(name)} | ${setting.expected} | ${code(toText(setting.default))} | ${description} |`
+  return `| ${code(name)} | ${expectedOf(setting)} | ${code(toText(setting.default))} | ${description} |`
 }
 
 /** Returns the page as Markdown. */
@@ -41,7 +37,7 @@ export function settingsPage(): string {
       `## ${title}\n`,
       '| Setting | Value | Default | Description |',
       '|---|---|---|---|',
-      ...Object.entries<Setting>(settings).map(row),
+      ...Object.entries<TSchema>(settings).map(row),
       '',
     ].join('\n'),
   )

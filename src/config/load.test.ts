@@ -86,7 +86,7 @@ test('all problems are reported at once, with the expected value', () => {
     { DATA_DIR: folder(), GAMES_ON: 'yes', BERTH_X: '1' },
   )
   expect(problems).toHaveLength(3)
-  expect(problems.join(' ')).toContain('PORT (flag) must be a whole number from 0 to 65535')
+  expect(problems.join(' ')).toContain('PORT (flag) must be an integer (0 to 65535)')
   expect(problems.join(' ')).toContain('GAMES_ON (environment) must be on or off')
   expect(problems.join(' ')).toContain('BERTH_X is not a setting')
 })

@@ -6,7 +6,7 @@ import { Value } from '@sinclair/typebox/value'
 import { messageOf } from '../core/text.ts'
 import { upstreamRequestsMax } from '../limits.ts'
 import { providers } from './providers.ts'
-import { camelCase, fromText, toText } from './setting-types.ts'
+import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
 import { readModels, readUpstreams } from './tables.ts'
 
@@ -55,13 +55,12 @@ export function loadConfig(
     }
     const value = fromText(schema, text)
     if (Value.Check(schema, value)) values[camelCase(name)] = Value.Decode(schema, value)
-    else problems.push(`${name} (${source}) must be ${schema.expected}.`)
+    else problems.push(`${name} (${source}) must be ${expectedOf(schema)}.`)
     const shown = schema.secret && text ? '(set)' : text
     return { name, value: shown, source, description: schema.description ?? '' }
   })
   const report = (problem: string): void => void problems.push(problem)
-  const reportKey = needsKeys ? report : () => {}
-  const upstreams = readUpstreams(tables.upstream, (name) => environment[name], report, reportKey)
+  const upstreams = readUpstreams(tables.upstream, environment, report, needsKeys)
   const keyed = Object.entries(providers).flatMap(([name, { key }]) =>
     values[key] || !needsKeys ? [name] : [],
   )

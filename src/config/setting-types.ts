@@ -3,58 +3,46 @@ import { FormatRegistry, type TSchema, type TString, Type } from '@sinclair/type
 
 import { ipVersion } from '../core/address.ts'
 import { fromUsd, zero } from '../core/money.ts'
+import { describeSchema } from '../core/schema.ts'
 
-/** `expected` completes "must be …" in an error message. A secret is never displayed. */
-interface Options {
-  default?: unknown
-  description: string
+/** `expected` completes "must be …" where the schema alone does not. A secret is not displayed. */
+interface TextOptions {
+  default?: string
+  minLength?: number
+  pattern?: string
   expected?: string
   secret?: true
 }
 
 export const integer = (minimum: number, maximum: number, initial: number, description: string) =>
-  Type.Integer({
-    minimum,
-    maximum,
-    default: initial,
-    description,
-    expected: `a whole number from ${minimum} to ${maximum}`,
-  })
+  Type.Integer({ minimum, maximum, default: initial, description })
 
 export const optionalInteger = (maximum: number, description: string) =>
   Type.Union([Type.Null(), Type.Integer({ minimum: 0, maximum })], {
     default: null,
     description,
-    expected: `empty, or a whole number from 0 to ${maximum}`,
+    expected: `empty, or an integer (0 to ${maximum})`,
   })
+
+/** Calls that are allowed in a period; 0 turns the limit off. */
+export const rate = (initial: number, description: string) =>
+  integer(0, 1_000_000, initial, description)
+export const seconds = (initial: number, description: string) =>
+  integer(1, 86_400, initial, description)
+export const retentionDays = (description: string) =>
+  integer(0, 36_500, 400, `${description} 0 keeps them forever.`)
 
 export const onOff = (isOn: boolean, description: string) =>
   Type.Boolean({ default: isOn, description, expected: 'on or off' })
 
-export const choice = <const T extends string>(words: T[], description: string) =>
-  Type.Unsafe<T>(
-    Type.Union(
-      words.map((word) => Type.Literal(word)),
-      { default: words[0], description, expected: words.join(' or ') },
-    ),
-  )
+export const choice = <const T extends string>(words: T[], description: string) => {
+  const literals = words.map((word) => Type.Literal(word))
+  return Type.Unsafe<T>(Type.Union(literals, { default: words[0], description }))
+}
 
-export const text = (options: Options & { pattern?: string; minLength?: number }) =>
-  Type.String({
-    maxLength: 1_000,
-    default: '',
-    expected: 'text of at most 1,000 characters',
-    ...options,
-  })
-
-/** A text that its format checks; empty where the setting is not set. */
-const formatted =
-  (format: string, expected: string) =>
-  (description: string, options = {}) =>
-    Type.String({ format, default: '', expected, description, ...options })
-
-const decoded = <T>(schema: TString, decode: (value: string) => T) =>
-  Type.Transform(schema).Decode(decode).Encode(String)
+export const text = (description: string, options: TextOptions = {}) =>
+  Type.String({ maxLength: 1_000, default: '', description, ...options })
+export const secret = (description: string) => text(description, { secret: true })
 
 const parseUrl = (value: string): URL | undefined => {
   const url = URL.parse(value)
@@ -64,40 +52,56 @@ const withoutSlash = (value: string): string => parseUrl(value)?.href.replace(/\
 
 export const isPostgresUrl = (value: string): boolean => /^postgres(ql)?:\/\//.test(value)
 
-/** Completes an address as OLLAMA_HOST may have it: "127.0.0.1" is http on port 11434. */
+/** Completes the value of OLLAMA_HOST: "127.0.0.1" is http on port 11434. */
 function ollamaUrl(value: string): string {
   if (value.includes('://')) return value
   return /:\d+$/.test(value) ? `http://${value}` : `http://${value}:11434`
 }
 
-const checks: Record<string, (value: string) => boolean> = {
-  'ip-address': (value) => ipVersion(value) !== 0,
-  'http-url': (value) => value === '' || parseUrl(value) !== undefined,
-  'http-origin': (value) => value === '' || parseUrl(value)?.pathname === '/',
-  'ollama-host': (value) => value === 'off' || parseUrl(ollamaUrl(value)) !== undefined,
-  'postgres-url': (value) => value === '' || isPostgresUrl(value),
+const formats = {
+  'ip-address': {
+    expected: 'IP addresses (no ranges), separated by commas',
+    check: (value: string) => ipVersion(value) !== 0,
+  },
+  'http-url': {
+    expected: 'an http:// or https:// address, without a query',
+    check: (value: string) => value === '' || parseUrl(value) !== undefined,
+  },
+  'http-origin': {
+    expected: 'an http:// or https:// address without a path',
+    check: (value: string) => value === '' || parseUrl(value)?.pathname === '/',
+  },
+  'ollama-host': {
+    expected: 'an address, or off',
+    check: (value: string) => value === 'off' || parseUrl(ollamaUrl(value)) !== undefined,
+  },
+  'postgres-url': {
+    expected: 'a postgres:// address, or empty for SQLite in the data folder',
+    check: (value: string) => value === '' || isPostgresUrl(value),
+  },
 }
-for (const [format, check] of Object.entries(checks)) FormatRegistry.Set(format, check)
+for (const [format, { check }] of Object.entries(formats)) FormatRegistry.Set(format, check)
 
-const urlText = formatted('http-url', 'an http:// or https:// address, without a query')
-const originText = formatted('http-origin', 'an http:// or https:// address without a path')
-const ollamaText = formatted('ollama-host', 'an address, or off')
+const formatted = (format: keyof typeof formats, description: string, options: TextOptions = {}) =>
+  Type.String({ format, default: '', expected: formats[format].expected, description, ...options })
+
+const decoded = <T>(schema: TString, decode: (value: string) => T) =>
+  Type.Transform(schema).Decode(decode).Encode(String)
 
 /** A URL, stored without a slash at its end. */
-export const url = (description: string) => decoded(urlText(description), withoutSlash)
+export const url = (description: string) =>
+  decoded(formatted('http-url', description), withoutSlash)
 /** The URL of a whole host, because its pages know no path prefix. */
-export const origin = (description: string) => decoded(originText(description), withoutSlash)
+export const origin = (description: string) =>
+  decoded(formatted('http-origin', description), withoutSlash)
 /** The URL of an OpenID Connect issuer, unchanged: a slash at its end is part of the name. */
-export const issuer = urlText
-const databaseText = formatted(
-  'postgres-url',
-  'a postgres:// address, or empty for SQLite in the data folder',
-)
+export const issuer = (description: string) => formatted('http-url', description)
 /** The URL of a database. It contains a password. */
-export const databaseUrl = (description: string) => databaseText(description, { secret: true })
+export const databaseUrl = (description: string) =>
+  formatted('postgres-url', description, { secret: true })
 /** The URL of an Ollama; empty for "off". */
 export const ollamaHost = (description: string) =>
-  decoded(ollamaText(description, { default: 'http://127.0.0.1:11434' }), (value) =>
+  decoded(formatted('ollama-host', description, { default: 'http://127.0.0.1:11434' }), (value) =>
     value === 'off' ? '' : withoutSlash(ollamaUrl(value)),
   )
 
@@ -105,53 +109,35 @@ export const addressList = (description: string) =>
   Type.Array(Type.String({ format: 'ip-address' }), {
     default: [],
     description,
-    expected: 'IP addresses (no ranges), separated by commas',
+    expected: formats['ip-address'].expected,
   })
 
 /** USD per unit, as text because a price may have more digits than a balance. */
-export const usdPrice = (initial: string, description: string) =>
-  text({
-    pattern: '^\\d{1,4}(\\.\\d{1,15})?$',
-    default: initial,
-    description,
-    expected: 'USD, such as 0.005',
-  })
-
-export const usdAmount = (initial: string, description: string) =>
-  decoded(
-    text({
-      pattern: '^\\d{1,6}(\\.\\d{1,9})?$',
-      default: initial,
-      description,
-      expected: 'USD, such as 5 or 0.50',
-    }),
-    (value) => fromUsd(value) ?? zero,
-  )
-
-export const secret = (description: string) => text({ description, secret: true })
-/** Calls that are allowed in a period; 0 turns the limit off. */
-export const rate = (initial: number, description: string) =>
-  integer(0, 1_000_000, initial, description)
-export const seconds = (initial: number, description: string) =>
-  integer(1, 86_400, initial, description)
-export const retentionDays = (description: string) =>
-  integer(0, 36_500, 400, `${description} 0 keeps them forever.`)
-
-const booleans: Record<string, boolean> = {
-  on: true,
-  off: false,
-  true: true,
-  false: false,
-  1: true,
-  0: false,
+export const usdPrice = (initial: string, description: string) => {
+  const pattern = '^\\d{1,4}(\\.\\d{1,15})?$'
+  return text(description, { pattern, default: initial, expected: 'USD, such as 0.005' })
 }
+
+export const usdAmount = (initial: string, description: string) => {
+  const pattern = '^\\d{1,6}(\\.\\d{1,9})?$'
+  const schema = text(description, { pattern, default: initial, expected: 'USD, such as 0.50' })
+  return decoded(schema, (value) => fromUsd(value) ?? zero)
+}
+
+/** Describes the values that a setting accepts. */
+export const expectedOf = (schema: TSchema): string => schema.expected ?? describeSchema(schema)
+
+const isOnOff = /^(?:(on|true|1)|off|false|0)$/
 
 /** Converts the text of a setting to what its schema checks; the text itself where it cannot. */
 export function fromText(schema: TSchema, value: string): unknown {
   const types = [schema, ...(schema.anyOf ?? [])].map(({ type }: TSchema) => type)
   if (types.includes('null') && value === '') return null
   if (types.includes('integer') && /^\d{1,16}$/.test(value)) return Number(value)
-  if (types.includes('boolean')) return booleans[value] ?? value
+  if (types.includes('boolean')) {
+    const word = isOnOff.exec(value)
+    return word ? word[1] !== undefined : value
+  }
   if (types.includes('array')) return value.split(',').flatMap((part) => part.trim() || [])
   return value
 }

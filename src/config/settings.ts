@@ -29,17 +29,15 @@ const searchKey = (engine: string) =>
 
 const server = {
   PORT: integer(0, 65_535, 3_000, 'Port to listen on; 0 picks a free port.'),
-  HOST: text({
+  HOST: text('Address to listen on; 0.0.0.0 listens on every interface.', {
     pattern: '^[\\w.:-]{1,253}$',
     expected: 'an address or a host name to listen on',
     default: '127.0.0.1',
-    description: 'Address to listen on; 0.0.0.0 listens on every interface.',
   }),
-  DATA_DIR: text({
+  DATA_DIR: text('Folder of the database and the stored files.', {
     minLength: 1,
     expected: 'the path of a folder',
     default: './data',
-    description: 'Folder of the database and the stored files.',
   }),
   DATABASE_URL: databaseUrl('URL of a PostgreSQL database. Default: SQLite in the data folder.'),
   METRICS_TOKEN: secret('Bearer token for GET /metrics. Without it there are no metrics.'),
@@ -59,18 +57,15 @@ const publicUrls = {
 }
 
 const signIn = {
-  PERSON_HEADER: text({
-    pattern: '^[\\w-]{0,100}$',
-    expected: 'the name of a header, such as Remote-User',
-    description:
-      'Header in which a trusted proxy names the signed-in person. It turns password sign-in off.',
-  }),
+  PERSON_HEADER: text(
+    'Header in which a trusted proxy names the signed-in person. It turns password sign-in off.',
+    { pattern: '^[\\w-]{0,100}$', expected: 'the name of a header, such as Remote-User' },
+  ),
   OIDC_ISSUER: issuer('URL of an OpenID Connect provider for sign-in. Needs OIDC_CLIENT_ID.'),
-  OIDC_CLIENT_ID: text({ description: 'Client ID of this server at that provider.' }),
+  OIDC_CLIENT_ID: text('Client ID of this server at that provider.'),
   OIDC_CLIENT_SECRET: secret('Client secret at that provider. Without it the client is public.'),
-  OIDC_NAME: text({
+  OIDC_NAME: text('Name of the provider on the button “Sign in with …”.', {
     default: 'single sign-on',
-    description: 'Name of the provider on the button “Sign in with …”.',
   }),
 }
 
@@ -108,24 +103,21 @@ const hosting = {
 }
 
 const builds = {
-  BUILDER_MODEL: text({
-    description:
-      'Chat model that builds apps. Default: demo/builder while all models are demo models.',
-  }),
-  GAME_BUILDER_MODEL: text({
-    description: 'Chat model that builds games. Default: BUILDER_MODEL.',
-  }),
+  BUILDER_MODEL: text(
+    'Chat model that builds apps. Default: demo/builder while all models are demo models.',
+  ),
+  GAME_BUILDER_MODEL: text('Chat model that builds games. Default: BUILDER_MODEL.'),
   FREE_SPEND_PER_DAY_USD: usdAmount(
     '5',
     'USD of free credits that builds may cost per day (UTC), over all agents.',
   ),
-  BUILDER_BROWSER: text({
-    default: 'auto',
-    description: 'Chromium that tests a build before it is published: a path, auto or off.',
-  }),
-  PAINTER_MODEL: text({ description: 'Model that creates sprites and pictures.' }),
-  SPEAKER_MODEL: text({ description: 'Model that speaks voice lines.' }),
-  SOUND_MODEL: text({ description: 'Model that creates sound effects and music.' }),
+  BUILDER_BROWSER: text(
+    'Chromium that tests a build before it is published: a path, auto or off.',
+    { default: 'auto' },
+  ),
+  PAINTER_MODEL: text('Model that creates sprites and pictures.'),
+  SPEAKER_MODEL: text('Model that speaks voice lines.'),
+  SOUND_MODEL: text('Model that creates sound effects and music.'),
   EMBEDDED_MAKERS: onOff(true, 'Generates assets without a model where none is set for them.'),
   EMBEDDED_ASSET_CREDITS: integer(
     0,

@@ -114,23 +114,20 @@ export interface ModelRow {
 /** Receives the message of a problem in berth.toml. */
 type Report = (problem: string) => void
 
-/**
- * Reads `[[upstream]]`. `variable` returns a variable of the environment; `reportKey` receives
- * problems with API keys that are not set.
- */
+/** Reads `[[upstream]]`. `needsKeys`: API keys that are not set are problems. */
 export function readUpstreams(
   tables: unknown,
-  variable: (name: string) => string | undefined,
+  environment: Record<string, string | undefined>,
   report: Report,
-  reportKey: Report,
+  needsKeys: boolean,
 ): UpstreamRow[] {
   const rows = readRows('upstream', UpstreamSchema, tables, report).map((table) => {
     const { name, kind, api_key, api_key_env } = table
-    const apiKey = api_key ?? (api_key_env && variable(api_key_env))
+    const apiKey = api_key ?? (api_key_env && environment[api_key_env])
     if (api_key !== undefined && api_key_env !== undefined) {
       report(`[[upstream]] ${name}: set api_key or api_key_env, not both.`)
-    } else if (api_key_env && !apiKey) {
-      reportKey(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
+    } else if (api_key_env && !apiKey && needsKeys) {
+      report(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
     }
     const { base_url: baseUrl = kind === 'openai' ? '' : aiSdkBaseUrls[kind] } = table
     if (!baseUrl) report(`[[upstream]] ${name}: the kind openai needs a base_url.`)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 
 import { loadConfig } from '../config/load.ts'
-import { toText } from '../config/setting-types.ts'
+import { expectedOf, toText } from '../config/setting-types.ts'
 import { SettingsSchema } from '../config/settings.ts'
 import { newGus } from './gateway.ts'
 import { newOwner } from './people.ts'
@@ -28,7 +28,7 @@ test('docs/settings.md lists every setting with its default and description, and
   const page = await Bun.file(join(root, 'docs/settings.md')).text()
   const rows = Object.entries<TSchema>(SettingsSchema.properties).map(([name, setting]) => {
     const initial = toText(setting.default)
-    return [`\`${name}\``, setting.expected, initial && `\`${initial}\``, setting.description]
+    return [`\`${name}\``, expectedOf(setting), initial && `\`${initial}\``, setting.description]
   })
   const listed = [...page.matchAll(/^\| (`[A-Z_]+`) \| (.*?) \| (.*?) ?\| (.*) \|$/gm)].map(
     ([, name, expected, initial, description = '']) => [
