@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 
-import { operations, refusals } from './tidy/contract.ts'
+import { responseTypes, errorCoverage } from './tidy/contract.ts'
 import { dead } from './tidy/dead.ts'
 import { arrows } from './tidy/modules.ts'
 import { reach } from './tidy/reach.ts'
@@ -18,8 +18,8 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   sql,
   shape,
   dead,
-  refusals,
-  operations,
+  errorCoverage,
+  responseTypes,
 ]
 
 if (import.meta.main) {

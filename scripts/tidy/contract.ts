@@ -1,19 +1,19 @@
-/** What the two documents ask of the code: provoked refusals and typed answers. */
+/** Checks of both documents: every error has a test, and every operation has response types. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source, walk } from './source.ts'
 
-/** Refusals that no test can provoke yet. Each leaves the list with its first test. */
-const openRefusals: string[] = []
+/** Errors that no test can provoke yet. The first test removes an error from the list. */
+const untestedErrors: string[] = []
 
-/** Files that list every name, and so prove nothing about one of them. */
-const tables = /(\/|^)envelope\.test\.ts$/
+/** Files that list every name and provoke none. */
+const tables = /(\/|^)error-response\.test\.ts$/
 
 /**
- * Every name of the interfaces of facts must be thrown by the product and named by a test, or stand
- * on the open list, where no name may be that is provoked or unknown.
+ * Finds error names that the product does not throw or no test names, unless they are in the list
+ * of untested errors. Finds names in that list that have a test or do not exist.
  */
-export function refusals(tree: Source[], open = openRefusals): Finding[] {
+export function errorCoverage(tree: Source[], untested = untestedErrors): Finding[] {
   const list = tree.find(({ path }) => path === 'src/errors.ts')
   if (!list) return []
   const tests = tree.filter(({ path }) => path.endsWith('.test.ts') && !tables.test(path))
@@ -22,17 +22,17 @@ export function refusals(tree: Source[], open = openRefusals): Finding[] {
   const found: Finding[] = []
   const names = namesOf(list)
   for (const { name, node } of names) {
-    if (!thrown.has(name) && !open.includes(name))
-      found.push(finding(list, node, `nothing refuses with ${name}`, 'delete it'))
-    if (!provoked.has(name) && !open.includes(name)) {
-      const mend = 'provoke it in a test, or put it on the open list of scripts/tidy/contract.ts'
-      found.push(finding(list, node, `no test provokes ${name}`, mend))
+    if (!thrown.has(name) && !untested.includes(name))
+      found.push(finding(list, node, `nothing throws ${name}`, 'delete it'))
+    if (!provoked.has(name) && !untested.includes(name)) {
+      const fix = 'test it, or add it to untestedErrors in scripts/tidy/contract.ts'
+      found.push(finding(list, node, `no test provokes ${name}`, fix))
     }
   }
-  for (const name of open) {
-    const why = provoked.has(name) ? 'has its test' : 'is no refusal'
+  for (const name of untested) {
+    const why = provoked.has(name) ? 'has a test' : 'does not exist'
     if (provoked.has(name) || !names.some((entry) => entry.name === name)) {
-      found.push(finding(list, list.ast, `${name} ${why}`, 'take it off the open list'))
+      found.push(finding(list, list.ast, `${name} ${why}`, 'remove it from untestedErrors'))
     }
   }
   return found
@@ -47,7 +47,7 @@ function namesOf(list: Source): { name: string; node: ts.Node }[] {
     )
 }
 
-/** The words inside the texts of a test: its titles and the codes it expects. */
+/** Returns the words in the strings of a test: its titles and expected codes. */
 function words(source: Source): string[] {
   const found: string[] = []
   walk(source.ast, (node) => {
@@ -69,11 +69,11 @@ function thrownBy(source: Source): string[] {
 const methods = /^(get|post|put|patch|delete)$/
 const routes = /^src\/(hosting|gateway)\/.*routes\.ts$/
 
-/** A text for readers or what their programs look for, not an operation of the document. */
-const page = /\.(txt|md)$|^\/(server\.json|\.well-known\/.+)$/
+/** Paths of guides, which are not operations. */
+const guidePath = /\.(txt|md)$|^\/(server\.json|\.well-known\/.+)$/
 
-/** Every operation in a routes.ts of either API says what it answers, status by status. */
-export const operations = (tree: Source[]): Finding[] =>
+/** Finds operations in the routes.ts of either API without response types by status. */
+export const responseTypes = (tree: Source[]): Finding[] =>
   tree
     .filter(({ path }) => routes.test(path))
     .flatMap((source) => {
@@ -83,20 +83,27 @@ export const operations = (tree: Source[]): Finding[] =>
         const [path, , options] = node.arguments
         if (!methods.test(node.expression.name.text) || !path || !ts.isStringLiteralLike(path))
           return
-        if (!path.text.startsWith('/') || page.test(path.text) || hasAnswers(options)) return
-        const what = `${node.expression.name.text} ${path.text} has no typed answer per status`
-        found.push(finding(source, path, what, 'give it response: { 200: ..., 400: ... }'))
+        if (!path.text.startsWith('/') || guidePath.test(path.text) || hasResponses(options)) return
+        const what = `${node.expression.name.text} ${path.text} has no response types`
+        found.push(
+          finding(
+            source,
+            path,
+            what,
+            'declare it with agentOperation(...) or response: { 200: ... }',
+          ),
+        )
       })
       return found
     })
 
-/** A `response` keyed by status, written here or in the call of `operation` that makes it. */
-function hasAnswers(options: ts.Expression | undefined): boolean {
+/** Returns whether route options have responses by status, themselves or in a declaration. */
+function hasResponses(options: ts.Expression | undefined): boolean {
   if (!options) return false
   if (ts.isCallExpression(options)) return options.arguments.some(isByStatus)
   if (!ts.isObjectLiteralExpression(options)) return false
   return options.properties.some((property) => {
-    if (ts.isSpreadAssignment(property)) return hasAnswers(property.expression)
+    if (ts.isSpreadAssignment(property)) return hasResponses(property.expression)
     const isResponse = property.name?.getText() === 'response'
     return isResponse && ts.isPropertyAssignment(property) && isByStatus(property.initializer)
   })

@@ -1,4 +1,4 @@
-import { Elysia, ParseError, ValidationError } from 'elysia'
+import { Elysia, ValidationError } from 'elysia'
 
 import type { AppContext } from '../context.ts'
 import { getRequestContext } from './request-context.ts'
@@ -6,7 +6,6 @@ import { getRequestContext } from './request-context.ts'
 /** A request that no handler answered. */
 export interface FailedRequest {
   request: Request
-  /** The thrown value, without the framework's wrapper. */
   error: unknown
   /** The invalid path or query parameter. */
   validationError: ValidationError | undefined
@@ -21,8 +20,7 @@ export const createApp = (ctx: AppContext, respond: (failed: FailedRequest) => R
   // With a standard host name Elysia assumes that the path begins after the seventh character, and
   // takes a shorter host for a part of it.
   new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .onError(({ error: thrown, code, request }) => {
-      const error = thrown instanceof ParseError ? thrown.cause : thrown
+    .onError(({ error, code, request }) => {
       const isInvalid = error instanceof ValidationError && error.type !== 'response'
       return respond({
         request,
@@ -31,7 +29,7 @@ export const createApp = (ctx: AppContext, respond: (failed: FailedRequest) => R
         isUnknownRoute: code === 'NOT_FOUND',
         internalError: (toResponse) => {
           const { id, route } = getRequestContext(request)
-          ctx.log.error('unexpected', thrown, { id, route })
+          ctx.log.error('unexpected', error, { id, route })
           return toResponse(id)
         },
       })

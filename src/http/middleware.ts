@@ -6,15 +6,15 @@ import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
-import { inProcessPeer, type RequestContext } from './request-context.ts'
+import { inProcessAddress, type RequestContext } from './request-context.ts'
 
 /**
- * Handles a request. `peer` is the address of its socket. `pauseIdleTimeout` turns off the idle
+ * Handles a request. `socketAddress` is the client of the socket. `pauseIdleTimeout` turns off the idle
  * timeout of the socket for operations with their own deadline.
  */
 export type RequestHandler = (
   request: Request,
-  peer: string,
+  socketAddress: string,
   pauseIdleTimeout?: (isPaused: boolean) => void,
 ) => Response | Promise<Response>
 
@@ -86,7 +86,7 @@ export const gatewayPolicy =
 
 interface Incoming {
   request: Request
-  peer: string
+  socketAddress: string
   part: TrafficPart | 'health'
   pauseIdleTimeout: ((isPaused: boolean) => void) | undefined
 }
@@ -94,17 +94,17 @@ interface Incoming {
 /** Runs a handler with a new request context, counts the response and writes one line of log. */
 export function withRequestLog(
   ctx: AppContext,
-  { request, peer, part, pauseIdleTimeout }: Incoming,
+  { request, socketAddress, part, pauseIdleTimeout }: Incoming,
   handle: (context: RequestContext) => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const startedAt = stopwatch()
-  const context = createRequestContext(ctx, request, peer, pauseIdleTimeout)
+  const context = createRequestContext(ctx, request, socketAddress, pauseIdleTimeout)
   const finish = (response: Response): Response => {
     if (context.hasOwnDeadline) pauseIdleTimeout?.(false)
     const ms = stopwatch() - startedAt
     ctx.state.traffic.count(part === 'health' ? 'pages' : part, response.status, ms)
     response.headers.set('x-request-id', context.id)
-    if (peer === inProcessPeer) return response
+    if (socketAddress === inProcessAddress) return response
     ctx.log.info('request', {
       id: context.id,
       method: request.method,
@@ -124,15 +124,15 @@ export function withRequestLog(
 function createRequestContext(
   ctx: AppContext,
   request: Request,
-  peer: string,
+  socketAddress: string,
   pauseIdleTimeout: Incoming['pauseIdleTimeout'],
 ): RequestContext {
   const { trustedProxies, personHeader } = ctx.config
   const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
-  const isVouched = personHeader && isTrustedProxy(peer, trustedProxies)
+  const isVouched = personHeader && isTrustedProxy(socketAddress, trustedProxies)
   return {
     id: newOrderedId(ctx.clock.now()),
-    address: clientAddress(peer, forwarded, trustedProxies),
+    address: clientAddress(socketAddress, forwarded, trustedProxies),
     vouchedPerson: isVouched ? (request.headers.get(personHeader) ?? undefined) : undefined,
     pauseIdleTimeout,
   }

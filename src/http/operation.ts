@@ -22,7 +22,7 @@ export interface OperationDeclaration<Tag extends string = string> {
    * Behavior below DISK_FLOOR_BYTES. By default POST and PUT fail with `try_again`, because they
    * store something new. Everything else continues: settling money, changing and deleting.
    */
-  onFullDisk?: 'allow' | 'refuse'
+  onFullDisk?: 'allow'
   /**
    * MCP tool. A number: its position in the core, which is always listed. `shown`: listed unless a
    * client asks for the core alone. Default: listed while there is space. `hidden`: no tool.
@@ -33,7 +33,10 @@ export interface OperationDeclaration<Tag extends string = string> {
 /** A declared operation, complete with its API's authentication and errors. */
 export interface Operation extends OperationDeclaration {
   auth: string
-  /** Names of the API's errors, those of the authentication first. */
+  /**
+   * Names of the API's errors, those of the authentication first. They include its rate limits, and
+   * `ref_conflict` where an Idempotency-Key or a `ref` makes a repeated call safe.
+   */
   errors: readonly string[]
 }
 

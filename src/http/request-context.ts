@@ -1,7 +1,7 @@
 import { addressGroup } from '../core/address.ts'
 
 /** Peer address of in-process requests. They are not logged. */
-export const inProcessPeer = 'this process'
+export const inProcessAddress = 'this process'
 
 /**
  * The state of one request. It serves limits, the log and `x-request-id`. Each API adds its

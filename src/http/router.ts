@@ -19,7 +19,7 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
-import { inProcessPeer, pathOf, setRequestContext } from './request-context.ts'
+import { inProcessAddress, pathOf, setRequestContext } from './request-context.ts'
 
 /**
  * The parts of the server, by the first segment of the path. The site answers all other paths: web
@@ -106,11 +106,11 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const mcp = createMcpEndpoint(ctx, { send, loadApi: agentApi.load, options })
 
   const toInternalUrl = hostMapper(ctx.urls)
-  const handle: RequestHandler = (outerRequest, peer, pauseIdleTimeout) => {
+  const handle: RequestHandler = (outerRequest, socketAddress, pauseIdleTimeout) => {
     const request = toInternalUrl(outerRequest)
     const path = pathOf(request.url)
     const part = partOf(path)
-    return withRequestLog(ctx, { request, peer, part, pauseIdleTimeout }, (context) => {
+    return withRequestLog(ctx, { request, socketAddress, part, pauseIdleTimeout }, (context) => {
       if (part === 'apps') {
         const response = serveFromMemory(pages, request, context, path)
         if (response) return response
@@ -132,7 +132,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     })
   }
 
-  async function send(request: Request, address = inProcessPeer): Promise<Response> {
+  async function send(request: Request, address = inProcessAddress): Promise<Response> {
     return handle(request, address)
   }
 

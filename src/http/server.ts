@@ -12,7 +12,7 @@ import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
 import type { RequestHandler } from './middleware.ts'
-import { inProcessPeer } from './request-context.ts'
+import { inProcessAddress } from './request-context.ts'
 import { createRouter, respondStarting } from './router.ts'
 
 /** A socket without traffic is closed after so many seconds, as is one with half a body. */
@@ -75,7 +75,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     await drain(ctx, server, closeControl)
     unlock()
   })
-  return { ctx, origin, send: async (request) => handle(request, inProcessPeer), stop }
+  return { ctx, origin, send: async (request) => handle(request, inProcessAddress), stop }
 }
 
 /** Waits for running requests and jobs, then closes what the server has open. */
@@ -137,10 +137,10 @@ function listen(config: Config, handle: RequestHandler) {
       // Outside development mode, two processes could otherwise listen on one port.
       reusePort: false,
       fetch: (incoming, server) => {
-        const peer = server.requestIP(incoming)?.address ?? ''
+        const socketAddress = server.requestIP(incoming)?.address ?? ''
         const request = completeUrl(incoming)
         if (!request) return new Response('The Host header is invalid.', { status: 400 })
-        return handle(request, peer, (isPaused) =>
+        return handle(request, socketAddress, (isPaused) =>
           server.timeout(incoming, isPaused ? 0 : idleSecondsMax),
         )
       },

@@ -74,8 +74,8 @@ describe('messages', () => {
   test('a body of 30 MB is not read, with or without its length', async () => {
     const body = ' '.repeat(30 * 1_048_576)
     expect((await post(ctx, body)).status).toBe(413)
-    const told = await post(ctx, '{}', { 'content-length': String(body.length) })
-    expect(told.status).toBe(413)
+    const announced = await post(ctx, '{}', { 'content-length': String(body.length) })
+    expect(announced.status).toBe(413)
   })
 
   test('large bodies count against the rate limit of their address', async () => {
@@ -230,9 +230,11 @@ describe('rebinding', () => {
       200,
       origin,
     ])
-    const asked = await named.visit('OPTIONS', '/mcp', { headers: { host: 'localhost', origin } })
-    expect(asked.status).toBe(204)
-    expect(asked.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version')
+    const preflight = await named.visit('OPTIONS', '/mcp', {
+      headers: { host: 'localhost', origin },
+    })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version')
     await named.close()
   })
 })

