@@ -1,10 +1,12 @@
-/** The parts of swagger-ui-dist's global, and of the system it builds, that the docs page uses. */
-type Drawn = unknown
+/** The parts of swagger-ui-dist that the docs page uses. */
+type ReactNode = unknown
 interface System {
-  React: { createElement: (of: Drawn, props: object | null, ...children: Drawn[]) => Drawn }
+  React: {
+    createElement: (of: ReactNode, props: object | null, ...children: ReactNode[]) => ReactNode
+  }
 }
-interface Shown {
-  getComponent: (name: string, isConnected?: true) => Drawn
+interface LayoutProps {
+  getComponent: (name: string, isConnected?: true) => ReactNode
   specSelectors: { loadingStatus: () => string | undefined }
 }
 declare const SwaggerUIBundle: (options: {
@@ -19,32 +21,32 @@ declare const SwaggerUIBundle: (options: {
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
-const dress = (): void => {
+const applyTheme = (): void => {
   document.documentElement.classList.toggle('dark-mode', dark.matches)
 }
 
-/** The operations alone: the page says the rest, and has a `<main>` for both references. */
+/** Renders only the operations: the page has its own header and `<main>`. */
 const reference = ({ React: { createElement } }: System) => ({
   components: {
-    Reference: ({ getComponent, specSelectors }: Shown): Drawn => {
+    Reference: ({ getComponent, specSelectors }: LayoutProps): ReactNode => {
       const names = ['AuthorizeBtnContainer', 'operations']
-      const isRead = specSelectors.loadingStatus() === 'success'
+      const isLoaded = specSelectors.loadingStatus() === 'success'
       return createElement(
         'div',
         { className: 'swagger-ui' },
         createElement(getComponent('SvgAssets'), null),
         createElement(getComponent('errors', true), null),
-        ...(isRead ? names : []).map((name) => createElement(getComponent(name, true), null)),
+        ...(isLoaded ? names : []).map((name) => createElement(getComponent(name, true), null)),
       )
     },
   },
 })
 
-/** `<api-reference src="openapi.json">`: every operation of a description, to read and to try. */
+/** `<api-reference src="openapi.json">`: the operations of an OpenAPI document. */
 class ApiReference extends HTMLElement {
   connectedCallback(): void {
-    dress()
-    dark.addEventListener('change', dress)
+    applyTheme()
+    dark.addEventListener('change', applyTheme)
     SwaggerUIBundle({
       domNode: this,
       url: this.getAttribute('src') ?? '',

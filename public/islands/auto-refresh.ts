@@ -1,29 +1,29 @@
 const second = 1_000
 
-/** `<auto-refresh data-seconds="5">`: drawn again from its own page, while somebody looks. */
+/** `<auto-refresh data-seconds="5">`: reloads its content from the page while the page is visible. */
 class AutoRefresh extends HTMLElement {
   #timer = 0
 
   connectedCallback(): void {
     const seconds = Number(this.dataset['seconds'] ?? 5)
-    this.#timer = setInterval(() => void this.#draw(), seconds * second)
+    this.#timer = setInterval(() => void this.#refresh(), seconds * second)
   }
 
   disconnectedCallback(): void {
     clearInterval(this.#timer)
   }
 
-  async #draw(): Promise<void> {
-    // Nothing changes under the hands of who is about to press something.
+  async #refresh(): Promise<void> {
+    // Content with the focus stays, so that a button does not move under the pointer.
     if (document.hidden || this.contains(document.activeElement)) return
     try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      const response = await fetch(location.href, { headers: { accept: 'text/html' } })
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
       const now = page.querySelector('auto-refresh')
       if (now) this.replaceChildren(...now.childNodes)
       else location.reload()
     } catch {
-      // The network is gone: what is shown stays, and the next round asks again.
+      // The network failed: keep the content and try again later.
     }
   }
 }

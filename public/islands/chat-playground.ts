@@ -1,22 +1,22 @@
 const triesMax = 6
 const tryMs = 250
 
-/** What was said, as the form carries it. */
+/** A message in the form's `turns` field. */
 interface Turn {
   role: 'user' | 'assistant'
   content: string
-  told?: string
+  summary?: string
 }
 
-/** What a server-sent event of the gateway says (document 2, section 6). */
+/** A server-sent event of the gateway (document 2, section 6). */
 interface Chunk {
   choices?: { delta?: { content?: string | null } }[]
   error?: { message: string }
 }
 
-/** `<chat-playground>`: its form is answered in place, as a stream that can be stopped. */
+/** `<chat-playground>`: streams the reply into the page, with a button that stops it. */
 class ChatPlayground extends HTMLElement {
-  #asked: AbortController | undefined
+  #controller: AbortController | undefined
   #stop = document.createElement('button')
 
   connectedCallback(): void {
@@ -26,8 +26,8 @@ class ChatPlayground extends HTMLElement {
     this.#stop.type = 'button'
     this.#stop.className = 'button quiet'
     this.#stop.textContent = 'Stop'
-    this.#stop.addEventListener('click', () => this.#asked?.abort())
-    text.placeholder = 'Enter sends, Shift+Enter begins a line'
+    this.#stop.addEventListener('click', () => this.#controller?.abort())
+    text.placeholder = 'Enter to send, Shift+Enter for a new line'
     text.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
       event.preventDefault()
@@ -35,43 +35,43 @@ class ChatPlayground extends HTMLElement {
     })
     form.addEventListener('submit', (event) => {
       event.preventDefault()
-      if (!this.#asked) void this.#ask(form, text)
+      if (!this.#controller) void this.#send(form, text)
     })
   }
 
-  async #ask(form: HTMLFormElement, text: HTMLTextAreaElement): Promise<void> {
-    const asked = new AbortController()
-    this.#asked = asked
+  async #send(form: HTMLFormElement, text: HTMLTextAreaElement): Promise<void> {
+    const controller = new AbortController()
+    this.#controller = controller
     const body = new URLSearchParams({ stream: 'yes' })
     for (const [name, value] of new FormData(form)) body.set(name, String(value))
-    const words = text.value
+    const content = text.value
     text.value = ''
     this.querySelector('.alert')?.remove()
-    const mine = this.#add('user', words)
-    const its = this.#add('assistant', '')
-    this.#busy(true)
-    const answer = await this.#answer(form, body, its, asked.signal)
-    if (its.textContent === '') {
-      for (const shown of [mine, its]) shown.closest('article')?.remove()
-      text.value ||= words
+    const question = this.#add('user', content)
+    const reply = this.#add('assistant', '')
+    this.#setBusy(true)
+    const answer = await this.#stream(form, body, reply, controller.signal)
+    if (reply.textContent === '') {
+      for (const shown of [question, reply]) shown.closest('article')?.remove()
+      text.value ||= content
     } else {
-      this.#keep(form, { role: 'user', content: words })
-      const told = await this.#told(form, its, answer.id)
-      this.#keep(form, { role: 'assistant', content: its.textContent, ...(told && { told }) })
+      this.#store(form, { role: 'user', content })
+      const summary = await this.#addSummary(form, reply, answer.id)
+      this.#store(form, { role: 'assistant', content: reply.textContent, ...(summary && { summary }) })
     }
-    if (answer.fault !== undefined) this.#say(answer.fault)
-    this.#busy(false)
-    this.#asked = undefined
+    if (answer.error !== undefined) this.#showError(answer.error)
+    this.#setBusy(false)
+    this.#controller = undefined
     text.focus()
   }
 
-  /** Writes an answer down as it comes; a fault is what was said in its place, or after it. */
-  async #answer(
+  /** Streams the reply into the page. Returns the request ID and any error. */
+  async #stream(
     form: HTMLFormElement,
     body: URLSearchParams,
-    its: HTMLElement,
+    reply: HTMLElement,
     signal: AbortSignal,
-  ): Promise<{ id: string; fault?: string }> {
+  ): Promise<{ id: string; error?: string }> {
     let id = ''
     try {
       const response = await fetch(form.action, { method: 'POST', body, signal })
@@ -80,19 +80,19 @@ class ChatPlayground extends HTMLElement {
       const type = response.headers.get('content-type') ?? ''
       if (type.startsWith('application/json')) {
         const { error }: Chunk = await response.json()
-        return { id, fault: error?.message ?? 'That did not work. Try again.' }
+        return { id, error: error?.message ?? 'The request failed. Try again.' }
       }
       if (!response.body || !type.startsWith('text/event-stream')) {
-        return { id, fault: 'This page is out of date. Load it again.' }
+        return { id, error: 'This page expired. Reload it.' }
       }
-      const fault = await this.#read(response.body, its)
-      return { id, ...(fault !== undefined && { fault }) }
+      const error = await this.#read(response.body, reply)
+      return { id, ...(error !== undefined && { error }) }
     } catch {
-      return signal.aborted ? { id } : { id, fault: 'The connection broke. Try again.' }
+      return signal.aborted ? { id } : { id, error: 'The connection was lost. Try again.' }
     }
   }
 
-  async #read(stream: ReadableStream<Uint8Array>, its: HTMLElement): Promise<string | undefined> {
+  async #read(stream: ReadableStream<Uint8Array>, reply: HTMLElement): Promise<string | undefined> {
     const [reader, decoder] = [stream.getReader(), new TextDecoder()]
     for (let rest = ''; ;) {
       const { done, value } = await reader.read()
@@ -103,59 +103,63 @@ class ChatPlayground extends HTMLElement {
         if (!line.startsWith('data: {')) continue
         const { choices, error }: Chunk = JSON.parse(line.slice('data: '.length))
         if (error) return error.message
-        its.append(choices?.[0]?.delta?.content ?? '')
+        reply.append(choices?.[0]?.delta?.content ?? '')
       }
-      its.closest('.log')?.scrollTo(0, its.closest('.log')?.scrollHeight ?? 0)
+      reply.closest('.log')?.scrollTo(0, reply.closest('.log')?.scrollHeight ?? 0)
     }
   }
 
-  /** What the answer came to: it is settled when the stream has ended, or a moment after. */
-  async #told(form: HTMLFormElement, its: HTMLElement, id: string): Promise<string | undefined> {
+  /** Adds the summary of the reply, which is available shortly after the stream ends. */
+  async #addSummary(
+    form: HTMLFormElement,
+    reply: HTMLElement,
+    id: string,
+  ): Promise<string | undefined> {
     for (let tries = 0; tries < triesMax && id !== ''; tries += 1) {
       const response = await fetch(`${form.action}/${id}`).catch(() => undefined)
       if (response?.ok && !response.redirected) {
-        const { told, left }: { told: string; left: string } = await response.json()
+        const { summary, left }: { summary: string; left: string } = await response.json()
         const line = document.createElement('p')
         line.className = 'small'
-        line.textContent = told
-        its.after(line)
+        line.textContent = summary
+        reply.after(line)
         this.querySelector('[data-left]')?.replaceChildren(left)
-        return told
+        return summary
       }
       await new Promise((wake) => setTimeout(wake, tryMs))
     }
     return undefined
   }
 
-  #add(role: Turn['role'], words: string): HTMLElement {
+  #add(role: Turn['role'], content: string): HTMLElement {
     const article = document.createElement('article')
     article.className = `turn ${role}`
-    const who = document.createElement('h2')
-    who.textContent = role === 'user' ? 'You' : 'Model'
-    const said = document.createElement('p')
-    said.className = 'words'
-    said.textContent = words
-    article.append(who, said)
+    const author = document.createElement('h2')
+    author.textContent = role === 'user' ? 'You' : 'Model'
+    const text = document.createElement('p')
+    text.className = 'turn-text'
+    text.textContent = content
+    article.append(author, text)
     this.querySelector('.log')?.append(article)
-    return said
+    return text
   }
 
-  #keep(form: HTMLFormElement, turn: Turn): void {
-    const kept = form.elements.namedItem('turns')
-    if (!(kept instanceof HTMLInputElement)) return
-    const turns: Turn[] = JSON.parse(kept.value)
-    kept.value = JSON.stringify([...turns, turn])
+  #store(form: HTMLFormElement, turn: Turn): void {
+    const field = form.elements.namedItem('turns')
+    if (!(field instanceof HTMLInputElement)) return
+    const turns: Turn[] = JSON.parse(field.value)
+    field.value = JSON.stringify([...turns, turn])
   }
 
-  #say(fault: string): void {
+  #showError(error: string): void {
     const line = document.createElement('p')
     line.className = 'alert'
     line.setAttribute('role', 'alert')
-    line.textContent = fault
+    line.textContent = error
     this.querySelector('.log')?.after(line)
   }
 
-  #busy(is: boolean): void {
+  #setBusy(is: boolean): void {
     if (is) this.querySelector('.acts')?.append(this.#stop)
     else this.#stop.remove()
     this.querySelector('.log')?.setAttribute('aria-busy', String(is))

@@ -1,32 +1,32 @@
-const saidMs = 1_600
+const messageMs = 1_600
 
-/** `<copy-line data-what="...">`: a line in a `pre`, with a button that copies it. */
+/** `<copy-line data-label="...">`: adds a Copy button to the code in its `pre`. */
 class CopyLine extends HTMLElement {
   connectedCallback(): void {
     const button = document.createElement('button')
-    const what = this.dataset['what'] ?? 'line'
+    const label = this.dataset['label'] ?? 'line'
     button.type = 'button'
     button.textContent = 'Copy'
-    button.setAttribute('aria-label', `Copy: ${what}`)
-    const said = document.createElement('span')
-    said.className = 'unseen'
-    said.setAttribute('role', 'status')
+    button.setAttribute('aria-label', `Copy: ${label}`)
+    const status = document.createElement('span')
+    status.className = 'visually-hidden'
+    status.setAttribute('role', 'status')
     button.addEventListener('click', async () => {
       const line = this.querySelector('code')
-      const isCopied = line !== null && (await copied(line))
+      const isCopied = line !== null && (await copyText(line))
       button.textContent = isCopied ? 'Copied' : 'Selected'
-      said.textContent = isCopied ? 'Copied.' : 'Selected: copy it with the keyboard.'
+      status.textContent = isCopied ? 'Copied.' : 'Selected. Press Ctrl+C or ⌘C to copy.'
       setTimeout(() => {
         button.textContent = 'Copy'
-        said.textContent = ''
-      }, saidMs)
+        status.textContent = ''
+      }, messageMs)
     })
-    this.append(button, said)
+    this.append(button, status)
   }
 }
 
-/** Over plain HTTP there is no clipboard: the line is selected instead. */
-async function copied(line: Element): Promise<boolean> {
+/** Copies the line. Plain HTTP has no clipboard, so the line is selected instead. */
+async function copyText(line: Element): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(line.textContent)
     return true

@@ -1,30 +1,32 @@
 /**
- * `<passkey-form data-options="...">` around a form: before that is sent, the device makes a
- * passkey (where the options name a user) or signs with one, and what it answers goes along. Where
- * the browser knows none, the element is not shown.
+ * `<passkey-form data-options="...">`: before its form is submitted, it creates a passkey (if the
+ * options name a user) or signs with one, and puts the result in the field `answer`. It is hidden
+ * in browsers without passkeys.
  */
 class PasskeyForm extends HTMLElement {
   connectedCallback(): void {
     const form = this.querySelector('form')
     const answer = form?.elements.namedItem('answer')
-    const isKnown =
+    const isSupported =
       isSecureContext && typeof self.PublicKeyCredential?.prototype.toJSON === 'function'
-    if (!form || !(answer instanceof HTMLInputElement) || !isKnown) {
+    if (!form || !(answer instanceof HTMLInputElement) || !isSupported) {
       this.hidden = true
       return
     }
     this.dataset['ready'] = ''
-    const said = document.createElement('p')
-    said.setAttribute('role', 'alert')
+    const alert = document.createElement('p')
+    alert.setAttribute('role', 'alert')
     form.addEventListener('submit', async (event) => {
       event.preventDefault()
       try {
-        answer.value = JSON.stringify(await answerOf(JSON.parse(this.dataset['options'] ?? '')))
+        answer.value = JSON.stringify(
+          await getCredential(JSON.parse(this.dataset['options'] ?? '')),
+        )
         form.submit()
       } catch (error) {
-        said.className = 'alert'
-        said.textContent = sentenceOf(error)
-        form.append(said)
+        alert.className = 'alert'
+        alert.textContent = messageOf(error)
+        form.append(alert)
       }
     })
   }
@@ -32,23 +34,22 @@ class PasskeyForm extends HTMLElement {
 
 type Options = PublicKeyCredentialCreationOptionsJSON | PublicKeyCredentialRequestOptionsJSON
 
-async function answerOf(options: Options): Promise<unknown> {
+async function getCredential(options: Options): Promise<unknown> {
   const { parseCreationOptionsFromJSON, parseRequestOptionsFromJSON } = PublicKeyCredential
-  const asked =
+  const request =
     'user' in options
       ? navigator.credentials.create({ publicKey: parseCreationOptionsFromJSON(options) })
       : navigator.credentials.get({ publicKey: parseRequestOptionsFromJSON(options) })
-  const made = await asked
-  if (!(made instanceof PublicKeyCredential)) throw new Error('no passkey')
-  return made.toJSON()
+  const credential = await request
+  if (!(credential instanceof PublicKeyCredential)) throw new Error('no passkey')
+  return credential.toJSON()
 }
 
-function sentenceOf(error: unknown): string {
+function messageOf(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
-  if (name === 'InvalidStateError')
-    return 'This device has a passkey of yours for this place already.'
-  if (name === 'SecurityError') return 'Passkeys work only at the address this place is known by.'
-  return 'No passkey was used. Try again, or sign in another way.'
+  if (name === 'InvalidStateError') return 'This device already has a passkey for this site.'
+  if (name === 'SecurityError') return 'Passkeys work only at the main address of this site.'
+  return 'The passkey was not used. Try again or sign in another way.'
 }
 
 customElements.define('passkey-form', PasskeyForm)

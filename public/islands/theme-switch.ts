@@ -9,8 +9,8 @@ const icons: Record<Theme, string> = {
   dark: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z',
 }
 
-/** Storage may be closed to us; a page then follows the system. */
-function kept(): Theme {
+/** Returns the saved theme. Without storage, the page follows the system. */
+function savedTheme(): Theme {
   try {
     const name = localStorage.getItem('theme')
     return themes.find((theme) => theme === name) ?? 'system'
@@ -19,12 +19,12 @@ function kept(): Theme {
   }
 }
 
-function dress(theme: Theme): void {
+function applyTheme(theme: Theme): void {
   if (theme === 'system') delete root.dataset['theme']
   else root.dataset['theme'] = theme
 }
 
-/** `<theme-switch>`: a button that goes through the system's theme, light and dark. */
+/** `<theme-switch>`: a button that cycles through the system theme, light and dark. */
 class ThemeSwitch extends HTMLElement {
   connectedCallback(): void {
     const button = document.createElement('button')
@@ -40,19 +40,19 @@ class ThemeSwitch extends HTMLElement {
     }
     button.type = 'button'
     button.addEventListener('click', () => {
-      const next = themes[(themes.indexOf(kept()) + 1) % themes.length] ?? 'system'
+      const next = themes[(themes.indexOf(savedTheme()) + 1) % themes.length] ?? 'system'
       try {
         localStorage.setItem('theme', next)
       } catch {
-        // It then lasts as long as the page.
+        // Without storage, the choice lasts until the page closes.
       }
-      dress(next)
+      applyTheme(next)
       show(next)
     })
-    show(kept())
+    show(savedTheme())
     this.append(button)
   }
 }
 
-dress(kept())
+applyTheme(savedTheme())
 customElements.define('theme-switch', ThemeSwitch)

@@ -31,7 +31,7 @@ export async function fillConsole(browser: Browser, ctx: ServedHouse) {
   const context = await browser.newContext({ storageState: state })
   const page = await context.newPage()
   await page.goto(`${at}/console/apps/${reported}`)
-  await page.getByLabel('Reason').fill('Somebody has to look at this first.')
+  await page.getByLabel('Reason').fill('Needs a review first.')
   await press(page, 'Quarantine')
   await page.goto(`${at}/console/apps/${down}`)
   await page.getByLabel('Reason').fill('It computes for others in the background.')

@@ -4,11 +4,18 @@ import { type Html, html, type Part } from '../core/html.ts'
 import * as catalogue from '../gateway/catalogue/catalogue.ts'
 import type { ModelResponse, PriceResponse } from '../gateway/catalogue/schemas.ts'
 import { copyLine, keysOf, searchTerm, withQuery } from './components.ts'
-import { type Column, dataTable } from './data-table.ts'
 import { formatCompact, formatUsd } from './format.ts'
 import { hiddenField } from './forms.ts'
 import type { Page } from './layout.ts'
-import { chip, emptyState, numberPager, paginate, searchField } from './lists.ts'
+import {
+  chip,
+  type Column,
+  dataTable,
+  emptyState,
+  numberPager,
+  paginate,
+  searchField,
+} from './lists.ts'
 
 const rowsMax = 100
 const searchCharsMax = 100

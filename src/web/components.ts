@@ -4,6 +4,7 @@ import type { Shelf } from '../hosting/apps/shelves.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
 import { coverArt } from './cover-art.ts'
 import { formatAmount, formatCount } from './format.ts'
+import type { Page } from './layout.ts'
 
 /** Labels of a version's `via`. */
 export const versionOrigins = {
@@ -119,3 +120,30 @@ export const statList = (stats: readonly (readonly [name: string, value: Part])[
         </div>`,
     )}
   </dl>`
+
+/** A section of a page with its heading. */
+export const section = (title: string, content: Part): Html =>
+  html`<section>
+    <h2>${title}</h2>
+    ${content}
+  </section>`
+
+/** A narrow page, such as a form. */
+export const narrowPage = (title: string, content: Part, options: Partial<Page> = {}): Page => ({
+  title,
+  main: html`<div class="narrow">
+    <h1>${title}</h1>
+    ${content}
+  </div>`,
+  ...options,
+})
+
+/** A page with one message. */
+export const messagePage = (title: string, text: string, actions: Part = false): Page => ({
+  title,
+  main: html`<div class="message">
+    <h1>${title}</h1>
+    <p class="lead">${text}</p>
+    ${actions !== false && html`<p class="actions">${actions}</p>`}
+  </div>`,
+})

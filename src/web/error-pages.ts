@@ -1,6 +1,7 @@
 import { html } from '../core/html.ts'
 import { internalErrorBody } from '../hosting/error-response.ts'
-import { type Layout, type Page, pageResponse } from './layout.ts'
+import { messagePage } from './components.ts'
+import { type Layout, pageResponse } from './layout.ts'
 import { describeError } from './messages.ts'
 
 const titles: Record<number, string> = {
@@ -13,21 +14,15 @@ const titles: Record<number, string> = {
   429: 'Too many requests',
 }
 
-function messagePage(title: string, text: string, status: number): Page {
-  const main = html`<div class="message">
-    <p class="small">${status}</p>
-    <h1>${title}</h1>
-    <p class="lead">${text}</p>
-    <p class="actions">
-      <a class="button" href="/explore">Go to Explore</a><a class="button quiet" href="/">Home</a>
-    </p>
-  </div>`
-  return { title, main, status }
-}
+const actions = html`<a class="button" href="/explore">Go to Explore</a
+  ><a class="button quiet" href="/">Home</a>`
 
 /** Renders the page of an unknown path. */
 export const notFoundPage = (layout: Layout): Response =>
-  pageResponse(layout, messagePage('Page not found', 'There is no page at this address.', 404))
+  pageResponse(layout, {
+    ...messagePage('Page not found', 'There is no page at this address.', actions),
+    status: 404,
+  })
 
 /** Renders an expected error; returns undefined for an internal error. */
 export function errorPage(layout: Layout, error: unknown): Response | undefined {
@@ -35,8 +30,11 @@ export function errorPage(layout: Layout, error: unknown): Response | undefined 
   if (!expected) return undefined
   const { status, message, headers } = expected
   const title = titles[status] ?? (status < 500 ? 'Request failed' : 'Temporarily unavailable')
-  return pageResponse(layout, { ...messagePage(title, message, status), headers })
+  return pageResponse(layout, { ...messagePage(title, message, actions), status, headers })
 }
 
 export const internalErrorPage = (layout: Layout, requestId: string): Response =>
-  pageResponse(layout, messagePage('Something went wrong', internalErrorBody(requestId).error, 500))
+  pageResponse(layout, {
+    ...messagePage('Something went wrong', internalErrorBody(requestId).error, actions),
+    status: 500,
+  })

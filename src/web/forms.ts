@@ -1,10 +1,11 @@
 import { type Html, html, type Part } from '../core/html.ts'
+import { newId } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 import { readBodyBytes } from '../http/body.ts'
 import { formFieldsMax } from '../limits.ts'
 
 /** The fields of a submitted form. */
-export interface SubmittedForm {
+export interface Form {
   /** Returns "" for a missing field. */
   text(name: string): string
   /** Is true for a checked box. */
@@ -16,7 +17,7 @@ export interface SubmittedForm {
  * Reads a URL-encoded or multipart form of at most `bytesMax` bytes and 20 distinct fields. Throws
  * `bad_request`, `too_large`.
  */
-export async function readForm(request: Request, bytesMax: number): Promise<SubmittedForm> {
+export async function readForm(request: Request, bytesMax: number): Promise<Form> {
   const type = request.headers.get('content-type') ?? ''
   if (!encodings.test(type))
     rejectForm('Send this form as application/x-www-form-urlencoded or multipart/form-data.')
@@ -52,7 +53,7 @@ export function rejectForm(problem: string): never {
 }
 
 /** Parses an amount; undefined for an empty field. Throws `bad_request`. */
-export function readCredits(form: SubmittedForm, name: string): number | undefined {
+export function readCredits(form: Form, name: string): number | undefined {
   const text = form.text(name).trim()
   if (text === '') return undefined
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
@@ -169,6 +170,10 @@ export const selectField = ({
     </select>
   </label>`
 
+/** The submit button of a form. */
+export const button = (label: Part, style: '' | 'quiet' | 'quiet slim' = ''): Html =>
+  html`<button class="button${style && ` ${style}`}">${label}</button>`
+
 /** The error of the form below it. */
 export const alert = (message: string | undefined): Part =>
   message !== undefined && html`<p class="alert" role="alert">${message}</p>`
@@ -176,3 +181,67 @@ export const alert = (message: string | undefined): Part =>
 /** A status message, such as the result of a form. */
 export const notice = (text: Part): Part =>
   text !== undefined && html`<p class="notice" role="status">${text}</p>`
+
+interface ConfirmDialog {
+  /** The label of both buttons, such as "Delete". */
+  label: string
+  /** Names the target where a list has several of these buttons. */
+  target?: string
+  question: Part
+  consequence: Part
+  /** Further fields of the form. */
+  fields?: Part
+  /** The name and value of the confirming button, where the form has several actions. */
+  submit?: { name: string; value: string }
+}
+
+/**
+ * A button within a form that asks for confirmation in a popover, which needs no script. Browsers
+ * without popovers show the question in the page. `tabindex` keeps the focus inside the dialog, so
+ * that an `<auto-refresh>` does not replace it.
+ */
+export function confirmDialog(dialog: ConfirmDialog): Html {
+  const { label, target, question, consequence, fields, submit } = dialog
+  const id = `confirm-${newId()}`
+  return html`<button
+      type="button"
+      class="button quiet${target !== undefined && ' slim'}"
+      popovertarget="${id}"
+      ${target !== undefined && html` aria-label="${label} ${target}"`}
+    >
+      ${label}
+    </button>
+    <div
+      class="confirm-dialog"
+      id="${id}"
+      popover
+      role="dialog"
+      tabindex="-1"
+      aria-labelledby="${id}-question"
+    >
+      <p id="${id}-question"><strong>${question}</strong></p>
+      <p>${consequence}</p>
+      ${fields}
+      <div class="actions">
+        <button class="button" ${submit && html` name="${submit.name}" value="${submit.value}"`}>
+          ${label}</button
+        ><button
+          type="button"
+          class="button quiet"
+          popovertarget="${id}"
+          popovertargetaction="hide"
+          autofocus
+        >
+          Cancel
+        </button>
+      </div>
+    </div>`
+}
+
+export const revokeDialog = (prefix: string): Html =>
+  html`${hiddenField('revoke', prefix)}${confirmDialog({
+    label: 'Revoke',
+    target: prefix,
+    question: html`Revoke <code>${prefix}…</code>?`,
+    consequence: 'Apps and scripts that use this key stop working immediately.',
+  })}`

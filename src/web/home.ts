@@ -4,7 +4,7 @@ import * as explore from '../hosting/explore/explore.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
 import { discoveryLinks } from '../hosting/start/discovery.ts'
 import { getGuide } from '../hosting/start/guide.ts'
-import { copyLine, tileGrid } from './components.ts'
+import { copyLine, section, tileGrid } from './components.ts'
 import type { Page } from './layout.ts'
 
 const newestMax = 12
@@ -46,13 +46,13 @@ export async function homePage(ctx: AppContext): Promise<Page> {
       ${copyLine(line, step)}`
   })
   const main = html`${hero(ctx)}
-    ${newest.length > 0 ? itemRow(ctx, 'New', newest, '/explore') : nothingYet}
-    ${liked.length > 0 && itemRow(ctx, likedName, liked, more)} ${about}
-    <section>
-      <h2>Try it with curl</h2>
-      ${steps}
-      <p>The <a href="/docs">docs</a> have guides and the API reference.</p>
-    </section>`
+  ${newest.length > 0 ? itemRow(ctx, 'New', newest, '/explore') : nothingYet}
+  ${liked.length > 0 && itemRow(ctx, likedName, liked, more)} ${about}
+  ${section(
+    'Try it with curl',
+    html`${steps}
+      <p>The <a href="/docs">docs</a> have guides and the API reference.</p>`,
+  )}`
   return {
     title: 'Berth',
     path: '/',
@@ -88,9 +88,9 @@ const hero = (ctx: AppContext): Html =>
     </div>
   </div>`
 
-const about = html`<section>
-  <h2>How it works</h2>
-  <ul class="three">
+const about = html`${section(
+  'How it works',
+  html`<ul class="three">
     <li>
       <h3>Open a link and play</h3>
       <p>Every page passes a safety check and runs in a sandbox without network access.</p>
@@ -109,5 +109,5 @@ const about = html`<section>
         <a href="/catalogue">See models and prices</a>.
       </p>
     </li>
-  </ul>
-</section>`
+  </ul>`,
+)}`

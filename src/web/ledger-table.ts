@@ -1,7 +1,7 @@
 import { type Html, html } from '../core/html.ts'
 import type { Entry } from '../ledger/entries.ts'
-import { dataTable } from './data-table.ts'
 import { formatColumn, renderDateTime } from './format.ts'
+import { dataTable } from './lists.ts'
 
 /** Ledger entries, newest first. */
 export function ledgerTable(entries: Entry[]): Html {

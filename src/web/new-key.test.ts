@@ -15,7 +15,7 @@ afterAll(async () => {
   await h.close()
 })
 
-test('a page with a new key that is loaded again makes no second one', async () => {
+test('does not create a second key on reload', async () => {
   for (const [path, action, kind] of [
     ['/account', '/account/keys', 'pk'],
     ['/wallet', '/wallet/keys', 'gk'],
@@ -33,7 +33,7 @@ test('a page with a new key that is loaded again makes no second one', async () 
     const again = await bea.send(action, { ...form, name: 'script' })
     expect([again.status, said(again)]).toEqual([
       400,
-      'This key was made before and shown only then. If you lost it, make another.',
+      'This key was already created and is shown only once. If you lost it, create a new one.',
     ])
     const next = await look()
     expect(next.keys).toBe(keys + 1)

@@ -1,7 +1,7 @@
 import { type Html, html } from '../core/html.ts'
 import { newId } from '../core/ids.ts'
-import { copyLine } from './components.ts'
-import { hiddenField, rejectForm, type SubmittedForm } from './forms.ts'
+import { copyLine, narrowPage } from './components.ts'
+import { type Form, hiddenField, rejectForm } from './forms.ts'
 import type { Page } from './layout.ts'
 import { privatePage, type UserRequest } from './session.ts'
 
@@ -19,7 +19,7 @@ export const keyRefField = (): Html => hiddenField('ref', newId())
 /** Creates a key and shows it once. A reload submits the form again: that throws `bad_request`. */
 export async function createAndShowKey(
   req: UserRequest,
-  submitted: SubmittedForm,
+  submitted: Form,
   { create, ...page }: KeyRequest,
 ): Promise<Response> {
   const { ctx, visitor } = req
@@ -36,12 +36,11 @@ export async function createAndShowKey(
   )
 }
 
-function keyPage(key: string, { purpose, back }: Omit<KeyRequest, 'create'>): Page {
-  const main = html`<div class="narrow">
-    <h1>Save your API key</h1>
-    <p class="lead">${purpose} You cannot see this key again.</p>
-    ${copyLine(key, 'API key')}
-    <p class="actions"><a class="button" href="${back}">Done</a></p>
-  </div>`
-  return { title: 'New API key', main, scripts: ['copy-line.js'] }
-}
+const keyPage = (key: string, { purpose, back }: Omit<KeyRequest, 'create'>): Page =>
+  narrowPage(
+    'Save your API key',
+    html`<p class="lead">${purpose} You cannot see this key again.</p>
+      ${copyLine(key, 'API key')}
+      <p class="actions"><a class="button" href="${back}">Done</a></p>`,
+    { scripts: ['copy-line.js'] },
+  )

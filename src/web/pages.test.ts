@@ -30,7 +30,7 @@ const page = async (path: string, status = 200): Promise<string> => {
   return String(answer.body)
 }
 
-test('the front page has the line for an agent and the two requests, as a shell takes them', async () => {
+test('shows the agent prompt and two runnable curl commands on the home page', async () => {
   const home = await page('/')
   expect(home).toContain('Read http://localhost:3000/skill.md, then make me a small game')
   expect(home).toContain('KEY=$(curl -sX POST http://localhost:3000/api/keys')
@@ -38,7 +38,7 @@ test('the front page has the line for an agent and the two requests, as a shell 
   expect(home).toContain(`/explore/${id}`)
 })
 
-test('Explore finds by words, kind, shelf and price, without scripts', async () => {
+test('filters Explore by text, kind, shelf and price without JavaScript', async () => {
   for (const query of ['', '?q=boats', '?kind=game', '?shelf=arcade', '?price=free&sort=top']) {
     expect(await page(`/explore${query}`)).toContain('Harbour Lights')
   }
@@ -58,13 +58,13 @@ test('Explore finds by words, kind, shelf and price, without scripts', async () 
     encodeURIComponent,
   )
   for (const q of [...odd, '%ff', '%00']) {
-    expect(await page(`/explore?q=${q}`)).toContain('Nothing matches')
+    expect(await page(`/explore?q=${q}`)).toContain('No results for')
     expect(await page(`/catalogue?q=${q}`)).toContain('<h1>Catalogue</h1>')
   }
-  expect(await page('/explore?cursor=odd', 400)).toContain('This part of the list is not there')
+  expect(await page('/explore?cursor=odd', 400)).toContain('This part of the list no longer exists')
 })
 
-test('a list goes on where it stopped', async () => {
+test('continues a list after its cursor', async () => {
   const cleo = await t.person('cleo')
   for (let made = 0; made < 25; made += 1) {
     t.clock.turn(1_000)
@@ -75,11 +75,11 @@ test('a list goes on where it stopped', async () => {
     const second = await page(next.replaceAll('&amp;', '&'))
     expect(second).toContain('B0.')
     expect(second).not.toContain('B24.')
-    expect(second).toContain('Back to the first')
+    expect(second).toContain('First page')
   }
 })
 
-test('an item says what it is, what a remix costs, where it came from and what is said of it', async () => {
+test('shows the details, remix price, lineage and feedback of an item', async () => {
   await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 40 })
   const made = await ben.call('POST', `/apps/${id}/remix`, {})
   const copy = made.text('app.id')
@@ -96,13 +96,13 @@ test('an item says what it is, what a remix costs, where it came from and what i
     expect(item).toContain(text)
   }
   expect(await page(`/explore/${copy}`)).toContain('a remix of <bdi>Harbour Lights</bdi>')
-  expect(await page('/')).toContain('<h2>Liked</h2>')
+  expect(await page('/')).toContain('<h2>Top rated</h2>')
 
   await ben.call('PATCH', `/apps/${copy}`, { store: false })
-  expect(await page(`/explore/${copy}`, 404)).toContain('There is no such item on Explore.')
+  expect(await page(`/explore/${copy}`, 404)).toContain('This item on Explore was not found.')
 })
 
-test('older comments and reviews of an item are on pages of their own', async () => {
+test('pages the comments and the reviews of an item separately', async () => {
   const isle = await ann.publish({ title: 'Isle', store: true })
   for (let said = 0; said < 21; said += 1) {
     t.clock.turn(hour / 4)
@@ -124,12 +124,12 @@ test('older comments and reviews of an item are on pages of their own', async ()
     const second = await page(next.replace(/#.*/, ''))
     expect(second).toContain(`${word} 0.`)
     expect(second).not.toContain(`${word} 20.`)
-    expect(second).toContain(`href="/explore/${isle}#${name}">Back to the first`)
+    expect(second).toContain(`href="/explore/${isle}#${name}">First page`)
     await page(`/explore/${isle}?${name}=odd`, 400)
   }
 })
 
-test('the catalogue has every model with its price, by type and by words', async () => {
+test('lists every model with its price, filtered by type and text', async () => {
   const all = await page('/catalogue')
   expect(all).toContain('demo/chat')
   expect(all).toContain('$0.10 <span class="unit">/ 1M tokens')
@@ -137,10 +137,10 @@ test('the catalogue has every model with its price, by type and by words', async
   expect(pictures).toContain('demo/image')
   expect(pictures).not.toContain('demo/chat')
   expect(await page('/catalogue?q=speech')).not.toContain('demo/chat')
-  expect(await page('/catalogue?q=none&type=odd&page=-3')).toContain('Nothing matches')
+  expect(await page('/catalogue?q=none&type=odd&page=-3')).toContain('No results for')
 })
 
-test('the docs have guides to copy and every code of both APIs', async () => {
+test('shows the guides and every error code of both APIs in the docs', async () => {
   const docs = await page('/docs')
   for (const guide of ['publish', 'openai', 'mcp', 'build', 'remix', 'webhooks']) {
     expect(docs).toContain(`<article id="${guide}">`)
@@ -168,7 +168,7 @@ test('the docs have guides to copy and every code of both APIs', async () => {
   }
 })
 
-test('a link to an app says what it is, in its page and as oEmbed', async () => {
+test('describes an app link in its page and as oEmbed', async () => {
   const link = `http://localhost:3000/a/${id}`
   const shell = await page(`/a/${id}`)
   expect(shell).toContain('<meta property=og:title content="Harbour Lights">')
@@ -189,7 +189,7 @@ test('a link to an app says what it is, in its page and as oEmbed', async () => 
   }
 })
 
-test('the front page and Explore weigh less than 60 KB with all they load, pictures aside', async () => {
+test('keeps the home page and Explore below 60 KB without images', async () => {
   for (const path of [
     '/',
     '/explore',
@@ -206,7 +206,7 @@ test('the front page and Explore weigh less than 60 KB with all they load, pictu
   }
 })
 
-test('what pages load may be kept for ever, and pages load nothing else', async () => {
+test('serves immutable static files and loads nothing else', async () => {
   const home = await page('/explore')
   const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)
   expect(loaded).toHaveLength(3)
@@ -221,7 +221,7 @@ test('what pages load may be kept for ever, and pages load nothing else', async 
   expect(headers.get('content-security-policy')).not.toContain('unsafe')
 })
 
-test('a search in another order says how many it looks at; each list keeps what was chosen', async () => {
+test('states the limit of sorted searches and keeps the filters', async () => {
   for (let at = 0; at < 25; at += 1) await ann.publish({ title: `Sail ${at}`, store: true })
   const cut = 'looks at the 500 that came to Explore last'
   const top = await page('/explore?q=sail&sort=top')

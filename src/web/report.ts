@@ -2,7 +2,8 @@ import { html } from '../core/html.ts'
 import type { App } from '../hosting/apps/apps.ts'
 import { reportReasons } from '../hosting/reports/reasons.ts'
 import { reportCharsMax, reportContactCharsMax } from '../limits.ts'
-import { alert, selectField, type SubmittedForm, textArea } from './forms.ts'
+import { messagePage } from './components.ts'
+import { alert, button, type Form, selectField, textArea } from './forms.ts'
 import type { Page } from './layout.ts'
 
 interface ReportFields {
@@ -13,7 +14,7 @@ interface ReportFields {
 
 export const emptyReport: ReportFields = { reason: '', text: '', contact: '' }
 
-export const reportFields = (form: SubmittedForm): ReportFields => ({
+export const reportFields = (form: Form): ReportFields => ({
   reason: form.text('reason'),
   text: form.text('text'),
   contact: form.text('contact'),
@@ -44,17 +45,14 @@ export function reportPage(
           dir="auto"
           maxlength="${reportContactCharsMax}"
       /></label>
-      <button class="button">Send report</button>
+      ${button('Send report')}
     </form>
   </div>`
   return { title: 'Report', section: '/explore', main, scripts: ['submit-guard.js'] }
 }
 
-export const reportSentPage: Page = {
-  title: 'Report sent',
-  main: html`<div class="message">
-    <h1>Report sent</h1>
-    <p class="lead">Thank you. The operator reviews every report.</p>
-    <p class="actions"><a class="button quiet" href="/explore">Go to Explore</a></p>
-  </div>`,
-}
+export const reportSentPage = messagePage(
+  'Report sent',
+  'Thank you. The operator reviews every report.',
+  html`<a class="button quiet" href="/explore">Go to Explore</a>`,
+)

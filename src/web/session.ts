@@ -16,7 +16,7 @@ import {
 import type { SignInClient } from '../hosting/people/sign-in.ts'
 import { clientAddressGroup } from '../http/request-context.ts'
 import { formBytesMax, sessionMs } from '../limits.ts'
-import { readForm, type SubmittedForm } from './forms.ts'
+import { type Form, readForm } from './forms.ts'
 import { type Layout, type Page, pageResponse } from './layout.ts'
 import { describeError } from './messages.ts'
 
@@ -25,6 +25,7 @@ export interface PageInput {
   ctx: AppContext
   layout: Layout
   request: Request
+  query: URLSearchParams
 }
 
 export interface PageRequest extends PageInput {
@@ -42,9 +43,9 @@ export interface UserRequest extends PageRequest {
 
 /** Creates the plugin of page routes. Bodies stay unread: `handleForm` bounds and parses them. */
 export const pageRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .guard({ parse: ['none'] })
-    .derive(({ request }): { input: PageInput } => ({ input: { ctx, layout, request } }))
+  new Elysia().guard({ parse: ['none'] }).derive(({ request }): { input: PageInput } => ({
+    input: { ctx, layout, request, query: new URL(request.url).searchParams },
+  }))
 
 /** Reads the session. Form tokens belong to the session, or to the browser without one. */
 export async function getPageRequest(input: PageInput): Promise<PageRequest> {
@@ -134,7 +135,7 @@ const staleFormMessage = ({ visitor }: PageRequest): string =>
 export interface FormOptions {
   bytesMax?: number
   /** Returns a path to redirect to when the token is stale and the form is no longer needed. */
-  staleRedirect?: (form: SubmittedForm) => string | undefined
+  staleRedirect?: (form: Form) => string | undefined
 }
 
 /**
@@ -144,8 +145,8 @@ export interface FormOptions {
  */
 export async function handleForm<R extends PageRequest>(
   req: R,
-  work: (req: R, form: SubmittedForm) => Promise<Response>,
-  page: (req: R, message: string, form: SubmittedForm) => Page | Promise<Page>,
+  work: (req: R, form: Form) => Promise<Response>,
+  page: (req: R, message: string, form: Form) => Page | Promise<Page>,
   { bytesMax = formBytesMax, staleRedirect }: FormOptions = {},
 ): Promise<Response> {
   checkSite(req.ctx, req.request)
@@ -191,7 +192,7 @@ export const userPage = (
 /** Handles a form of a signed-in person. */
 export const userForm = (
   input: PageInput,
-  work: (req: UserRequest, form: SubmittedForm) => Promise<Response>,
-  page: (req: UserRequest, message: string, form: SubmittedForm) => Promise<Page>,
+  work: (req: UserRequest, form: Form) => Promise<Response>,
+  page: (req: UserRequest, message: string, form: Form) => Promise<Page>,
   options?: FormOptions,
 ): Promise<Response> => requireUser(input, (req) => handleForm(req, work, page, options))

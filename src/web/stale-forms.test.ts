@@ -15,7 +15,7 @@ const where = ({ status, headers }: Response | { status: number; headers: Header
   headers.get('location'),
 ]
 
-test('who signed in in one tab goes on in the other, and as another after a second press', async () => {
+test('continues in a second tab after a sign-in, and asks again for another account', async () => {
   await signedUp(h, 'olga')
   await signedUp(h, 'bea')
   const tabs = new Browser(h)
@@ -25,7 +25,7 @@ test('who signed in in one tab goes on in the other, and as another after a seco
   const before = await h.kept()
   expect(where(await tabs.send('/sign-in', { ...typed, name: ' Olga' }))).toEqual([303, '/wallet'])
   const other = await tabs.send('/sign-in', { ...typed, name: 'bea' })
-  expect([other.status, said(other)]).toEqual([403, expect.stringContaining('send it again')])
+  expect([other.status, said(other)]).toEqual([403, expect.stringContaining('submit it again')])
   expect(String(other.body)).toMatch(/name="name"\s+value="bea"/)
   expect(await h.kept()).toEqual(before)
   const again = { ...hidden(String(other.body), '/sign-in'), name: 'bea', password }
@@ -33,7 +33,7 @@ test('who signed in in one tab goes on in the other, and as another after a seco
   expect(String((await tabs.open('/account')).body)).toContain('<h1>bea</h1>')
 })
 
-test('codes that are loaded again were shown once, and the page says where others are made', async () => {
+test('does not show recovery codes again after a reload', async () => {
   const bea = new Browser(h)
   const joining = {
     ...hidden(String((await bea.open('/sign-up')).body), '/sign-up'),
@@ -53,11 +53,11 @@ test('codes that are loaded again were shown once, and the page says where other
   ]) {
     expect(where(again)).toEqual([303, '/account?done=codes'])
   }
-  expect(String((await bea.open('/account?done=codes')).body)).toContain('are shown once')
+  expect(String((await bea.open('/account?done=codes')).body)).toContain('are shown only once')
   expect(await h.kept()).toEqual(before)
 })
 
-test('a form of a page from before a sign-in comes back with what was typed, and does nothing', async () => {
+test('rejects a form of an earlier session and keeps the typed values', async () => {
   const ann = await h.person('ann')
   const olga = await operating(h)
   await claimedBy(olga, ann)
@@ -69,7 +69,7 @@ test('a form of a page from before a sign-in comes back with what was typed, and
     [`/studio/${id}/details`, { title: 'Boats', shelf: 'other' }, /name="title"\s+value="Boats"/],
     ['/wallet/playground', { text: 'hello', turns: '[]' }, /hello<\/textarea>/],
     ['/console/blocklist', { sha256: 'abc', decision: 'block' }, /name="sha256"\s+value="abc"/],
-    ['/sign-out', {}, /You signed in since/],
+    ['/sign-out', {}, /You signed in after/],
   ] as const) {
     const answer = await olga.send(path, { ...values, ...token })
     expect([path, answer.status, String(answer.body)]).toEqual([
@@ -83,7 +83,7 @@ test('a form of a page from before a sign-in comes back with what was typed, and
   expect(await h.kept()).toEqual(before)
 })
 
-test('a recovery code that was refused stays in its form', async () => {
+test('keeps a rejected recovery code in the form', async () => {
   await signedUp(h, 'olga')
   const typed = { name: 'olga', code: '8K2M-Q0ZT', password: 'another password' }
   const wrong = await new Browser(h).fill('/recover', '/recover', typed)

@@ -5,7 +5,7 @@ import { openTestHouse } from '../testing/test-server.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-test('the front page shows what is on Explore to a browser, and the guide to an agent', async () => {
+test('serves Explore to browsers and the guide to agents on the home page', async () => {
   const { visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   await ann.publish({ title: 'Shown <b>', store: true })
@@ -34,7 +34,7 @@ test('the front page shows what is on Explore to a browser, and the guide to an 
   await closed.close()
 })
 
-test('a maker page is there once its maker has something on Explore', async () => {
+test('serves a maker page once an app is on Explore', async () => {
   const { visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
@@ -48,7 +48,7 @@ test('a maker page is there once its maker has something on Explore', async () =
   await close()
 })
 
-test('anyone can report an app, five times a day, and nothing odd is kept', async () => {
+test('accepts five reports a day without an account and stores only valid ones', async () => {
   const { ctx, visit, person, kept, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
@@ -79,7 +79,7 @@ test('anyone can report an app, five times a day, and nothing odd is kept', asyn
   await close()
 })
 
-test('a report is taken from our own form alone, each field once', async () => {
+test('accepts reports only from its own form, each field once', async () => {
   const { visit, person, kept, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ title: 'Boat <b>' })
@@ -115,7 +115,7 @@ test('a report is taken from our own form alone, each field once', async () => {
   await close()
 })
 
-test('no page of ours is framed, and none runs or loads what is not ours', async () => {
+test('denies framing and foreign scripts on every page', async () => {
   const { visit, person, close } = await openTestHouse()
   const id = await (await person('ann')).publish({ store: true })
   const paths = ['/', '/explore', '/explore?q=x', `/explore/${id}`, '/explore/@ann', '/catalogue']
@@ -131,7 +131,7 @@ test('no page of ours is framed, and none runs or loads what is not ours', async
   await close()
 })
 
-test('who may see an app, or whether there is one, cannot be learnt from its pages', async () => {
+test('does not reveal hidden apps', async () => {
   const { visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   const [kept, gone] = [await ann.publish(), await ann.publish({ store: true })]
@@ -150,7 +150,7 @@ test('who may see an app, or whether there is one, cannot be learnt from its pag
   await close()
 })
 
-test('an address that leads nowhere answers a page that says so', async () => {
+test('renders a 404 page for an unknown path', async () => {
   const { visit, close } = await openTestHouse()
   for (const odd of ['/explore/%ff', '/explore/@%00', '/explore/@..', '/report/%ff', '/a/%ff']) {
     expect((await visit('GET', odd, { headers: browser })).status).toBe(404)
@@ -161,7 +161,7 @@ test('an address that leads nowhere answers a page that says so', async () => {
   await close()
 })
 
-test('a program with a wrong base URL is told the right ones, and no page', async () => {
+test('tells API clients with a wrong base URL the right ones', async () => {
   const { visit, close } = await openTestHouse()
   const path = '/openai/v1/chat/completions'
   const message =
@@ -190,7 +190,7 @@ test('a program with a wrong base URL is told the right ones, and no page', asyn
   await close()
 })
 
-test('the mark of the house is served', async () => {
+test('serves the favicon', async () => {
   const { visit, close } = await openTestHouse()
   const icon = await visit('GET', '/favicon.ico')
   expect(icon.status).toBe(200)

@@ -75,15 +75,15 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 /** The first person of a new place becomes its operator, and then signs in with the password. */
 async function begin(page: Page, { operatorUrl = '' }: Running): Promise<void> {
   await page.goto(operatorUrl)
-  await page.getByLabel('Name or e-mail').fill('Olga')
+  await page.getByLabel('Username or email').fill('Olga')
   await page.getByLabel('Password').fill(password)
-  await button(page, 'Make the account').click()
+  await button(page, 'Create account').click()
   expect(await page.locator('.codes li').count()).toBe(8)
-  await page.getByRole('link', { name: 'I have kept them' }).click()
+  await page.getByRole('link', { name: 'I saved my codes' }).click()
   expect(await page.textContent('main')).toContain('You are the operator')
   await button(page, 'Sign out').click()
   await page.goto(operatorUrl)
-  expect(await page.textContent('h1')).toBe('Nothing here')
+  expect(await page.textContent('h1')).toBe('Page not found')
 }
 
 /** An agent's claim link, opened by who is signed out: first the agent, then sign-in, then yes. */
@@ -94,11 +94,11 @@ async function claim(page: Page, ctx: Running): Promise<string> {
   await ctx.call('POST', '/api/apps', key, { html })
   await page.goto(textAt(made, 'claim.url'))
   expect(await page.textContent('main')).toContain('Harbour')
-  await page.getByRole('link', { name: 'Sign in to claim it' }).click()
-  await page.getByLabel('Name or e-mail').fill('olga')
+  await page.getByRole('link', { name: 'Sign in to claim' }).click()
+  await page.getByLabel('Username or email').fill('olga')
   await page.getByLabel('Password').fill('not her password')
   await button(page, 'Sign in').click()
-  expect(await page.textContent('[role=alert]')).toContain('do not belong together')
+  expect(await page.textContent('[role=alert]')).toContain('The name or the credentials are wrong')
   await page.getByLabel('Password').fill(password)
   await button(page, 'Sign in').click()
   await button(page, /^Claim @/).click()
@@ -117,22 +117,22 @@ async function manage(page: Page, ctx: Running, data: string, key: string): Prom
   await page.reload()
   await page.getByLabel('Credits', { exact: false }).first().fill('250')
   await button(page, 'Send credits').click()
-  await page.getByLabel('Credits a day').fill('30')
-  await button(page, 'Set the cap').click()
+  await page.getByLabel('Credits per day').fill('30')
+  await button(page, 'Save limit').click()
   expect(await recordOf(ctx, key)).toMatchObject({
     credits: 650,
     claimed: true,
     owner: 'olga',
     limits: { dailyCap: 30 },
   })
-  await button(page, 'Pause it').click()
+  await button(page, 'Pause spending').click()
   expect(await recordOf(ctx, key)).toMatchObject({ limits: { dailyCap: 0 } })
-  await button(page, 'Let it buy again').click()
-  await page.getByLabel('Name of a new key').fill('laptop')
-  await button(page, 'Make a key').click()
+  await button(page, 'Resume spending').click()
+  await page.getByLabel('Key name').fill('laptop')
+  await button(page, 'Create API key').click()
   const made = (await page.locator('main code').textContent()) ?? ''
   expect((await ctx.call('GET', '/api/me', made)).status).toBe(200)
-  await page.getByRole('link', { name: 'I have kept it' }).click()
+  await page.getByRole('link', { name: 'Done' }).click()
   await button(page, `Revoke ${made.slice(0, 11)}`).click()
   expect((await ctx.call('GET', '/api/me', made)).status).toBe(200)
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
@@ -154,22 +154,22 @@ async function leave(page: Page, ctx: Running, key: string): Promise<void> {
   await button(page, 'Release').click()
   expect(await recordOf(ctx, key)).toMatchObject({ claimed: true })
   await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
-  expect(await page.textContent('main')).toContain('No agent yet')
+  expect(await page.textContent('main')).toContain('No agents yet')
   expect(await recordOf(ctx, key)).toMatchObject({ claimed: false, owner: null, credits: 650 })
 }
 
 /** Other ways in: the provider's, linked to the account, and with scripts a passkey. */
 async function comeAgain(page: Page, { origin }: Running, scripts: boolean): Promise<void> {
   await page.goto(`${origin}/account`)
-  await page.getByRole('link', { name: 'Link Harbour ID' }).click()
-  await page.getByRole('region', { name: 'Linked' }).getByText('Ann.Sailor').first().waitFor()
+  await page.getByRole('link', { name: 'Connect Harbour ID' }).click()
+  await page.getByRole('region', { name: 'Connected accounts' }).getByText('Ann.Sailor').first().waitFor()
   if (scripts) {
     await addDevice(page)
-    await page.getByLabel('Name of a new passkey').fill('Phone')
-    await button(page, 'Add a passkey').click()
+    await page.getByLabel('Passkey name').fill('Phone')
+    await button(page, 'Add passkey').click()
     await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').first().waitFor()
   }
-  for (const way of ['Sign in with Harbour ID', ...(scripts ? ['Use a passkey'] : [])]) {
+  for (const way of ['Sign in with Harbour ID', ...(scripts ? ['Sign in with a passkey'] : [])]) {
     await button(page, 'Sign out').click()
     await page.goto(`${origin}/sign-in?next=/account`)
     await page.getByText(way).click()

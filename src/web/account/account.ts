@@ -2,11 +2,20 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import type { Person } from '../../hosting/people/people.ts'
 import type { Session } from '../../hosting/people/sessions.ts'
 import type { Key } from '../../keys/keys.ts'
-import { confirmDialog, revokeDialog } from '../confirm-dialog.ts'
-import { dataTable } from '../data-table.ts'
+import { section } from '../components.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import { alert, form, hiddenField, inputField, notice } from '../forms.ts'
+import {
+  alert,
+  button,
+  confirmDialog,
+  form,
+  hiddenField,
+  inputField,
+  notice,
+  revokeDialog,
+} from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
 import { keyRefField } from '../new-key.ts'
 
 export interface AccountView {
@@ -51,7 +60,7 @@ const sessionRow = (token: string, current: string | undefined, session: Session
       : form(
           token,
           '/account/sessions',
-          html`${hiddenField('id', id)}<button class="button quiet slim">Sign out</button>`,
+          html`${hiddenField('id', id)}${button('Sign out', 'quiet slim')}`,
           'act',
         )
   return [browserName(browser) || 'Unknown device', renderDate(created), renderDate(seen), act]
@@ -85,7 +94,7 @@ export const keyForm = (token: string, action: string, value?: string): Html => 
   return form(
     token,
     action,
-    html`${keyRefField()}${name}<button class="button quiet">Create API key</button>`,
+    html`${keyRefField()}${name}${button('Create API key', 'quiet')}`,
     'form line',
   )
 }
@@ -99,40 +108,34 @@ function securitySections(account: AccountView): Part {
   const hasPassword = person.password !== null
   const currentPassword = (label: string): Part =>
     hasPassword && passwordField(label, 'password', 'current-password')
-  const change = html`${currentPassword('Current password')}${passwordField('New password', 'wanted', 'new-password')}<button
-      class="button quiet"
-    >
-      ${hasPassword ? 'Change password' : 'Set password'}
-    </button>`
-  const codes = html`${currentPassword('Password')}<button class="button quiet">
-      Generate new codes
-    </button>`
-  return html`<section>
-      <h2>Sessions</h2>
-      ${dataTable(
+  const change = html`${currentPassword('Current password')}${passwordField('New password', 'wanted', 'new-password')}${button(hasPassword ? 'Change password' : 'Set password', 'quiet')}`
+  const codes = html`${currentPassword('Password')}${button('Generate new codes', 'quiet')}`
+  return html`${section(
+      'Sessions',
+      dataTable(
         'Sessions',
         ['Browser', 'Signed in', 'Last active', { unseen: 'Sign out' }],
         sessions.map((session) => sessionRow(token, current, session)),
-      )}
-    </section>
+      ),
+    )}
     ${signInMethods}
     <div class="columns">
-      <section>
-        <h2>Password</h2>
-        <p class="small">
-          ${hasPassword ? '' : 'You have no password yet. '}A new password signs you out on all
-          other devices.
-        </p>
-        ${form(token, '/account/password', change)}
-      </section>
-      <section>
-        <h2>Recovery codes</h2>
-        <p class="small">
-          This server sends no email: recovery codes reset a forgotten password. New codes replace
-          the old ones.
-        </p>
-        ${form(token, '/account/codes', codes)}
-      </section>
+      ${section(
+        'Password',
+        html`<p class="small">
+            ${hasPassword ? '' : 'You have no password yet. '}A new password signs you out on all
+            other devices.
+          </p>
+          ${form(token, '/account/password', change)}`,
+      )}
+      ${section(
+        'Recovery codes',
+        html`<p class="small">
+            This server sends no email: recovery codes reset a forgotten password. New codes replace
+            the old ones.
+          </p>
+          ${form(token, '/account/codes', codes)}`,
+      )}
     </div>
     ${!person.operator && deleteSection(account)}`
 }
@@ -144,15 +147,15 @@ function deleteSection({ token, person, wallet }: AccountView): Html {
     consequence: 'This cannot be undone.',
     fields: person.password !== null && passwordField('Password', 'password', 'current-password'),
   })
-  return html`<section>
-    <h2>Delete account</h2>
-    <p>
-      Your sessions, API keys and recovery codes stop working immediately. Your agents are released
-      and keep their credits and apps.
-      ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
-    </p>
-    ${form(token, '/account/leave', fields)}
-  </section>`
+  return html`${section(
+    'Delete account',
+    html`<p>
+        Your sessions, API keys and recovery codes stop working immediately. Your agents are
+        released and keep their credits and apps.
+        ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
+      </p>
+      ${form(token, '/account/leave', fields)}`,
+  )}`
 }
 
 const doneMessages = new Map([
@@ -162,7 +165,7 @@ const doneMessages = new Map([
 
 export function accountPage(account: AccountView): Page {
   const { token, person, keys, message, done, current } = account
-  const out = form(token, '/sign-out', html`<button class="button quiet">Sign out</button>`, 'act')
+  const out = form(token, '/sign-out', html`${button('Sign out', 'quiet')}`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
       ${current !== undefined && out}
@@ -172,14 +175,14 @@ export function accountPage(account: AccountView): Page {
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
     ${alert(message)} ${notice(doneMessages.get(done ?? ''))}
-    <section>
-      <h2>Personal API keys</h2>
-      <p class="small">
-        Scripts act on your behalf with these keys, under <code>/people/me</code> of the API. They
-        cannot act as an agent or spend credits.
-      </p>
-      ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}
-    </section>
+    ${section(
+      'Personal API keys',
+      html`<p class="small">
+          Scripts act on your behalf with these keys, under <code>/people/me</code> of the API. They
+          cannot act as an agent or spend credits.
+        </p>
+        ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
+    )}
     ${current !== undefined && securitySections(account)}`
   return { title: 'Account', main, scripts: ['passkeys.js'] }
 }

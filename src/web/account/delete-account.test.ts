@@ -47,20 +47,20 @@ const answered = async (h: TestHouse, keys: Awaited<ReturnType<typeof open>>['ke
 const signIn = (h: TestHouse) =>
   new Browser(h).fill('/sign-in', '/sign-in', { name: 'bea', password })
 
-describe('who deletes their account', () => {
+describe('deleting an account', () => {
   const leave = (browser: Browser, values: Record<string, string>) =>
     browser.fill('/account', '/account/leave', values)
 
-  test('is told what the wallet has; then nothing is a way in, and agents are free', async () => {
+  test('shows the wallet balance, ends all access and releases the agents', async () => {
     const { h, ann, bea, person, keys } = await open()
     const other = new Browser(h)
     await other.fill('/sign-in', '/sign-in', { name: 'bea', password })
     expect(text(await bea.open('/account'))).toContain(
-      'Your wallet has <strong>5,000 credits</strong>, which nobody can spend then',
+      'Your wallet has <strong>5,000 credits</strong>. Send them to an agent first',
     )
     const before = await balanceOf(h.ctx, walletOf(person))
     const done = await leave(bea, { password })
-    expect([done.status, text(done)]).toEqual([200, expect.stringContaining('account is deleted')])
+    expect([done.status, text(done)]).toEqual([200, expect.stringContaining('Account deleted')])
     for (const browser of [bea, other]) {
       expect((await browser.open('/account')).headers.get('location')).toStartWith('/sign-in')
     }
@@ -76,7 +76,7 @@ describe('who deletes their account', () => {
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true })
   })
 
-  test('says so by the password too; the operator’s account stays', async () => {
+  test('requires the password and keeps the operator’s account', async () => {
     const { h, bea, keys } = await open()
     const [olga, kept] = [await operating(h), await thePerson(h, 'bea')]
     expect((await leave(bea, { password: 'wrong password' })).status).toBe(401)
@@ -91,7 +91,7 @@ describe('who deletes their account', () => {
     ])
   })
 
-  test('and claims or makes keys at the same time leaves nothing behind', async () => {
+  test('leaves nothing behind when it races with claims and new keys', async () => {
     const { h, bea } = await open()
     const cy = await h.person('cy')
     const code = (await cy.call('POST', '/me/claim')).text('claim.code')
@@ -109,7 +109,7 @@ describe('who deletes their account', () => {
 })
 
 describe('account_suspended', () => {
-  test('a person is signed out, told why, and let in again; their agents go on', async () => {
+  test('signs a person out with the reason; their agents keep running', async () => {
     const { h, ann, bea, keys } = await open()
     const olga = await operating(h)
     const path = '/console/people/bea'
@@ -137,7 +137,7 @@ describe('account_suspended', () => {
     ])
   })
 
-  test('by the command line too; never the operator, and who a proxy names is told', async () => {
+  test('suspends from the command line, except the operator, and behind a proxy', async () => {
     const { h } = await open()
     await operating(h)
     for (const [words, ok] of [

@@ -9,8 +9,7 @@ import { walletOf } from '../../hosting/people/people.ts'
 import * as sessions from '../../hosting/people/sessions.ts'
 import { changePassword, renewRecoveryCodes } from '../../hosting/people/sign-in.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { queryOf } from '../components.ts'
-import type { SubmittedForm } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createAndShowKey } from '../new-key.ts'
 import {
@@ -33,7 +32,7 @@ export const accountRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/account', ({ input }) => userPage(input, getAccountPage))
     .post('/account/:act', ({ input, params: { act } }) => {
       const staleRedirect = () => (act === 'codes' ? codesShownPath : undefined)
-      const work = (req: UserRequest, form: SubmittedForm) => runAction(req, act, form)
+      const work = (req: UserRequest, form: Form) => runAction(req, act, form)
       return userForm(input, work, getAccountPage, { staleRedirect })
     })
     .post('/sign-out', ({ input }) => userForm(input, signOut, getAccountPage))
@@ -63,12 +62,12 @@ export async function getAccountPage(req: UserRequest, message?: string): Promis
     signInMethods,
     wallet,
   }
-  const done = queryOf(req.request).get('done')
+  const done = req.query.get('done')
   return accountPage({ ...user, message, done })
 }
 
 /** The forms of the account page by the last segment of their path. */
-const actions: Record<string, (req: UserRequest, form: SubmittedForm) => Promise<Response>> = {
+const actions: Record<string, (req: UserRequest, form: Form) => Promise<Response>> = {
   keys: changeKeys,
   passkeys: changePasskeys,
   async sessions({ ctx, visitor }, form) {
@@ -101,13 +100,13 @@ const actions: Record<string, (req: UserRequest, form: SubmittedForm) => Promise
 }
 
 /** People whom a proxy signs in manage only their keys here. */
-function runAction(req: UserRequest, act: string, form: SubmittedForm): Promise<Response> {
+function runAction(req: UserRequest, act: string, form: Form): Promise<Response> {
   const work = Object.hasOwn(actions, act) ? actions[act] : undefined
   if (work && (act === 'keys' || req.visitor.session)) return work(req, form)
   throw new ApiError('not_found', { what: 'page' })
 }
 
-async function changePasskeys(req: UserRequest, form: SubmittedForm): Promise<Response> {
+async function changePasskeys(req: UserRequest, form: Form): Promise<Response> {
   const { ctx, token, visitor } = req
   const id = form.text('remove')
   if (id) await passkeys.remove(ctx, visitor.person, id)
@@ -121,7 +120,7 @@ async function changePasskeys(req: UserRequest, form: SubmittedForm): Promise<Re
   return redirectTo('/account')
 }
 
-async function changeKeys(req: UserRequest, form: SubmittedForm): Promise<Response> {
+async function changeKeys(req: UserRequest, form: Form): Promise<Response> {
   const { ctx, visitor } = req
   const prefix = form.text('revoke')
   if (prefix) {

@@ -9,10 +9,18 @@ import type { Entry } from '../../ledger/entries.ts'
 import type { DailyAmount } from '../../ledger/spending.ts'
 import { keyForm, keyTable } from '../account/account.ts'
 import { spendingChart } from '../chart.ts'
-import { statList } from '../components.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
+import { section, statList } from '../components.ts'
 import { renderDateTime, shortCredits } from '../format.ts'
-import { alert, form, hiddenField, inputField, notice, type SubmittedForm } from '../forms.ts'
+import {
+  alert,
+  button,
+  confirmDialog,
+  type Form,
+  form,
+  hiddenField,
+  inputField,
+  notice,
+} from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { itemList } from '../lists.ts'
@@ -40,7 +48,7 @@ export interface AgentView {
   notes: Note[]
   message?: string | undefined
   /** The form that failed, with the typed values. */
-  submitted?: SubmittedForm | undefined
+  submitted?: Form | undefined
   /** The form that was submitted successfully. */
   done?: string | null | undefined
 }
@@ -68,9 +76,7 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
     hint: `Wallet balance: ${shortCredits(wallet)} credits.`,
     value: submitted?.text('credits'),
   })
-  const transfer = html`${hiddenField('ref', ref)}${credits}<button class="button">
-      Send credits
-    </button>`
+  const transfer = html`${hiddenField('ref', ref)}${credits}${button('Send credits')}`
   const cap = inputField({
     label: 'Credits per day',
     name: 'dailyCap',
@@ -85,22 +91,15 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
     : agent.paused
       ? 'Spending is paused.'
       : 'A paused agent cannot spend credits.'
-  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}<button
-      class="button quiet"
-    >
-      ${agent.paused ? 'Resume spending' : 'Pause spending'}
-    </button>`
+  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}${button(agent.paused ? 'Resume spending' : 'Pause spending', 'quiet')}`
   return html`<div class="columns">
-    <section>
-      <h2>Send credits</h2>
-      ${form(token, `${path}/credits`, transfer)}
-    </section>
-    <section>
-      <h2>Daily limit</h2>
-      ${form(token, `${path}/cap`, html`${cap}<button class="button quiet">Save limit</button>`)}
-      <p class="small below">${status}</p>
-      ${!byOperator && form(token, `${path}/pause`, pause, 'act')}
-    </section>
+    ${section('Send credits', html`${form(token, `${path}/credits`, transfer)}`)}
+    ${section(
+      'Daily limit',
+      html`${form(token, `${path}/cap`, html`${cap}${button('Save limit', 'quiet')}`)}
+        <p class="small below">${status}</p>
+        ${!byOperator && form(token, `${path}/pause`, pause, 'act')}`,
+    )}
   </div>`
 }
 
@@ -140,10 +139,7 @@ export function agentPage(view: AgentView): Page {
     <h1>@${agent.handle}</h1>
     ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(message)}
     ${doneNotice(view)} ${stats(agent)} ${limitSections(view)}
-    <section>
-      <h2>Spending</h2>
-      ${spendingChart(spent)}
-    </section>
+    ${section('Spending', spendingChart(spent))}
     <div class="columns">
       <section>
         ${sectionHead('Apps', `${path}/apps`, apps.length > 0)}
@@ -157,15 +153,14 @@ export function agentPage(view: AgentView): Page {
     <section>
       ${sectionHead('Transactions', `${path}/ledger`, entries.length > 0)} ${ledgerTable(entries)}
     </section>
-    <section>
-      <h2>Keys</h2>
-      ${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}
-    </section>
-    <section>
-      <h2>Release</h2>
-      <p class="small">It keeps its credits, apps and keys, and another person can claim it.</p>
-      ${form(token, `${path}/release`, release)}
-    </section>`
+    ${section('Keys', html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
+    ${section(
+      'Release',
+      html`<p class="small">
+          It keeps its credits, apps and keys, and another person can claim it.
+        </p>
+        ${form(token, `${path}/release`, release)}`,
+    )}`
   return { title: `@${agent.handle}`, main }
 }
 

@@ -4,9 +4,9 @@ import type { Agent } from '../../hosting/agents/agents.ts'
 import type { App } from '../../hosting/apps/apps.ts'
 import { iconUrl } from '../../hosting/apps/present.ts'
 import type { OwnedAgent } from '../../hosting/people/schemas.ts'
-import { itemCover } from '../components.ts'
+import { itemCover, section } from '../components.ts'
 import { formatCount, renderDate, shortCredits } from '../format.ts'
-import { alert, form, inputField } from '../forms.ts'
+import { alert, button, form, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { withNext } from '../session.ts'
@@ -14,7 +14,7 @@ import { withNext } from '../session.ts'
 const claimForm = (token: string, value: string | undefined): Html => {
   const hint = 'For example 8K2M-Q0ZT-4RWX.'
   const code = inputField({ label: 'Claim code', name: 'code', value, max: 64, hint })
-  return form(token, '/claim', html`${code}<button class="button">Continue</button>`)
+  return form(token, '/claim', html`${code}${button('Continue')}`)
 }
 
 type AgentSummary = OwnedAgent & { appCount: number; isSuspended: boolean }
@@ -55,10 +55,7 @@ export function agentsPage(
   const main = html`<h1>Your agents</h1>
     <p class="lead"><a href="/wallet">Wallet</a> · <a href="/account">Account</a></p>
     ${list}
-    <section>
-      <h2>Claim an agent</h2>
-      ${alert(more.message)} ${claimForm(token, more.code)}
-    </section>`
+    ${section('Claim an agent', html`${alert(more.message)} ${claimForm(token, more.code)}`)}`
   return { title: 'Your agents', main }
 }
 
@@ -95,16 +92,16 @@ export function claimPage(
       ${renderDate(claimExpires ?? 0)}.
     </p>
     ${claimAction(handle, more)}
-    <section>
-      <h2>Apps</h2>
-      ${
+    ${section(
+      'Apps',
+      html`${
         made.length > 0
           ? html`<ul class="tiles three-wide">
               ${made}
             </ul>`
           : html`<p class="small">No apps yet.</p>`
-      }
-    </section>
+      }`,
+    )}
   </div>`
   return { title: `Claim @${handle}`, main }
 }
@@ -119,5 +116,5 @@ function claimAction(
         <a class="button" href="${withNext('/sign-in', path)}">Sign in to claim</a
         ><a class="button quiet" href="${withNext('/sign-up', path)}">Create an account</a>
       </p>`
-    : form(token, path, html`<button class="button">Claim @${handle} as ${name}</button>`)
+    : form(token, path, html`${button(`Claim @${handle} as ${name}`)}`)
 }

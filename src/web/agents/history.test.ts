@@ -20,8 +20,8 @@ const open = async (path: string): Promise<string> =>
 const nextIn = (page: string): string =>
   /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
-test('what an agent made, each with its studio, goes on past a page', async () => {
-  expect(await open('/apps')).toContain('Nothing yet.')
+test('pages the apps of an agent with links to their studios', async () => {
+  expect(await open('/apps')).toContain('No apps yet.')
   const first = await ann.publish({ title: 'Boat <b>', store: true })
   for (let more = 0; more < 50; more += 1) {
     h.clock.turn(1)
@@ -36,23 +36,23 @@ test('what an agent made, each with its studio, goes on past a page', async () =
   expect(await open('')).toContain('href="/agents/ann/apps"')
 })
 
-test('what it was told, by kind, read and unread', async () => {
+test('filters the notifications by kind and read state', async () => {
   const ben = await h.person('ben')
   const id = await ann.publish({ title: 'Boat', store: true })
   await ben.call('POST', `/apps/${id}/remix`)
   const all = await open('/notes')
   expect(all).toMatch(/remix\.made · <time/)
-  expect(all).toMatch(/The agent has not read \d notes\./)
+  expect(all).toMatch(/\d unread notifications\./)
   const one = await open('/notes?kind=claim.done')
   expect([one.includes('olga claimed you'), one.includes('app.listed ·')]).toEqual([true, false])
   await ann.call('POST', '/me/notes/read', { all: true })
   const read = await open('/notes?unread=yes')
-  expect(read).toContain('None of these.')
-  expect(read).toContain('The agent has read them all.')
+  expect(read).toContain('No matching notifications.')
+  expect(read).toContain('The agent has read all notifications.')
   expect(await open('')).not.toContain('Unread')
 })
 
-test('a note keeps what it quotes apart, in whatever direction that is read', async () => {
+test('isolates quotes in notifications for right-to-left text', async () => {
   const ben = await h.person('ben')
   const id = await ann.publish({ title: 'لعبة 2026', store: true })
   await ben.call('POST', `/explore/${id}/comments`, { text: 'شكرًا @ann! (3)' })
@@ -60,7 +60,7 @@ test('a note keeps what it quotes apart, in whatever direction that is read', as
   for (const list of ['', '/notes']) expect(await open(list)).toContain(note)
 })
 
-test('its ledger goes on past a page; other lists, agents and cursors there are none', async () => {
+test('pages the transactions and rejects other lists, agents and cursors', async () => {
   const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await h.person('ben')]
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   for (let sold = 0; sold < 51; sold += 1) await ben.call('POST', `/apps/${id}/remix`)

@@ -10,9 +10,8 @@ import * as notes from '../../hosting/notifications/notifications.ts'
 import { getOwnedAgent } from '../../hosting/people/owned-agents.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
-import { queryOf } from '../components.ts'
 import { formatCount } from '../format.ts'
-import { selectField } from '../forms.ts'
+import { button, selectField } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { createdCursor, cursorPager, itemList, numberCursor } from '../lists.ts'
@@ -67,7 +66,7 @@ const noteHistory: ReadHistory = async (ctx, { id }, query) => {
         class="tick"
         ><input type="checkbox" name="unread" value="yes" ${unread && html` checked`} />Unread
         only</label
-      ><button class="button quiet">Apply</button>
+      >${button('Apply', 'quiet')}
     </form>
     <p class="small below">
       ${unreadCount === 0 ? 'The agent has read all notifications.' : `${formatCount(unreadCount, 'unread notification')}.`}
@@ -85,11 +84,10 @@ const lists: Record<string, { name: string; read: ReadHistory }> = {
 /** The full lists behind an agent's page. */
 export const agentHistoryRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout).get('/agents/:handle/:list', ({ input, params: { handle, list } }) =>
-    userPage(input, async ({ visitor, request }): Promise<Page> => {
+    userPage(input, async ({ visitor, query }): Promise<Page> => {
       const known = Object.hasOwn(lists, list) ? lists[list] : undefined
       if (!known) throw new ApiError('not_found', { what: 'page', see: 'Open the agent’s page.' })
       const agent = await getOwnedAgent(ctx, visitor.person, handle)
-      const query = queryOf(request)
       const { main, next } = await known.read(ctx, agent, query)
       const path = `/agents/${agent.handle}/${list}`
       const filters = Object.fromEntries([...query].filter(([name]) => name !== 'cursor'))

@@ -15,8 +15,7 @@ import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listDailySpending } from '../../ledger/spending.ts'
-import { queryOf } from '../components.ts'
-import { readCredits, rejectForm, type SubmittedForm } from '../forms.ts'
+import { type Form, readCredits, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager } from '../lists.ts'
 import { createAndShowKey } from '../new-key.ts'
@@ -68,9 +67,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
     )
     .get('/agents', ({ input }) => userPage(input, getAgentsPage))
     .get('/agents/:handle', ({ input, params: { handle } }) =>
-      userPage(input, (req) =>
-        getAgentPage(req, handle, { done: queryOf(req.request).get('done') }),
-      ),
+      userPage(input, (req) => getAgentPage(req, handle, { done: req.query.get('done') })),
     )
     .post('/agents/:handle/:act', ({ input, params: { handle, act } }) =>
       userForm(
@@ -101,7 +98,7 @@ async function getAgentsPage(
   again: { message?: string; code?: string } = {},
 ): Promise<Page> {
   const { ctx, visitor, token } = req
-  const query = queryOf(req.request)
+  const query = req.query
   const rows = await listOwnedAgents(ctx, visitor.person.id, agentsShown + 1, createdCursor(query))
   const { page, next } = takePage(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
   const agents = await Promise.all(
@@ -118,7 +115,7 @@ async function getAgentsPage(
 async function getAgentPage(
   req: UserRequest,
   handle: string,
-  form: { message?: string; submitted?: SubmittedForm; done?: string | null },
+  form: { message?: string; submitted?: Form; done?: string | null },
 ): Promise<Page> {
   const { ctx, visitor, token } = req
   const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
@@ -137,7 +134,7 @@ async function getAgentPage(
 }
 
 type Agent = Awaited<ReturnType<typeof owned.getOwnedAgent>>
-type Action = (req: UserRequest, agent: Agent, form: SubmittedForm) => Promise<Response | undefined>
+type Action = (req: UserRequest, agent: Agent, form: Form) => Promise<Response | undefined>
 
 const actions: Record<string, Action> = {
   async credits({ ctx, visitor }, agent, form) {

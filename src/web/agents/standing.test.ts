@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => h.close())
 
-test('an owner sees that an agent is suspended, and why, before any form is refused', async () => {
+test('shows a suspension and its reason to the owner', async () => {
   const seen = async () => {
     const [list, agent, studio] = [
       await bea.open('/agents'),
@@ -36,23 +36,20 @@ test('an owner sees that an agent is suspended, and why, before any form is refu
   expect(await seen()).toEqual([false, '', ''])
 })
 
-test('a pause of the operator is called theirs, and its owner is offered no end of it', async () => {
+test('shows an operator’s pause without a button to resume', async () => {
   const page = async (): Promise<string> => String((await bea.open('/agents/ann')).body)
   const pausing = '/agents/ann/pause'
-  expect(await page()).toContain('Paused, it can buy nothing.')
+  expect(await page()).toContain('A paused agent cannot spend credits.')
   await bea.fill('/agents/ann', pausing, { paused: 'yes' })
-  expect(await page()).toMatch(/It is paused and can buy nothing\.[^]*Let it buy again/)
+  expect(await page()).toMatch(/Spending is paused\.[^]*Resume spending/)
   for (const pausedBy of ['owner too', 'operator alone']) {
     await decide('pause')
     const both = await page()
-    expect([pausedBy, both.includes('The operator of this place paused it')]).toEqual([
-      pausedBy,
-      true,
-    ])
+    expect([pausedBy, both.includes('The operator paused spending.')]).toEqual([pausedBy, true])
     expect(both).not.toContain(pausing)
     await decide('resume')
     const mine = await page()
-    expect(mine.includes('Let it buy again')).toBe(pausedBy === 'owner too')
+    expect(mine.includes('Resume spending')).toBe(pausedBy === 'owner too')
     await bea.fill('/agents/ann', pausing, { paused: 'no' })
   }
 })

@@ -56,7 +56,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? 'with' : 'without'
     test(
-      `a report is looked at, taken down, appealed against and restored, ${how} scripts`,
+      `reviews a report, takes down, appeals and restores, ${how} JavaScript`,
       async () => {
         const html = `<!doctype html><title>${how}</title><h1>Harbour of ${how}</h1>`
         const id = await ann.publish({ html, title: `Boat ${how}` })
@@ -75,7 +75,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         expect(await page.textContent('main')).toContain('It is mine.')
         const [preview] = await Promise.all([
           context.waitForEvent('page'),
-          link(page, 'Look at it in the sandbox').click(),
+          link(page, 'Open in sandbox').click(),
         ])
         await preview.waitForLoadState()
         expect(await preview.title()).toContain('(version 1)')
@@ -88,7 +88,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         await preview.close()
 
         await button(page, 'Take down').click()
-        expect(await page.textContent('.alert')).toContain('Say why')
+        expect(await page.textContent('.alert')).toContain('Enter a reason')
         await page.getByLabel('Reason').fill('It is a copy.')
         await button(page, 'Take down').click()
         expect(await page.textContent('.lead')).toContain('taken down')
@@ -98,8 +98,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         await ann.call('POST', `/apps/${id}/appeal`, { text: 'I drew it.' })
         await link(page, 'Moderation').click()
         await link(page, `Boat ${how}`).click()
-        await page.getByLabel('Answer').fill('So you did.')
-        await button(page, 'Grant it').click()
+        await page.getByLabel('Reply').fill('So you did.')
+        await button(page, 'Grant appeal').click()
         expect(await page.textContent('.lead')).toContain('live')
         await link(page, 'Audit log').click()
         expect(await page.textContent('tbody tr')).toContain('olga')
@@ -113,19 +113,19 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   }
 
   test.skipIf(dialect === 'postgres')(
-    'a backup is made while one watches, downloaded and proved',
+    'creates, downloads and verifies a backup with live progress',
     async () => {
       const context = await signedIn()
       const page = await context.newPage()
       await page.goto(`${origin}/console/backups`)
-      await button(page, 'Make a backup').click()
+      await button(page, 'Create backup').click()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         link(page, 'Download').click(),
       ])
       expect(download.suggestedFilename()).toMatch(/^berth-[\dTZ-]+\.tar$/)
       expect(Bun.file(await download.path()).size).toBeGreaterThan(10_000)
-      await button(page, 'Check it').click()
+      await button(page, 'Verify').click()
       await page.getByText('The backup is valid').waitFor()
       await context.close()
     },
@@ -133,7 +133,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   )
 
   test(
-    'graphs go on by themselves, and credits are given once who it is was seen',
+    'refreshes the charts and grants credits after confirmation',
     async () => {
       const context = await signedIn()
       const page = await context.newPage()
@@ -142,9 +142,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       for (let at = 0; at < 30; at += 1) await ann.call('GET', '/me')
       await page.getByText(/Now 3\d requests/).waitFor()
       await link(page, 'Grants').click()
-      await page.getByLabel('To').fill('@ann')
+      await page.getByLabel('Recipient').fill('@ann')
       await page.getByLabel('USD').fill('2.5')
-      await button(page, 'Look who that is').click()
+      await button(page, 'Continue').click()
       expect(await page.textContent('main')).toContain('2,900 credits')
       await button(page, 'Give 2,500 credits').click()
       expect(await page.textContent('[role=status]')).toContain('has 2,900 credits now')
@@ -167,7 +167,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   }
 
   test(
-    'axe-core finds nothing, nothing scrolls sideways, and no other host is asked',
+    'passes axe-core, does not scroll sideways and loads no other host',
     async () => {
       const context = await signedIn()
       const page = await context.newPage()

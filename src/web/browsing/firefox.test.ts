@@ -56,7 +56,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     )
 
   test(
-    'from the front page to Explore, by search to an item, its review, and into the game',
+    'goes from home through search to an item, its reviews and the game',
     async () => {
       const tab = await browser.open()
       await tab.goto(origin)
@@ -86,7 +86,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
   )
 
   test(
-    'an account is made, its theme is kept, and one signs out',
+    'creates an account, keeps the theme and signs out',
     async () => {
       const tab = await browser.open()
       await tab.goto(`${origin}/sign-up`)

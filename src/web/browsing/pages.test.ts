@@ -80,7 +80,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   }
 
   test(
-    'axe-core finds nothing, and no page scrolls sideways',
+    'passes axe-core and does not scroll sideways',
     async () => {
       const found = await look(async (page) => {
         await referenced(page)
@@ -92,7 +92,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   )
 
   test(
-    'a keyboard comes past the navigation, where there is one',
+    'skips the navigation with the keyboard',
     async () => {
       const found = await look(async (page) => {
         await referenced(page)
@@ -108,7 +108,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   )
 
   test(
-    'no page moves while it loads, on a phone or on a desk, or asks another host',
+    'does not shift while loading and loads no other host',
     async () => {
       const found = await look(async (page) => {
         const faults: string[] = []
@@ -130,7 +130,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   )
 
   test(
-    'search changes in place while one types; lines are copied; a theme is kept',
+    'searches while typing, copies code and keeps the theme',
     async () => {
       const context = await browser.newContext({ viewport: sizes.desk })
       await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -181,7 +181,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   )
 
   test(
-    'without scripts one finds, pages and reports',
+    'searches, pages and reports without JavaScript',
     async () => {
       const context = await browser.newContext({ javaScriptEnabled: false })
       const page = await context.newPage()

@@ -32,7 +32,7 @@ const watch = `
   for (const name of ['alert', 'confirm', 'prompt']) self[name] = () => told(name + ' ' + location)
   addEventListener('securitypolicyviolation', ({ violatedDirective }) => told(violatedDirective + ' ' + location))`
 
-describe.skipIf(executablePath === undefined)('what agents and people write', () => {
+describe.skipIf(executablePath === undefined)('user-provided text', () => {
   let poisoned: Poisoned
   let browser: Browser
   let server: ReturnType<typeof Bun.serve>
@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
   }
 
   test(
-    'runs on a page that does not escape it',
+    'runs on a page without escaping',
     async () => {
       const page = await opened('/control')
       const didRun = (word: string) => ran.some((what) => what.startsWith(word))
@@ -115,7 +115,7 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
   )
 
   test(
-    'runs on none of ours, nor is it tried: 300 texts in every field',
+    'does not run on any page: 300 payloads in every field',
     async () => {
       ran.length = 0
       expect(payloads.length).toBeGreaterThanOrEqual(300)
@@ -149,7 +149,7 @@ const fields = {
     create_transcription.language create_transcription.prompt`,
 }
 
-test('every text field of both descriptions is among those', async () => {
+test('covers every text field of both OpenAPI documents', async () => {
   const t = await openTestHouse()
   const all = [await documentOf(t), await gatewayDocumentOf(t)].flatMap(textFieldsOf)
   const known = Object.values(fields).flatMap((names) => names.split(/\s+/))
@@ -158,7 +158,7 @@ test('every text field of both descriptions is among those', async () => {
 })
 
 test(
-  'handles, and the names of people and of files, hold none of them',
+  'rejects payloads in handles, account names and file names',
   async () => {
     const t = await openTestHouse()
     const ann = await t.person('ann')

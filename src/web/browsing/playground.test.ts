@@ -57,7 +57,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
   }
 
-  /** Opens the playground; what its CSP stopped, and its errors, are told. */
+  /** Opens the playground; what its CSP stopped, and its errors, are collected. */
   async function play(context: BrowserContext, at: string, model: string) {
     const faults: string[] = []
     const page = await context.newPage()
@@ -69,12 +69,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     return { page, faults }
   }
 
-  const words = (page: Page) => page.locator('.words').allInnerTexts()
+  const words = (page: Page) => page.locator('.turn-text').allInnerTexts()
   const stop = (page: Page) => page.getByRole('button', { name: 'Stop', exact: true })
-  const told = (page: Page, nth: number) => page.locator('.turn .small').nth(nth)
+  const summary = (page: Page, nth: number) => page.locator('.turn .small').nth(nth)
 
   test(
-    'answers stream in as text, in several turns, each with what it came to',
+    'streams replies as text over several turns with their cost',
     async () => {
       const context = await person('olga', demo, origin)
       const { page, faults } = await play(context, origin, 'demo/chat')
@@ -82,17 +82,17 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       await page.fill('textarea[name=system]', 'Be brief.')
       await page.fill('textarea[name=text]', markup)
       await page.press('textarea[name=text]', 'Enter')
-      expect(await told(page, 0).innerText()).toMatch(
+      expect(await summary(page, 0).innerText()).toMatch(
         /^demo\/chat · tokens: \d+ in, \d+ out · .* credits, \$0\.0/,
       )
       expect(await words(page)).toEqual([markup, markup])
-      expect(await page.locator('.words *').count()).toBe(0)
+      expect(await page.locator('.turn-text *').count()).toBe(0)
       expect(await page.locator('[data-left]').innerText()).toMatch(
         /^999\.9\d+ credits$|^1,000 credits$/,
       )
       await page.keyboard.type('And again')
       await page.click('text=Send')
-      await told(page, 1).waitFor()
+      await summary(page, 1).waitFor()
       expect((await words(page)).slice(2)).toEqual(['And again', 'And again'])
       const { newest, total, held, balance } = await walletOf(demo, 'olga')
       expect([total, Number(held), newest?.source, newest?.status]).toEqual([
@@ -115,16 +115,16 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   )
 
   test(
-    'Stop leaves the stream: what came stays, and is charged for once',
+    'stops a stream, keeps its text and charges once',
     async () => {
       const context = await person('stopper', faked, faked.origin)
       const { page, faults } = await play(context, faked.origin, 'fake/hang-middle')
       await page.fill('textarea[name=text]', 'Say hello.')
       await page.press('textarea[name=text]', 'Enter')
-      await page.locator('.turn.assistant .words', { hasText: 'Hello' }).waitFor()
+      await page.locator('.turn.assistant .turn-text', { hasText: 'Hello' }).waitFor()
       expect((await walletOf(faked, 'stopper')).held > 0n).toBe(true)
       await stop(page).click()
-      expect(await told(page, 0).innerText()).toContain('stopped early')
+      expect(await summary(page, 0).innerText()).toContain('stopped')
       const { newest, total, held } = await walletOf(faked, 'stopper')
       expect([total, Number(held), newest?.status]).toEqual([1, 0, 'interrupted'])
       expect(newest?.price_in_usd).toBeGreaterThan(0)
@@ -138,14 +138,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   )
 
   test(
-    'an error in mid-stream keeps what came; one before it gives the message back',
+    'keeps partial text after a stream error and restores the message after an early error',
     async () => {
       const context = await person('unlucky', faked, faked.origin)
       const { page } = await play(context, faked.origin, 'fake/error-event')
       await page.fill('textarea[name=text]', 'Say hello.')
       await page.press('textarea[name=text]', 'Enter')
       await page.locator('.alert').waitFor()
-      expect(await told(page, 0).innerText()).toContain('failed')
+      expect(await summary(page, 0).innerText()).toContain('failed')
       expect((await words(page))[1]).toStartWith('Hello')
       await page.close()
       const poor = await person('broke', demo, origin, 0n)
@@ -165,7 +165,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   )
 
   test(
-    'axe-core finds nothing on the pages of a wallet; none scrolls sideways',
+    'passes axe-core on the wallet pages and does not scroll sideways',
     async () => {
       const context = await person('looker', demo, origin)
       const page = await context.newPage()
@@ -174,7 +174,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
         if (place === path) {
           await page.fill('textarea[name=text]', 'Ahoy')
           await page.press('textarea[name=text]', 'Enter')
-          await told(page, 0).waitFor()
+          await summary(page, 0).waitFor()
         }
         expect([place, ...(await violationsOn(page))]).toEqual([place])
       }
@@ -188,7 +188,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   )
 
   test(
-    'without scripts it answers too, page by page',
+    'works without JavaScript, page by page',
     async () => {
       const signed = await person('plain', demo, origin)
       const context = await browser.newContext({ javaScriptEnabled: false })

@@ -61,7 +61,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
   })
 
   test(
-    'from the right: what is typed, said to a model and quoted keeps its order',
+    'keeps the order of right-to-left text in fields, messages and quotes',
     async () => {
       const page = await owner.newPage()
       await page.goto(`${origin}/studio/${id}/listing`)
@@ -88,7 +88,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
   )
 
   test(
-    'on a small phone the forms of a key stand in whole, and a short name is no dots',
+    'fits key forms and short names on a small phone',
     async () => {
       const page = await owner.newPage()
       await page.goto(`${origin}/wallet`)
@@ -114,7 +114,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
     ms,
   )
 
-  test('on a tablet the catalogue has room for its prices', async () => {
+  test('shows all model prices on a tablet', async () => {
     const page = await browser.newPage({ viewport: { width: 768, height: 1_024 } })
     await page.goto(`${origin}/catalogue`)
     const cut =
@@ -124,7 +124,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
   })
 
   test(
-    'in letters half as large again nothing is cut or covered, and no page scrolls sideways',
+    'does not clip, cover or scroll sideways with text at 150%',
     async () => {
       const page = await owner.newPage()
       const large = "document.documentElement.style.fontSize = '24px'"

@@ -41,7 +41,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   }
 
   test(
-    'the operator’s link, a passkey, out, and in with it; removed, it is no way in',
+    'uses the operator’s link, signs in with a passkey and removes it',
     async () => {
       const { context, page, said } = await open()
       await addDevice(page)
@@ -51,34 +51,34 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.click('form button')
       expect(await page.locator('.codes li').count()).toBe(8)
       expect(await violationsOn(page)).toEqual([])
-      await page.click('text=I have kept them')
+      await page.click('text=I saved my codes')
       expect(await page.textContent('main')).toContain('You are the operator')
 
       await page.fill('passkey-form input[name=name]', 'Phone')
-      await page.click('text=Add a passkey')
+      await page.click('text=Add passkey')
       await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').first().waitFor()
       expect(await violationsOn(page)).toEqual([])
       await page.fill('passkey-form input[name=name]', 'Again')
-      await page.click('text=Add a passkey')
-      await page.getByText('This device has a passkey of yours').waitFor()
+      await page.click('text=Add passkey')
+      await page.getByText('This device already has a passkey').waitFor()
 
       await page.getByRole('button', { name: 'Sign out' }).first().click()
       await page.goto(`${origin}/sign-in?next=/wallet`)
       expect(await violationsOn(page)).toEqual([])
-      await page.click('text=Use a passkey')
+      await page.click('text=Sign in with a passkey')
       await page.waitForURL(`${origin}/wallet`)
 
       await page.goto(`${origin}/account`)
       await page.click('[aria-label="Remove Phone"]')
       expect(await violationsOn(page)).toEqual([])
       expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
-      await page.getByRole('dialog').getByText('It signs you in no longer.').click()
+      await page.getByRole('dialog').getByText('You can no longer sign in with it.').click()
       expect(await page.evaluate('document.activeElement.role')).toBe('dialog')
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
       expect(await page.getByRole('region', { name: 'Passkeys' }).count()).toBe(0)
       await page.getByRole('button', { name: 'Sign out' }).first().click()
       await page.goto(`${origin}/sign-in`)
-      await page.click('text=Use a passkey')
+      await page.click('text=Sign in with a passkey')
       await page.getByText('No account here has this passkey').waitFor()
       expect(said.filter((text) => !text.includes('401'))).toEqual([])
       await context.close()
@@ -87,13 +87,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   )
 
   test(
-    'a device that does not know its holder makes no passkey, and says nothing to us',
+    'creates no passkey without user verification',
     async () => {
       const { context, page } = await open()
       await addDevice(page, 'unknown')
       await page.goto(`${origin}/sign-in`)
-      await page.click('text=Use a passkey')
-      await page.getByText('No passkey was used').waitFor()
+      await page.click('text=Sign in with a passkey')
+      await page.getByText('The passkey was not used').waitFor()
       expect(page.url()).toBe(`${origin}/sign-in`)
       await context.close()
     },
@@ -101,12 +101,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   )
 
   test(
-    'over to the provider, back with an account, and linked to another',
+    'signs up with a provider and links it to another account',
     async () => {
       const { context, page, said } = await open()
       await page.goto(`${origin}/sign-up`)
       await page.click('text=Sign in with Harbour ID')
-      await page.click('text=I have kept them')
+      await page.click('text=I saved my codes')
       await page.waitForURL(`${origin}/agents`)
       await page.goto(`${origin}/account`)
       expect(await page.textContent('h1')).toBe('ann.sailor')
@@ -118,7 +118,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.fill('input[name=password]', password)
       await page.click('form button')
       await page.goto(`${origin}/account`)
-      await page.click('text=Link Harbour ID')
+      await page.click('text=Connect Harbour ID')
       await page.getByText('This sign-in belongs to another account').waitFor()
       expect(said.filter((text) => !text.includes('409'))).toEqual([])
       await context.close()
@@ -127,7 +127,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   )
 
   test(
-    'a form that is pressed twice is sent once: what it shows once is seen',
+    'ignores a second submit of a form',
     async () => {
       const { context, page } = await open()
       await page.goto(`${origin}/sign-up`)
@@ -155,15 +155,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   )
 
   test(
-    'without scripts there is no passkey to press, and the rest works',
+    'works without JavaScript, except for passkeys',
     async () => {
       const context = await browser.newContext({ javaScriptEnabled: false })
       const page = await context.newPage()
       await page.goto(`${origin}/sign-in?next=/account`)
-      expect(await page.getByText('Use a passkey').isVisible()).toBe(false)
+      expect(await page.getByText('Sign in with a passkey').isVisible()).toBe(false)
       provider.visitor = { sub: 'u-2', preferred_username: 'cyrus' }
       await page.click('text=Sign in with Harbour ID')
-      await page.click('text=I have kept them')
+      await page.click('text=I saved my codes')
       await page.waitForURL(`${origin}/account`)
       await context.close()
     },

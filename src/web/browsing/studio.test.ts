@@ -15,7 +15,7 @@ const pageOf = (word: string, more = ''): string =>
   `<!doctype html>\n<title>Boat</title>\n<h1>${word}</h1>\n<script>\n` +
   `document.body.append(document.createElement('canvas'))\n</script>\n${more}`
 
-describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium', () => {
   let t: TestHouse
   let browser: Browser
   let origin = ''
@@ -46,9 +46,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
     const context = await browser.newContext(options)
     const page = await context.newPage()
     await page.goto(`${origin}/sign-up?next=${encodeURIComponent(claim)}`)
-    await page.getByLabel('Name or e-mail').fill(`olga${names}${'w'.repeat(30)}`)
+    await page.getByLabel('Username or email').fill(`olga${names}${'w'.repeat(30)}`)
     await page.getByLabel('Password').fill(password)
-    await button(page, 'Make the account').click()
+    await button(page, 'Create account').click()
     await page.goto(origin + claim)
     expect(await page.textContent('main')).toContain('Boat')
     await button(page, /^Claim @/).click()
@@ -57,7 +57,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
 
   for (const javaScriptEnabled of [true, false]) {
     test(
-      `an owner compares, restores, lists and uploads, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
+      `compares, restores, lists and uploads ${javaScriptEnabled ? 'with' : 'without'} JavaScript`,
       async () => {
         const { context, page, agent, id } = await claimed({ javaScriptEnabled })
         await page.getByRole('link', { name: 'Boat' }).click()
@@ -72,7 +72,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
         const html = (await agent.call('GET', `/apps/${id}/html`)).body
         expect(html).toBe(pageOf('first'))
         await tab(page, 'Listing').click()
-        await button(page, 'Take it off Explore').click()
+        await button(page, 'Remove from Explore').click()
         expect(await page.getByRole('status').first().textContent()).toContain('It is off Explore')
         await tab(page, 'Assets').click()
         await page.getByLabel('Name').fill('lamp.json')
@@ -87,7 +87,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
   }
 
   test(
-    'a preview of each version draws, in the sandbox',
+    'previews each version in the sandbox',
     async () => {
       const { context, page, agent, id } = await claimed()
       await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
@@ -113,7 +113,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
   )
 
   test(
-    'axe-core finds nothing, no page scrolls sideways, and nothing that agents write runs',
+    'passes axe-core, does not scroll sideways and runs no user-provided text',
     async () => {
       const { context, page, agent, id } = await claimed()
       const ran: string[] = []
@@ -140,8 +140,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
       for (const path of [`/studio/${id}/listing`, claim]) await look(path)
       await agent.call('DELETE', `/apps/${id}`)
       await look(`/studio/${id}`)
-      await button(page, 'Bring it back').click()
-      expect(await page.textContent('.tabs')).toContain('Statistics')
+      await button(page, 'Restore').click()
+      expect(await page.textContent('.tabs')).toContain('Analytics')
       await context.close()
     },
     2 * ms,

@@ -1,9 +1,9 @@
 import { isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
-import { whyCharsMax } from '../../limits.ts'
+import { decisionReasonCharsMax } from '../../limits.ts'
 import { decide as decided, type Decision, isDecision } from '../../operator/decisions.ts'
 import { notFoundPage } from '../error-pages.ts'
-import { rejectForm, type SubmittedForm } from '../forms.ts'
+import { type Form, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import {
   handleForm,
@@ -29,8 +29,8 @@ export const operatorPage = (
 
 export const operatorForm = (
   input: PageInput,
-  work: (req: UserRequest, form: SubmittedForm) => Promise<Response>,
-  page: (req: UserRequest, message: string, form: SubmittedForm) => Page | Promise<Page>,
+  work: (req: UserRequest, form: Form) => Promise<Response>,
+  page: (req: UserRequest, message: string, form: Form) => Page | Promise<Page>,
 ): Promise<Response> => requireOperator(input, (req) => handleForm(req, work, page))
 
 /** The name in the audit log. */
@@ -58,7 +58,7 @@ const alreadyDecided =
   'Nothing changed: this was already decided, here or in another tab. Reload the page.'
 
 function reasonMessage(why: string): string {
-  return isPlainText(why, whyCharsMax)
+  return isPlainText(why, decisionReasonCharsMax)
     ? 'Enter a reason. The person or agent concerned receives it.'
-    : `Enter a reason in plain text of at most ${whyCharsMax.toLocaleString('en')} characters.`
+    : `Enter a reason in plain text of at most ${decisionReasonCharsMax.toLocaleString('en')} characters.`
 }

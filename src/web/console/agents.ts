@@ -7,12 +7,11 @@ import { isPausedByOperator } from '../../hosting/agents/spending.ts'
 import { namesOf } from '../../hosting/people/listing.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { findAgentCase } from '../../operator/cases.ts'
-import { queryOf, searchTerm } from '../components.ts'
-import { dataTable } from '../data-table.ts'
+import { searchTerm, section } from '../components.ts'
 import { formatBytes, renderDate } from '../format.ts'
-import type { SubmittedForm } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { createdCursor, cursorPager, emptyState } from '../lists.ts'
+import { createdCursor, cursorPager, dataTable, emptyState } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
 import {
@@ -42,8 +41,7 @@ const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
 
 /** Renders agents, newest first, filtered by handle. Throws `bad_request`. */
 export async function agentsPage(req: UserRequest): Promise<Page> {
-  const { ctx, request } = req
-  const query = queryOf(request)
+  const { ctx, query } = req
   const q = searchTerm(query, searchCharsMax)
   const found = await listAgents(ctx, rowsShown + 1, { q, after: createdCursor(query) })
   const { page, next } = takePage(found, rowsShown, (one) => makeCursor(one.created, one.id))
@@ -76,7 +74,7 @@ export async function agentPage(
   req: UserRequest,
   handle: string,
   message?: string,
-  submitted?: SubmittedForm,
+  submitted?: Form,
 ): Promise<Page> {
   const known = await findAgentCase(req.ctx, handle)
   if (!known) throw new ApiError('not_found', { what: 'agent' })
@@ -100,24 +98,14 @@ export async function agentPage(
       ${renderDate(agent.created)}
     </p>
     ${accountSummary(agent, stats, `@${agent.handle}`)}
-    <section>
-      <h2>Decide</h2>
-      ${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}
-    </section>
-    <section>
-      <h2>Latest apps</h2>
-      ${agentApps.length > 0 ? appTable(agentApps) : html`<p class="small">No apps yet.</p>`}
-    </section>
+    ${section('Decide', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
+    ${section('Latest apps', html`${agentApps.length > 0 ? appTable(agentApps) : html`<p class="small">No apps yet.</p>`}`)}
     ${decisionHistory(decisions)}`
   return consolePage({ place: '/console/agents', title: `@${agent.handle}`, message, main })
 }
 
 /** Throws `not_found` for an unknown decision, `bad_request`. */
-export async function decideAgent(
-  req: UserRequest,
-  handle: string,
-  form: SubmittedForm,
-): Promise<Response> {
+export async function decideAgent(req: UserRequest, handle: string, form: Form): Promise<Response> {
   const decision = { name: form.text('decision'), item: `@${handle}`, why: form.text('why') }
   await applyDecision(req, ['suspend', 'unsuspend', 'pause', 'resume'], decision)
   return redirectTo(`/console/agents/${handle}`)

@@ -6,13 +6,14 @@ import type { Appeal } from '../../hosting/apps/appeal/appeals.ts'
 import type { Version } from '../../hosting/apps/apps.ts'
 import { reportReasons } from '../../hosting/reports/reasons.ts'
 import type { Report } from '../../hosting/reports/reports.ts'
-import { whyCharsMax } from '../../limits.ts'
+import { decisionReasonCharsMax } from '../../limits.ts'
 import { type AppCase, findAppCase } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { dataTable } from '../data-table.ts'
+import { section } from '../components.ts'
 import { formatBytes, renderDateTime } from '../format.ts'
-import { form, type SubmittedForm, textArea } from '../forms.ts'
+import { type Form, form, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import {
   badge,
@@ -24,7 +25,7 @@ import {
 } from './components.ts'
 
 /** The stored reason starts with the verdict. */
-const answerCharsMax = whyCharsMax - 'grant '.length
+const answerCharsMax = decisionReasonCharsMax - 'grant '.length
 
 /** Decisions on an appeal. */
 export const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
@@ -74,12 +75,12 @@ function appealSection(
       <button class="button" name="decision" value="grant">Grant appeal</button>
       <button class="button quiet" name="decision" value="deny">Deny appeal</button>
     </div>`
-  return html`<section>
-    <h2>Appeal</h2>
-    <blockquote><bdi>${text}</bdi></blockquote>
-    <p class="small">${renderDateTime(at)}</p>
-    ${form(token, action, fields)}
-  </section>`
+  return html`${section(
+    'Appeal',
+    html`<blockquote><bdi>${text}</bdi></blockquote>
+      <p class="small">${renderDateTime(at)}</p>
+      ${form(token, action, fields)}`,
+  )}`
 }
 
 const versionRow =
@@ -125,7 +126,7 @@ export async function appPage(
   req: UserRequest,
   id: string,
   message?: string,
-  submitted?: SubmittedForm,
+  submitted?: Form,
 ): Promise<Page> {
   const { ctx, token } = req
   const known = await findAppCase(ctx, id)
@@ -137,12 +138,12 @@ export async function appPage(
   const isVerdict = verdicts.has(submitted?.text('decision') ?? '')
   const openReports: Part =
     reports.length > 0 &&
-    html`<section>
-      <h2>Open reports</h2>
-      <ul class="rows">
+    html`${section(
+      'Open reports',
+      html`<ul class="rows">
         ${reports.map(reportItem)}
-      </ul>
-    </section>`
+      </ul>`,
+    )}`
   const heads = [
     'Preview',
     'Verdict',
@@ -152,16 +153,10 @@ export async function appPage(
     { unseen: 'Block' },
   ]
   const main = html`${appSummary(known, appUrl(ctx, id))}
-    ${appeals.map((appeal) => appealSection({ token, action, why: isVerdict ? why : '' }, appeal))}
-    ${openReports}
-    <section>
-      <h2>Decide</h2>
-      ${decisionForm(token, { action, hint, why: isVerdict ? '' : why }, decisionOptions(known))}
-    </section>
-    <section>
-      <h2>Version history</h2>
-      ${dataTable('Versions', heads, versions.map(versionRow(id)))}
-    </section>
-    ${decisionHistory(decisions)}`
+  ${appeals.map((appeal) => appealSection({ token, action, why: isVerdict ? why : '' }, appeal))}
+  ${openReports}
+  ${section('Decide', decisionForm(token, { action, hint, why: isVerdict ? '' : why }, decisionOptions(known)))}
+  ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(id))))}
+  ${decisionHistory(decisions)}`
   return consolePage({ place: '/console/queue', title: app.title, message, main })
 }

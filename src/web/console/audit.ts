@@ -1,7 +1,7 @@
 import { makeCursor, takePage } from '../../core/cursor.ts'
 import { html } from '../../core/html.ts'
 import { listAudit } from '../../hosting/audit/audit.ts'
-import { queryOf, searchTerm } from '../components.ts'
+import { searchTerm } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -10,8 +10,7 @@ import { auditTable, consolePage, searchCharsMax, searchForm } from './component
 const rowsShown = 50
 
 /** Renders the audit log, newest first, for all items or one. Throws `bad_request`. */
-export async function auditPage({ ctx, request }: UserRequest): Promise<Page> {
-  const query = queryOf(request)
+export async function auditPage({ ctx, query }: UserRequest): Promise<Page> {
   const q = searchTerm(query, searchCharsMax)?.replace(/\p{Cc}/gu, '')
   const last = createdCursor(query)
   const before = last && { at: last.created, id: last.id }

@@ -57,8 +57,8 @@ async function act(name: string, what: string) {
 
 const folder = (...names: string[]): string => join(h.ctx.config.dataDir, 'backups', ...names)
 
-describe.skipIf(dialect === 'postgres')('backups of the console', () => {
-  test('a full disk takes none', async () => {
+describe.skipIf(dialect === 'postgres')('console backups', () => {
+  test('creates none on a full disk', async () => {
     h.ctx.storage.requireFreeSpace = () => {
       throw new ApiError('try_again', { why: 'the disk is full' })
     }
@@ -66,8 +66,8 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     expect((await listBackups(h.ctx)).backups).toEqual([])
   })
 
-  test('one is made, proved, downloaded, and what was downloaded is restored', async () => {
-    expect(await page()).toContain('No backup yet')
+  test('creates, verifies, downloads and restores a backup', async () => {
+    expect(await page()).toContain('No backups yet')
     const name = await make()
     expect(await page()).toContain(`${place}/${name}`)
     expect((await act(name, 'check')).status).toBe(303)
@@ -87,7 +87,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     expect((await cy.open(`${place}/${name}`)).status).toBe(404)
   })
 
-  test('a damaged one is said to be, and is removed; the log has who did what', async () => {
+  test('reports and deletes a damaged backup and logs both', async () => {
     const name = await make()
     const [first = ''] = readdirSync(folder(name, 'files'))
     const [file = ''] = readdirSync(folder(name, 'files', first))
@@ -106,14 +106,14 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     expect(log.match(/<bdi>olga<\/bdi>/g)).toHaveLength(2)
   })
 
-  test('busy, too many, unfinished: each is told, and a path leads out of the folder never', async () => {
+  test('reports busy, too many and incomplete backups and rejects other paths', async () => {
     const { token = '' } = hidden(await page(), place)
     const both = await Promise.all([olga.send(place, { token }), olga.send(place, { token })])
     expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409])
     await ended()
     const unfinished = '2026-01-01T00-00-00-000Z'
     mkdirSync(folder(unfinished))
-    expect(await page()).toContain('not finished')
+    expect(await page()).toContain('incomplete')
     expect((await olga.open(`${place}/${unfinished}`)).status).toBe(404)
     await act(unfinished, 'check')
     expect(await ended()).toContain('is not a complete backup')

@@ -2,9 +2,8 @@ import { type Html, html } from '../../core/html.ts'
 import type { CommandResult } from '../../operator/command-result.ts'
 import { listBackups } from '../../operator/console-backups.ts'
 import type { BackupInfo } from '../../storage/backups.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes, formatCount, renderDateTime } from '../format.ts'
-import { form, notice } from '../forms.ts'
+import { button, confirmDialog, form, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, itemList } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -48,7 +47,7 @@ function item(token: string, backup: BackupInfo, outcome: CommandResult | undefi
 
 export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const { backups, running, results } = await listBackups(ctx)
-  const make = form(token, '/console/backups', html`<button class="button">Create backup</button>`)
+  const make = form(token, '/console/backups', html`${button('Create backup')}`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =

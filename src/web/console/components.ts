@@ -4,15 +4,13 @@ import type { App } from '../../hosting/apps/apps.ts'
 import { stateOf } from '../../hosting/apps/present.ts'
 import type { AuditEntry } from '../../hosting/audit/audit.ts'
 import type { Owner } from '../../ledger/accounts.ts'
-import { whyCharsMax } from '../../limits.ts'
+import { decisionReasonCharsMax } from '../../limits.ts'
 import { creditsOf } from '../../operator/grants.ts'
-import { statList, withQuery } from '../components.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
-import { dataTable } from '../data-table.ts'
+import { section, statList, withQuery } from '../components.ts'
 import { renderDate, renderDateTime, shortCredits } from '../format.ts'
-import { alert, form, textArea } from '../forms.ts'
+import { alert, confirmDialog, form, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { searchField, tabNav } from '../lists.ts'
+import { dataTable, searchField, tabNav } from '../lists.ts'
 
 const consoleLinks = [
   ['/console', 'Overview'],
@@ -121,7 +119,7 @@ export function decisionForm(
           consequence,
           submit: { name: 'decision', value: name },
         })
-  const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, max: whyCharsMax })}
+  const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, max: decisionReasonCharsMax })}
     <div class="actions">${offers.map(button)}</div>`
   return offers.length > 0 && form(token, action, fields)
 }
@@ -148,11 +146,7 @@ export const auditTable = (entries: AuditEntry[]): Html =>
   )
 
 export const decisionHistory = (entries: AuditEntry[]): Part =>
-  entries.length > 0 &&
-  html`<section>
-    <h2>Decision history</h2>
-    ${auditTable(entries)}
-  </section>`
+  entries.length > 0 && html`${section('Decision history', auditTable(entries))}`
 
 export const appTable = (apps: App[]): Html =>
   dataTable(

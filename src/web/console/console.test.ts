@@ -38,8 +38,8 @@ const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann', '/
 const decide = (browser: Browser, path: string, decision: string, why = '') =>
   browser.fill(path, path, { decision, why })
 
-describe('who may', () => {
-  test('the operator alone; others find nothing here, and who is signed out signs in first', async () => {
+describe('access', () => {
+  test('serves the operator only and redirects to sign-in', async () => {
     const h = await open({ OPERATOR_TOKEN: 'hush-hush', MARGIN_PERCENT: '20' })
     const ann = await h.person('ann')
     const id = await ann.publish({ title: 'Boats <b>' })
@@ -80,7 +80,7 @@ describe('who may', () => {
     }
   })
 
-  test('forms need the token of this session, from a page of ours; nothing else is done', async () => {
+  test('requires the session’s token and the origin on every form', async () => {
     const h = await open()
     const ann = await h.person('ann')
     const id = await ann.publish()
@@ -118,11 +118,11 @@ describe('who may', () => {
 })
 
 describe('moderation', () => {
-  test('a report, a hold, a takedown, an appeal and a restore, each by name in the audit log', async () => {
+  test('logs a report, quarantine, takedown, appeal and restore with names', async () => {
     const h = await open()
     const [ann, olga] = [await h.person('ann'), await operating(h)]
     const id = await ann.publish({ title: 'Boats', store: true })
-    expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
+    expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
     await createReport(
       h.ctx,
       id,
@@ -149,13 +149,16 @@ describe('moderation', () => {
     h.clock.turn(minute)
     expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
     const again = await decide(olga, path, 'takedown', 'It is a copy')
-    expect([again.status, said(again)]).toEqual([400, expect.stringContaining('it is so already')])
+    expect([again.status, said(again)]).toEqual([
+      400,
+      expect.stringContaining('this was already decided'),
+    ])
     await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
     expect(String((await olga.open('/console/queue')).body)).toContain('appeal')
     expect(said(await decide(olga, path, 'deny'))).toStartWith('Say why')
     expect((await decide(olga, path, 'grant', 'So you did')).status).toBe(303)
     expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
-    expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
+    expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
 
     const log = String((await olga.open(`/console/audit?q=${id}`)).body)
     const rows = [
@@ -168,7 +171,7 @@ describe('moderation', () => {
     ])
   })
 
-  test('an agent is suspended and goes on; a page is blocked and lifted; all is read again', async () => {
+  test('suspends agents, blocks pages and rescans all apps', async () => {
     const h = await open()
     const [ann, olga] = [await h.person('ann'), await operating(h)]
     const id = await ann.publish({ title: 'Boats' })
@@ -206,7 +209,7 @@ const typed = ({ body }: { body: unknown }, name: string): (string | undefined)[
     ),
   ].map(([, value, text]) => value ?? text)
 
-test('a reason that was typed stays in the form that was refused, as does the hash of a page', async () => {
+test('keeps the typed reason and hash after an error', async () => {
   const h = await open()
   const [ann, olga] = [await h.person('ann'), await operating(h)]
   await signedUp(h, 'cyrus', '198.51.100.7')
@@ -215,7 +218,7 @@ test('a reason that was typed stays in the form that was refused, as does the ha
   const why = 'Three visitors wrote that it asks for a password.'
   const early = await decide(olga, path, 'restore', why)
   expect([said(early), ...typed(early, 'why')]).toEqual([
-    expect.stringMatching(/^Nothing was done: it is so already/),
+    expect.stringMatching(/^Nothing was done: this was already decided/),
     why,
   ])
   await decide(olga, path, 'takedown', 'malware')
@@ -230,14 +233,14 @@ test('a reason that was typed stays in the form that was refused, as does the ha
   const block = (sha256: string) =>
     olga.fill('/console/queue', '/console/blocklist', { decision: 'block', sha256, why })
   const refused = await block('9f86d081')
-  expect(said(refused)).toBe('A SHA-256 is 64 digits of 0-9 and a-f.')
+  expect(said(refused)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
   expect([typed(refused, 'sha256'), typed(refused, 'why')]).toEqual([['9f86d081'], [why]])
   // Some programs write a hash in capitals.
   expect((await block('9F'.repeat(32))).status).toBe(303)
 })
 
 describe('grants', () => {
-  test('are confirmed with who it is, given once however often they are sent', async () => {
+  test('confirms the recipient and grants once', async () => {
     const h = await open()
     const [ann, olga] = [await h.person('ann'), await operating(h)]
     const ask = '/console/grants?to=%40ann&usd=0.25'
@@ -254,7 +257,7 @@ describe('grants', () => {
     const log = String((await olga.open('/console/audit')).body)
     expect(log.match(/0\.25 USD/g)).toHaveLength(1)
     const done = String((await olga.open('/console/grants?done=%40ann')).body)
-    expect(done).toContain('650 credits now')
+    expect(done).toContain('650 credits.')
     const other = await olga.send('/console/grants', { ...fields, usd: '5' })
     expect(other.status).toBe(409)
 
@@ -269,12 +272,15 @@ describe('grants', () => {
       expect((await olga.send('/console/grants', { ...fields, usd })).status).toBe(400)
     }
     const nobody = await olga.open('/console/grants?to=nobody&usd=1')
-    expect([nobody.status, said(nobody)]).toEqual([400, 'Nobody here is called so.'])
+    expect([nobody.status, said(nobody)]).toEqual([
+      400,
+      'No agent, person or gateway account has this name.',
+    ])
     expect((await olga.send('/console/grants', { ...fields, ref: '' })).status).toBe(400)
     expect(await h.kept()).toEqual(before)
   })
 
-  test('go to a person and to a gateway account too', async () => {
+  test('grants to people and gateway accounts', async () => {
     const h = await open()
     const olga = await operating(h)
     await signedUp(h, 'cyrus', '198.51.100.7')
@@ -298,7 +304,7 @@ describe('grants', () => {
   })
 })
 
-test('lists go on page by page, and each row comes once', async () => {
+test('pages lists without repeating rows', async () => {
   const h = await open()
   const olga = await operating(h)
   const handles: string[] = []
@@ -319,10 +325,10 @@ test('lists go on page by page, and each row comes once', async () => {
   expect(found.toSorted()).toEqual(handles.toSorted())
 })
 
-test('the overview draws what was measured, and says every number with its unit', async () => {
+test('charts measurements with their units', async () => {
   const h = await open()
   const [ann, olga] = [await h.person('ann'), await operating(h)]
-  expect(String((await olga.open('/console')).body)).toContain('Nothing was measured yet')
+  expect(String((await olga.open('/console')).body)).toContain('No data yet')
   await recordMetrics(h.ctx)
   for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
   h.clock.turn(minute)
@@ -334,17 +340,17 @@ test('the overview draws what was measured, and says every number with its unit'
   expect(page).toContain('<auto-refresh')
 })
 
-test('models show what the upstream asks, what is asked here, and the margin between', async () => {
+test('shows upstream prices, our prices and the margin', async () => {
   const h = await open({ MARGIN_PERCENT: '20' })
   const olga = await operating(h)
   const page = String((await olga.open('/console/models?q=demo/chat')).body)
-  expect(page).toContain('$0.10 <span class="small">/ 1M tokens in')
-  expect(page).toContain('$0.12 <span class="small">/ 1M tokens in')
+  expect(page).toContain('$0.10 <span class="small">/ 1M input tokens')
+  expect(page).toContain('$0.12 <span class="small">/ 1M input tokens')
   expect(page).toContain('20 %')
   expect(page).not.toContain('demo/image')
 })
 
-test('on a full disk the operator comes in and makes room; nobody brings what is new', async () => {
+test('lets the operator sign in and free space on a full disk', async () => {
   const h = await open()
   const ann = await h.person('ann')
   const id = await ann.publish()

@@ -3,9 +3,9 @@ import { idPattern, newId } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
 import { grantUsdMax } from '../../limits.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from '../../operator/grants.ts'
-import { queryOf, statList, withQuery } from '../components.ts'
+import { statList, withQuery } from '../components.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import { form, hiddenField, inputField, notice, rejectForm, type SubmittedForm } from '../forms.ts'
+import { button, type Form, form, hiddenField, inputField, notice, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { privatePage, redirectTo, type UserRequest, withErrorPage } from '../session.ts'
 import { operatorName } from './access.ts'
@@ -30,15 +30,10 @@ async function parseGrant({ ctx }: UserRequest, { to, usd }: GrantInput) {
 
 const grantForm = ({ to, usd }: GrantInput): Html =>
   html`<form class="form" action="/console/grants">
-    ${inputField({ label: 'Recipient', name: 'to', max: charsMax, value: to, hint: 'An agent’s @handle, a person’s name or a gateway account ID.' })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: '1 USD is 1,000 credits.' })}<button
-      class="button"
-    >
-      Continue
-    </button>
+    ${inputField({ label: 'Recipient', name: 'to', max: charsMax, value: to, hint: 'An agent’s @handle, a person’s name or a gateway account ID.' })}${inputField({ label: 'USD', name: 'usd', value: usd, max: 20, hint: '1 USD is 1,000 credits.' })}${button('Continue')}
   </form>`
 
-const grantInputOf = ({ request }: UserRequest): GrantInput => {
-  const query = queryOf(request)
+const grantInputOf = ({ query }: UserRequest): GrantInput => {
   return { to: query.get('to') ?? '', usd: query.get('usd') ?? '' }
 }
 
@@ -52,7 +47,7 @@ async function grantFormPage(
   grantInput: GrantInput,
   message?: string,
 ): Promise<Page> {
-  const done = queryOf(req.request).get('done')?.slice(0, charsMax)
+  const done = req.query.get('done')?.slice(0, charsMax)
   const grantee = done === undefined ? undefined : await findGrantee(req.ctx, done)
   const given =
     grantee &&
@@ -74,8 +69,11 @@ async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Pa
     hiddenField('ref', newId()),
   ]
   const buttons = html`<div class="actions">
-    <button class="button">Grant ${credits(more)}</button
-    ><a class="button quiet" href="${withQuery(place, { to: grantInput.to })}">Edit</a>
+    ${button(`Grant ${credits(more)}`)}<a
+      class="button quiet"
+      href="${withQuery(place, { to: grantInput.to })}"
+      >Edit</a
+    >
   </div>`
   const main = html`${statList([
     [kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`],
@@ -100,15 +98,11 @@ export function grantsPage(req: UserRequest): Promise<Response> {
   )
 }
 
-export const retryGrant = (
-  req: UserRequest,
-  message: string,
-  submitted: SubmittedForm,
-): Promise<Page> =>
+export const retryGrant = (req: UserRequest, message: string, submitted: Form): Promise<Page> =>
   grantFormPage(req, { to: submitted.text('to'), usd: submitted.text('usd') }, message)
 
 /** Grants credits after the confirmation. Throws `bad_request`, `ref_conflict`. */
-export async function giveCredits(req: UserRequest, submitted: SubmittedForm): Promise<Response> {
+export async function giveCredits(req: UserRequest, submitted: Form): Promise<Response> {
   const { grantee, amount } = await parseGrant(req, {
     to: submitted.text('to'),
     usd: submitted.text('usd'),

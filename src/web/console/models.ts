@@ -1,11 +1,10 @@
 import { html, type Part } from '../../core/html.ts'
 import type { Model, Offer } from '../../models/catalogue.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
-import { queryOf, searchTerm } from '../components.ts'
-import { dataTable } from '../data-table.ts'
+import { searchTerm } from '../components.ts'
 import { formatUsd } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { emptyState, numberPager, paginate } from '../lists.ts'
+import { dataTable, emptyState, numberPager, paginate } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
@@ -33,9 +32,8 @@ const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint):
       })
 
 /** Renders every offer of every model: the upstream's price, our price and the margin. */
-export function modelsPage({ ctx, request }: UserRequest): Page {
+export function modelsPage({ ctx, query }: UserRequest): Page {
   const { marginPercent } = ctx.config
-  const query = queryOf(request)
   const q = searchTerm(query, searchCharsMax)
   const all = ctx.catalogue
     .list()

@@ -10,7 +10,7 @@ import { listOpenCases } from '../../operator/cases.ts'
 import { metricsByMinute } from '../../operator/metrics-history.ts'
 import { version } from '../../version.ts'
 import { spendingChart } from '../chart.ts'
-import { statList } from '../components.ts'
+import { section, statList } from '../components.ts'
 import { formatBytes, formatCompact, formatCount, renderDateTime, shortCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { consolePage } from './components.ts'
@@ -38,11 +38,11 @@ export async function overviewPage(ctx: AppContext): Promise<Page> {
         ${graph({ title: 'Event-loop lag', valueOf: (one) => Math.round(one.lateMs), format: (value) => `${formatCompact(value)} ms` }, minutes)}
       </div>
     </auto-refresh>
-    <section>
-      <h2>Income by day</h2>
-      <p class="small">Income of this server, without the makers’ shares of remixes.</p>
-      ${spendingChart(days)}
-    </section>`
+    ${section(
+      'Income by day',
+      html`<p class="small">Income of this server, without the makers’ shares of remixes.</p>
+        ${spendingChart(days)}`,
+    )}`
   return consolePage({ place: '/console', title: 'Overview', main, scripts: ['auto-refresh.js'] })
 }
 

@@ -6,12 +6,11 @@ import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
 import { findPersonCase, type PersonCase } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { queryOf, searchTerm, withQuery } from '../components.ts'
-import { dataTable } from '../data-table.ts'
+import { searchTerm, section, withQuery } from '../components.ts'
 import { renderDate } from '../format.ts'
-import type { SubmittedForm } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, emptyState } from '../lists.ts'
+import { cursorPager, dataTable, emptyState } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
 import {
@@ -39,8 +38,7 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
 ]
 
 /** Renders people by name, filtered by name. Throws `bad_request`. */
-export async function peoplePage({ ctx, request }: UserRequest): Promise<Page> {
-  const query = queryOf(request)
+export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
   const q = searchTerm(query, searchCharsMax)
   const [after] = parseCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
   const found = await listPeople(ctx, rowsShown + 1, { q, after })
@@ -83,7 +81,7 @@ export async function personPage(
   req: UserRequest,
   name: string,
   message?: string,
-  submitted?: SubmittedForm,
+  submitted?: Form,
 ): Promise<Page> {
   const { person, decisions } = await getPersonCase(req, name)
   const { ctx } = req
@@ -104,13 +102,7 @@ export async function personPage(
   ]
   const main = html`<p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
     ${accountSummary(person, stats, person.name)}
-    ${
-      !person.operator &&
-      html`<section>
-        <h2>Decide</h2>
-        ${decisionForm(req.token, decision, [option])}
-      </section>`
-    }
+    ${!person.operator && html`${section('Decide', decisionForm(req.token, decision, [option]))}`}
     ${decisionHistory(decisions)}`
   return consolePage({ place: '/console/people', title: person.name, message, main })
 }
@@ -122,11 +114,7 @@ async function getPersonCase({ ctx }: UserRequest, name: string): Promise<Person
 }
 
 /** Throws `not_found`, `bad_request`. */
-export async function decidePerson(
-  req: UserRequest,
-  name: string,
-  form: SubmittedForm,
-): Promise<Response> {
+export async function decidePerson(req: UserRequest, name: string, form: Form): Promise<Response> {
   const { person } = await getPersonCase(req, name)
   const decision = { name: form.text('decision'), item: person.name, why: form.text('why') }
   await applyDecision(req, personDecisions, decision)

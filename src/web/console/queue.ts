@@ -3,12 +3,11 @@ import { findHandles } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { type BlockedPage, listBlockedPages } from '../../hosting/apps/blocked-pages.ts'
 import { listOpenCases } from '../../operator/cases.ts'
-import { queryOf } from '../components.ts'
-import { dataTable } from '../data-table.ts'
+import { section } from '../components.ts'
 import { formatCount, renderDateTime } from '../format.ts'
-import { form, hiddenField, inputField, type SubmittedForm } from '../forms.ts'
+import { button, type Form, form, hiddenField, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { emptyState } from '../lists.ts'
+import { dataTable, emptyState } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
 
@@ -113,18 +112,13 @@ function blocklist(
 export async function queuePage(
   req: UserRequest,
   message?: string,
-  submitted?: SubmittedForm,
+  submitted?: Form,
 ): Promise<Page> {
-  const { ctx, token, request } = req
+  const { ctx, token, query } = req
   const [cases, blocked] = await Promise.all([getCases(req), listBlockedPages(ctx, blockedShown)])
   const failed = submitted?.text('decision') === 'block' ? submitted : undefined
-  const sha256 = failed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
-  const again = form(
-    token,
-    '/console/rescan',
-    html`<button class="button quiet">Rescan all apps</button>`,
-    'act',
-  )
+  const sha256 = failed?.text('sha256') ?? query.get('sha256') ?? ''
+  const again = form(token, '/console/rescan', html`${button('Rescan all apps', 'quiet')}`, 'act')
   const list: Part =
     cases.length > 0
       ? dataTable(
@@ -134,11 +128,11 @@ export async function queuePage(
         )
       : emptyState('All caught up', 'Reports, appeals and quarantined apps appear here.')
   const main = html`${list}
-    <section>
-      <h2>Safety check</h2>
-      <p class="small">Checks all apps with the current rules, in the background.</p>
-      ${again}
-    </section>
-    ${blocklist(token, blocked, { sha256, why: failed?.text('why') })}`
+  ${section(
+    'Safety check',
+    html`<p class="small">Checks all apps with the current rules, in the background.</p>
+      ${again}`,
+  )}
+  ${blocklist(token, blocked, { sha256, why: failed?.text('why') })}`
   return consolePage({ place: '/console/queue', title: 'Moderation', message, main })
 }

@@ -8,7 +8,7 @@ import {
   startBackup,
   startBackupCheck,
 } from '../../operator/console-backups.ts'
-import { rejectForm, type SubmittedForm } from '../forms.ts'
+import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../session.ts'
 import {
@@ -68,7 +68,7 @@ function viewRoutes(ctx: AppContext, layout: Layout) {
 }
 
 /** Runs a decision; the reason of an appeal's decision starts with the verdict. */
-async function decideApp(req: UserRequest, id: string, form: SubmittedForm): Promise<Response> {
+async function decideApp(req: UserRequest, id: string, form: Form): Promise<Response> {
   const [name, why] = [form.text('decision'), form.text('why').trim()]
   const decision = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
   await applyDecision(req, appDecisions, { ...decision, item: id })
@@ -76,7 +76,7 @@ async function decideApp(req: UserRequest, id: string, form: SubmittedForm): Pro
 }
 
 /** Blocks or unblocks a page by its hash. Throws `bad_request`. */
-async function decideHash(req: UserRequest, form: SubmittedForm): Promise<Response> {
+async function decideHash(req: UserRequest, form: Form): Promise<Response> {
   const item = form.text('sha256').trim().toLowerCase()
   if (!/^[0-9a-f]{64}$/.test(item)) rejectForm('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
   const decision = { name: form.text('decision'), item, why: form.text('why') }

@@ -1,8 +1,9 @@
 import type { ConfigRow } from '../../config/settings.ts'
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
-import { dataTable } from '../data-table.ts'
+import { section } from '../components.ts'
 import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
 import { badge, consolePage } from './components.ts'
 
 const row = ({ name, value, source, description }: ConfigRow): Part[] => [
@@ -20,15 +21,9 @@ export function settingsPage({ config }: AppContext): Page {
   const [name, value, help] = ['Setting', { long: 'Value' }, { long: 'Description' }] as const
   const main = html`${
       set.length > 0 &&
-      html`<section>
-        <h2>Changed</h2>
-        ${dataTable('Changed settings', [name, value, 'Source', help], set.map(row))}
-      </section>`
+      html`${section('Changed', dataTable('Changed settings', [name, value, 'Source', help], set.map(row)))}`
     }
-    <section>
-      <h2>Defaults</h2>
-      ${dataTable('Default settings', [name, value, help], rest.map(row))}
-    </section>
+    ${section('Defaults', dataTable('Default settings', [name, value, help], rest.map(row)))}
     <p class="small below">
       berth.toml defines ${upstreams.length} upstreams and ${models.length} models. To change a
       setting, edit the environment or the file and restart Berth.

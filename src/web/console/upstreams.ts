@@ -1,9 +1,9 @@
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
 import type { UpstreamHealth } from '../../providers/registry.ts'
-import { dataTable } from '../data-table.ts'
 import { formatCompact, renderDateTime } from '../format.ts'
 import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
 import { badge, consolePage } from './components.ts'
 
 const states = {

@@ -1,13 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../errors.ts'
-import * as gateway from '../../gateway/error-response.ts'
 import { errorExamples as gatewayExamples } from '../../gateway/error-examples.ts'
+import * as gateway from '../../gateway/error-response.ts'
 import * as hosting from '../../hosting/error-response.ts'
 import { errorExamples as hostingExamples } from '../../hosting/start/error-examples.ts'
-import { keysOf } from '../components.ts'
-import { type Column, dataTable } from '../data-table.ts'
+import { keysOf, section } from '../components.ts'
 import type { Page } from '../layout.ts'
+import { type Column, dataTable } from '../lists.ts'
 import { renderGuides } from './guides.ts'
 
 /** Renders the guides, the API references and the errors of both APIs. */
@@ -28,9 +28,9 @@ export function docsPage(ctx: AppContext): Page {
 
 function references({ urls }: AppContext): Html {
   const { base, gateway: models, mcp } = urls
-  return html`<section>
-    <h2>API reference</h2>
-    <ul class="three">
+  return html`${section(
+    'API reference',
+    html`<ul class="three">
       <li>
         <h3><a href="${base}/docs#operations">Agent API</a></h3>
         <p>Publish, build, share and remix apps at <code>${base}</code></p>
@@ -49,8 +49,8 @@ function references({ urls }: AppContext): Html {
         <p>API operations as tools for an agent at <code>${mcp}</code></p>
         <p class="small"><a href="/skill.md">Agent skill</a> · <a href="/llms.txt">llms.txt</a></p>
       </li>
-    </ul>
-  </section>`
+    </ul>`,
+  )}`
 }
 
 const hostingError = <N extends HostingErrorName>(name: N) =>

@@ -2,7 +2,7 @@ import type { Urls } from '../../config/urls.ts'
 import { acceptsStartCredits, type AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/html.ts'
 import { getGuide } from '../../hosting/start/guide.ts'
-import { copyLine } from '../components.ts'
+import { copyLine, section } from '../components.ts'
 
 interface Guide {
   id: string
@@ -190,11 +190,11 @@ const guide = ({ id, name, what, steps }: Guide): Html =>
 
 export function renderGuides(ctx: AppContext): Html {
   const all = getGuides(ctx)
-  return html`<section>
-    <h2>Guides</h2>
-    <ul class="chips">
-      ${all.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
-    </ul>
-    ${all.map(guide)}
-  </section>`
+  return html`${section(
+    'Guides',
+    html`<ul class="chips">
+        ${all.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
+      </ul>
+      ${all.map(guide)}`,
+  )}`
 }

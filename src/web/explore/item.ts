@@ -9,15 +9,16 @@ import {
   openLabel,
   playIcon,
   requestDetails,
+  section,
   starRating,
   statList,
   tileGrid,
   versionOrigins,
 } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
-import { dataTable } from '../data-table.ts'
 import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
 import { renderFeedback } from './reviews.ts'
 
 const versionsMax = 10
@@ -75,10 +76,7 @@ const stats = ({ opens, remixes, rating, published, updated, version }: Item): H
 
 function remixSection({ urls }: AppContext, { id, title, remix, priceRemix }: Item): Html {
   if (remix === 'off') {
-    return html`<section>
-      <h2>Remix</h2>
-      <p>The maker turned off remixes.</p>
-    </section>`
+    return html`${section('Remix', html`<p>The maker turned off remixes.</p>`)}`
   }
   const price = remix === 'price' ? (priceRemix ?? 0) : 0
   const text =
@@ -88,20 +86,20 @@ function remixSection({ urls }: AppContext, { id, title, remix, priceRemix }: It
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
   it as I describe.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
-  return html`<section>
-    <h2>Remix</h2>
-    <p>${text}</p>
-    ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}
-  </section>`
+  return html`${section(
+    'Remix',
+    html`<p>${text}</p>
+      ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}`,
+  )}`
 }
 
 function lineage({ item, lineage: all }: ItemPage): Html {
   if (all.length === 0) return html``
   const shown = all.slice(0, ancestorsMax).toReversed()
   const hidden = all.length - shown.length
-  return html`<section>
-    <h2>Lineage</h2>
-    <ol class="lineage">
+  return html`${section(
+    'Lineage',
+    html`<ol class="lineage">
       ${hidden > 0 && html`<li class="small">${formatCompact(hidden)} earlier</li>`}${shown.map(
         ({ id, title, maker }) =>
           html`<li>
@@ -112,17 +110,12 @@ function lineage({ item, lineage: all }: ItemPage): Html {
       <li>
         <strong><bdi>${item.title}</bdi></strong> by ${item.maker}
       </li>
-    </ol>
-  </section>`
+    </ol>`,
+  )}`
 }
 
 const remixes = (ctx: AppContext, found: ItemPage): Html =>
-  found.remixes.length === 0
-    ? html``
-    : html`<section>
-        <h2>Remixes</h2>
-        ${tileGrid(ctx, found.remixes)}
-      </section>`
+  found.remixes.length === 0 ? html`` : html`${section('Remixes', tileGrid(ctx, found.remixes))}`
 
 function versionTable({ versions: all }: ItemPage): Html {
   const rows = all
@@ -133,8 +126,5 @@ function versionTable({ versions: all }: ItemPage): Html {
       html`${versionOrigins[via]}${note !== '' && html`: <bdi>${note}</bdi>`}`,
       formatBytes(bytes),
     ])
-  return html`<section>
-    <h2>Version history</h2>
-    ${dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows)}
-  </section>`
+  return html`${section('Version history', dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows))}`
 }

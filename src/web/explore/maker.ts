@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { html } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import { tileGrid } from '../components.ts'
+import { section, tileGrid } from '../components.ts'
 import { renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager } from '../lists.ts'
@@ -28,10 +28,7 @@ export async function makerPage(
       ·
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON feed</a>
     </p>
-    <section>
-      <h2>Apps by @${handle}</h2>
-      ${tileGrid(ctx, items)} ${cursorPager(query, path, next)}
-    </section>`
+    ${section(`Apps by @${handle}`, html`${tileGrid(ctx, items)} ${cursorPager(query, path, next)}`)}`
   const description = about ?? `Apps and games by @${handle}.`
   return { title: `@${handle}`, path, section: '/explore', description, main, feed }
 }

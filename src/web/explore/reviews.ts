@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { makeCursor, type PagePosition, takePage } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
-import * as explore from '../../hosting/explore/explore.ts'
+import { getListed } from '../../hosting/apps/listings.ts'
 import type { Item } from '../../hosting/explore/schemas.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
 import { presentComments, presentReviews } from '../../hosting/reviews/present.ts'
@@ -24,7 +24,7 @@ export async function renderFeedback(
   item: Item,
   query: URLSearchParams,
 ): Promise<Html> {
-  const app = await explore.getListed(ctx, item.id)
+  const app = await getListed(ctx, item.id)
   const [rated, commented] = await Promise.all([
     readListing(item, query, 'reviews', async (after) =>
       presentReviews(ctx, await reviews.list(ctx, app, rowsMax + 1, after)),

@@ -25,7 +25,7 @@ async function open(settings = {}): Promise<TestHouse> {
 const costOf = (hash: string): string => hash.split('$').slice(0, 4).join('$')
 
 describe('attacks', () => {
-  test('bad_sign_in: one sentence for a wrong name and a wrong password, after one hash', async () => {
+  test('bad_sign_in: one message for a wrong name and a wrong password, after one hash', async () => {
     const h = await open()
     await signedUp(h, 'olga')
     const verify = spyOn(Bun.password, 'verify')
@@ -77,7 +77,7 @@ describe('attacks', () => {
     expect(many.status).toBe(429)
   })
 
-  test('cross_site: forms without our token, with another’s, from another page, and GET', async () => {
+  test('cross_site: rejects missing and foreign tokens, other origins and GET', async () => {
     const h = await open()
     const [olga, cy] = [await signedUp(h, 'olga'), await signedUp(h, 'cyrus')]
     const token = hidden(String((await cy.open('/account')).body), '/account/keys').token ?? ''
@@ -160,7 +160,7 @@ describe('attacks', () => {
     hashesMs,
   )
 
-  test('forms that are too large, have a field twice, too many, or are no forms', async () => {
+  test('rejects large, repeated, excessive and malformed form data', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
     const token = hidden(String((await olga.open('/account')).body), '/account/keys').token ?? ''
@@ -189,7 +189,7 @@ describe('attacks', () => {
     expect(await h.kept()).toEqual(before)
   })
 
-  test('no page of a person is framed, kept by a cache, or runs a script that is not ours', async () => {
+  test('denies framing, caching and foreign scripts on private pages', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
     for (const path of ['/account', '/agents', '/wallet', '/sign-in', '/recover']) {
@@ -204,7 +204,7 @@ describe('attacks', () => {
     }
   })
 
-  test('a proxy says who is signed in, and nobody else does', async () => {
+  test('trusts only the proxy to identify people', async () => {
     const settings = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
     const h = await open(settings)
     const says = (from: string, name = 'olga@corp.example') =>
@@ -238,7 +238,7 @@ describe('attacks', () => {
     expect(String((await cy.open('/sign-in')).body)).not.toContain('type="password"')
   })
 
-  test('the operator’s link past the proxy is not used up by who can never sign in', async () => {
+  test('does not consume the operator’s link outside the proxy', async () => {
     const h = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
     const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const olga = { from: '10.0.0.1', headers: { 'remote-user': 'olga' } }
@@ -254,7 +254,7 @@ describe('attacks', () => {
   })
 })
 
-describe('bad_sign_in: who knew a password that its owner changes in the same moment', () => {
+describe('bad_sign_in: an old password during a password change', () => {
   const stolen = { name: 'olga', password }
   const owners = 'only olga knows this'
 
@@ -287,7 +287,7 @@ describe('bad_sign_in: who knew a password that its owner changes in the same mo
     return h
   }
 
-  test('is not signed in by it', async () => {
+  test('does not sign in', async () => {
     await recovered((thief) => thief.fill('/sign-in?again', '/sign-in', stolen))
   })
 
@@ -301,7 +301,7 @@ describe('bad_sign_in: who knew a password that its owner changes in the same mo
     })
   }
 
-  test('loses to a change that was first, where both change it', async () => {
+  test('loses against the first of two password changes', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
     const other = new Browser(h)

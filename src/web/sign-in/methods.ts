@@ -5,10 +5,10 @@ import * as passkeys from '../../hosting/people/passkeys.ts'
 import { isFresh } from '../../hosting/people/sessions.ts'
 import { createTicket } from '../../hosting/people/tickets.ts'
 import { creationOptions, requestOptions } from '../../hosting/people/webauthn.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
-import { dataTable } from '../data-table.ts'
+import { section } from '../components.ts'
 import { renderDate } from '../format.ts'
-import { form, hiddenField, inputField } from '../forms.ts'
+import { button, confirmDialog, form, hiddenField, inputField } from '../forms.ts'
+import { dataTable } from '../lists.ts'
 import { type PageRequest, type UserRequest, withNext } from '../session.ts'
 
 /** A form that the browser submits with the passkey's response in `answer`. */
@@ -25,9 +25,7 @@ const passkeyForm = (
 
 export function signInMethods({ ctx, token }: PageRequest, next: string): Part {
   const options = requestOptions(ctx, token)
-  const fields = html`${hiddenField('next', next)}<button class="button quiet">
-      Sign in with a passkey
-    </button>`
+  const fields = html`${hiddenField('next', next)}${button('Sign in with a passkey', 'quiet')}`
   const passkey = options && passkeyForm(options, token, '/sign-in/passkey', fields)
   return html`<div class="sign-in-methods">${passkey}${providerLink(ctx, next)}</div>`
 }
@@ -59,33 +57,29 @@ export async function accountSignInMethods(req: UserRequest): Promise<Part> {
   const signInAgain = html`<p class="small below">
     <a href="${withNext('/sign-in', '/account')}&amp;again=yes">Sign in again</a> to add one.
   </p>`
-  const add = html`${inputField({ label: 'Passkey name', name: 'name', max: 80 })}<button
-      class="button quiet"
-    >
-      Add passkey
-    </button>`
+  const add = html`${inputField({ label: 'Passkey name', name: 'name', max: 80 })}${button('Add passkey', 'quiet')}`
   const url = `/sign-in/oidc?link=${createTicket(ctx, linkPurpose(token))}`
   const link = html`<p class="actions">
     <a class="button quiet" href="${url}">Connect ${name}</a>
   </p>`
   return html`${
     options &&
-    html`<section>
-      <h2>Passkeys</h2>
-      <p class="small">
-        Sign in with your device’s PIN, fingerprint or face instead of a password.
-      </p>
-      ${methodTable(token, 'passkeys', known)}
-      ${canAdd ? passkeyForm(options, token, '/account/passkeys', add, 'form line') : signInAgain}
-    </section>`
+    html`${section(
+      'Passkeys',
+      html`<p class="small">
+          Sign in with your device’s PIN, fingerprint or face instead of a password.
+        </p>
+        ${methodTable(token, 'passkeys', known)}
+        ${canAdd ? passkeyForm(options, token, '/account/passkeys', add, 'form line') : signInAgain}`,
+    )}`
   }${
     (name !== undefined || linked.length > 0) &&
-    html`<section>
-      <h2>Connected accounts</h2>
-      <p class="small">Sign in with your ${name ?? 'provider'} account.</p>
-      ${methodTable(token, 'identities', linked)}
-      ${name !== undefined && linked.length === 0 && (canAdd ? link : signInAgain)}
-    </section>`
+    html`${section(
+      'Connected accounts',
+      html`<p class="small">Sign in with your ${name ?? 'provider'} account.</p>
+        ${methodTable(token, 'identities', linked)}
+        ${name !== undefined && linked.length === 0 && (canAdd ? link : signInAgain)}`,
+    )}`
   }`
 }
 

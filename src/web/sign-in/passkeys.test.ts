@@ -44,7 +44,7 @@ async function withPasskey(h: TestHouse): Promise<{ device: Authenticator; olga:
 }
 
 describe('passkeys', () => {
-  test('one is added, listed, signs in without a name, and is removed', async () => {
+  test('adds, lists and removes a passkey and signs in without a name', async () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
     expect(String((await olga.open('/account')).body)).toContain('Never')
@@ -61,7 +61,7 @@ describe('passkeys', () => {
     expect((await enter(new Browser(h), device)).status).toBe(401)
   })
 
-  test('signing in by one begins a session that is new, whatever the browser brought', async () => {
+  test('starts a new session on sign-in', async () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
     const planted = new Browser(h)
@@ -81,7 +81,7 @@ describe('passkeys', () => {
     expect((await thief.open('/account')).status).toBe(303)
   })
 
-  test('bad_passkey: another address, no check of the holder, a copy, another person', async () => {
+  test('bad_passkey: rejects another origin, missing user verification, a copy, another person', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
     expect((await enter(new Browser(h), device, { counter: 7 })).status).toBe(303)
@@ -109,7 +109,7 @@ describe('passkeys', () => {
     expect((await enter(new Browser(h), device, { counter: 8 })).status).toBe(303)
   })
 
-  test('bad_passkey: answers that are none, cut, or signed by another key', async () => {
+  test('bad_passkey: rejects missing, truncated and wrongly signed responses', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
     const browser = new Browser(h)
@@ -140,7 +140,7 @@ describe('passkeys', () => {
     expect(browser.cookie()).toBeUndefined()
   })
 
-  test('sign_in_stale: a challenge that was used, is old, or is another browser’s', async () => {
+  test('sign_in_stale: rejects used, expired and foreign challenges', async () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
     const [first, second] = [new Browser(h), new Browser(h)]
@@ -167,7 +167,7 @@ describe('passkeys', () => {
     expect((await slow.send(device)).status).toBe(400)
   })
 
-  test('one challenge used many times at once signs in once', async () => {
+  test('accepts a challenge once under concurrency', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
     const browser = new Browser(h)
@@ -181,7 +181,7 @@ describe('passkeys', () => {
     expect(statuses).toEqual([303, 400, 400, 400, 400, 400])
   })
 
-  test('sign_in_again: none is added by a session that is not fresh, nor by another site', async () => {
+  test('sign_in_again: requires a fresh session and the same origin', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
     const device = new Authenticator(origin)
@@ -208,7 +208,7 @@ describe('passkeys', () => {
     expect(said(await add(olga, device))).toContain('already registered')
   })
 
-  test('cross_site: no other page, no other method, and each field once', async () => {
+  test('cross_site: rejects other origins, methods and repeated fields', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
     const browser = new Browser(h)
@@ -226,7 +226,7 @@ describe('passkeys', () => {
     expect(await send({ ...fields, next: '//evil.example' })).toBe(303)
   })
 
-  test('bad_request: a person has at most twenty', async () => {
+  test('bad_request: allows at most 20 passkeys', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
     for (let at = 0; at < 20; at += 1) {
@@ -235,7 +235,7 @@ describe('passkeys', () => {
     expect((await add(olga, new Authenticator(origin))).status).toBe(400)
   })
 
-  test('sign_in_locked: sixty wrong passkeys an hour from one address', async () => {
+  test('sign_in_locked: allows 60 wrong passkeys per hour and address', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
     const browser = new Browser(h, '198.51.100.66')
@@ -246,7 +246,7 @@ describe('passkeys', () => {
     expect((await enter(new Browser(h), device)).status).toBe(303)
   })
 
-  test('there are none where browsers have none, or where a proxy signs people in', async () => {
+  test('is unavailable over plain HTTP and behind a proxy', async () => {
     for (const APP_URL of [
       'http://192.0.2.7:3000',
       'http://berth.example',

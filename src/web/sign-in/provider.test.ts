@@ -37,7 +37,7 @@ const linkIn = (page: Answer): string =>
   /href="(\/sign-in\/oidc\?link=[^"]+)"/.exec(String(page.body))?.[1] ?? ''
 
 describe('signing in at a provider', () => {
-  test('makes a person with recovery codes, once, and is them each time after', async () => {
+  test('creates an account once and signs in to it later', async () => {
     const { h, id } = await open()
     const browser = new Browser(h)
     expect(String((await browser.open('/sign-in')).body)).toContain('Sign in with Harbour ID')
@@ -65,7 +65,7 @@ describe('signing in at a provider', () => {
     expect(by.status).toBe(303)
   })
 
-  test('nobody comes into an account that is there, by a name or an e-mail address', async () => {
+  test('does not sign in to existing accounts by name or email', async () => {
     const { h, id } = await open()
     const olga = await signedUp(h, 'ann@corp.example')
     const anne = await signedUp(h, 'ann.sailor')
@@ -86,7 +86,7 @@ describe('signing in at a provider', () => {
     expect(await nameIn(mail)).toBe('cy@corp.example')
   })
 
-  test('the operator’s link takes who comes by the provider, too', async () => {
+  test('accepts provider sign-in on the operator’s link', async () => {
     const { h, id } = await open()
     const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const browser = new Browser(h)
@@ -98,20 +98,20 @@ describe('signing in at a provider', () => {
     expect(String((await browser.open('/account')).body)).toContain('You are the operator')
   })
 
-  test('a name that only the provider’s user info tells', async () => {
+  test('reads the name from the user info endpoint', async () => {
     const { h, id } = await open({ userInfo: true })
     const browser = new Browser(h)
     await enter(browser, id, { sub: 'bea' })
     expect(await nameIn(browser)).toBe('bea.told')
   })
 
-  test('last_way_in, sign_in_again: who has no password changes how they sign in', async () => {
+  test('last_way_in, sign_in_again: changes sign-in methods without a password', async () => {
     const { h, id } = await open()
     const browser = new Browser(h)
     await enter(browser, id)
     const page = String((await browser.open('/account')).body)
     const remove = hidden(page, '/account/identities').remove ?? ''
-    expect(page).not.toContain('Password now')
+    expect(page).not.toContain('Current password')
     const unlink = () => browser.fill('/account', '/account/identities', { remove })
     const last = await unlink()
     expect([last.status, said(last)]).toEqual([409, expect.stringContaining('without it')])
@@ -137,7 +137,7 @@ describe('signing in at a provider', () => {
 })
 
 describe('linking a provider', () => {
-  test('who has no password deletes the account right after coming from there', async () => {
+  test('deletes an account without a password after a fresh sign-in', async () => {
     const { h, id } = await open()
     const browser = new Browser(h)
     await enter(browser, id)
@@ -146,12 +146,15 @@ describe('linking a provider', () => {
     const late = await leave()
     expect([late.status, said(late)]).toEqual([403, expect.stringContaining('Sign in again')])
     expect((await enter(browser, id)).status).toBe(303)
-    expect(String((await leave()).body)).toContain('account is deleted')
+    expect(String((await leave()).body)).toContain('Account deleted')
     const anew = await enter(browser, id)
-    expect([anew.status, String(anew.body)]).toEqual([200, expect.stringContaining('Keep these')])
+    expect([anew.status, String(anew.body)]).toEqual([
+      200,
+      expect.stringContaining('Save your recovery'),
+    ])
   })
 
-  test('identity_taken: by a link of this session alone; then it signs in, and no other has it', async () => {
+  test('identity_taken: links an identity to one account, from its own session', async () => {
     const { h, id } = await open()
     const olga = await signedUp(h, 'olga')
     const link = linkIn(await olga.open('/account'))
@@ -176,7 +179,7 @@ describe('linking a provider', () => {
     expect(String(refused.body)).toContain('<h1>cyrus</h1>')
   })
 
-  test('sign_in_stale, sign_in_again: not by another’s link, an old one, or another session', async () => {
+  test('sign_in_stale, sign_in_again: rejects foreign, expired and other sessions’ links', async () => {
     const { h, id } = await open()
     const [olga, cy] = [await signedUp(h, 'olga'), await signedUp(h, 'cyrus')]
     const link = linkIn(await olga.open('/account'))
@@ -213,8 +216,8 @@ describe('linking a provider', () => {
   })
 })
 
-describe('attacks on the way back', () => {
-  test('sign_in_stale: a state that was used, is old, made up, or another browser’s', async () => {
+describe('callback attacks', () => {
+  test('sign_in_stale: rejects used, expired, forged and foreign states', async () => {
     const { h, id } = await open()
     const [eve, olga] = [new Browser(h), new Browser(h)]
     const left = await eve.open('/sign-in/oidc')
@@ -243,7 +246,7 @@ describe('attacks on the way back', () => {
     expect(fresh.cookie()).toBeUndefined()
   })
 
-  test('no_provider: tokens of another issuer, client, time, nonce or key, and its own refusals', async () => {
+  test('no_provider: rejects invalid tokens and provider errors', async () => {
     const { h, id } = await open()
     const odds = [
       { issuer: 'https://evil.example' },
@@ -276,7 +279,7 @@ describe('attacks on the way back', () => {
     }
   })
 
-  test('open redirects: nowhere but to pages of ours, whatever the browser or the state says', async () => {
+  test('redirects only to its own pages', async () => {
     const { h, id } = await open()
     await enter(new Browser(h), id)
     for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/api/on']) {
@@ -291,7 +294,7 @@ describe('attacks on the way back', () => {
     }
   })
 
-  test('a session is new with each sign-in, and what a browser brought ends', async () => {
+  test('starts a new session and ends the previous one', async () => {
     const { h, id } = await open()
     await enter(new Browser(h), id)
     const browser = new Browser(h)
@@ -305,7 +308,7 @@ describe('attacks on the way back', () => {
     expect((await browser.open('/account')).status).toBe(303)
   })
 
-  test('sign_in_locked: sixty an hour from one address that are not believed', async () => {
+  test('sign_in_locked: allows 60 failures per hour and address', async () => {
     const { h, id } = await open()
     const browser = new Browser(h, '198.51.100.66')
     await browser.open('/sign-in/oidc')
@@ -315,7 +318,7 @@ describe('attacks on the way back', () => {
     expect((await enter(new Browser(h), id)).status).toBe(200)
   })
 
-  test('nobody is signed in as another by a cookie that a host beside this one plants', async () => {
+  test('ignores cookies that a sibling host plants', async () => {
     const { h, id } = await open({}, { APP_URL: 'https://berth.example' })
     const left = await h.visit('GET', '/sign-in/oidc')
     const [cookie = ''] = left.headers.getSetCookie()[0]?.split(';') ?? []
@@ -326,7 +329,7 @@ describe('attacks on the way back', () => {
     expect((await back(cookie)).status).toBe(200)
   })
 
-  test('the cookie of the way there is bound to this host', async () => {
+  test('binds the state cookie to this host', async () => {
     const { h } = await open({}, { APP_URL: 'https://berth.example' })
     const left = await h.visit('GET', '/sign-in/oidc')
     expect(left.headers.getSetCookie()[0]).toMatch(
@@ -345,8 +348,8 @@ describe('attacks on the way back', () => {
   })
 })
 
-describe('a provider that is not there', () => {
-  test('provider_silent: a clear page at use, passwords go on, and it is asked again later', async () => {
+describe('unavailable provider', () => {
+  test('provider_silent: shows an error, keeps passwords working and retries later', async () => {
     const { h, id } = await open()
     id.turn('off')
     const browser = await signedUp(h, 'olga')
@@ -371,7 +374,7 @@ describe('a provider that is not there', () => {
     expect((await enter(new Browser(h), id)).status).toBe(503)
   })
 
-  test('there is no such way without settings, nor beside a proxy that signs people in', async () => {
+  test('is unavailable without settings and behind a proxy', async () => {
     const h = await openTestHouse()
     closing.push(() => h.close())
     const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }

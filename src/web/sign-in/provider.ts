@@ -11,7 +11,6 @@ import { cookieName, readCookie, secretPattern } from '../../hosting/people/sess
 import { checkFresh } from '../../hosting/people/sessions.ts'
 import { isValidTicket, ticketMs } from '../../hosting/people/tickets.ts'
 import { getAccountPage } from '../account/routes.ts'
-import { queryOf } from '../components.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   clientOf,
@@ -62,8 +61,7 @@ const stateHolder = ({ visitor }: PageRequest, { secret, why, next }: ProviderSi
   [secret, why, next, ...(why === 'link' ? [visitor?.session?.hash] : [])].join(' ')
 
 async function startSignIn(req: PageRequest): Promise<Response> {
-  const { ctx, request, token, visitor } = req
-  const query = queryOf(request)
+  const { ctx, query, token, visitor } = req
   const ticket = query.get('link')
   if (ticket !== null) {
     if (!isValidTicket(ctx, linkPurpose(token), ticket)) throw new ApiError('sign_in_stale')
@@ -75,9 +73,8 @@ async function startSignIn(req: PageRequest): Promise<Response> {
 }
 
 async function finishSignIn(req: PageRequest): Promise<Response> {
-  const { ctx, request, visitor } = req
+  const { ctx, request, query, visitor } = req
   const state = readState(ctx, request)
-  const query = queryOf(request)
   const back = { holder: stateHolder(req, state), query, from: clientOf(req) }
   if (state.why === 'link') {
     if (!visitor) throw new ApiError('sign_in_stale')
@@ -100,7 +97,7 @@ async function runStep(
     throw new ApiError('not_found', { what: 'page' })
   }
   const req = await getPageRequest(input)
-  const next = safeNextPath(queryOf(input.request).get('next'))
+  const next = safeNextPath(input.query.get('next'))
   const { token, visitor } = req
   const page = (message: string): Page | Promise<Page> =>
     visitor

@@ -7,8 +7,7 @@ import {
   normalizeName,
 } from '../../hosting/people/people.ts'
 import { recoverAccount, signIn, signUp } from '../../hosting/people/sign-in.ts'
-import { queryOf } from '../components.ts'
-import type { SubmittedForm } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   clientOf,
@@ -70,11 +69,8 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
     })
     .post('/welcome/:code', ({ input, params: { code } }) => submitFirstRun(input, code))
 
-const startSession = (
-  req: PageRequest,
-  form: SubmittedForm,
-  { secret }: { secret: string },
-): Response => redirectTo(safeNextPath(form.text('next')), sessionCookie(req, secret))
+const startSession = (req: PageRequest, form: Form, { secret }: { secret: string }): Response =>
+  redirectTo(safeNextPath(form.text('next')), sessionCookie(req, secret))
 
 /** Handles the one-time link that a new server prints. Throws `not_found` for a used link. */
 async function submitFirstRun(input: PageInput, code: string): Promise<Response> {
@@ -83,7 +79,7 @@ async function submitFirstRun(input: PageInput, code: string): Promise<Response>
   if (visitor?.person.operator) return redirectTo(codesShownPath)
   await checkOperatorCode(ctx, ctx.db.read, code)
   if (isProxyUnknown(req)) return privatePage(req, { ...proxyPage, status: 403 })
-  const work = async (_: PageRequest, form: SubmittedForm): Promise<Response> => {
+  const work = async (_: PageRequest, form: Form): Promise<Response> => {
     if (!visitor) return createAccount(req, form, code, '/account')
     await becomeOperator(ctx, visitor.person, code)
     return redirectTo('/account')
@@ -107,9 +103,9 @@ const renderFirstRun = (form: SignInForm, req: PageRequest, code: string): Page 
         req.visitor && displayName(req.visitor.person),
       )
 
-const signInFormOf = ({ request, token }: PageRequest): SignInForm => ({
+const signInFormOf = ({ query, token }: PageRequest): SignInForm => ({
   token,
-  next: safeNextPath(queryOf(request).get('next')),
+  next: safeNextPath(query.get('next')),
 })
 
 type RenderForm = (form: SignInForm, req: PageRequest) => Page
@@ -124,7 +120,7 @@ const renderRecover: RenderForm = (form) => recoverPage(form)
 async function showForm(input: PageInput, render: RenderForm): Promise<Response> {
   const req = await getPageRequest(input)
   const form = signInFormOf(req)
-  const isAgain = queryOf(req.request).has('again')
+  const isAgain = req.query.has('again')
   if (req.visitor && !isAgain) return redirectTo(form.next)
   return privatePage(req, req.ctx.config.personHeader ? proxyPage : render(form, req))
 }
@@ -133,11 +129,11 @@ async function showForm(input: PageInput, render: RenderForm): Promise<Response>
 async function submitForm(
   input: PageInput,
   render: RenderForm,
-  work: (req: PageRequest, form: SubmittedForm) => Promise<Response>,
+  work: (req: PageRequest, form: Form) => Promise<Response>,
 ): Promise<Response> {
   const req = await getPageRequest(input)
   if (req.ctx.config.personHeader) return privatePage(req, { ...proxyPage, status: 403 })
-  const page = (_: PageRequest, message: string, form: SubmittedForm): Page => {
+  const page = (_: PageRequest, message: string, form: Form): Page => {
     const [name, code] = [form.text('name'), form.text('code')]
     const next = safeNextPath(form.text('next'))
     return render({ token: req.token, next, name, code, message }, req)
@@ -151,7 +147,7 @@ async function submitForm(
 function signedInDestination(
   { visitor }: PageRequest,
   render: RenderForm,
-  form: SubmittedForm,
+  form: Form,
 ): string | undefined {
   if (!visitor) return undefined
   if (render === renderSignUp) return codesShownPath
@@ -162,7 +158,7 @@ function signedInDestination(
 /** Creates an account and shows its recovery codes. */
 async function createAccount(
   req: PageRequest,
-  form: SubmittedForm,
+  form: Form,
   code: string | undefined,
   next: string,
 ): Promise<Response> {

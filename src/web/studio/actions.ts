@@ -12,7 +12,7 @@ import { restoreVersion } from '../../hosting/apps/versions/versions.ts'
 import { createValidator } from '../../http/validation.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { shortCredits } from '../format.ts'
-import { readCredits, rejectForm, type SubmittedForm } from '../forms.ts'
+import { type Form, readCredits, rejectForm } from '../forms.ts'
 import type { Studio, Tab } from './studio.ts'
 
 /** A form of the studio. */
@@ -20,14 +20,14 @@ interface StudioAction {
   /** The page of the form. */
   tab: Tab
   /** Returns a message for the page. */
-  work(studio: Studio, form: SubmittedForm): Promise<string | undefined>
+  work(studio: Studio, form: Form): Promise<string | undefined>
 }
 
 const checkChange = createValidator(ChangeAppSchema)
 
 /** Creates an action that changes fields of an app and reports the result on Explore. */
 const saveChanges =
-  (read: (form: SubmittedForm) => ChangeAppRequest): StudioAction['work'] =>
+  (read: (form: Form) => ChangeAppRequest): StudioAction['work'] =>
   async ({ req, agent, app }, form) => {
     const changes = read(form)
     checkChange(changes)

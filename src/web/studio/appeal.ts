@@ -4,7 +4,7 @@ import { findAppeal } from '../../hosting/apps/appeal/appeals.ts'
 import { appealCharsMax } from '../../limits.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { renderDate } from '../format.ts'
-import { alert, form, notice, textArea } from '../forms.ts'
+import { alert, button, form, notice, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPath } from './studio.ts'
 
@@ -22,18 +22,14 @@ export async function appealForm(studio: Studio): Promise<Part> {
   return form(
     req.token,
     studioPath(studio, 'appeal'),
-    html`${textArea({ label: 'Reason for the appeal', name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}<button
-        class="button"
-      >
-        Submit appeal
-      </button>`,
+    html`${textArea({ label: 'Reason for the appeal', name: 'text', value: submitted?.text('text'), max: appealCharsMax, required: true })}${button('Submit appeal')}`,
   )
 }
 
 /** Renders an app that was deleted or taken down, with the way to restore it or to appeal. */
 export async function removedAppPage(studio: Studio): Promise<Page> {
   const { app, agent, req, message, note } = studio
-  const restore = html`<button class="button">Restore</button>`
+  const restore = html`${button('Restore')}`
   const status =
     app.takenDown === null
       ? html`<p class="lead">

@@ -3,9 +3,9 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import * as assets from '../../hosting/apps/assets/assets.ts'
 import { presentAssetList } from '../../hosting/apps/assets/present.ts'
 import type { AssetBody, AssetList } from '../../hosting/apps/assets/schemas.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
+import { section } from '../components.ts'
 import { formatBytes } from '../format.ts'
-import { form, hiddenField, inputField } from '../forms.ts'
+import { button, confirmDialog, form, hiddenField, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
@@ -78,21 +78,21 @@ function assetPreview({ name, type, width, height }: AssetBody, url: string): Ht
 function pendingAssets(pending: AssetList['waiting']): Part {
   return (
     pending.length > 0 &&
-    html`<section>
-      <h2>Missing assets</h2>
-      <ul class="rows">
-        ${pending.map(
-          ({ name, kind, what }) =>
-            html`<li>
-              <strong>${name}</strong> <span class="small">${kind}</span><br /><bdi>${what}</bdi>
-            </li>`,
-        )}
-      </ul>
-      <p class="small below">
-        The page expects these files. Upload files with these names, or have the agent generate
-        them.
-      </p>
-    </section>`
+    html`${section(
+      'Missing assets',
+      html`<ul class="rows">
+          ${pending.map(
+            ({ name, kind, what }) =>
+              html`<li>
+                <strong>${name}</strong> <span class="small">${kind}</span><br /><bdi>${what}</bdi>
+              </li>`,
+          )}
+        </ul>
+        <p class="small below">
+          The page expects these files. Upload files with these names, or have the agent generate
+          them.
+        </p>`,
+    )}`
   )
 }
 
@@ -111,9 +111,6 @@ const uploadForm = (studio: Studio): Html => {
     ><span class="hint">PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB.</span
     ><input type="file" name="file" required
   /></label>`
-  const fields = html`${name}${chosen}<button class="button">Upload</button>`
-  return html`<section>
-    <h2>Upload file</h2>
-    ${form(studio.req.token, studioPath(studio, 'upload'), fields, 'form', 'multipart/form-data')}
-  </section>`
+  const fields = html`${name}${chosen}${button('Upload')}`
+  return html`${section('Upload file', form(studio.req.token, studioPath(studio, 'upload'), fields, 'form', 'multipart/form-data'))}`
 }

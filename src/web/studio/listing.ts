@@ -1,37 +1,25 @@
 import { html, type Part } from '../../core/html.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
-import { form, inputField, selectField, textArea } from '../forms.ts'
+import { section } from '../components.ts'
+import { button, confirmDialog, form, inputField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the forms for details, Explore, remixes and deletion. */
 export function listingPage(studio: Studio): Page {
   const main = html`<div class="columns">
-      <section>
-        <h2>Details</h2>
-        ${detailsForm(studio)}
-      </section>
-      <div>
-        <section>
-          <h2>Explore</h2>
-          ${exploreForm(studio)}
-        </section>
-        <section>
-          <h2>Remixes</h2>
-          ${remixForm(studio)}
-        </section>
-      </div>
+      ${section('Details', detailsForm(studio))}
+      <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
     </div>
-    <section>
-      <h2>Delete app</h2>
-      <p class="small">
-        The link stops working immediately.
-        ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore the app for 30 days.'}
-      </p>
-      ${deleteForm(studio)}
-    </section>`
+    ${section(
+      'Delete app',
+      html`<p class="small">
+          The link stops working immediately.
+          ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore the app for 30 days.'}
+        </p>
+        ${deleteForm(studio)}`,
+    )}`
   return studioPage(studio, 'listing', main)
 }
 
@@ -48,11 +36,11 @@ function detailsForm(studio: Studio): Part {
       class="tick"
       ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
       comments</label
-    ><button class="button">Save</button>`
+    >${button('Save')}`
   return form(studio.req.token, studioPath(studio, 'details'), fields)
 }
 
-const button = (value: string, label: string, quiet: boolean): Part =>
+const storeButton = (value: string, label: string, quiet: boolean): Part =>
   html`<button class="button${quiet && ' quiet'}" name="store" value="${value}">${label}</button>`
 
 function exploreForm(studio: Studio): Part {
@@ -63,7 +51,7 @@ function exploreForm(studio: Studio): Part {
     return html`<p class="small">
         This app is not listed on Explore. Listing it runs the safety check first.
       </p>
-      ${form(token, path, button('yes', 'List on Explore', false))}`
+      ${form(token, path, storeButton('yes', 'List on Explore', false))}`
   }
   const isBehind = listedVersion !== version
   const status =
@@ -71,7 +59,7 @@ function exploreForm(studio: Studio): Part {
       ? 'It returns to Explore when the operator has reviewed the reports.'
       : `Version ${listedVersion} is listed on Explore.`
   return html`<p class="small">${status}</p>
-    ${form(token, path, html`${isBehind && button('yes', `List version ${version}`, false)}${button('no', 'Remove from Explore', true)}`)}`
+    ${form(token, path, html`${isBehind && storeButton('yes', `List version ${version}`, false)}${storeButton('no', 'Remove from Explore', true)}`)}`
 }
 
 const remixes = [
@@ -96,9 +84,7 @@ function remixForm(studio: Studio): Part {
     isOptional: true,
   })
   const terms = selectField({ label: 'Who can remix', name: 'remix', value: remix, options })
-  const fields = html`${terms}${isPriced && price}<button class="button quiet">
-      Save remix settings
-    </button>`
+  const fields = html`${terms}${isPriced && price}${button('Save remix settings', 'quiet')}`
   return form(studio.req.token, studioPath(studio, 'remix'), fields)
 }
 

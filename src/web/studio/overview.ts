@@ -3,7 +3,7 @@ import { listOpensByDay } from '../../hosting/apps/opens.ts'
 import { presentApp } from '../../hosting/apps/present.ts'
 import { getEarningsTotals } from '../../hosting/me/earnings/earnings.ts'
 import { barChart } from '../chart.ts'
-import { starRating, statList } from '../components.ts'
+import { section, starRating, statList } from '../components.ts'
 import { formatAmount, formatBytes, formatCompact, formatCount, shortCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPage } from './studio.ts'
@@ -20,28 +20,30 @@ export async function overviewPage(studio: Studio): Promise<Page> {
   ])
   const { rating, remixes, bytes, opens: all } = presentApp(ctx, app)
   const main = html`${statList([
-      ['Opens', formatCompact(all)],
-      ['Rating', html`${starRating(rating) || 'No ratings'}`],
-      ['Reviews', formatCompact(rating.count)],
-      ['Remixes', formatCompact(remixes)],
-      ['Earned', formatAmount(earned.net, 'credit')],
-      ['Size', formatBytes(bytes)],
-    ])}
-    <section>
-      <h2>Opens</h2>
-      ${barChart(opens, 'open')}
-      <p class="small">Each visitor counts once a day. Reviews are on the app’s page on Explore.</p>
-    </section>
-    <section>
-      <h2>Earnings</h2>
-      ${
-        earned.sales === 0
-          ? html`<p class="small">No paid remixes yet.</p>`
-          : html`<p>
-              ${formatCount(earned.sales, 'sale')} for ${shortCredits(earned.gross)} credits.
-              Platform fee: ${shortCredits(earned.fee)}. @${agent.handle} received ${shortCredits(earned.net)}.
-            </p>`
-      }
-    </section>`
+    ['Opens', formatCompact(all)],
+    ['Rating', html`${starRating(rating) || 'No ratings'}`],
+    ['Reviews', formatCompact(rating.count)],
+    ['Remixes', formatCompact(remixes)],
+    ['Earned', formatAmount(earned.net, 'credit')],
+    ['Size', formatBytes(bytes)],
+  ])}
+  ${section(
+    'Opens',
+    html`${barChart(opens, 'open')}
+      <p class="small">
+        Each visitor counts once a day. Reviews are on the app’s page on Explore.
+      </p>`,
+  )}
+  ${section(
+    'Earnings',
+    html`${
+      earned.sales === 0
+        ? html`<p class="small">No paid remixes yet.</p>`
+        : html`<p>
+            ${formatCount(earned.sales, 'sale')} for ${shortCredits(earned.gross)} credits. Platform
+            fee: ${shortCredits(earned.fee)}. @${agent.handle} received ${shortCredits(earned.net)}.
+          </p>`
+    }`,
+  )}`
   return studioPage(studio, '', main)
 }

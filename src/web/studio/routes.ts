@@ -5,7 +5,6 @@ import { getOwnedApp } from '../../hosting/people/owned-apps.ts'
 import { checkPath } from '../../http/path.ts'
 import { assetBytesMax, formBytesMax } from '../../limits.ts'
 import { suspensionMessage } from '../agents/agent.ts'
-import { queryOf } from '../components.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   handleForm,
@@ -63,7 +62,7 @@ async function getPage(
   const studio = { ...owned, req, message: suspensionMessage(owned.agent), ...feedback }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return removedAppPage(studio)
-  return render(studio, queryOf(req.request))
+  return render(studio, req.query)
 }
 
 async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {

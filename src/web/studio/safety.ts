@@ -3,8 +3,9 @@ import { endWithStop } from '../../core/text.ts'
 import { presentFinding } from '../../hosting/apps/present.ts'
 import { getScan } from '../../hosting/apps/scan/scans.ts'
 import { getHtml } from '../../hosting/apps/versions/versions.ts'
+import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
-import { form } from '../forms.ts'
+import { button, form } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { appealForm } from './appeal.ts'
 import type { SourceLine } from './excerpts.ts'
@@ -30,29 +31,29 @@ export async function safetyPage(studio: Studio): Promise<Page> {
     findings.length === 0
       ? []
       : await readExcerpts(await getHtml(req.ctx, agent, app.id, app.version), findings)
-  const again = html`<button class="button quiet">Run again</button>`
-  const main = html`<section>
-      <h2>Safety check</h2>
-      <p>
+  const again = html`${button('Run again', 'quiet')}`
+  const main = html`${section(
+    'Safety check',
+    html`<p>
         ${verdicts[verdict]}
         <span class="small">Version ${app.version}, ${renderDateTime(scanned)}</span>
       </p>
       <ul class="findings">
         ${findings.map((one, at) => renderFinding(presentFinding(one), excerpts[at] ?? []))}
       </ul>
-      ${form(req.token, studioPath(studio, 'rescan'), again)}
-    </section>
-    ${
-      app.heldAt !== null &&
-      html`<section>
-        <h2>Appeal</h2>
-        <p>
+      ${form(req.token, studioPath(studio, 'rescan'), again)}`,
+  )}
+  ${
+    app.heldAt !== null &&
+    html`${section(
+      'Appeal',
+      html`<p>
           Quarantined since ${renderDateTime(app.heldAt)}:
           <bdi>${endWithStop(app.heldFor ?? '')}</bdi>
         </p>
-        ${await appealForm(studio)}
-      </section>`
-    }`
+        ${await appealForm(studio)}`,
+    )}`
+  }`
   return studioPage(studio, 'safety', main)
 }
 

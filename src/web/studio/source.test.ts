@@ -7,8 +7,8 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const lines = (count: number, word: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => word(at)).join('\n')
 
-describe('what differs between two pages', () => {
-  test('each place, with the lines around it and their numbers', () => {
+describe('createDiff', () => {
+  test('returns each hunk with context and line numbers', () => {
     const before = lines(20, (at) => `line ${at + 1}`)
     const after = before.replace('line 10\n', 'line ten\nline 10b\n')
     const found = createDiff(before, after)
@@ -31,14 +31,14 @@ describe('what differs between two pages', () => {
     ])
   })
 
-  test('nothing, all, and the end of the last line', () => {
+  test('handles equal pages, complete changes and a missing final line break', () => {
     expect(createDiff('a\nb', 'a\nb')).toEqual({ hunks: [], added: 0, removed: 0, left: 0 })
     expect(createDiff('', 'a')).toMatchObject({ added: 1, removed: 0 })
     const [place = []] = createDiff('a', 'a\n')?.hunks ?? []
     expect(place.map(({ sign, text }) => sign + text)).toEqual(['-a', '+a'])
   })
 
-  test('long lines are cut where they begin to differ, and never through a sign', () => {
+  test('cuts long lines at the difference without splitting characters', () => {
     const long = (word: string): string => `${'x'.repeat(5_000)}${word}${'😀'.repeat(5_000)}`
     const [[gone, came] = []] = createDiff(long('first'), long('other'))?.hunks ?? []
     for (const [line, word] of [
@@ -51,7 +51,7 @@ describe('what differs between two pages', () => {
     }
   })
 
-  test('at most a thousand lines are shown, and the others counted', () => {
+  test('limits the diff to 1,000 lines and counts the rest', () => {
     const found = createDiff(
       lines(1, () => 'x'),
       `x\n${lines(1_400, (at) => `new ${at}`)}`,
@@ -60,7 +60,7 @@ describe('what differs between two pages', () => {
     expect([found?.added, shown, found?.left]).toEqual([1_401, 1_000, 402])
   })
 
-  test('pages without much in common, or of too many lines, are not compared', () => {
+  test('rejects pages that are too different or too long', () => {
     expect(
       createDiff(
         lines(900, (at) => `a${at}`),
@@ -71,8 +71,8 @@ describe('what differs between two pages', () => {
   })
 })
 
-describe('pages are read by a worker', () => {
-  test('which takes 4 MB, many at once, and leaves what it was given', async () => {
+describe('source worker', () => {
+  test('compares pages of 4 MB concurrently and leaves its input unchanged', async () => {
     const before = bytes('x'.repeat(4 * 1_048_576))
     const after = bytes(`${'x'.repeat(4 * 1_048_576 - 1)}y`)
     const all = await Promise.all(Array.from({ length: 3 }, () => comparePages(before, after)))
@@ -80,7 +80,7 @@ describe('pages are read by a worker', () => {
     expect(before.byteLength).toBe(4 * 1_048_576)
   })
 
-  test('try_again: more at once than it may keep waiting', async () => {
+  test('try_again: rejects tasks beyond the queue limit', async () => {
     const page = bytes('x')
     const all = await Promise.allSettled(Array.from({ length: 30 }, () => comparePages(page, page)))
     const refused = all.filter(({ status }) => status === 'rejected')
@@ -88,7 +88,7 @@ describe('pages are read by a worker', () => {
     expect(refused[0]).toMatchObject({ reason: { refusal: 'try_again' } })
   })
 
-  test('the lines around a place, the found one cut around what was found', async () => {
+  test('returns the lines around a position and cuts the reported one', async () => {
     const page = bytes(`one\ntwo\n${'x'.repeat(900)}evil()${'y'.repeat(900)}\nfour`)
     const [place = []] = await readExcerpts(page, [{ line: 3, excerpt: 'evil() y' }])
     expect(place.map(({ number, isFound }) => `${number} ${isFound}`)).toEqual([

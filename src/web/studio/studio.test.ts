@@ -58,8 +58,8 @@ const wav = Buffer.concat([
 
 const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
 
-describe('who it is for', () => {
-  test('another’s app is as one that never was, and who is not signed in signs in', async () => {
+describe('access', () => {
+  test('hides apps of other people and redirects to sign-in', async () => {
     const cy = await signedUp(h, 'cyrus')
     const unknown = String((await cy.open('/studio/AAAAAAAAAAAA')).body)
     for (const name of names) {
@@ -78,7 +78,7 @@ describe('who it is for', () => {
     expect(await h.kept()).toEqual(before)
   })
 
-  test('cross_site: no form without its token, from elsewhere, or by GET', async () => {
+  test('cross_site: requires the token, the origin and POST', async () => {
     const { token = '' } = hidden(await open('versions'), at('restore'))
     const before = await h.kept()
     const tries = [
@@ -94,7 +94,7 @@ describe('who it is for', () => {
     expect(await h.kept()).toEqual(before)
   })
 
-  test('an agent that closed has no studio; one that is suspended changes nothing', async () => {
+  test('has no studio for closed agents and is read-only for suspended ones', async () => {
     const { suspendAgent: suspend } = await import('../../hosting/agents/suspension.ts')
     await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
     const refused = await act('listing', 'explore', { store: 'no' })
@@ -107,7 +107,7 @@ describe('who it is for', () => {
 })
 
 describe('versions', () => {
-  test('are listed with times, sizes and notes, compared, and restored', async () => {
+  test('lists, compares and restores versions', async () => {
     const list = await open('versions')
     expect(list).toContain('4 May 2026, 12:00 UTC')
     expect(list).toContain('1 KB')
@@ -132,7 +132,7 @@ describe('versions', () => {
     }
   })
 
-  test('goes on with older ones', async () => {
+  test('pages older versions', async () => {
     for (let more = 0; more < 30; more += 1) {
       h.clock.turn(3_600_000)
       await ann.call('POST', `/apps/${id}/versions`, { html: page(`more ${more}`) })
@@ -148,7 +148,7 @@ describe('versions', () => {
 describe('assets', () => {
   const asks = JSON.stringify([{ name: 'bell.ogg', kind: 'sound', what: 'A <bell>' }])
 
-  test('are looked at and listened to, uploaded and removed; what is waited for is told', async () => {
+  test('previews, uploads and deletes assets and lists missing ones', async () => {
     const html = `${page('third')}<script type="application/json" data-assets>${asks}</script>`
     await ann.call('POST', `/apps/${id}/versions`, { html })
     await ann.call('PUT', `/apps/${id}/assets/ship.png`, png)
@@ -172,7 +172,7 @@ describe('assets', () => {
     expect((await ann.call('GET', `/apps/${id}/assets/lamp.json`)).status).toBe(404)
   })
 
-  test('bad_asset, bad_request, too_large: what cannot be kept', async () => {
+  test('bad_asset, bad_request, too_large: rejects invalid uploads', async () => {
     const before = await h.kept()
     const unfit = await upload('x.png', new Blob(['<script>alert(1)</script>']))
     expect([unfit.status, said(unfit)]).toEqual([422, expect.any(String)])
@@ -189,7 +189,7 @@ describe('assets', () => {
 })
 
 describe('listing', () => {
-  test('renames, shelves, lists, prices, with the note that came back', async () => {
+  test('changes details, listing and price and shows the result', async () => {
     const details = { title: 'Ship', description: 'Two\r\nlines', shelf: 'art' }
     const saved = await act('listing', 'details', details)
     expect(String(saved.body)).toContain('role="status">Saved. It stays on Explore.')
@@ -205,7 +205,7 @@ describe('listing', () => {
     expect(await app()).toMatchObject({ app: { remix: 'free', priceRemix: null } })
   })
 
-  test('bad_request, not_listable: the page again with the sentence', async () => {
+  test('bad_request, not_listable: shows the form with the error', async () => {
     const details = { title: 'Ship', description: '', shelf: 'art' }
     for (const bad of [{ title: '' }, { title: 'x'.repeat(81) }, { shelf: 'none' }]) {
       expect((await act('listing', 'details', { ...details, ...bad })).status).toBe(400)
@@ -227,7 +227,7 @@ describe('listing', () => {
     expect([answer.status, said(answer)]).toEqual([422, expect.stringContaining('Explore')])
   })
 
-  test('what was typed stays where the form was refused', async () => {
+  test('keeps the typed values after an error', async () => {
     const typed = { title: ' ', description: 'A long\r\n<story>', shelf: 'art' }
     const details = await act('listing', 'details', typed)
     expect([details.status, said(details)]).toEqual([400, 'Enter a title.'])
@@ -243,7 +243,7 @@ describe('listing', () => {
     expect(String((await upload('My ship.png', new Blob([png]))).body)).toContain('"My ship.png"')
   })
 
-  test('what is deleted can be taken back', async () => {
+  test('restores a deleted app', async () => {
     expect((await act('listing', 'delete')).status).toBe(303)
     expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
     const gone = await olga.open(at('versions'))
@@ -253,8 +253,8 @@ describe('listing', () => {
   })
 })
 
-describe('statistics and safety', () => {
-  test('opens by day are drawn; remixes and earnings are told', async () => {
+describe('analytics and safety', () => {
+  test('charts opens by day and shows remixes and earnings', async () => {
     await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
     const ben = await h.person('ben')
     await ben.call('POST', `/apps/${id}/remix`)
@@ -265,12 +265,12 @@ describe('statistics and safety', () => {
     await writeOpens(h.ctx)
     h.clock.turn(86_400_000)
     const drawn = await open()
-    expect(drawn).toContain('2 opens in 30 days, at most 2 in one')
+    expect(drawn).toContain('2 opens in 30 days, peak 2 a day')
     expect(drawn).toContain('<title>4 May: 2 opens</title>')
-    expect(drawn).toMatch(/1 sale for 40 credits\.\s+8 of them went to this place, 32 to/)
+    expect(drawn).toMatch(/1 sale for 40 credits\.\s+Platform fee: 8\. @ann received\s+32\./)
   })
 
-  test('a finding stands at its line of the source; the page can be read again', async () => {
+  test('shows findings with their source lines and runs the check again', async () => {
     const html = `${page('x')}<script src="https://cdn.example.com/&amp;.js"></script>\n<p>y`
     await ann.call('POST', `/apps/${id}/versions`, { html })
     const list = await open('safety')
@@ -281,7 +281,7 @@ describe('statistics and safety', () => {
     expect(await open('safety')).toContain('12:01 UTC')
   })
 
-  test('held back or taken down: why, and an appeal, once', async () => {
+  test('explains a quarantine or takedown and accepts one appeal', async () => {
     expect(
       (
         await olga.send(at('appeal'), {

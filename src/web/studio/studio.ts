@@ -3,7 +3,7 @@ import { endWithStop } from '../../core/text.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
-import { alert, notice, type SubmittedForm } from '../forms.ts'
+import { alert, type Form, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -12,7 +12,7 @@ import type { UserRequest } from '../session.ts'
 export interface Studio extends OwnedApp {
   req: UserRequest
   message?: string | undefined
-  submitted?: SubmittedForm | undefined
+  submitted?: Form | undefined
   note?: string | undefined
 }
 

@@ -5,7 +5,7 @@ import type { VersionBody } from '../../hosting/apps/versions/schemas.ts'
 import { presentVersion } from '../../hosting/apps/versions/versions.ts'
 import { versionOrigins } from '../components.ts'
 import { formatBytes, renderDateTime } from '../format.ts'
-import { form, hiddenField } from '../forms.ts'
+import { button, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
@@ -74,10 +74,6 @@ export function compareForm(studio: Studio, from?: number, to?: number): Part {
         inputmode="numeric"
     /></label>`
   return html`<form class="compare" action="${studioPath(studio, 'changes')}">
-    ${version('from', 'From version', from ?? app.version - 1)}${version('to', 'to version', to ?? app.version)}<button
-      class="button quiet"
-    >
-      Compare
-    </button>
+    ${version('from', 'From version', from ?? app.version - 1)}${version('to', 'to version', to ?? app.version)}${button('Compare', 'quiet')}
   </form>`
 }

@@ -7,10 +7,10 @@ import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
 import { withQuery } from '../components.ts'
 import { formatAmount, formatColumn, formatDuration, renderDateTime } from '../format.ts'
-import { selectField } from '../forms.ts'
+import { button, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, numberPager } from '../lists.ts'
-import { walletTabs } from './parts.ts'
+import { walletTabs } from './overview.ts'
 
 const rowsShown = 50
 
@@ -89,9 +89,7 @@ function filterForm({ model, from, to }: HistoryFilters, models: string[]): Html
   const options = [['', 'All models'], ...all.map((id) => [id, id] as const)] as const
   return html`<form class="filters" action="/wallet/history">
     ${selectField({ label: 'Model', name: 'model', value: model ?? '', options })}
-    ${dateField('from', 'From', from)}${dateField('to', 'To', to)}<button class="button quiet">
-      Show
-    </button>
+    ${dateField('from', 'From', from)}${dateField('to', 'To', to)}${button('Show', 'quiet')}
   </form>`
 }
 

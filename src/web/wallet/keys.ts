@@ -5,9 +5,17 @@ import type { Key } from '../../keys/keys.ts'
 import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { copyLine } from '../components.ts'
-import { revokeDialog } from '../confirm-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import { form, hiddenField, inputField, notice, readCredits, type SubmittedForm } from '../forms.ts'
+import {
+  button,
+  type Form,
+  form,
+  hiddenField,
+  inputField,
+  notice,
+  readCredits,
+  revokeDialog,
+} from '../forms.ts'
 import { createAndShowKey, keyRefField } from '../new-key.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 
@@ -22,7 +30,7 @@ export interface KeysView {
   /** The default daily limit of a new key in credits; null is no limit. */
   cap: number | null
   /** The form that failed, with the typed values. */
-  submitted?: SubmittedForm | undefined
+  submitted?: Form | undefined
   /** The form that was submitted successfully. */
   done?: string | null | undefined
 }
@@ -65,11 +73,7 @@ export function walletKeySection(view: KeysView): Html {
     ['cap', 'Daily limit updated.'],
     ['revoke', 'API key revoked.'],
   ]).get(done ?? '')
-  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Credits per day (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
-      class="button quiet"
-    >
-      Create API key
-    </button>`
+  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Credits per day (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
   return html`<section id="keys">
     <h2>Gateway API keys</h2>
     ${notice(doneMessage)}
@@ -86,7 +90,7 @@ export function walletKeySection(view: KeysView): Html {
 }
 
 /** Creates or revokes a key, or sets its daily limit. Throws `bad_request`, `not_found`. */
-export async function changeKeys(req: UserRequest, submitted: SubmittedForm): Promise<Response> {
+export async function changeKeys(req: UserRequest, submitted: Form): Promise<Response> {
   const { ctx, visitor } = req
   const [person, cap] = [visitor.person, readCredits(submitted, 'dailyCap') ?? null]
   const [revoked, capped] = [submitted.text('revoke'), submitted.text('cap')]

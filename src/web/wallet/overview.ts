@@ -8,9 +8,19 @@ import { formatUsd, shortCredits } from '../format.ts'
 import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
+import { tabNav } from '../lists.ts'
 import { type KeysView, walletKeySection } from './keys.ts'
-import { walletTabs } from './parts.ts'
 import { spendingSection } from './spending.ts'
+
+const walletLinks = [
+  ['/wallet', 'Overview'],
+  ['/wallet/history', 'Usage'],
+  ['/wallet/ledger', 'Transactions'],
+  ['/wallet/playground', 'Playground'],
+] as const
+
+export const walletTabs = (at: (typeof walletLinks)[number][0]): Html =>
+  tabNav('Wallet', walletLinks, at)
 
 export interface WalletView extends KeysView {
   /** The ID of the gateway account. */

@@ -14,16 +14,16 @@ import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
 import { formatDuration, formatUsd, shortCredits } from '../format.ts'
-import { rejectForm, type SubmittedForm } from '../forms.ts'
+import { type Form, rejectForm } from '../forms.ts'
 import { findMessage, type Messages } from '../messages.ts'
 import type { UserRequest } from '../session.ts'
 
-/** A message of a conversation. `told` summarizes the tokens and cost of a reply. */
+/** A message of a conversation. `summary` summarizes the tokens and cost of a reply. */
 const Turn = Type.Object(
   {
     role: oneOf(['user', 'assistant']),
     content: Type.String(),
-    told: Type.Optional(Type.String()),
+    summary: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 )
@@ -39,7 +39,7 @@ export interface ChatDraft {
   text: string
 }
 
-export const readDraft = (form: SubmittedForm): ChatDraft => ({
+export const readDraft = (form: Form): ChatDraft => ({
   model: form.text('model'),
   system: form.text('system'),
   max_tokens: form.text('max_tokens').trim(),
@@ -131,7 +131,7 @@ const recentRequestsMax = 100
 
 /** The summary of a request and the balance after it. */
 export interface RequestSummary {
-  told: string
+  summary: string
   left: string
 }
 
@@ -153,7 +153,7 @@ export async function findRequestSummary(
     ...(use.status === 'interrupted' ? ['stopped'] : []),
     ...(use.status === 'failed' ? ['failed'] : []),
   ]
-  return { told: words.join(' · '), left: formatBalance(await ledger.balanceOf(ctx, owner)) }
+  return { summary: words.join(' · '), left: formatBalance(await ledger.balanceOf(ctx, owner)) }
 }
 
 export const formatBalance = ({ available }: { available: bigint }): string =>

@@ -40,7 +40,7 @@ function turnsIn(page: unknown): string {
   return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>')
 }
 
-test('without scripts a model answers in the page, in several turns, and the wallet pays', async () => {
+test('chats over several turns without JavaScript and charges the wallet', async () => {
   const before = await walletOf('olga')
   const first = await send(olga, { text: 'Ahoy <script>alert(1)</script>', system: 'Be brief.' })
   expect(first.status).toBe(200)
@@ -62,7 +62,7 @@ test('without scripts a model answers in the page, in several turns, and the wal
   const turns = turnsIn(page)
   expect(JSON.parse(turns)).toEqual([
     { role: 'user', content: 'Ahoy <script>alert(1)</script>' },
-    { role: 'assistant', content: 'Ahoy <script>alert(1)</script>', told: expect.any(String) },
+    { role: 'assistant', content: 'Ahoy <script>alert(1)</script>', summary: expect.any(String) },
   ])
   const second = await send(olga, { text: 'And now', turns })
   expect(JSON.parse(turnsIn(second.body))).toHaveLength(4)
@@ -71,21 +71,21 @@ test('without scripts a model answers in the page, in several turns, and the wal
   )
 })
 
-test('with scripts it is the gateway’s own stream, and what it came to is told to its owner alone', async () => {
+test('streams with JavaScript and shows the cost summary to its owner only', async () => {
   const answer = await send(olga, { text: 'one two three', stream: 'yes' })
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(String(answer.body)).toContain('"content":"one"')
   expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
   const its = `${path}/${answer.headers.get('x-request-id')}`
-  const told = await olga.open(its)
-  expect(told.text('told')).toMatch(/^demo\/chat · tokens: \d+ in, 3 out · /)
-  expect(told.text('left')).toEndWith(' credits')
+  const summary = await olga.open(its)
+  expect(summary.text('summary')).toMatch(/^demo\/chat · tokens: \d+ in, 3 out · /)
+  expect(summary.text('left')).toEndWith(' credits')
   expect((await cy.open(its)).status).toBe(404)
   for (const odd of ['x', '%00', '..%2f'])
     expect((await olga.open(`${path}/${odd}`)).status).toBe(404)
 })
 
-test('refusals are in words of the page, the message stays, and nothing is charged', async () => {
+test('shows errors in page terms, keeps the message and charges nothing', async () => {
   const kept = await walletOf('olga')
   const refused = async (values: Record<string, string>, browser = olga) => {
     const plain = await send(browser, { text: 'Hello "there"', ...values })
@@ -93,36 +93,41 @@ test('refusals are in words of the page, the message stays, and nothing is charg
     expect(streamed.status).toBe(plain.status)
     const sentence = said(plain).replaceAll('&quot;', '"')
     // That it is a stream is a part of what is held for.
-    const wordsOf = (text: string) => text.replace(/cost [\d.]+/, 'cost')
+    const wordsOf = (text: string) => text.replace(/cost up to [\d.]+/, 'cost')
     expect(wordsOf(streamed.text('error.message'))).toBe(wordsOf(sentence))
     expect(String(plain.body)).toContain('Hello &quot;there&quot;</textarea>')
     return [plain.status, sentence]
   }
   expect(await refused({}, cy)).toEqual([
     402,
-    expect.stringMatching(/^This can cost 0\.\d+ credits and your wallet has 0\. .*“At most”/),
+    expect.stringMatching(
+      /^This request can cost up to 0\.\d+ credits and your wallet has 0\. .*“Max tokens”/,
+    ),
   ])
   expect(await refused({ model: 'demo/none' })).toEqual([
     404,
-    'The model demo/none is not served here. Choose another.',
+    'The model demo/none is not available. Choose another model.',
   ])
   expect(await refused({ model: 'demo/image' })).toEqual([400, expect.any(String)])
   for (const most of ['0', '1.5', 'many', '-3']) {
     expect(await refused({ max_tokens: most })).toEqual([
       400,
-      '“At most” is a whole number of tokens, 1 or more.',
+      'Enter a whole number of max tokens, 1 or more.',
     ])
   }
   const many = JSON.stringify(Array.from({ length: 99 }, () => ({ role: 'user', content: 'x' })))
   const odd = ['', '{', '[1]', '[{"role":"system","content":"x"}]', '[{"role":"user"}]', many]
   for (const turns of odd) {
-    expect(await refused({ turns })).toEqual([400, expect.stringContaining('Begin a new one')])
+    expect(await refused({ turns })).toEqual([
+      400,
+      expect.stringContaining('Start a new conversation'),
+    ])
   }
   expect(await walletOf('olga')).toEqual(kept)
   expect((await walletOf('cyrus')).total).toBe(0)
 })
 
-test('no other page, no other session and no larger form asks', async () => {
+test('rejects other origins, other sessions and larger forms', async () => {
   const { token = '' } = hidden(String((await olga.open(path)).body), path)
   const its = hidden(String((await cy.open(path)).body), path).token ?? ''
   const fields = { ...draft, text: 'Hello' }
@@ -140,7 +145,7 @@ test('no other page, no other session and no larger form asks', async () => {
   expect(await h.kept()).toEqual(kept)
 })
 
-test('it counts among the gateway requests of its address', async () => {
+test('counts as gateway requests of the client address', async () => {
   const other = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '2' })
   const bea = await signedUp(other, 'beatrice')
   const ask = () => bea.fill(path, path, { ...draft, text: 'Hello' })
@@ -152,11 +157,11 @@ test('it counts among the gateway requests of its address', async () => {
     429,
     '60',
   ])
-  expect(said(third)).toContain('more than 2 requests a minute')
+  expect(said(third)).toContain('More than 2 requests a minute')
   await other.close()
 })
 
-test('a link chooses the model; without one the cheapest is', async () => {
+test('selects the model of the link, or the cheapest one', async () => {
   const chosen = String((await olga.open(`${path}?model=demo%2Fomni`)).body)
   expect(chosen).toMatch(/<option value="demo\/omni"\s+selected/)
   const page = String((await olga.open(`${path}?model=no%22such`)).body)

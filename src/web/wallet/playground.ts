@@ -5,11 +5,11 @@ import type { ModelResponse } from '../../gateway/catalogue/schemas.ts'
 import { playModelsMax, promptCharsMax } from '../../limits.ts'
 import { perMillion } from '../catalogue.ts'
 import { withQuery } from '../components.ts'
-import { alert, form, hiddenField, selectField, textArea } from '../forms.ts'
+import { alert, button, form, hiddenField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { playgroundPath } from '../paths.ts'
-import { walletTabs } from './parts.ts'
+import { walletTabs } from './overview.ts'
 import type { ChatDraft, Turn } from './playground-chat.ts'
 
 /** Limits the hold of a first request. */
@@ -49,11 +49,11 @@ function modelField(models: ModelResponse[], selected: string): Html {
   </div>`
 }
 
-const renderTurn = ({ role, content, told }: Turn): Html =>
+const renderTurn = ({ role, content, summary }: Turn): Html =>
   html`<article class="turn ${role}">
     <h2>${role === 'user' ? 'You' : 'Model'}</h2>
     <p class="turn-text">${content}</p>
-    ${told !== undefined && html`<p class="small">${told}</p>`}
+    ${summary !== undefined && html`<p class="small">${summary}</p>`}
   </article>`
 
 const settings = (models: ModelResponse[], { model, system, max_tokens }: ChatDraft): Html =>
@@ -106,8 +106,9 @@ export function playgroundPage(
     ${alert(message)}
     ${textArea({ label: 'Message', name: 'text', value: draft.text, max: promptCharsMax, required: true })}
     <p class="actions">
-      <button class="button">Send</button
-      ><a class="button quiet" href="${withQuery(playgroundPath, { model })}">New conversation</a>
+      ${button('Send')}<a class="button quiet" href="${withQuery(playgroundPath, { model })}"
+        >New conversation</a
+      >
     </p>
     <p class="small">Balance: <span data-left>${left}</span></p>
   </div>`

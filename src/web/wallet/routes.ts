@@ -12,8 +12,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { findLatestSpending } from '../../ledger/spending.ts'
 import { playBytesMax } from '../../limits.ts'
 import { getSpending, listUsedModels } from '../../models/spending.ts'
-import { queryOf } from '../components.ts'
-import type { SubmittedForm } from '../forms.ts'
+import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playgroundPath } from '../paths.ts'
 import {
@@ -45,16 +44,12 @@ const filterModelsMax = 300
 
 const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
 
-async function getWalletPage(
-  req: UserRequest,
-  message?: string,
-  submitted?: SubmittedForm,
-): Promise<Page> {
-  const { ctx, token, request, visitor } = req
+async function getWalletPage(req: UserRequest, message?: string, submitted?: Form): Promise<Page> {
+  const { ctx, token, query, visitor } = req
   const { wallet, name } = visitor.person
   const owner = ownerOf(req)
   const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
-  const drawn = { days: daysIn(queryOf(request)), models: chartModelsMax }
+  const drawn = { days: daysIn(query), models: chartModelsMax }
   const [account, last, spending, entries] = await Promise.all([
     ledger.balanceOf(ctx, owner),
     findLatestSpending(
@@ -66,7 +61,7 @@ async function getWalletPage(
   ])
   const { gateway } = ctx.urls
   const cap = ctx.config.dailyCapCredits
-  const form = { token, message, submitted, done: queryOf(request).get('done') }
+  const form = { token, message, submitted, done: query.get('done') }
   return walletPage({ ...form, wallet, gateway, name, account, keys, last, cap, spending, entries })
 }
 
@@ -90,9 +85,13 @@ async function completeTurn(req: UserRequest, draft: ChatDraft): Promise<Page> {
     return { ...page, status: response.status, headers: wait ? { 'retry-after': wait } : {} }
   }
   const requestId = getRequestContext(req.request).id
-  const { told } = (await findRequestSummary(req.ctx, ownerOf(req), requestId)) ?? {}
+  const { summary } = (await findRequestSummary(req.ctx, ownerOf(req), requestId)) ?? {}
   const question = { role: 'user', content: draft.text } as const
-  const reply = { role: 'assistant', content: messageText(body), ...(told && { told }) } as const
+  const reply = {
+    role: 'assistant',
+    content: messageText(body),
+    ...(summary && { summary }),
+  } as const
   const turns = [...(draft.turns ?? []), question, reply]
   return getPlaygroundPage(req, { ...draft, text: '', turns })
 }
@@ -112,12 +111,12 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
       userPage(input, async (req) => {
         const account = accountOf(ownerOf(req))
         const models = await listUsedModels(ctx.db.read, account, filterModelsMax)
-        return historyPage(ctx, { account, models, query: queryOf(req.request) })
+        return historyPage(ctx, { account, models, query: req.query })
       }),
     )
     .get('/wallet/history.csv', ({ input }) =>
       requireUser(input, async (req) => {
-        const filters = readFilters(queryOf(req.request))
+        const filters = readFilters(req.query)
         return csvResponse(
           'history',
           formatHistory(await readRows(ctx, accountOf(ownerOf(req)), filters)),
@@ -125,12 +124,10 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
       }),
     )
     .get('/wallet/ledger', ({ input }) =>
-      userPage(input, (req) => ledgerPage(ctx, ownerOf(req), queryOf(req.request))),
+      userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
     )
     .get(playgroundPath, ({ input }) =>
-      userPage(input, (req) =>
-        getPlaygroundPage(req, emptyDraft(queryOf(req.request).get('model') ?? '')),
-      ),
+      userPage(input, (req) => getPlaygroundPage(req, emptyDraft(req.query.get('model') ?? ''))),
     )
     .post(
       playgroundPath,

@@ -38,24 +38,24 @@ async function newKey(values: Record<string, string>): Promise<string> {
   return /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0] ?? ''
 }
 
-test('a key is made with a cap, spends within it, is changed, and revoked; its last use is told', async () => {
+test('creates a key with a daily limit, spends, changes and revokes it, and shows its last use', async () => {
   await wallet('olga', 5n)
   expect(await bodyOf(olga, '/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
   const key = await newKey({ name: 'laptop', dailyCap: '0' })
   const prefix = key.slice(0, 11)
   const ask = () => h.visit('POST', '/v1/chat/completions', { key, body: chat })
   expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
-  expect(await bodyOf(olga, '/wallet')).toContain('never spent with')
+  expect(await bodyOf(olga, '/wallet')).toContain('never used')
   for (const dailyCap of ['-1', 'x', '1e9']) {
     expect((await keys({ cap: prefix, dailyCap })).status).toBe(400)
   }
   const changed = await keys({ cap: prefix, dailyCap: '12.5' })
   expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=cap#keys'])
-  expect(await bodyOf(olga, '/wallet?done=cap')).toContain('The cap is set.')
+  expect(await bodyOf(olga, '/wallet?done=cap')).toContain('Daily limit updated.')
   expect((await ask()).status).toBe(200)
   const page = await bodyOf(olga, '/wallet')
   expect(page).toContain('value="12.5"')
-  expect(page).toMatch(/last spent with <time datetime="2026-05-04">4 May 2026/)
+  expect(page).toMatch(/last used <time datetime="2026-05-04">4 May 2026/)
   expect((await keys({ cap: prefix })).status).toBe(303)
   expect(await h.visit('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
     data: [{ id: prefix, daily_cap: null, name: 'laptop' }],
@@ -64,18 +64,18 @@ test('a key is made with a cap, spends within it, is changed, and revoked; its l
   expect((await ask()).status).toBe(401)
 })
 
-test('the keys of another person are neither changed nor revoked, nor are odd ones', async () => {
+test('does not change or revoke keys of other people or malformed prefixes', async () => {
   const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
   const kept = await h.kept()
   for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
     expect((await keys({ revoke: odd }, cy)).status).toBe(404)
     const capped = await keys({ cap: odd, dailyCap: '1' }, cy)
-    expect([capped.status, said(capped)]).toEqual([404, expect.stringContaining('no such key')])
+    expect([capped.status, said(capped)]).toEqual([404, expect.stringContaining('was not found')])
   }
   expect(await h.kept()).toEqual(kept)
 })
 
-test('what was typed stays where the form was refused', async () => {
+test('keeps the typed values after an error', async () => {
   const made = await keys({ name: 'my <key>', dailyCap: '10000000000' })
   expect([made.status, said(made)]).toEqual([400, expect.stringContaining('below 1,000,000,000')])
   expect(String(made.body)).toMatch(/name="name"\s+value="my &lt;key&gt;"/)
@@ -84,7 +84,7 @@ test('what was typed stays where the form was refused', async () => {
   const odd = String((await keys({ cap, dailyCap: '0.0000001' })).body)
   expect(odd.match(/value="0.0000001"/g)).toHaveLength(1)
   await keys({ revoke: cap })
-  expect(await bodyOf(olga, '/wallet?done=revoke')).toContain('The key is revoked.')
+  expect(await bodyOf(olga, '/wallet?done=revoke')).toContain('API key revoked.')
 })
 
 const used = {
@@ -104,9 +104,9 @@ const used = {
   firstByteMs: null,
 } as const
 
-test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => {
+test('charts spending by day and by model for 7, 30 or 90 days', async () => {
   const account = await wallet('cyrus')
-  expect(await bodyOf(cy, '/wallet')).toContain('Nothing in these days')
+  expect(await bodyOf(cy, '/wallet')).toContain('No usage in this period')
   const add = (model: string, daysAgo: number, credits: number) =>
     h.ctx.db.tx((db) =>
       insertUse(db, {
@@ -124,9 +124,9 @@ test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => 
   const [week, month, quarter, other] = await Promise.all(
     [7, 30, 90, 8].map((days) => bodyOf(cy, `/wallet?days=${days}`)),
   )
-  expect(week).toContain('2 credits in 7 days, at most 2 in one')
+  expect(week).toContain('2 credits in 7 days, peak 2 a day')
   expect(week).not.toContain('m/&lt;b&gt;')
-  expect(month).toContain('42 credits in 30 days, at most 40 in one')
+  expect(month).toContain('42 credits in 30 days, peak 40 a day')
   expect(month).toMatch(/<a href="\/wallet\/history\?model=m%2F%3Cb%3E">m\/&lt;b&gt;<\/a/)
   expect(quarter).toContain('542 credits in 90 days')
   expect(quarter?.match(/<rect\s+x=/g)).toHaveLength(90)
@@ -138,10 +138,10 @@ test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => 
   expect(other).toContain('in 30 days')
 })
 
-test('usage: pages, filters by model and days, and CSV as the API has it', async () => {
+test('pages and filters usage and exports the CSV of the API', async () => {
   const bea = await signedUp(h, 'beatrice')
   const account = await wallet('beatrice')
-  expect(await bodyOf(bea, '/wallet/history')).toContain('Nothing used yet')
+  expect(await bodyOf(bea, '/wallet/history')).toContain('No usage yet')
   await h.ctx.db.tx(async (db) => {
     for (let at = 0; at < 60; at += 1) {
       await insertUse(db, {
@@ -157,11 +157,11 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   })
   const first = await bodyOf(bea, '/wallet/history')
   expect(first).toContain('60 requests')
-  expect(first.match(/data-label="In"/g)).toHaveLength(50)
+  expect(first.match(/data-label="Input"/g)).toHaveLength(50)
   expect(first).toContain('0.012345</td>')
   expect(first).toContain('href="/wallet/history?page=2"')
   const second = await bodyOf(bea, '/wallet/history?page=2')
-  expect(second.match(/data-label="In"/g)).toHaveLength(10)
+  expect(second.match(/data-label="Input"/g)).toHaveLength(10)
   expect(second).not.toContain('rel="next"')
   const some = 'model=m%2Fodd&from=2026-04-01&to=2026-04-10'
   const filtered = await bodyOf(bea, `/wallet/history?${some}`)
@@ -177,9 +177,7 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   const all = await h.visit('GET', '/queries/history?format=csv', { key })
   expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
   for (const query of ['model=none', 'to=2020-01-01']) {
-    expect(await bodyOf(bea, `/wallet/history?${query}`)).toContain(
-      'No request fits what is chosen',
-    )
+    expect(await bodyOf(bea, `/wallet/history?${query}`)).toContain('No matching requests')
   }
   for (const odd of ['page=0', 'page=1.5', 'page=x', 'from=yesterday', 'to=2026-13-01']) {
     const answer = await bea.open(`/wallet/history?${odd}`)
@@ -189,9 +187,9 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   expect(await bodyOf(cy, '/wallet/history')).not.toContain('m/odd')
 })
 
-test('the ledger, in pages', async () => {
+test('pages the transactions', async () => {
   const dee = await signedUp(h, 'deedee')
-  expect(await bodyOf(dee, '/wallet/ledger')).toContain('Nothing moved yet')
+  expect(await bodyOf(dee, '/wallet/ledger')).toContain('No transactions yet')
   await wallet('deedee', 1n)
   const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
@@ -218,7 +216,7 @@ test('the ledger, in pages', async () => {
   expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
 })
 
-test('large amounts have the digits that they have, and no others', async () => {
+test('formats large amounts exactly', async () => {
   const max = await signedUp(h, 'maximilian')
   await wallet('maximilian', 999_999n)
   const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
@@ -229,13 +227,13 @@ test('large amounts have the digits that they have, and no others', async () => 
   expect(await bodyOf(max, '/wallet')).toMatch(/\$999,998\.99999\d+</)
 })
 
-test('nobody sees a wallet without a session, and how credits are added is said', async () => {
+test('requires a session and explains how to add credits', async () => {
   for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
     const answer = await h.visit('GET', `/wallet${path}`, { headers: { origin } })
     expect([path, answer.status]).toEqual([path, 303])
     expect(answer.headers.get('location')).toStartWith('/sign-in')
   }
   const page = await bodyOf(olga, '/wallet')
-  expect(page).toContain('Top-ups are not open here')
+  expect(page).toContain('Online payments are not available')
   expect(page).toContain('berth grant olga 5')
 })

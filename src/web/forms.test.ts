@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { claimedBy, signedUp } from '../testing/pages.ts'
 import { openTestHouse } from '../testing/test-server.ts'
 
-test('what cannot be undone is asked before it is sent, without scripts too', async () => {
+test('asks for confirmation of every irreversible action without JavaScript', async () => {
   const h = await openTestHouse()
   const ann = await h.person('ann')
   const id = await ann.publish({ store: true })
@@ -23,11 +23,11 @@ test('what cannot be undone is asked before it is sent, without scripts too', as
   expect(forms).toHaveLength(7)
   for (const one of forms) {
     const [, outside = '', asked = ''] =
-      /^([^]*?)(<div class="confirm-dialog"[^]*)$/.exec(one) ?? []
+      /^([^]*?)(<div\s+class="confirm-dialog"[^]*)$/.exec(one) ?? []
     const [, opens] = /type="button"[^>]*popovertarget="([^"]+)"/.exec(outside) ?? []
     expect([outside.match(/<button/g)?.length, asked]).toEqual([
       1,
-      expect.stringContaining(`id="${opens}" popover`),
+      expect.stringMatching(new RegExp(`id="${opens}"\\s+popover`)),
     ])
   }
   await h.close()
