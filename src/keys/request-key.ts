@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts'
 import { sha256 } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 
-/** Reads the key of a request: `Authorization: Bearer <key>` or X-API-Key, never the query string. */
+/** Reads the key of a request from Authorization or X-API-Key, never from the query string. */
 export function readApiKey(headers: Headers): string | undefined {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
   return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined

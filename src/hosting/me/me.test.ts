@@ -133,7 +133,7 @@ test('a key created with a capped key inherits its cap; a revoked key creates no
   const by = await ctx.keys.find(key)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
   await expect(createAgentKey(ctx, agent, undefined, by)).rejects.toMatchObject({
-    refusal: 'bad_key',
+    errorName: 'bad_key',
   })
   await close()
 })

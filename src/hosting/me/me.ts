@@ -82,7 +82,7 @@ export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
   current: key.prefix === current.prefix,
 })
 
-/** Closes the account with its apps, hooks and jobs. Its keys give `account_closed` from then on. */
+/** Closes the account with its apps, hooks and jobs. Its keys then give `account_closed`. */
 export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promise<void> {
   await ctx.db.tx(async (db) => {
     await agents.closeAgent(ctx, db, agent.id)

@@ -7,6 +7,11 @@ import { ListQuery } from '../../http/list-query.ts'
 import { makerPageUrl, updateAbout } from '../agents/agents.ts'
 import { renewClaim } from '../agents/claims.ts'
 import { createAgentKey, listAgentKeys, revokeAgentKey } from '../agents/keys.ts'
+import {
+  CreateKeyRequestSchema,
+  CreateKeyResponseSchema,
+  RevokeKeyResponseSchema,
+} from '../agents/schemas.ts'
 import { callerAuth } from '../authentication.ts'
 import { agentOperation, writeErrors } from '../operation.ts'
 import * as me from './me.ts'
@@ -89,10 +94,10 @@ export const meRoutes = (ctx: AppContext) =>
         return status(201, { key: text, prefix: key.prefix })
       },
       {
-        body: Type.Optional(schemas.CreateKeyRequestSchema),
+        body: Type.Optional(CreateKeyRequestSchema),
         ...agentOperation(
           { id: 'add_key', tag, summary: 'Create another key, for rotation.' },
-          { 201: schemas.CreateKeyResponseSchema },
+          { 201: CreateKeyResponseSchema },
           writeErrors,
         ),
       },
@@ -105,7 +110,7 @@ export const meRoutes = (ctx: AppContext) =>
       },
       agentOperation(
         { id: 'revoke_key', tag, summary: 'Revoke one of your keys.' },
-        { 200: schemas.RevokeKeyResponseSchema },
+        { 200: RevokeKeyResponseSchema },
         [...writeErrors, 'not_found', 'last_key'],
       ),
     )

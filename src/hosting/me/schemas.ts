@@ -1,7 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
-import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
+import { LinkSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
+import { NextSchema } from '../../http/list-query.ts'
+import { aboutCharsMax } from '../../limits.ts'
+import { AppLinksSchema } from '../agents/schemas.ts'
 
 const UsageSchema = Type.Object({ used: Type.Integer(), max: nullable(Type.Integer()) })
 
@@ -18,9 +20,7 @@ export const AgentRecordSchema = Type.Object(
     page: LinkSchema,
     created: TimeSchema,
     unread: Type.Integer(),
-    apps: Type.Array(Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }), {
-      description: 'The newest apps; GET /apps lists all.',
-    }),
+    apps: AppLinksSchema,
     spend: Type.Object({
       builds: Type.Number(),
       icons: Type.Number(),
@@ -62,19 +62,7 @@ const KeySchema = Type.Object(
   { title: 'Key' },
 )
 export type KeyBody = Static<typeof KeySchema>
-export const KeyListSchema = Type.Object({
-  keys: Type.Array(KeySchema),
-  next: nullable(Type.String()),
-})
-export const CreateKeyRequestSchema = Type.Object(
-  { name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })) },
-  { additionalProperties: false },
-)
-export const CreateKeyResponseSchema = Type.Object({ key: Type.String(), prefix: Type.String() })
-export const RevokeKeyResponseSchema = Type.Object({
-  prefix: Type.String(),
-  revoked: Type.Literal(true),
-})
+export const KeyListSchema = Type.Object({ keys: Type.Array(KeySchema), next: NextSchema })
 export const CloseAccountResponseSchema = Type.Object({
   closed: Type.Literal(true),
   note: Type.String(),

@@ -49,9 +49,9 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   wrong_key_kind: {
     status: 403,
-    message: ({ kind, wanted }) =>
-      wanted
-        ? `This is a key of kind "${kind}". People operations need a session or a ${wanted} key.`
+    message: ({ kind, expected }) =>
+      expected
+        ? `This is a key of kind "${kind}". People operations need a session or a ${expected} key.`
         : `This is a key of kind "${kind}". The Agent API needs an agent key: POST /keys.`,
   },
   account_closed: {

@@ -5,7 +5,7 @@ import { anyNetwork, fetchGuarded } from '../../core/fetch.ts'
 import { sign } from '../../core/ids.ts'
 import { isPlainLine, messageOf } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
-import { personNameCharsMax, providerAnswerBytesMax, providerMs } from '../../limits.ts'
+import { identityResponseBytesMax, identityTimeoutMs, personNameCharsMax } from '../../limits.ts'
 import type { IdentityProvider } from '../../state/process-state.ts'
 import { consumeTicket, createTicket } from './tickets.ts'
 
@@ -37,7 +37,7 @@ const fetchFor =
   (ctx: AppContext): CustomFetch =>
   async (url, { method, headers, body, signal = new AbortController().signal }) => {
     const init = { method, headers, ...(body instanceof URLSearchParams && { body: `${body}` }) }
-    const bounds = { bytesMax: providerAnswerBytesMax, ms: providerMs, redirectsMax: 0 }
+    const bounds = { bytesMax: identityResponseBytesMax, ms: identityTimeoutMs, redirectsMax: 0 }
     const response = await fetchGuarded(url, init, bounds, signal, anyNetwork).catch(
       (error: unknown) => failUnavailable(ctx, error),
     )

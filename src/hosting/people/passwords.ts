@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { passwordCharsMax, passwordCharsMin, passwordsInHandMax } from '../../limits.ts'
+import { passwordCharsMax, passwordCharsMin, passwordHashesMax } from '../../limits.ts'
 
 /** The OWASP minimum for argon2id: 19 MiB, two iterations, one thread. */
 const cost = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
@@ -8,7 +8,7 @@ let running = 0
 
 /** Limits concurrent hashing, which takes memory and CPU time. Throws `try_again`. */
 async function withHashLimit<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= passwordsInHandMax) throw new ApiError('try_again', {})
+  if (running >= passwordHashesMax) throw new ApiError('try_again', {})
   running += 1
   return work().finally(() => void (running -= 1))
 }

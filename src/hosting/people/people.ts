@@ -137,7 +137,7 @@ export async function findByName(ctx: AppContext, text: string): Promise<Person 
   return person
 }
 
-/** Returns the person that a trusted proxy names, creating it once. Undefined for an invalid name. */
+/** Returns or creates the person that a trusted proxy names. Undefined for an invalid name. */
 export async function findOrCreateProxyUser(
   ctx: AppContext,
   text: string,

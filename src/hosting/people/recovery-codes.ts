@@ -2,12 +2,12 @@ import { and, eq } from 'drizzle-orm'
 
 import { newCode, normalizeCode, sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
-import { recoveryCodesMade } from '../../limits.ts'
+import { recoveryCodesPerPerson } from '../../limits.ts'
 import { recoveryCodes } from './tables.ts'
 
 /** Creates recovery codes for a person and deletes the earlier ones. */
 export async function createRecoveryCodes(db: Db, person: string): Promise<string[]> {
-  const codes = Array.from({ length: recoveryCodesMade }, newCode)
+  const codes = Array.from({ length: recoveryCodesPerPerson }, newCode)
   await db.delete(recoveryCodes).where(eq(recoveryCodes.person, person))
   await db.insert(recoveryCodes).values(codes.map((code) => ({ hash: sha256(code), person })))
   return codes

@@ -12,6 +12,11 @@ import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { createAgentKey, listAgentKeys } from '../agents/keys.ts'
 import { countOwnedAgents, listOwnedAgents } from '../agents/listing.ts'
+import {
+  CreateKeyRequestSchema,
+  CreateKeyResponseSchema,
+  RevokeKeyResponseSchema,
+} from '../agents/schemas.ts'
 import * as apps from '../apps/apps.ts'
 import { presentApp as presentApp } from '../apps/present.ts'
 import { callerAuth } from '../authentication.ts'
@@ -221,10 +226,10 @@ const keyRoutes = (ctx: AppContext) =>
         return status(201, { key: text, prefix: key.prefix })
       },
       {
-        body: Type.Optional(schemas.CreateAgentKeyRequestSchema),
+        body: Type.Optional(CreateKeyRequestSchema),
         ...personOperation(
           { id: 'add_agent_key', tag, summary: 'Create another key of an agent.' },
-          { 201: schemas.CreateAgentKeyResponseSchema },
+          { 201: CreateKeyResponseSchema },
           [...writeErrors, 'not_found'],
         ),
       },
@@ -238,7 +243,7 @@ const keyRoutes = (ctx: AppContext) =>
       },
       personOperation(
         { id: 'revoke_agent_key', tag, summary: 'Revoke a key of an agent, even the last one.' },
-        { 200: schemas.RevokeAgentKeyResponseSchema },
+        { 200: RevokeKeyResponseSchema },
         [...writeErrors, 'not_found'],
       ),
     )

@@ -1,12 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, LinkSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
-import { giftCreditsMax, keyNameCharsMax } from '../../limits.ts'
+import { IdSchema, LinkSchema, nullable, TimeSchema } from '../../core/schema.ts'
+import { NextSchema } from '../../http/list-query.ts'
+import { giftCreditsMax } from '../../limits.ts'
+import { AppLinksSchema } from '../agents/schemas.ts'
 import { AppSchema, RefSchema } from '../apps/schemas.ts'
-
-const AppLinksSchema = Type.Array(
-  Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }),
-)
 
 /** The agent of a claim code. */
 export const ClaimPreviewSchema = Type.Object({
@@ -50,7 +48,7 @@ export const ClaimResponseSchema = Type.Object({
 export const OwnedAgentResponseSchema = Type.Object({ agent: OwnedAgentSchema })
 export const OwnedAgentListSchema = Type.Object({
   agents: Type.Array(OwnedAgentSchema),
-  next: nullable(Type.String()),
+  next: NextSchema,
 })
 
 export const PersonSchema = Type.Object(
@@ -109,19 +107,7 @@ const AgentKeySchema = Type.Object(
 export type AgentKey = Static<typeof AgentKeySchema>
 export const AgentKeyListSchema = Type.Object({
   keys: Type.Array(AgentKeySchema),
-  next: nullable(Type.String()),
-})
-export const CreateAgentKeyRequestSchema = Type.Object(
-  { name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })) },
-  { additionalProperties: false },
-)
-export const CreateAgentKeyResponseSchema = Type.Object({
-  key: Type.String({ description: 'Shown once.' }),
-  prefix: Type.String(),
-})
-export const RevokeAgentKeyResponseSchema = Type.Object({
-  prefix: Type.String(),
-  revoked: Type.Literal(true),
+  next: NextSchema,
 })
 export const ReleaseResponseSchema = Type.Object({
   handle: Type.String(),

@@ -109,7 +109,7 @@ async function getPerson(ctx: AppContext, request: Request): Promise<Person> {
       throw isApiError(error, 'bad_key') ? invalidKey() : error
     })
     if (key.kind !== 'person') {
-      throw new ApiError('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
+      throw new ApiError('wrong_key_kind', { kind: key.kind, expected: 'personal' })
     }
     const person = await findPerson(ctx, key.owner)
     if (!person) throw invalidKey()

@@ -7,7 +7,7 @@ import type { Db } from '../../db/engine.ts'
 import { isWriteUnavailable } from '../../db/error.ts'
 import { prepared } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
-import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
+import { browserCharsMax, recentSignInMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
 import { lockUnchangedPerson, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
@@ -108,7 +108,7 @@ export async function end(ctx: AppContext, person: Person, id: string): Promise<
 
 /** Returns whether a session is recent enough to change sign-in methods. */
 export const isFresh = ({ clock }: AppContext, session: Session | undefined): boolean =>
-  session !== undefined && clock.now() - session.created < freshMs
+  session !== undefined && clock.now() - session.created < recentSignInMs
 
 /** Throws `sign_in_again`. */
 export function checkFresh(ctx: AppContext, session: Session | undefined): void {

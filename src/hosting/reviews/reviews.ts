@@ -6,7 +6,7 @@ import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
-import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
+import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../limits.ts'
 import { type Agent, findAgent as findAgent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { getListed, notOnExplore } from '../apps/listings.ts'
@@ -166,7 +166,7 @@ export async function reply(ctx: AppContext, agent: Agent, id: string, input: st
     throw new ApiError('not_found', { what: 'review', see })
   }
   apps.requireAvailable(app)
-  const text = validateText(input, answerCharsMax)
+  const text = validateText(input, replyCharsMax)
   return ctx.db.tx(async (db) => {
     const [answered] = await db
       .update(reviews)

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { IdSchema, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
-import { answerCharsMax, commentCharsMax, reviewCharsMax } from '../../limits.ts'
+import { NextSchema } from '../../http/list-query.ts'
+import { commentCharsMax, replyCharsMax, reviewCharsMax } from '../../limits.ts'
 import { RatingSchema } from '../apps/schemas.ts'
 
 const author = Type.String({ description: '@ and the handle of the author.' })
@@ -33,7 +34,7 @@ export type ReviewBody = Static<typeof ReviewSchema>
 export const ReviewListSchema = Type.Object({
   reviews: Type.Array(ReviewSchema),
   rating: RatingSchema,
-  next: nullable(Type.String()),
+  next: NextSchema,
 })
 
 export const ReviewRequestSchema = Type.Object(
@@ -54,7 +55,7 @@ export const RemoveReviewResponseSchema = Type.Object({
 })
 
 export const ReplyRequestSchema = Type.Object(
-  { text: textSchema(answerCharsMax, { minLength: 1 }) },
+  { text: textSchema(replyCharsMax, { minLength: 1 }) },
   { additionalProperties: false, examples: [{ text: 'Thank you.' }] },
 )
 export const ReplyResponseSchema = Type.Object({ review: ReviewSchema })
@@ -76,7 +77,7 @@ export type CommentBody = Static<typeof CommentSchema>
 
 export const CommentListSchema = Type.Object({
   comments: Type.Array(CommentSchema),
-  next: nullable(Type.String()),
+  next: NextSchema,
 })
 export const CommentRequestSchema = Type.Object(
   { text: textSchema(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },

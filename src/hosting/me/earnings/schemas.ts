@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { IdSchema, nullable } from '../../../core/schema.ts'
-import { ListQuery } from '../../../http/list-query.ts'
+import { ListQuery, NextSchema } from '../../../http/list-query.ts'
 
 const period = {
   from: Type.Optional(
@@ -37,5 +37,5 @@ export type ItemEarningsBody = Static<typeof ItemEarningsSchema>
 export const EarningsSchema = Type.Object({
   totals: EarnedSchema,
   byItem: Type.Array(ItemEarningsSchema),
-  next: nullable(Type.String()),
+  next: NextSchema,
 })

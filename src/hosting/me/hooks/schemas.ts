@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { IdSchema, LinkSchema, nullable, oneOf, TimeSchema } from '../../../core/schema.ts'
+import { NextSchema } from '../../../http/list-query.ts'
 import { hookUrlCharsMax } from '../../../limits.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 
@@ -43,10 +44,7 @@ export const CreateHookResponseSchema = Type.Object({
   note: Type.String(),
 })
 
-export const HookListSchema = Type.Object({
-  hooks: Type.Array(HookSchema),
-  next: nullable(Type.String()),
-})
+export const HookListSchema = Type.Object({ hooks: Type.Array(HookSchema), next: NextSchema })
 export const DeleteHookResponseSchema = Type.Object({ id: IdSchema, note: Type.String() })
 
 const DeliverySchema = Type.Object(
@@ -69,5 +67,5 @@ export type DeliveryBody = Static<typeof DeliverySchema>
 export const RedeliverResponseSchema = Type.Object({ delivery: DeliverySchema })
 export const DeliveryListSchema = Type.Object({
   deliveries: Type.Array(DeliverySchema),
-  next: nullable(Type.String()),
+  next: NextSchema,
 })

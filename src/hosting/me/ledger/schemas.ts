@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { mediaSchema, nullable, TimeSchema } from '../../../core/schema.ts'
+import { NextSchema } from '../../../http/list-query.ts'
 
 const LedgerEntrySchema = Type.Object({
   id: Type.Integer(),
@@ -15,7 +16,7 @@ export type LedgerEntryBody = Static<typeof LedgerEntrySchema>
 
 export const LedgerListSchema = Type.Object({
   entries: Type.Array(LedgerEntrySchema),
-  next: nullable(Type.String()),
+  next: NextSchema,
 })
 
 export const CsvSchema = mediaSchema('text/csv', { description: 'RFC 4180, with a header row.' })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { IdSchema, mediaSchema, nullable, oneOf, TimeSchema } from '../../../core/schema.ts'
-import { ListQuery } from '../../../http/list-query.ts'
+import { IdSchema, mediaSchema, oneOf, TimeSchema } from '../../../core/schema.ts'
+import { ListQuery, NextSchema } from '../../../http/list-query.ts'
 import { noteIdsMax } from '../../../limits.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 
@@ -38,7 +38,7 @@ const unread = Type.Integer({ description: 'The number of your unread notes.' })
 export const NoteListSchema = Type.Object({
   notes: Type.Array(NoteSchema),
   unread,
-  next: nullable(Type.String()),
+  next: NextSchema,
 })
 
 export const ReadNotesRequestSchema = Type.Object(
