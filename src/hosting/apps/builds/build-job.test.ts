@@ -163,7 +163,7 @@ test('a rewriting change is repaired once, then accepted', async () => {
   const small = says(inBlock(pageOf(lines.join('\n').replace('line 3<', 'line <b>3</b><'))))
   const first = await change(await published(), [rewritten, small])
   expect(first.job).toMatchObject({ state: 'done', charged: 2 * callCredits })
-  expect(first.calls.map(lastWords)[1]).toMatch(/rewrote more than was before/)
+  expect(first.calls.map(lastWords)[1]).toMatch(/rewrote more than was asked for/)
   expect(lastWords(first.calls[0] ?? {})).toContain('<p>line 59</p>')
   const second = await change(await published(), [rewritten, rewritten])
   expect(second.job).toMatchObject({ state: 'done', result: { version: 2 } })

@@ -13,7 +13,6 @@ import { listAssets } from '../assets/assets.ts'
 import type { AssetRequest } from '../assets/schemas.ts'
 import { readPage } from '../page-content.ts'
 import { type Budget, budgetOf, buildAssetsMax, getBuilderModel, repairsMax } from './budget.ts'
-import { addUsage } from './build-usage.ts'
 import { type BuildData, BuildDataSchema, BuildInputSchema } from './job-data.ts'
 import { discardBuild } from './notifications.ts'
 import { checkPage, isRewritten, type PageCheck } from './page-checks.ts'
@@ -21,6 +20,7 @@ import { parsePlan, type Plan } from './plan.ts'
 import { previewPage } from './preview.ts'
 import { changePrompt, pagePrompt, planPrompt, repairPrompt } from './prompts.ts'
 import { type BuildRun, publishBuild } from './publish-build.ts'
+import { addUsage } from './settlement.ts'
 
 const callMs = 4 * minute
 /** Keeps a response that is sent back to the model within the priced tokens. */

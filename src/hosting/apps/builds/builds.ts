@@ -24,8 +24,8 @@ import type { PublishAppRequest } from '../schemas.ts'
 import type { PublishVersionRequest } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
 import { budgetOf, getBuilderModel } from './budget.ts'
-import { reserveFreeBudget } from './free-credits.ts'
 import type { BuildInput } from './job-data.ts'
+import { reserveFreeBudget } from './settlement.ts'
 
 const kind = 'build'
 const buildMs = 10 * minute

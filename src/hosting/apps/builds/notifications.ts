@@ -7,7 +7,7 @@ import { appUrl } from '../../app-url.ts'
 import { notify } from '../../notifications/notifications.ts'
 import type { App } from '../apps.ts'
 import { deleteUnbuilt } from '../new-app.ts'
-import { recountFreeBudget } from './free-credits.ts'
+import { recountFreeBudget } from './settlement.ts'
 
 interface FinishedBuild {
   app: App

@@ -1,10 +1,7 @@
 import type { PreviewResult } from '../../../browser/preview.ts'
 import type { AppContext } from '../../../context.ts'
-import { nano } from '../../../core/money.ts'
 import { ApiError } from '../../../errors.ts'
 import type { JobRun, Outcome } from '../../../jobs/handler.ts'
-import { listOpenHolds } from '../../../ledger/job-holds.ts'
-import { settleHold } from '../../../ledger/ledger.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
 import type { Inspection } from '../../../scan/inspection.ts'
 import type { ServiceModel } from '../../models/model-call.ts'
@@ -13,12 +10,11 @@ import { type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
 import { notifyListed } from '../notifications.ts'
 import * as pages from '../page-content.ts'
 import { addVersion } from '../versions/versions.ts'
-import { recordBuildUsage } from './build-usage.ts'
-import { findFreePart, recountFreeBudget } from './free-credits.ts'
 import type { BuildData, BuildInput } from './job-data.ts'
 import { notifyBuilt } from './notifications.ts'
 import { plannedTexts } from './plan.ts'
 import { storeScreenshot } from './preview.ts'
+import { settleBuild } from './settlement.ts'
 
 export type BuildRun = JobRun<BuildInput, BuildData>
 
@@ -73,12 +69,7 @@ export async function publishBuild(
       const lists = store && issues.length === 0
       const shown = lists ? await apps.updateApp(ctx, db, app, { listed: 'on' }) : app
       if (lists) await notifyListed(ctx, db, shown)
-      const [hold] = await listOpenHolds(db, job.id)
-      if (!hold) throw new Error(`the build ${job.id} has no open hold`)
-      const settled = await settleHold(ctx, db, hold, nano(spent - unused))
-      const { account, charged } = settled
-      await recountFreeBudget(db, job, await findFreePart(db, account, charged))
-      await recordBuildUsage(ctx, db, { by, job, hold: settled, used })
+      const charged = await settleBuild(ctx, db, job, { by, used, cost: spent - unused })
       await notifyBuilt(ctx, db, { app: shown, job, charged, reasons: [...reasons, ...issues] })
       return { version: shown.version }
     },
