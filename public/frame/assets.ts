@@ -1,12 +1,12 @@
 import { listen } from './listen.ts'
 import { field } from './messages.ts'
 
-/** `service.assets` of document 1, section 2. Files come as blobs, in one message of the shell. */
+/** `service.assets` (document 1, section 2). The shell sends the files as blobs in one message. */
 export interface Assets {
-  /** Resolves to the list of names, once the files are there. */
+  /** Resolves to the list of names when the files have arrived. */
   ready: Promise<string[]>
   names(): string[]
-  /** An address for img, audio or CSS url(); '' for a missing file. */
+  /** Returns a URL for img, audio or CSS url(); '' for a missing file. */
   url(name: string): string
   image(name: string): Promise<HTMLImageElement | null>
   audio(name: string): Promise<HTMLAudioElement | null>
@@ -14,10 +14,10 @@ export interface Assets {
   json(name: string): Promise<unknown>
 }
 
-/** An iPhone may load no sound before a press: by then the app has it, and goes on. */
+/** Milliseconds to wait for audio: an iPhone may load none before a tap. */
 const waitMs = 3_000
 
-/** Loads an element from an address; null when it cannot be shown or played here. */
+/** Loads an element from a URL; null when this browser cannot show or play it. */
 const loaded = <E extends HTMLElement & { src: string }>(element: E, done: string, src: string) =>
   new Promise<E | null>((resolve) => {
     element.addEventListener(done, () => resolve(element), { once: true })

@@ -5,13 +5,13 @@ import { guard, lock } from './guard.ts'
 import { takeKeys } from './keys.ts'
 import { bases, histories, links } from './links.ts'
 import { listen, outliveOpening } from './listen.ts'
-import type { Run, Told } from './messages.ts'
+import type { AppMessage, Run } from './messages.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
 import { openStorage } from './storage.ts'
 import { moduleWorkers } from './workers.ts'
 
-/** Runs in the app's own document before the app's first byte, and is gone before the app runs. */
+/** Boot script: runs in the app's document before its first byte, and then removes itself. */
 const reachesOut = [
   'RTCPeerConnection',
   'webkitRTCPeerConnection',
@@ -25,12 +25,12 @@ const reachesOut = [
 
 function boot(run: Run, shell: Window): void {
   const post = shell.postMessage.bind(shell)
-  const tell = (told: Told): void => post(told, '*')
+  const tell = (message: AppMessage): void => post(message, '*')
   for (const name of reachesOut) lock(window, name, undefined)
   if (run.hard) guard()
   else moduleWorkers()
   const service = Object.freeze({ assets: openAssets(shell) })
-  // Configurable, so that a page may declare a `service` of its own.
+  // Configurable, so that a page can declare its own `service`.
   const kept = { enumerable: true, configurable: true }
   Object.defineProperty(window, 'service', { value: service, ...kept })
   openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
@@ -48,14 +48,14 @@ function boot(run: Run, shell: Window): void {
 }
 
 const script = document.currentScript
-const [visit] = performance.getEntriesByType('navigation')
-// WebKit has no such entry while the page is parsed, only what came before it.
+const [navigation] = performance.getEntriesByType('navigation')
+// WebKit has no such entry while it parses the page.
 const again =
-  visit instanceof PerformanceNavigationTiming
-    ? visit.type !== 'navigate'
+  navigation instanceof PerformanceNavigationTiming
+    ? navigation.type !== 'navigate'
     : performance.navigation.type !== performance.navigation.TYPE_NAVIGATE
 script?.remove()
-// After location.reload() the same text stands here again with yesterday's saves in it. The shell
-// was told and is making a fresh frame, so this one must not begin.
+// After location.reload() the same text runs again with outdated saves. The shell creates a new
+// frame, so this one must not start.
 if (again) window.stop()
 else if (script && window.top) boot(JSON.parse(script.dataset['run'] ?? ''), window.top)

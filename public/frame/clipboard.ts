@@ -1,6 +1,6 @@
-import { put, refuse } from './quiet.ts'
+import { deny, put } from './quiet.ts'
 
-/** Copies by the old command, which a press allows where the clipboard API is switched off. */
+/** Copies with execCommand, which a click allows even where the clipboard API is off. */
 async function writeText(given: string): Promise<void> {
   const focused = document.activeElement
   const field = document.createElement('textarea')
@@ -11,7 +11,7 @@ async function writeText(given: string): Promise<void> {
   const copied = document.execCommand('copy')
   field.remove()
   if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
-  if (!copied) throw new DOMException('A press is needed.', 'NotAllowedError')
+  if (!copied) throw new DOMException('Copying requires a click.', 'NotAllowedError')
 }
 
 async function write(items: ClipboardItem[]): Promise<void> {
@@ -23,6 +23,6 @@ async function write(items: ClipboardItem[]): Promise<void> {
 }
 
 export function clipboard(): void {
-  const made = { writeText, write, readText: refuse, read: refuse }
+  const made = { writeText, write, readText: deny, read: deny }
   put(navigator, 'clipboard', Object.assign(new EventTarget(), made))
 }

@@ -1,6 +1,6 @@
 import { listen } from './listen.ts'
 
-/** What one page may have waiting to be said. */
+/** Bound on queued dialogs of a page. */
 const waitingMax = 5
 const alertMs = 6_000
 const style = `:host{all:initial;color-scheme:light dark}
@@ -12,11 +12,11 @@ input,button{font:inherit;padding:.3rem .8rem}
 form{text-align:right}
 button+button{margin-left:.5rem}`
 
-interface Ask {
+interface Dialog {
   text: string
-  /** The text a prompt begins with. */
+  /** Default text of a prompt. */
   begin?: string
-  /** What to do with a yes; left out, there is nothing to decide. */
+  /** Called on OK. Without it, the dialog has no choice. */
   yes?: (typed: string) => void
 }
 
@@ -27,18 +27,18 @@ function make<K extends keyof HTMLElementTagNameMap>(
   return Object.assign(document.createElement(name), facts)
 }
 
-/** Shows one question in a shadow root, so that the page's styles and ours do not meet. */
-function show(ask: Ask, done: () => void): void {
+/** Shows one dialog in a shadow root, isolated from the page's styles. */
+function show(content: Dialog, done: () => void): void {
   const host = make('div', {})
   const dialog = make('dialog', {})
-  const input = make('input', { value: ask.begin ?? '' })
+  const input = make('input', { value: content.begin ?? '' })
   const form = make('form', { method: 'dialog' })
   const ok = make('button', { textContent: 'OK', value: 'ok', autofocus: true })
   const focused = document.activeElement
-  if (ask.yes) form.append(make('button', { textContent: 'Cancel', value: '' }))
+  if (content.yes) form.append(make('button', { textContent: 'Cancel', value: '' }))
   form.append(ok)
-  dialog.append(make('p', { textContent: ask.text }))
-  if (ask.begin !== undefined) dialog.append(input)
+  dialog.append(make('p', { textContent: content.text }))
+  if (content.begin !== undefined) dialog.append(input)
   dialog.append(form)
   for (const type of ['keydown', 'keyup', 'keypress', 'pointerdown', 'mousedown', 'click']) {
     host.addEventListener(type, (event) => event.stopPropagation())
@@ -51,37 +51,37 @@ function show(ask: Ask, done: () => void): void {
     host.remove()
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
     done()
-    if (dialog.returnValue === 'ok') ask.yes?.(input.value)
+    if (dialog.returnValue === 'ok') content.yes?.(input.value)
   })
   host.attachShadow({ mode: 'open' }).append(make('style', { textContent: style }), dialog)
   document.documentElement.append(host)
-  if (ask.yes) dialog.showModal()
+  if (content.yes) dialog.showModal()
   else {
     dialog.show()
     ;(focused instanceof HTMLElement ? focused : document.body)?.focus({ preventScroll: true })
     setTimeout(() => dialog.close(), alertMs)
   }
-  if (ask.begin !== undefined) input.select()
+  if (content.begin !== undefined) input.select()
 }
 
 /**
- * alert, confirm and prompt that do not block. A confirm answers false and a prompt null at first;
- * once the person has said yes, the press that led here is made again and then gets the answer.
+ * Installs alert, confirm and prompt that do not block. confirm first returns false and prompt null.
+ * After OK, the click that led here is repeated and then gets the result.
  */
 export function dialogs(): void {
-  const waiting: Ask[] = []
+  const waiting: Dialog[] = []
   const answers = new Map<string, string>()
   let shown = false
   let repeat = (): void => undefined
 
   const next = (): void => {
-    const ask = waiting.shift()
-    shown = ask !== undefined
-    if (ask) show(ask, next)
+    const content = waiting.shift()
+    shown = content !== undefined
+    if (content) show(content, next)
   }
-  const say = (ask: Ask): void => {
-    if (waiting.length >= waitingMax || waiting.some(({ text }) => text === ask.text)) return
-    waiting.push(ask)
+  const showDialog = (content: Dialog): void => {
+    if (waiting.length >= waitingMax || waiting.some(({ text }) => text === content.text)) return
+    waiting.push(content)
     if (!shown) next()
   }
   const remember = (event: MouseEvent | KeyboardEvent): void => {
@@ -98,7 +98,7 @@ export function dialogs(): void {
   listen('click', remember, { capture: true })
   listen('keydown', remember, { capture: true })
 
-  /** The answer given a moment ago to this question, or undefined while it is being put. */
+  /** Returns the recent result of this question; undefined while the dialog is open. */
   const put = (kind: string, text: string, begin?: string): string | undefined => {
     const key = `${kind} ${text}`
     const answer = answers.get(key)
@@ -110,12 +110,12 @@ export function dialogs(): void {
       again()
       answers.delete(key)
     }
-    say(begin === undefined ? { text, yes } : { text, yes, begin })
+    showDialog(begin === undefined ? { text, yes } : { text, yes, begin })
     return undefined
   }
   const text = (given: unknown): string =>
     (given === undefined ? '' : String(given)).slice(0, 4_000)
-  window.alert = (given?: unknown) => say({ text: text(given) })
+  window.alert = (given?: unknown) => showDialog({ text: text(given) })
   window.confirm = (given?: unknown) => put('confirm', text(given)) !== undefined
   window.prompt = (given?: unknown, begin?: unknown) =>
     put('prompt', text(given), text(begin)) ?? null

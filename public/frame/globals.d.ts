@@ -1,4 +1,4 @@
-/** Trusted Types, as far as the guard uses them; absent in older browsers. */
+/** The parts of Trusted Types that the guard uses. Older browsers lack them. */
 interface Window {
   trustedTypes?: {
     createPolicy(

@@ -1,7 +1,7 @@
 /**
- * The fallback, where Connection-Allowlist is not obeyed (Firefox, Safari, old Chromium). CSP
- * leaves three things open there: WebRTC from a fresh realm, dns-prefetch and preconnect. So no
- * link, meta or frame may come to be. All that is used later is taken before the app begins.
+ * Fallback for browsers without Connection-Allowlist (Firefox, Safari, old Chromium). There, CSP
+ * leaves WebRTC from a new realm, dns-prefetch and preconnect open, so no link, meta or frame element
+ * may exist. The guard saves every function that it uses before the app starts.
  */
 import { listen } from './listen.ts'
 import { own, swap, test } from './patterns.ts'
@@ -23,17 +23,17 @@ const prefix = own(/^[^]*:/)
 
 const bad = (name: string): boolean => test(banned, swap(name, prefix, ''))
 
-/** Sets a property once and for all. */
+/** Defines a property that cannot be changed. */
 export function lock(owner: object | undefined, name: string, value: unknown): void {
   if (!owner || !(name in owner)) return
   try {
     Object.defineProperty(owner, name, { value, writable: false, configurable: false })
   } catch {
-    // Already locked by the browser itself.
+    // The browser has locked it already.
   }
 }
 
-/** HTML on its way into the document, without the elements that could reach out. */
+/** Returns HTML without the elements that could open connections. */
 function clean(given: string, sink: string): string {
   let html = text(given)
   if (test(entities, html)) html = swap(html, declarations, '&lt;!')
@@ -45,7 +45,7 @@ function clean(given: string, sink: string): string {
   return test(writes, sink) ? swap(html, halfTag, '&lt;$1') : html
 }
 
-/** The engine itself asks this policy at every sink, document.write and setAttribute included. */
+/** The browser calls this policy at every sink, including document.write and setAttribute. */
 function policy(): void {
   window.trustedTypes?.createPolicy('default', {
     createHTML: (html: string, _kind?: string, sink = '') => clean(html, sink),
@@ -57,7 +57,7 @@ function policy(): void {
   })
 }
 
-/** Elements made by a call, not by text. */
+/** Guards elements that are created by calls instead of text. */
 function creation(): void {
   const { createElement, createElementNS } = Document.prototype
   const { define } = CustomElementRegistry.prototype
@@ -66,16 +66,16 @@ function creation(): void {
     return is === undefined || is === null ? [] : [{ is: text(is) }]
   }
   lock(Document.prototype, 'createElement', function (this: Document, name: string, o: unknown) {
-    const asked = text(name)
+    const requested = text(name)
     const rest = extended(o)
-    return apply(createElement, this, bad(asked) ? ['x-off'] : [asked, ...rest])
+    return apply(createElement, this, bad(requested) ? ['x-off'] : [requested, ...rest])
   })
   const byNamespace = function (this: Document, space: string, name: string, o: unknown): Element {
-    const asked = text(name)
+    const requested = text(name)
     const rest = extended(o)
-    return bad(asked)
+    return bad(requested)
       ? apply(createElement, this, ['x-off'])
-      : apply(createElementNS, this, [space, asked, ...rest])
+      : apply(createElementNS, this, [space, requested, ...rest])
   }
   lock(Document.prototype, 'createElementNS', byNamespace)
   const { createDocument } = DOMImplementation.prototype
@@ -85,8 +85,8 @@ function creation(): void {
     name: string | null,
     doctype: DocumentType | null = null,
   ): XMLDocument {
-    const asked = name === null ? '' : text(name)
-    return apply(createDocument, this, [space, bad(asked) ? 'x-off' : asked, doctype])
+    const requested = name === null ? '' : text(name)
+    return apply(createDocument, this, [space, bad(requested) ? 'x-off' : requested, doctype])
   }
   lock(DOMImplementation.prototype, 'createDocument', byDocument)
   const named = function (
@@ -104,7 +104,7 @@ function creation(): void {
   lock(CustomElementRegistry.prototype, 'define', named)
 }
 
-/** Ways round the policy: other parsers, closed roots, answers that become documents. */
+/** Closes ways around the policy: other parsers, closed shadow roots, responses as documents. */
 function parsers(): void {
   for (const name of ['setHTML', 'streamHTML', 'streamHTMLUnsafe']) {
     lock(Element.prototype, name, undefined)
@@ -146,7 +146,7 @@ const xlink = 'http://www.w3.org/1999/xlink'
 const shown = 'a, foreignObject area, foreignObject math'
 const presses = ['mousedown', 'click', 'auxclick', 'touchstart', 'pointerdown'] as const
 
-/** What tells of a part of an event's path whether it leaves, or may once all listeners heard. */
+/** Decides whether an element on an event's path is a link that leaves the page. */
 function linkTests() {
   const { closest, getAttribute, getAttributeNS } = Element.prototype
   const { getRootNode } = Node.prototype
@@ -154,7 +154,7 @@ function linkTests() {
   const { querySelectorAll: allOfShadow } = DocumentFragment.prototype
   const localName = getter(Element.prototype, 'localName')
   const namespace = getter(Element.prototype, 'namespaceURI')
-  /** What `use` shows is in no event's path: it may be a link when its tree has one within SVG. */
+  /** Content of `use` is on no event path, so any SVG link in its tree counts. */
   const showsLinks = (part: EventTarget): boolean => {
     const root = apply(getRootNode, part, [])
     const links = apply(root === document ? allOf : allOfShadow, root, [shown])
@@ -171,7 +171,7 @@ function linkTests() {
     if (href && href[0] !== '#') return true
     return name === 'a' && apply(namespace, part, []) !== html
   }
-  /** What may be a link that leaves by the time the press has been told to all listeners. */
+  /** Returns whether an element could become a leaving link before all listeners have run. */
   const mayLeave = (part: EventTarget): boolean => {
     const name = apply(localName, part, [])
     return name === 'a' || name === 'area' || apply(namespace, part, []) === mathml
@@ -179,14 +179,14 @@ function linkTests() {
   return { leaves, mayLeave }
 }
 
-/** A press on a link that leaves warms up a connection to it, so it is stopped on the way down. */
+/** Stops clicks on leaving links in the capture phase, since they would preconnect. */
 function stopPresses(): void {
   const { composedPath, preventDefault, stopImmediatePropagation } = Event.prototype
   const { focus } = HTMLElement.prototype
   const typeOf = getter(Event.prototype, 'type')
   const key = getter(KeyboardEvent.prototype, 'key')
   const { leaves, mayLeave } = linkTests()
-  /** Stops the event when this part of its path asks for that, and tells whether it did. */
+  /** Stops the event if this element of its path requires that. Returns whether it did. */
   const stopAt = (event: Event, part: EventTarget, type: unknown): boolean => {
     try {
       const outside = leaves(part)
@@ -195,7 +195,7 @@ function stopPresses(): void {
       if (!outside) apply(focus, part, [{ preventScroll: true }])
       return true
     } catch {
-      // The window and the document are no elements.
+      // The window and the document are not elements.
       return false
     }
   }
@@ -213,7 +213,7 @@ function stopPresses(): void {
   }
   listen('keydown', enter, { capture: true })
 
-  // While the document begins anew, a listener of the app's can come before ours.
+  // When the document is reopened, a listener of the app can run before this one.
   Event.prototype.stopImmediatePropagation = function () {
     const type = apply(typeOf, this, [])
     for (let i = 0; i < presses.length; i++) if (presses[i] === type) stop(this)

@@ -1,7 +1,7 @@
 import { listen } from './listen.ts'
 import { field } from './messages.ts'
 
-/** Keys that a level above got, as if they had been pressed here. Only WebKit needs that. */
+/** Replays key events that an outer frame received. Only WebKit needs this. */
 export function takeKeys(): void {
   const take = (event: MessageEvent): void => {
     if (field(event.data, 'type') !== 'service:key' || event.source === window) return

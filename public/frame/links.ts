@@ -1,9 +1,9 @@
 import { listen } from './listen.ts'
-import type { Told } from './messages.ts'
+import type { AppMessage } from './messages.ts'
 
 const xlink = 'http://www.w3.org/1999/xlink'
 
-/** The link a press is on, with its address as written; undefined when there is none. */
+/** Returns the link of a click with its literal href, or undefined. */
 function linkOf(path: EventTarget[]): { link: Element; href: string } | undefined {
   for (const link of path) {
     if (!(link instanceof Element) || !/^(?:a|area)$/.test(link.localName)) continue
@@ -13,7 +13,7 @@ function linkOf(path: EventTarget[]): { link: Element; href: string } | undefine
   return undefined
 }
 
-/** Percent-decoded; a stray % leaves the text as it stands. */
+/** Decodes percent escapes. A stray % leaves the text unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -22,7 +22,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A fragment of the app's own page: a srcdoc's links resolve against the wrapper's address. */
+/** Handles fragment links: a srcdoc resolves its links against the wrapper's URL. */
 function follow(hash: string): void {
   location.hash = hash
   const name = decoded(hash.slice(1))
@@ -30,9 +30,9 @@ function follow(hash: string): void {
   else (document.getElementById(name) ?? document.getElementsByName(name)[0])?.scrollIntoView()
 }
 
-/** Links that leave, window.open and downloads: stopped here, and handed to the shell to offer. */
-export function links(tell: (told: Told) => void, hard: boolean): void {
-  const asked = new WeakSet<Event>()
+/** Stops leaving links, window.open and downloads. The shell offers them instead. */
+export function links(tell: (message: AppMessage) => void, hard: boolean): void {
+  const requested = new WeakSet<Event>()
   const settled = new WeakSet<Event>()
   const load = fetch.bind(window)
   const later = setTimeout.bind(window)
@@ -41,7 +41,7 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     const answer = await load(href)
     tell({ type: 'service:download', name, blob: await answer.blob() })
   }
-  /** Does what a press on a link means. */
+  /** Performs a click on a link. */
   const act = (href: string, name: string | null): void => {
     if (href.startsWith('#')) follow(href)
     else if (/^(?:blob|data):/i.test(href)) download(href, name ?? '').catch(() => undefined)
@@ -56,15 +56,15 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     const { link, href } = found
     const inside = href.startsWith('#')
     const own = (part: EventTarget): boolean => part instanceof HTMLElement && part.onclick !== null
-    // In the fallback the guard has stopped the press already: then look who else wanted that.
+    // In the fallback the guard has already stopped the click, so check whether the app did too.
     const handled =
-      event.defaultPrevented && (!hard || inside || asked.has(event) || path.some(own))
+      event.defaultPrevented && (!hard || inside || requested.has(event) || path.some(own))
     if (handled) return
     event.preventDefault()
     act(href, link.getAttribute('download'))
   }
 
-  watchEvents(asked, settle)
+  watchEvents(requested, settle)
   listen('click', settle)
   listen('auxclick', settle)
   listen('submit', (event) => {
@@ -72,7 +72,7 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     if (form instanceof HTMLFormElement && form.method !== 'dialog') event.preventDefault()
   })
 
-  // No form goes anywhere: Chromium would begin the page anew, Firefox throws.
+  // Forms are not sent: Chromium would reload the page, Firefox throws.
   HTMLFormElement.prototype.submit = () => undefined
 
   detached(act)
@@ -81,15 +81,15 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     if (href !== '' && href !== 'about:blank') act(href, null)
     return null
   }
-  // As the browser's own is: a page may have an `open` of its own.
+  // Writable like the browser's own, so that a page can define `open`.
   Object.defineProperty(window, 'open', { value: open, writable: true, configurable: true })
 }
 
-/** Notes who wants a press stopped, and settles one whose way up is cut short. */
-function watchEvents(asked: WeakSet<Event>, settle: (event: Event) => void): void {
+/** Records whether the app prevents a click, and handles clicks whose propagation is stopped. */
+function watchEvents(requested: WeakSet<Event>, settle: (event: Event) => void): void {
   const { preventDefault, stopPropagation, stopImmediatePropagation } = Event.prototype
   Event.prototype.preventDefault = function () {
-    asked.add(this)
+    requested.add(this)
     preventDefault.call(this)
   }
   const watched = { stopPropagation, stopImmediatePropagation }
@@ -102,7 +102,7 @@ function watchEvents(asked: WeakSet<Event>, settle: (event: Event) => void): voi
   }
 }
 
-/** Pages save files by pressing a link that is in no document: no press ever bubbles from it. */
+/** Pages save files with a click on a detached link, which does not bubble. */
 function detached(act: (href: string, name: string | null) => void): void {
   const { click } = HTMLElement.prototype
   const { dispatchEvent } = EventTarget.prototype
@@ -120,7 +120,7 @@ function detached(act: (href: string, name: string | null) => void): void {
   }
 }
 
-/** An address within the page as its own hash: a srcdoc may change nothing else of its address. */
+/** Maps a URL within the page to a hash, the only part of its URL that a srcdoc can change. */
 function here(url: string): string {
   const page = location.href.replace(/#[^]*/, '')
   const rest = url.startsWith(page) ? url.slice(page.length) : url
@@ -128,7 +128,7 @@ function here(url: string): string {
   return path === '' ? page : page + (path.startsWith('#') ? path : `#${path}`)
 }
 
-/** pushState and replaceState with a path or a query are kept in the hash, and never throw. */
+/** Makes pushState and replaceState with a path or query use the hash, and never throw. */
 export function histories(): void {
   for (const name of ['pushState', 'replaceState'] as const) {
     const real = History.prototype[name]
@@ -136,13 +136,13 @@ export function histories(): void {
       try {
         real.call(this, state, title, url === undefined || url === null ? url : here(String(url)))
       } catch {
-        // A state that cannot be cloned, or too many calls: the page goes on without the entry.
+        // The state cannot be cloned, or there were too many calls: skip the entry.
       }
     }
   }
 }
 
-/** A page's own address is no base for others in a srcdoc: the wrapper's is, as links have it. */
+/** Uses the wrapper's URL as the base, since about:srcdoc cannot be one. */
 export function bases(): void {
   const own = document.baseURI
   const construct = (

@@ -1,21 +1,21 @@
-/** Listeners of ours on the app's window. Taken before the app can replace what adds them. */
+/** The guard's listeners on the app's window, added with functions that the app cannot replace. */
 const add = addEventListener.bind(window)
 const kept: (() => void)[] = []
 
-/** Adds a listener that stays when the app begins its document anew. */
+/** Adds a listener that survives when the app reopens its document. */
 export function listen<K extends keyof WindowEventMap>(
   type: K,
-  hear: (event: WindowEventMap[K]) => void,
+  listener: (event: WindowEventMap[K]) => void,
   options: AddEventListenerOptions = {},
 ): void {
-  const again = (): void => add(type, hear, options)
+  const again = (): void => add(type, listener, options)
   kept.push(again)
   again()
 }
 
 /**
- * document.open(), and write() after the page has loaded, take every listener off the window, ours
- * as well: they are put back before a script of the new text can run. HTML 8.4.1.
+ * document.open(), and write() after load, remove all listeners from the window (HTML 8.4.1). This
+ * adds the guard's listeners again before a script of the new text can run.
  */
 export function outliveOpening(): void {
   const { apply } = Reflect
@@ -33,7 +33,7 @@ export function outliveOpening(): void {
   })
   for (const [name, real] of Object.entries({ write, writeln })) {
     replace(name, function (...given) {
-      // Nothing, written first, opens the document just where the text itself would.
+      // Writing '' first opens the document as the text would.
       apply(write, this, [''])
       again()
       apply(real, this, given)

@@ -1,12 +1,12 @@
-/** What shell, wrapper, relays and app say to each other; every one of them checks the source. */
+/** Messages between shell, wrapper, relays and app. Every receiver checks the source. */
 
 export type Saved = [key: string, value: string][]
 export type Change = [key: string, value: string | null]
-/** The changes that one message may carry. */
+/** Bound on the changes in one message. */
 export const changesMax = 10_000
 export type Area = 'local' | 'session'
 
-/** Shell to wrapper: run this app, in place of the one that runs. */
+/** Shell to wrapper: run this app instead of the current one. */
 export interface Start {
   type: 'start'
   run: number
@@ -15,14 +15,14 @@ export interface Start {
   session: Saved
 }
 
-/** Wrapper to shell, once: whether the fallback is on, and how many relays stand above the app. */
+/** Wrapper to shell, once: whether the fallback is on, and the number of relays above the app. */
 export interface Mode {
   type: 'mode'
   hard: boolean
   depth: number
 }
 
-/** Wrapper to boot script, as JSON in its tag: what must be there before the app's first script. */
+/** Wrapper to boot script, as JSON in its tag: the data that the app's first script needs. */
 export interface Run {
   run: number
   hard: boolean
@@ -44,7 +44,7 @@ export interface Files {
   files: { name: string; blob: Blob }[]
 }
 
-/** A level above the app, which has the keys, to the app. */
+/** Outer frame with the keyboard focus to app: a key event. */
 export interface Press {
   type: 'service:key'
   of: string
@@ -52,18 +52,18 @@ export interface Press {
 }
 
 /** App to shell. */
-export type Told =
+export type AppMessage =
   | { type: 'service:hello'; run: number }
   | { type: 'service:gone'; run: number }
   | { type: 'service:save'; area: Area; changes: Change[] }
   | { type: 'service:link'; href: string }
   | { type: 'service:download'; name: string; blob: Blob }
 
-/** A field of something that arrived by message: whatever it is, reading it must not throw. */
+/** Reads a field of received data. Never throws. */
 export const field = (data: unknown, name: string): unknown =>
   typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined
 
-/** A text field of a message, cut to a length; '' when it is not a text. */
+/** Reads a text field of a message, cut to a length; '' when it is not text. */
 export function text(data: unknown, name: string, max: number): string {
   const value = field(data, name)
   return typeof value === 'string' ? value.slice(0, max) : ''

@@ -1,17 +1,17 @@
 import type { Press } from './messages.ts'
 
-/** What every level's frame is given. The policies of the levels above bind it as well. */
+/** Sandbox attributes of every frame. The policies of outer frames apply as well. */
 const sandbox = 'allow-scripts allow-forms allow-pointer-lock'
 const allow = 'fullscreen *; gamepad *; autoplay *'
 
-/** Puts the next level into this document. */
+/** Inserts the next inner frame into this document. */
 export function nest(html: string): HTMLIFrameElement {
   const frame = document.createElement('iframe')
   frame.title = 'app'
   frame.setAttribute('sandbox', sandbox)
   frame.setAttribute('allow', allow)
   frame.srcdoc = html
-  // The keys stay with the frame that went, unless they are called away and back.
+  // The keyboard focus stays with the removed frame unless it is moved away and back.
   if (document.querySelector('iframe')) {
     frame.addEventListener('load', () => {
       if (!document.hasFocus()) return
@@ -20,13 +20,13 @@ export function nest(html: string): HTMLIFrameElement {
     })
   }
   document.body.replaceChildren(frame)
-  // After a tab was hidden Firefox may begin the page of a frame before it has given it a size.
+  // After a tab was hidden, Firefox may start a frame's page before the frame has a size.
   frame.getBoundingClientRect()
   frame.focus()
   return frame
 }
 
-/** The innermost window below this one: the app's, once it is there. */
+/** Returns the innermost window: the app's, once it exists. */
 function innermost(): Window {
   let app: Window = window
   for (let down = app[0]; down; down = down.length > 0 ? down[0] : undefined) app = down
@@ -34,8 +34,8 @@ function innermost(): Window {
 }
 
 /**
- * Focus that comes to this level by Tab or from the shell goes on to the level below. WebKit holds
- * it here until a pointer was first pressed: keys that come meanwhile are told to the app.
+ * Passes keyboard focus on to the inner frame. WebKit keeps it here until the first pointer press;
+ * until then, key events are forwarded to the app.
  */
 export function handDownFocus(): void {
   const pass = (event: KeyboardEvent): void => {

@@ -1,12 +1,12 @@
-/** The one line the shell says things on. It lies in the top layer, above a full-screen app too. */
+/** The shell's notice bar. It is in the top layer, also above a full-screen app. */
 export interface Offer {
   text: string
-  /** What the button says; left out, there is nothing to press. */
+  /** Label of the button. Without it there is no button. */
   label?: string
   press?: () => void
-  /** An address the button opens instead, outside and without a word about us. */
+  /** URL that the button opens in a new tab, without a referrer. */
   href?: string
-  /** How long it stays; until it is closed when left out. */
+  /** Milliseconds until it closes. Without it, it stays open. */
   ms?: number
 }
 
@@ -18,10 +18,10 @@ const part = (id: string): HTMLElement => {
 
 const settleMs = 400
 
-/** Only the newest offer is shown: an app that makes a thousand still covers one line. */
+/** Shows only the newest offer, so that a thousand offers still cover one line. */
 export function openNotices(done: () => void): (offer: Offer) => void {
   const box = part('notice')
-  const said = part('said')
+  const message = part('message')
   let timer = 0
   const close = (): void => {
     clearTimeout(timer)
@@ -31,7 +31,7 @@ export function openNotices(done: () => void): (offer: Offer) => void {
   part('close').addEventListener('click', close)
   return ({ text, label, press, href, ms }) => {
     clearTimeout(timer)
-    said.textContent = text
+    message.textContent = text
     const button = document.createElement(href === undefined ? 'button' : 'a')
     button.id = 'offer'
     button.textContent = label ?? ''
@@ -43,7 +43,7 @@ export function openNotices(done: () => void): (offer: Offer) => void {
     }
     const shown = performance.now()
     button.addEventListener('click', (event) => {
-      // An app could put another offer under a finger that is already on its way down.
+      // Otherwise an app could swap the offer under a finger that is about to tap.
       if (performance.now() - shown < settleMs) return event.preventDefault()
       close()
       press?.()
@@ -57,7 +57,7 @@ export function openNotices(done: () => void): (offer: Offer) => void {
 
 const units = ['bytes', 'KB', 'MB']
 
-/** "24 KB" */
+/** Formats bytes: "24 KB". */
 export function size(bytes: number): string {
   if (bytes === 1) return '1 byte'
   let value = bytes

@@ -1,14 +1,14 @@
-/** Patterns that the guard looks with: what the app makes of RegExp.prototype is not asked. */
+/** Regular expressions of the guard, independent of changes to RegExp.prototype. */
 const { apply } = Reflect
 const replaced = String.prototype.replace
 const { exec, test: tested, [Symbol.replace]: replace } = RegExp.prototype
 
-/** Gives a pattern everything of its own that the engine would ask the prototype for. */
+/** Copies everything that the engine reads from the prototype onto a pattern. */
 export function own(pattern: RegExp): RegExp {
   const { flags, global, unicode, unicodeSets, sticky } = pattern
-  const asked = { exec, flags, global, unicode, unicodeSets, sticky, [Symbol.replace]: replace }
-  for (const name of Reflect.ownKeys(asked)) {
-    Object.defineProperty(pattern, name, { value: Reflect.get(asked, name) })
+  const requested = { exec, flags, global, unicode, unicodeSets, sticky, [Symbol.replace]: replace }
+  for (const name of Reflect.ownKeys(requested)) {
+    Object.defineProperty(pattern, name, { value: Reflect.get(requested, name) })
   }
   return pattern
 }

@@ -1,18 +1,18 @@
-/** Things that throw in a document without an origin, and that pages touch in passing. */
+/** Replaces APIs that throw in a document with an opaque origin. */
 
 const never = new Promise<never>(() => undefined)
 
-/** Replaces a property on an object; the app may replace it again, or give it another value. */
+/** Replaces a property. The app can replace it again or assign to it. */
 export function put(owner: object, name: string, value: unknown): void {
   Object.defineProperty(owner, name, { value, writable: true, configurable: true })
 }
 
-/** What is asked for is refused, as where the person said no. */
-export const refuse = async (): Promise<never> => {
+/** Rejects as if the person had denied permission. */
+export const deny = async (): Promise<never> => {
   throw new DOMException('Not here.', 'NotAllowedError')
 }
 
-/** A request or a socket that fails as a browser's does: by events, after its maker went on. */
+/** A request or socket that fails asynchronously by events, as in a browser. */
 class Refused extends EventTarget {
   error = new DOMException('Use localStorage.', 'UnknownError')
   result = undefined
@@ -26,8 +26,8 @@ class Refused extends EventTarget {
       for (const type of events) {
         const event = new Event(type)
         this.dispatchEvent(event)
-        const hear: unknown = Reflect.get(this, `on${type}`)
-        if (typeof hear === 'function') hear.call(this, event)
+        const listen: unknown = Reflect.get(this, `on${type}`)
+        if (typeof listen === 'function') listen.call(this, event)
       }
     })
   }
@@ -35,7 +35,7 @@ class Refused extends EventTarget {
   close(): void {}
 }
 
-/** Firefox and WebKit throw where a socket is made; a wrong address throws everywhere. */
+/** A WebSocket that fails by events. Firefox and WebKit would throw in the constructor. */
 function sockets(): void {
   const construct = (real: typeof WebSocket, given: [string | URL]): object => {
     try {
@@ -49,7 +49,7 @@ function sockets(): void {
   window.WebSocket = new Proxy(WebSocket, { construct })
 }
 
-/** document.cookie as a small jar in memory: what is set can be read, until the page goes. */
+/** document.cookie in memory, for the life of the page. */
 function cookies(): void {
   const jar = new Map<string, string>()
   Object.defineProperty(document, 'cookie', {
@@ -89,9 +89,9 @@ export function quiet(): void {
     estimate: async () => ({ quota: 1_048_576, usage: 0 }),
     persist: no,
     persisted: no,
-    getDirectory: refuse,
+    getDirectory: deny,
   })
   put(window, 'print', () => undefined)
-  // Firefox would ask whether it may, where nobody sees the question.
-  if ('requestMIDIAccess' in navigator) put(navigator, 'requestMIDIAccess', refuse)
+  // Firefox would show a permission prompt outside the visible page.
+  if ('requestMIDIAccess' in navigator) put(navigator, 'requestMIDIAccess', deny)
 }

@@ -1,6 +1,6 @@
 /**
- * A srcdoc document never enters quirks mode, and a third of real small games were written in it.
- * What they lean on is put into words of standards mode. Follows the Quirks Mode Standard.
+ * Emulates quirks mode, which a srcdoc document never enters and a third of real small games need.
+ * Follows the Quirks Mode Standard.
  */
 const lengths =
   'background-position|border-spacing|border(?:-top|-right|-bottom|-left)?-width|bottom|font-size|(?:min-|max-)?(?:height|width)|left|letter-spacing|(?:margin|padding)(?:-top|-right|-bottom|-left)?|right|text-indent|top|vertical-align|word-spacing'
@@ -9,14 +9,14 @@ const bare = /(^|\s)([+-]?(?:\d+\.?\d*|\.\d+))(?=\s|$|!)/g
 const length = new RegExp(`^(?:${lengths})$`, 'i')
 
 /**
- * 3.4: html fills the viewport, body fills html, and so percentages of height resolve. WebKit
- * resolves none against its own word for that, but does within an item of a grid.
+ * 3.4: html fills the viewport and body fills html, so percentage heights resolve. WebKit resolves
+ * them only inside a grid item.
  */
 const full =
   '<style>html{height:100%}:where(body){height:calc(100% - 16px);height:-webkit-fill-available;height:stretch}' +
   '@supports (-webkit-nbsp-mode:space) and (not (height:stretch)){html{display:grid;grid-template:100%/100%}:where(body){height:auto}}</style>'
 
-/** True for a page without a doctype, or with one of those that mean quirks. HTML 13.2.6.4.1. */
+/** Returns whether a page has no doctype or a quirks doctype (HTML 13.2.6.4.1). */
 export function isQuirky(html: string): boolean {
   const start = html.slice(0, 20_000).replace(/^(?:\s+|<!--[^]*?-->|<\?[^>]*>)*/, '')
   const doctype = /^<!doctype\s+html([^>]*)>/i.exec(start)?.[1]
@@ -27,7 +27,7 @@ export function isQuirky(html: string): boolean {
   )
 }
 
-/** 3.2, the unitless length quirk: "100" is "100px" where a length is meant, but not in calc(). */
+/** 3.2, the unitless length quirk: "100" is "100px", except in calc(). */
 export const withUnits = (value: string): string =>
   value.includes('(')
     ? value
@@ -37,11 +37,11 @@ export const withUnits = (value: string): string =>
 
 export const isLength = (property: string): boolean => length.test(property)
 
-/** The same for a whole text of declarations. */
+/** Applies the quirk to a list of declarations. */
 export const declarations = (css: string): string =>
   css.replace(unitless, (_, name: string, value: string) => name + withUnits(value))
 
-/** The page with its style elements and style attributes put into standards mode. */
+/** Returns the page with style elements and attributes rewritten for standards mode. */
 export const quirkless = (html: string): string =>
   full +
   html

@@ -2,10 +2,10 @@ import { declarations, isLength, withUnits } from './quirks-text.ts'
 
 const dashed = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
-/** Lengths as a script gave them; null takes a property away, as '' does. */
+/** Adds the unit to a length that a script sets. null removes a property, like ''. */
 const lengths = (value: unknown): string => (value === null ? '' : withUnits(String(value)))
 
-/** A style object that takes `left = 40` and `width = '100'` as quirks mode does. */
+/** Makes a style object accept `left = 40` and `width = '100'`, as in quirks mode. */
 function lenient(style: CSSStyleDeclaration): CSSStyleDeclaration {
   const setProperty = (name: string, value: string | null, priority?: string): void =>
     style.setProperty(name, isLength(name) ? lengths(value) : value, priority)
@@ -23,7 +23,7 @@ function lenient(style: CSSStyleDeclaration): CSSStyleDeclaration {
   })
 }
 
-/** Lengths that scripts set, and body's sizes, as they are in quirks mode. CSSOM View 6. */
+/** Emulates lengths set by scripts and body's sizes of quirks mode (CSSOM View 6). */
 export function quirks(): void {
   const kept = new WeakMap<CSSStyleDeclaration, CSSStyleDeclaration>()
   for (const owner of [HTMLElement.prototype, SVGElement.prototype]) {

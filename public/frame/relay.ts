@@ -1,7 +1,7 @@
 import { field } from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 
-/** One level between wrapper and app, for browsers that stop loading frames at a certain depth. */
+/** A frame between wrapper and app, for browsers that limit the depth of frames. */
 const above = window.parent
 
 addEventListener('message', function take(event) {

@@ -1,7 +1,7 @@
 /**
- * The fallback's names for elements that could reach out. Those without an end tag become one that
- * may stand in the head and shows nothing: an element of another name would end the head there,
- * and hold all that follows. In `i<base.length` the sign is code: no tag's name ends so.
+ * Replacement names for elements that could open connections. Void elements get a name that is
+ * allowed in the head and shows nothing: another name would end the head and contain the rest of it.
+ * `i<base.length` is code, not a tag.
  */
 const end = '(?![a-z0-9.,;:?!&|=+*%)}[\\]-])'
 const alone = `(?:link|meta|base|embed)${end}`
@@ -9,7 +9,7 @@ const all = 'link|meta|base|iframe|frame|frameset|object|embed|portal|fencedfram
 const prefix = `[^\\s<>/"'=:]*:`
 const any = `(?:${prefix})?(?:${all})${end}`
 
-/** What is replaced in a page's text, in this order. */
+/** Replacements in a page's text, in this order. */
 export const renamed: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(?<![\\w$)\\]])<(?=${alone})`, 'gi'), '<basefont x-off-'],
   [new RegExp(`<(/?)(?=${any})`, 'gi'), '<$1x-off-'],
@@ -21,20 +21,21 @@ const sheets = new RegExp(
   'gi',
 )
 
-/** Style sheets that the page brings with it, in elements that stay. */
+/** Keeps inline style sheets, in elements that stay. */
 export const styled = (html: string): string =>
   html.replace(sheets, '<style>@import url($1$2$1)</style>')
 
 const names = /(?<![\w#.:[="'-])(?:link|meta|base|embed)(?![\w-])/gi
 
-/** Pages ask for their own meta and link, to change a colour or an icon, and go on from there. */
+/** Lets pages find their renamed meta and link elements, for example to change an icon. */
 export function findRenamed(): void {
   for (const { prototype } of [Document, DocumentFragment, Element]) {
     const real = prototype.querySelector
     const find = function (this: ParentNode, selectors: string): Element | null {
-      const asked = String(selectors)
+      const requested = String(selectors)
       return (
-        real.call(this, asked) ?? real.call(this, asked.replace(names, ':is([x-off-$&],x-off-$&)'))
+        real.call(this, requested) ??
+        real.call(this, requested.replace(names, ':is([x-off-$&],x-off-$&)'))
       )
     }
     Object.defineProperty(prototype, 'querySelector', {
@@ -48,7 +49,7 @@ export function findRenamed(): void {
 const unprefixed = new RegExp(`<(/?)x-off-(${prefix})`, 'g')
 const inXml = new RegExp(`<(/?)((?:${prefix})?)(?=(?:${all})${end})`, 'gi')
 
-/** XML stays well-formed: there each has an end tag, and its prefix is one that was declared. */
+/** Keeps XML well-formed: an end tag for each element, and only declared prefixes. */
 export function parseRenamed(): void {
   const real = DOMParser.prototype.parseFromString
   DOMParser.prototype.parseFromString = function (given: string, type) {

@@ -4,8 +4,8 @@ const charsMax = 1_048_576
 const writeMs = 200
 
 /**
- * One app's saves, kept in this browser under the app's id, so that a new version finds them. A
- * preview of a version has its own.
+ * The saves of one app, stored in this browser by app id, so that a new version finds them. A
+ * preview of a version has separate saves.
  */
 export interface Saves {
   all(): Saved
@@ -24,7 +24,7 @@ async function openDatabase(): Promise<IDBDatabase> {
   return promised(request)
 }
 
-/** Applies changes as far as 1 MB goes. The app has its own count; this one does not trust it. */
+/** Applies changes up to 1 MB, without trusting the app's own count. */
 export function apply(entries: Map<string, string>, changes: Change[]): void {
   let size = 0
   for (const [key, value] of entries) size += key.length + value.length
@@ -39,7 +39,7 @@ export function apply(entries: Map<string, string>, changes: Change[]): void {
   }
 }
 
-/** Opens an app's saves. Where the browser keeps nothing, they live as long as the page. */
+/** Opens an app's saves. Without IndexedDB they live as long as the page. */
 export async function openSaves(id: string): Promise<Saves> {
   const database = await openDatabase().catch(() => null)
   const store = (mode: IDBTransactionMode): IDBObjectStore | undefined =>
@@ -52,7 +52,7 @@ export async function openSaves(id: string): Promise<Saves> {
   let waiting: Change[] = []
   let timer = 0
 
-  // Read again before writing: another tab may have saved other keys meanwhile.
+  // Read before writing: another tab may have saved other keys.
   const write = async (): Promise<void> => {
     clearTimeout(timer)
     const changes = waiting
@@ -67,7 +67,7 @@ export async function openSaves(id: string): Promise<Saves> {
   addEventListener('pagehide', () => {
     if (waiting.length === 0) return
     waiting = []
-    // A page that goes hears no answer any more: nothing is read before, and all is put at once.
+    // A closing page gets no events, so write everything at once without reading.
     const to = store('readwrite')
     to?.put(entries, id)
     to?.transaction.commit()
@@ -82,7 +82,7 @@ export async function openSaves(id: string): Promise<Saves> {
   }
 }
 
-/** Changes as they may be believed: pairs of texts, a bounded number of them. */
+/** Validates changes: a bounded list of pairs of texts. */
 export function changesIn(data: unknown): Change[] {
   if (!Array.isArray(data)) return []
   return data.slice(0, changesMax).flatMap((pair: unknown): Change[] => {

@@ -3,7 +3,7 @@ import { openNotices } from './notices.ts'
 import { fileOffer, linkOffer } from './offers.ts'
 import { apply, changesIn, openSaves } from './saves.ts'
 
-/** Our page around an app: fetches it as data, hands it to the wrapper, and keeps the bar alive. */
+/** The page around an app: fetches the app as data, passes it to the wrapper, runs the toolbar. */
 const restartsMax = 3
 const restartWindowMs = 10_000
 const waitMs = 15_000
@@ -13,18 +13,18 @@ const goneMs = 500
 const { at = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
 const stage = document.querySelector('main')
 const frame = document.querySelector('iframe')
-const say = document.getElementById('say')
+const status = document.getElementById('status')
 const focus = (): void => frame?.focus()
 const notify = openNotices(focus)
 
 let depth = 0
 let run = 0
-/** The newest run whose document has begun. */
+/** The newest run whose document has started. */
 let greeted = 0
 let restarts: number[] = []
 const session = new Map<string, string>()
 
-/** A window so many levels below this page: the wrapper is 0, the app stands below the relays. */
+/** Returns the window at a depth below this page: 0 is the wrapper; the app is below the relays. */
 function windowAt(level: number): Window | null {
   let at = frame?.contentWindow ?? null
   for (let i = 0; i < level; i++) at = at?.[0] ?? null
@@ -37,7 +37,7 @@ async function answered(url: string): Promise<Response> {
   return answer
 }
 
-/** The app's files as blobs of their own type; one that does not come is left out. */
+/** Fetches the app's files as blobs. A file that fails to load is left out. */
 async function fetchFiles(): Promise<Files> {
   const list: unknown = await (await answered(`${at}/files`)).json()
   const rows = field(list, 'files')
@@ -52,7 +52,7 @@ async function fetchFiles(): Promise<Files> {
   }
 }
 
-/** Resolves once the wrapper speaks; its origin must be none, or the sandbox is not one. */
+/** Resolves with the wrapper's first message. Its origin must be opaque, or there is no sandbox. */
 function wrapperReady(): Promise<void> {
   return new Promise((resolve, reject) => {
     addEventListener('message', ({ source, origin, data }) => {
@@ -66,19 +66,19 @@ function wrapperReady(): Promise<void> {
   })
 }
 
-/** Says that the app cannot be shown, and why; the bar goes on working. */
+/** Shows why the app cannot be opened. The toolbar keeps working. */
 function fail(why: string): void {
   frame?.remove()
-  if (say) say.textContent = why
+  if (status) status.textContent = why
 }
 
 /**
- * An app that never stops computing hears nothing of a start. Its process ends when its frame goes,
- * and only then may the page come again: a new frame would be put into the same process.
+ * Restarts an app in an endless loop, which receives no messages. Its process ends with its frame, so
+ * the page reloads only then: a new frame would share the process.
  */
-function rescue(asked: number): void {
+function rescue(requested: number): void {
   setTimeout(() => {
-    if (asked !== run || greeted === run) return
+    if (requested !== run || greeted === run) return
     frame?.remove()
     setTimeout(() => location.reload(), goneMs)
   }, hungMs)
@@ -88,7 +88,7 @@ async function open(): Promise<void> {
   const old =
     !('srcdoc' in HTMLIFrameElement.prototype) || !('SecurityPolicyViolationEvent' in window)
   if (old || !('showPopover' in HTMLElement.prototype)) {
-    return fail('This browser is too old to keep an app in its sandbox. A newer one will show it.')
+    return fail('This browser is too old for the sandbox. Open the app in a newer browser.')
   }
   const page = answered(`${at}/data`).then((answer) => answer.text())
   const files = fetchFiles().catch((): Files => ({ type: 'service:assets', files: [] }))
@@ -102,13 +102,12 @@ async function open(): Promise<void> {
     frame?.contentWindow?.postMessage(message, '*')
     focus()
   }
-  /** The app went away, by a reload or by trying to leave: it begins again, thrice at most. */
+  /** Restarts an app that reloaded or navigated away, three times at most. */
   const again = (): void => {
     const now = performance.now()
     restarts = [...restarts.filter((at) => now - at < restartWindowMs), now]
     if (restarts.length <= restartsMax) start()
-    else
-      notify({ text: 'This app keeps leaving its own page.', label: 'Start again', press: start })
+    else notify({ text: 'This app keeps navigating away.', label: 'Restart', press: start })
   }
   const take = async (source: MessageEventSource, data: unknown): Promise<void> => {
     const blob = field(data, 'blob')
@@ -127,7 +126,7 @@ async function open(): Promise<void> {
     }
   }
   addEventListener('message', ({ source, data }) => {
-    // A document that was left says so with its last word, and has no window any more by then.
+    // The last message of an unloaded document has no source window.
     const gone = field(data, 'type') === 'service:gone' && field(data, 'run') === run
     const app = windowAt(depth + 1)
     if (gone && (source === null || source === app)) again()
@@ -151,13 +150,13 @@ document.getElementById('full')?.addEventListener('click', () => {
 document.addEventListener('fullscreenchange', () => {
   if (!document.fullscreenElement) return
   const title = document.querySelector('h1')?.textContent ?? ''
-  notify({ text: `“${title}” by ${maker} fills the screen. Esc ends it.`, ms: 4_000 })
+  notify({ text: `“${title}” by ${maker} is full screen. Press Esc to exit.`, ms: 4_000 })
 })
 open().catch((error: unknown) => {
   const why = error instanceof Error ? error.message : ''
   fail(
     why === 'sandbox'
-      ? 'This browser did not put the app into its sandbox, so it is not shown.'
-      : 'The app did not come. Reloading this page may help.',
+      ? 'This browser did not apply the sandbox, so the app is not shown.'
+      : 'The app did not load. Reload this page to try again.',
   )
 })

@@ -1,23 +1,27 @@
 import { type Area, type Change, changesMax, type Saved } from './messages.ts'
 
-/** What one app may save, counted in characters of keys and values. */
+/** Limit of an app's saves, in characters of keys and values. */
 const charsMax = 1_048_576
 
-/** One area's entries; `told` hears of every change, in order. */
+/** The entries of one storage area. Calls `told` for every change, in order. */
 class Entries extends Map<string, string> {
   #size = 0
   #told: (change: Change) => void = () => undefined
 
-  constructor(saved: Saved, told: (change: Change) => void) {
+  constructor(saved: Saved, onChange: (change: Change) => void) {
     super()
     for (const [key, value] of saved) this.put(key, value)
-    this.#told = told
+    this.#told = onChange
   }
 
   put(key: string, value: string): void {
     const old = this.get(key)
     const size = this.#size + value.length - (old === undefined ? -key.length : old.length)
-    if (size > charsMax) throw new DOMException('This app may save 1 MB.', 'QuotaExceededError')
+    if (size > charsMax)
+      throw new DOMException(
+        'The storage limit of 1 MB per app has been reached.',
+        'QuotaExceededError',
+      )
     this.#size = size
     this.set(key, value)
     if (old !== value) this.#told([key, value])
@@ -40,7 +44,7 @@ function entriesOf(storage: object): Entries {
   return entries
 }
 
-/** The methods go to the prototype, so that apps which call or replace them there still work. */
+/** Defines the methods on the prototype, where apps may call or replace them. */
 function replaceMethods(): void {
   const methods = {
     getItem(this: object, key: string) {
@@ -70,7 +74,7 @@ function replaceMethods(): void {
   })
 }
 
-/** A Storage whose entries are properties too: `localStorage.best = 10`, `delete`, `in`. */
+/** Creates a Storage whose entries are also properties: `localStorage.best = 10`, `delete`, `in`. */
 function storage(entries: Entries): Storage {
   const bare: Storage = Object.create(Storage.prototype)
   const own = (name: string | symbol): string | undefined =>
@@ -102,8 +106,8 @@ function storage(entries: Entries): Storage {
 }
 
 /**
- * Puts stand-ins where localStorage and sessionStorage would throw. Reads are answered from memory;
- * changes of one turn go to the shell together.
+ * Replaces localStorage and sessionStorage, which throw in an opaque origin. Reads come from memory;
+ * the changes of one task go to the shell in one message.
  */
 export function openStorage(
   saved: Record<Area, Saved>,

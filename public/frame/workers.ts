@@ -1,4 +1,4 @@
-/** What is sent before the module has run is kept for it, as the browser itself would. */
+/** Queues messages until the module has run, as the browser does. */
 const begin = (url: string): string => `{
 const early = []
 const keep = (event) => { early.push(event); event.stopImmediatePropagation() }
@@ -12,8 +12,8 @@ import('${url}').then(() => {
 }`
 
 /**
- * In a document without an origin Chromium starts no module worker from a blob: address. A worker
- * of the other kind imports it there, from an address of our own: pages drop theirs at once.
+ * Starts module workers: in an opaque origin Chromium cannot load one from a blob: URL. A classic
+ * worker imports the module from a URL of its own, since pages revoke theirs at once.
  */
 export function moduleWorkers(): void {
   const blobs = new Map<string, Blob>()

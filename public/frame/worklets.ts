@@ -4,12 +4,12 @@ const { apply } = Reflect
 const text = String
 const coded = encodeURIComponent
 
-/** What only a module with modules of its own needs; `import.meta` is no such thing. */
+/** Matches import and export, but not `import.meta`. */
 const imports = own(/\bimport\b(?!\s*\.\s*meta\b)|\bexport\b/)
 
 /**
- * WebKit gets what a worklet's module imports from the network, and refuses a worklet from a blob:
- * address. So its text is read here, and goes on as data: where it imports nothing.
+ * Loads worklets in WebKit, which fetches their imports from the network and rejects blob: URLs. The
+ * text is passed on as a data: URL if it imports nothing.
  */
 export function worklets(lock: (owner: object, name: string, value: unknown) => void): void {
   if (!('Worklet' in window)) return
@@ -21,7 +21,7 @@ export function worklets(lock: (owner: object, name: string, value: unknown) => 
     async function (this: Worklet, url: string, options?: object) {
       const code = text(await (await load(text(url))).text())
       if (test(imports, code)) {
-        throw new DOMException('A worklet of an app may not import or export.', 'AbortError')
+        throw new DOMException('A worklet of an app cannot import or export.', 'AbortError')
       }
       return apply(addModule, this, [`data:text/javascript;charset=utf-8,${coded(code)}`, options])
     },

@@ -4,22 +4,22 @@ import { isQuirky, quirkless } from './quirks-text.ts'
 import { renamed, styled } from './renamed.ts'
 
 /**
- * The wrapper: the same bytes for every app, and no app in it. The shell sends the app's html; here
- * it gets the boot script before its first byte and becomes a srcdoc frame.
+ * The wrapper: the same bytes for every app. It puts the boot script before the app's HTML, which the
+ * shell sends, and runs it in a srcdoc frame.
  */
 const shell = window.parent
-// By what an engine can draw: a person may let their browser say that it is another.
+// Detect the engine by a feature, since the user agent can be changed.
 const gecko = CSS.supports('-moz-appearance', 'none')
 const webkit = CSS.supports('-webkit-nbsp-mode', 'space')
 const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
 const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
 const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
-// Chromium obeys Connection-Allowlist from 152 on; everything else needs the fallback.
+// Chromium enforces Connection-Allowlist since 152. All other browsers need the fallback.
 const hard = chromium < 152
-// Firefox loads no frame deeper than 9, WebKit no srcdoc in two srcdocs: at that depth the app
-// cannot make a frame, and so no fresh realm with its own RTCPeerConnection.
+// Firefox loads no frame deeper than 9, WebKit no srcdoc inside two srcdocs. At that depth the app
+// cannot create a frame, and so no new realm with its own RTCPeerConnection.
 const depth = gecko ? 7 : webkit ? 1 : 0
-/** A text that scripts/build-public.ts put into this page. */
+/** Reads a text that scripts/build-public.ts embeds in this page. */
 const own = (name: string): string => document.getElementById(name)?.textContent ?? ''
 const style = `<style>${document.querySelector('style')?.textContent}</style>`
 const relay = `<!doctype html>${style}<body><script>${own('relay')}</script>`
@@ -27,11 +27,11 @@ const trusted =
   '<meta http-equiv=x-dns-prefetch-control content=off>' +
   `<meta http-equiv=Content-Security-Policy content="require-trusted-types-for 'script'; trusted-types default">`
 
-/** JSON as an attribute's value in single quotes. */
+/** Escapes JSON for an attribute in single quotes. */
 const quoted = (run: Run): string =>
   JSON.stringify(run).replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;')
 
-/** The app's document: boot script first, and in the fallback no element that could reach out. */
+/** Builds the app's document: the boot script first; in the fallback, dangerous elements renamed. */
 function dress(html: string, run: Run): string {
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
   if (!hard) return boot + html
@@ -45,7 +45,7 @@ const saved = (data: unknown, name: string): Saved => {
 }
 
 async function start(data: unknown, given: string): Promise<void> {
-  // In a tab that is not shown Firefox gives new frames 10 by 10, and games measure theirs once.
+  // In a hidden tab Firefox sizes new frames 10 x 10, and games read their size once.
   if (document.hidden) {
     await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
   }

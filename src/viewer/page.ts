@@ -1,4 +1,4 @@
-import { type PublicFile, theFile } from '../core/public.ts'
+import { getPublicFile, type PublicFile } from '../core/public-files.ts'
 import { escapeHtml } from '../core/text.ts'
 import type { HostedApp } from './app-source.ts'
 import { allow, sandbox } from './policy.ts'
@@ -20,7 +20,8 @@ const hash = (text: string): string =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 
 export function loadPageAssets(files: Map<string, PublicFile>): PageAssets {
-  const read = (name: string): string => new TextDecoder().decode(theFile(files, name).identity)
+  const read = (name: string): string =>
+    new TextDecoder().decode(getPublicFile(files, name).identity)
   const script = read('frame/shell.js')
   const style = read('frame/shell.css')
   const messageStyle = style + read('frame/message.css')
@@ -78,8 +79,8 @@ export function shellPage(
 ${head(`${app.title} by @${app.maker}`, parts.style, linkPreviewTags(app, origin))}
 <body><header><div id=who><h1 dir=auto>${title}</h1>${by}</div>
 <nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Restart" aria-label="Restart">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
-<main><p id=say role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
-<div id=notice popover=manual role=status><span id=said></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>
+<main><p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
+<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>
 <script>${parts.script}</script>`
 }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 import { idPattern } from '../core/ids.ts'
-import { type PublicFile, readPublic } from '../core/public.ts'
+import { type PublicFile, readPublic } from '../core/public-files.ts'
 import { type Clock, isWithin } from '../core/time.ts'
 import { compressText, createEntity, type Entity } from '../http/entity.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'

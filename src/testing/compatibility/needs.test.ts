@@ -239,7 +239,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         )
         const before = tab.seen().length
         await middle(tab)
-        expect(await notice(tab)).toBe('This app made a file: “note.txt”, 5 bytes')
+        expect(await notice(tab)).toBe('This app created a file: “note.txt”, 5 bytes')
         expect(tab.seen()).toHaveLength(before)
         await pressShell(tab, 'offer')
         // What WebKit's driver tells nobody of.
