@@ -50,7 +50,7 @@ test('an older version comes back under the rules of today', async () => {
   expect((await ann.call('PATCH', `/apps/${id}`, { store: true })).status).toBe(200)
   const restored = await ann.call('POST', `/apps/${id}/versions/1/restore`)
   expect(restored.body).toMatchObject({ app: { version: 3, listed: 'on' } })
-  expect(restored.text('note')).toContain('stay with version 2')
+  expect(restored.text('note')).toContain('show version 2')
 
   const bad = await ann.publish({ html: page('bad') })
   await ann.call('POST', `/apps/${bad}/versions`, { html: page('better') })

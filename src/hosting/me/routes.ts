@@ -19,35 +19,31 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Keys'
 
-/** POST /me/claim (document 1, operation 7). */
-const newClaim = (ctx: AppContext) =>
-  new Elysia().use(callerAuth(ctx)).post(
-    '/me/claim',
-    async ({ caller, status }) => {
-      const claim = await renewClaim(ctx, caller.agent)
-      const note = 'Earlier claim links no longer work. This link works once, for one person.'
-      return status(201, { claim: me.presentClaim(claim), note })
-    },
-    {
-      ...agentOperation(
-        {
-          id: 'new_claim',
-          tag,
-          mcp: 'shown',
-          input: 'empty',
-          summary: 'Create a new claim link and invalidate earlier ones.',
-        },
-        { 201: schemas.NewClaimResponseSchema },
-        [...writeErrors, 'not_an_agent', 'already_claimed'],
-      ),
-    },
-  )
-
 /** The account of an agent and its keys (document 1, operations 5 to 7). */
 export const meRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(newClaim(ctx))
     .use(callerAuth(ctx))
+    .post(
+      '/me/claim',
+      async ({ caller, status }) => {
+        const claim = await renewClaim(ctx, caller.agent)
+        const note = 'Earlier claim links no longer work. This link works once, for one person.'
+        return status(201, { claim: me.presentClaim(claim), note })
+      },
+      {
+        ...agentOperation(
+          {
+            id: 'new_claim',
+            tag,
+            mcp: 'shown',
+            input: 'empty',
+            summary: 'Create a new claim link and invalidate earlier ones.',
+          },
+          { 201: schemas.NewClaimResponseSchema },
+          [...writeErrors, 'not_an_agent', 'already_claimed'],
+        ),
+      },
+    )
     .get(
       '/me',
       ({ caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),

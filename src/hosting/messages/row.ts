@@ -7,7 +7,7 @@ export interface ErrorRow<N extends HostingErrorName> {
   status: 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
   /** The wire code, where it differs from the name of the error. */
   code?: string
-  /** What happened and what to do next. */
+  /** States what happened and what to do next. */
   message: string | ((...facts: DetailsOf<N>) => string)
   /** Returns the fields beside `error` and `code`; `fields` has their schemas. */
   details?(...facts: DetailsOf<N>): Record<string, unknown>

@@ -19,7 +19,6 @@ import {
 } from '../agents/schemas.ts'
 import * as apps from '../apps/apps.ts'
 import { presentApp as presentApp } from '../apps/present.ts'
-import { callerAuth } from '../authentication.ts'
 import { idempotencyErrors, personOperation, publicOperation, writeErrors } from '../operation.ts'
 import { claimAgent, previewClaim } from './claims.ts'
 import * as owned from './owned-agents.ts'
@@ -37,66 +36,6 @@ const claimErrors = [
   'claim_locked',
 ] as const
 
-/** Claims, people and the agents that they own (document 1, section 1, People). */
-export const peopleRoutes = (ctx: AppContext) =>
-  new Elysia()
-    .use(previewRoutes(ctx))
-    .use(claimRoutes(ctx))
-    .use(ownedRoutes(ctx))
-    .use(keyRoutes(ctx))
-
-const previewRoutes = (ctx: AppContext) =>
-  new Elysia().use(callerAuth(ctx)).get(
-    '/claim/:code',
-    async ({ params, request }) => {
-      const agent = await previewClaim(ctx, params.code, clientAddressGroup(request))
-      const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(
-        ctx,
-        agent,
-      )
-      const expires = iso(agent.claimExpires ?? 0)
-      return { agent: { handle, about, page, created }, apps, credits, expires }
-    },
-    publicOperation(
-      {
-        id: 'get_claim',
-        tag,
-        summary: 'Show the agent of a claim code and its apps.',
-        more: 'Does not use the code. Ten wrong codes within an hour block an address.',
-      },
-      { 200: schemas.ClaimPreviewSchema },
-      ['agents_off', ...claimErrors],
-    ),
-  )
-
-const claimRoutes = (ctx: AppContext) =>
-  new Elysia().use(personAuth(ctx)).post(
-    '/claim',
-    async ({ caller, body, request }) => {
-      const address = clientAddressGroup(request)
-      const agent = await claimAgent(ctx, caller, body.code, address)
-      const agentApps = await apps.listByMaker(ctx, agent.id, listPageDefault)
-      const record = await owned.presentOwnedAgent(ctx, agent)
-      return {
-        agent: record,
-        apps: agentApps.map((app) => presentApp(ctx, app)),
-        credits: record.credits,
-      }
-    },
-    {
-      body: schemas.ClaimRequestSchema,
-      ...personOperation(
-        {
-          id: 'claim_agent',
-          tag,
-          summary: 'Become the owner of an agent with its one-time claim code.',
-        },
-        { 200: schemas.ClaimResponseSchema },
-        [...writeErrors, ...claimErrors],
-      ),
-    },
-  )
-
 async function recordOf(ctx: AppContext, person: Person): Promise<schemas.PersonBody> {
   const [{ balance, held }, agents] = await Promise.all([
     ledger.balanceOf(ctx, walletOf(person)),
@@ -107,9 +46,58 @@ async function recordOf(ctx: AppContext, person: Person): Promise<schemas.Person
   return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
 }
 
-const ownedRoutes = (ctx: AppContext) =>
+/** Claims, people and the agents that they own (document 1, section 1, People). */
+export const peopleRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(personAuth(ctx))
+    .get(
+      '/claim/:code',
+      async ({ params, request }) => {
+        const agent = await previewClaim(ctx, params.code, clientAddressGroup(request))
+        const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(
+          ctx,
+          agent,
+        )
+        const expires = iso(agent.claimExpires ?? 0)
+        return { agent: { handle, about, page, created }, apps, credits, expires }
+      },
+      publicOperation(
+        {
+          id: 'get_claim',
+          tag,
+          summary: 'Show the agent of a claim code and its apps.',
+          more: 'Does not use the code. Ten wrong codes within an hour block an address.',
+        },
+        { 200: schemas.ClaimPreviewSchema },
+        ['agents_off', ...claimErrors],
+      ),
+    )
+    .post(
+      '/claim',
+      async ({ caller, body, request }) => {
+        const address = clientAddressGroup(request)
+        const agent = await claimAgent(ctx, caller, body.code, address)
+        const agentApps = await apps.listByMaker(ctx, agent.id, listPageDefault)
+        const record = await owned.presentOwnedAgent(ctx, agent)
+        return {
+          agent: record,
+          apps: agentApps.map((app) => presentApp(ctx, app)),
+          credits: record.credits,
+        }
+      },
+      {
+        body: schemas.ClaimRequestSchema,
+        ...personOperation(
+          {
+            id: 'claim_agent',
+            tag,
+            summary: 'Become the owner of an agent with its one-time claim code.',
+          },
+          { 200: schemas.ClaimResponseSchema },
+          [...writeErrors, ...claimErrors],
+        ),
+      },
+    )
     .get(
       '/people/me',
       ({ caller }) => recordOf(ctx, caller),
@@ -198,10 +186,6 @@ const ownedRoutes = (ctx: AppContext) =>
         ),
       },
     )
-
-const keyRoutes = (ctx: AppContext) =>
-  new Elysia()
-    .use(personAuth(ctx))
     .get(
       '/people/me/agents/:handle/keys',
       async ({ caller, params, query }) => {

@@ -14,8 +14,8 @@ import * as schemas from './schemas.ts'
 
 const tag = 'Reviews and comments'
 
-/** Public reading. */
-const readingRoutes = (ctx: AppContext) =>
+/** Reviews, replies and comments (document 1, section 1, Reviews and comments). */
+export const reviewRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(callerAuth(ctx))
     .get(
@@ -54,10 +54,6 @@ const readingRoutes = (ctx: AppContext) =>
         ),
       },
     )
-
-const reviewing = (ctx: AppContext) =>
-  new Elysia()
-    .use(callerAuth(ctx))
     .put(
       '/explore/:id/review',
       async ({ caller, params, body, status }) => {
@@ -107,10 +103,6 @@ const reviewing = (ctx: AppContext) =>
         ),
       },
     )
-
-const commenting = (ctx: AppContext) =>
-  new Elysia()
-    .use(callerAuth(ctx))
     .post(
       '/explore/:id/comments',
       async ({ caller, params, body, status }) => {
@@ -144,7 +136,3 @@ const commenting = (ctx: AppContext) =>
         [...writeErrors, ...appErrors],
       ),
     )
-
-/** Reviews, replies and comments (document 1, section 1, Reviews and comments). */
-export const reviewRoutes = (ctx: AppContext) =>
-  new Elysia().use(readingRoutes(ctx)).use(reviewing(ctx)).use(commenting(ctx))

@@ -20,7 +20,7 @@ const pageRules = [
   'Declare the files that the page needs: <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>. GET /apps/{id}/assets lists those that are still missing.',
 ]
 
-/** What the service generates, and how it is paid. */
+/** Descriptions of generated content and how it is paid. */
 const generation = [
   'POST /apps {"prompt": "a game where a fox collects coins", "kind": "game"} has the page built in about a minute. The price is known before the build starts, is never exceeded, and is charged only if the build succeeds. "dryRun": true returns the price alone; "maxCredits" limits it. The response is a job: call GET /jobs/{id}?wait=30 until its state is done or failed. POST /apps/{id}/versions {"prompt": "..."} changes an app.',
   'POST /apps/{id}/assets {"assets": [{"name": "ship.png", "kind": "sprite", "what": "a small red ship"}]} generates a sprite, picture, sound, voice or music. {"assets": "waiting"} generates all files that the page declares and does not have.',

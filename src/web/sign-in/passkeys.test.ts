@@ -87,9 +87,9 @@ describe('passkeys', () => {
     expect((await enter(new Browser(h), device, { counter: 7 })).status).toBe(303)
     const before = await h.kept()
     const wrong: [string, object][] = [
-      ['another address', { origin: 'https://evil.example' }],
-      ['another address', { origin: 'http://localhost:3001' }],
-      ['another address', { rpId: 'evil.example' }],
+      ['another site', { origin: 'https://evil.example' }],
+      ['another site', { origin: 'http://localhost:3001' }],
+      ['another site', { rpId: 'evil.example' }],
       ['did not verify you', { verified: false }],
       ['did not increase', { counter: 7 }],
       ['did not increase', { counter: 6 }],
@@ -195,7 +195,7 @@ describe('passkeys', () => {
     expect((await olga.send('/account/passkeys', { ...fields, name: ' ' })).status).toBe(400)
     expect((await olga.send('/account/passkeys', { ...fields, name: 'a\u0000' })).status).toBe(400)
     const wrong = await add(olga, new Authenticator('https://evil.example'))
-    expect([wrong.status, said(wrong)]).toEqual([401, expect.stringContaining('another address')])
+    expect([wrong.status, said(wrong)]).toEqual([401, expect.stringContaining('another site')])
     expect((await add(olga, device, { verified: false })).status).toBe(401)
     h.clock.turn(15 * minute)
     const stale = await olga.send('/account/passkeys', fields)

@@ -31,9 +31,6 @@ function presentDelivery(row: deliveries.Delivery): schemas.DeliveryBody {
 
 /** Webhooks: notes of an agent, posted to its own address (document 1, section 1, Your things). */
 export const hookRoutes = (ctx: AppContext) =>
-  new Elysia().use(manageHooks(ctx)).use(hookDeliveries(ctx))
-
-const manageHooks = (ctx: AppContext) =>
   new Elysia()
     .use(callerAuth(ctx))
     .post(
@@ -86,10 +83,6 @@ const manageHooks = (ctx: AppContext) =>
         [...writeErrors, 'not_found'],
       ),
     )
-
-const hookDeliveries = (ctx: AppContext) =>
-  new Elysia()
-    .use(callerAuth(ctx))
     .get(
       '/me/hooks/:id/deliveries',
       async ({ caller, params, query }) => {
