@@ -102,7 +102,6 @@ export async function claimJob(
   return job && { ...job, lease }
 }
 
-/** Renews leases and returns those that this process still holds. */
 export async function renewLeases(
   { clock }: JobContext,
   db: Db,

@@ -12,9 +12,6 @@ import { getSource } from './source.ts'
 
 /** Listed apps (document 1, section 1, "Explore"). */
 export const exploreRoutes = (ctx: AppContext) =>
-  new Elysia().use(listRoutes(ctx)).use(itemRoutes(ctx))
-
-const listRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(callerAuth(ctx))
     .get('/explore', ({ query }) => explore.listItems(ctx, query), {
@@ -67,10 +64,6 @@ const listRoutes = (ctx: AppContext) =>
         ['agents_off', 'bad_request'],
       ),
     })
-
-const itemRoutes = (ctx: AppContext) =>
-  new Elysia()
-    .use(callerAuth(ctx))
     .get('/explore/@:handle', ({ params, query }) => explore.getMaker(ctx, params.handle, query), {
       params: Type.Object({ handle: Type.String() }),
       query: schemas.MakerQuerySchema,

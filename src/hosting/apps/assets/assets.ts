@@ -58,7 +58,7 @@ export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[])
   if (!Value.Check(Type.Array(AssetRequestSchema), requested))
     throw new Error(`the asset requests of ${app.id} are invalid`)
   const existing = new Set(rows.map((row) => row.name))
-  return requested.filter((ask) => !existing.has(ask.name))
+  return requested.filter(({ name }) => !existing.has(name))
 }
 
 /**

@@ -28,7 +28,7 @@ const inlineMs = 8 * second
 const msPerItem = 2 * minute
 
 interface Item {
-  ask: AssetRequest
+  request: AssetRequest
   price: NanoUsd
   embedded: boolean
 }
@@ -85,24 +85,24 @@ async function quoteItems(
   requested: GenerateAssetsRequest['assets'],
 ) {
   const rows = await assets.listAssets(ctx, app.id, app.version)
-  const asks = requested === 'waiting' ? await assets.listMissing(ctx, app, rows) : requested
-  const names = new Set(asks.map(({ name }) => name))
-  if (asks.length === 0) {
+  const requests = requested === 'waiting' ? await assets.listMissing(ctx, app, rows) : requested
+  const names = new Set(requests.map(({ name }) => name))
+  if (requests.length === 0) {
     throw new ApiError('bad_request', {
       problem: 'The page requests no missing assets. List the assets to generate.',
     })
   }
-  if (names.size < asks.length) {
+  if (names.size < requests.length) {
     throw new ApiError('bad_request', { problem: 'Two of the assets have the same name.' })
   }
-  for (const one of asks) checkTexts(one)
+  for (const one of requests) checkTexts(one)
   const kept = new Set(rows.map(({ name }) => name))
   if (kept.union(names).size > assetsPerAppMax) {
     throw new ApiError('too_many_assets', { max: assetsPerAppMax })
   }
-  const items = asks.map((one): Item => {
+  const items = requests.map((one): Item => {
     const { by, price } = getQuote(ctx, one)
-    return { ask: one, price, embedded: by === undefined }
+    return { request: one, price, embedded: by === undefined }
   })
   return { items, price: nano(items.reduce((sum, item) => sum + item.price, 0n)) }
 }
@@ -117,7 +117,7 @@ function checkTexts({ name, what, voice = '' }: AssetRequest): void {
   throw new ApiError('bad_request', { problem, param: 'assets' })
 }
 
-const presentItem = ({ ask: { name, kind: assetKind }, price }: Item): JobItem => ({
+const presentItem = ({ request: { name, kind: assetKind }, price }: Item): JobItem => ({
   name,
   kind: assetKind,
   price: toCredits(price),
@@ -138,7 +138,7 @@ async function insertJob(
   if (price > available) throw new ApiError('not_enough_credits', { needed: price, available })
   await checkDailyCap(db, cap, price, ctx.clock.now())
   const ms = 10 * minute + items.length * msPerItem
-  const input = items.map(({ ask: one }) => one)
+  const input = items.map(({ request }) => request)
   const work = { kind, queue: 'assets', owner: account, item: app.id, input, price, ms } as const
   const job = await enqueue(ctx, db, work)
   // The app may have been deleted, or the account closed, since the request.

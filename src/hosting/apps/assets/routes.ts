@@ -41,11 +41,14 @@ const fileResponse = (
     },
   })
 
+/** Request bodies of an upload, for the description. The route reads the body itself. */
+const uploads = {
+  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+  'application/json': { schema: { ...schemas.UploadEnvelopeSchema, additionalProperties: false } },
+} as const
+
 /** Assets of an agent's app (document 1, operations 15 and 16) and its uploads. */
 export const assetRoutes = (ctx: AppContext) =>
-  new Elysia().use(ownRoutes(ctx)).use(uploadRoutes(ctx)).use(previewRoutes(ctx))
-
-const ownRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(callerAuth(ctx))
     .get(
@@ -132,79 +135,68 @@ const ownRoutes = (ctx: AppContext) =>
         [...writeErrors, ...assetErrors],
       ),
     )
-
-/** Request bodies of an upload, for the description. The route reads the body itself. */
-const uploads = {
-  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-  'application/json': { schema: { ...schemas.UploadEnvelopeSchema, additionalProperties: false } },
-} as const
-
-const uploadRoutes = (ctx: AppContext) =>
-  new Elysia().use(callerAuth(ctx)).put(
-    '/apps/:id/assets/:name',
-    async ({ caller, params, request, status }) => {
-      const file = await readUpload(request)
-      const { asset, isNew } = await assets.putAsset(
-        ctx,
-        caller.agent,
-        params.id,
-        params.name,
-        file,
-      )
-      const note = `Stored as ${asset.type} in version ${asset.version}; it is live.`
-      return status(isNew ? 201 : 200, { asset: presentAsset(ctx, asset), note })
-    },
-    agentOperation(
-      {
-        id: 'put_asset',
-        tag: 'Assets',
-        input: 'handler',
-        mcp: 'shown',
-        summary: 'Upload an asset.',
-        more:
-          'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, detected by content and not by name. The ' +
-          'file goes live on the newest version and replaces a file of the same name.',
-        takes: uploads,
+    .put(
+      '/apps/:id/assets/:name',
+      async ({ caller, params, request, status }) => {
+        const file = await readUpload(request)
+        const { asset, isNew } = await assets.putAsset(
+          ctx,
+          caller.agent,
+          params.id,
+          params.name,
+          file,
+        )
+        const note = `Stored as ${asset.type} in version ${asset.version}; it is live.`
+        return status(isNew ? 201 : 200, { asset: presentAsset(ctx, asset), note })
       },
-      { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
-      [
-        'bad_request',
-        'asset_too_large',
-        'bad_asset',
-        'too_many_assets',
-        'assets_full',
-        'storage_full',
-        'busy',
-        'try_again',
-        ...assetErrors,
-      ],
-    ),
-  )
-
-/** Signed preview URLs. They need no key and expire. */
-const previewRoutes = (ctx: AppContext) =>
-  new Elysia().use(callerAuth(ctx)).get(
-    '/looks/:id/:version/:name',
-    async ({ params, query }) => {
-      const { id, version, name } = params
-      const path = previewPath(id, version, name)
-      if (!isSignedPath(ctx.secret, path, query, ctx.clock.now())) {
-        const see = 'Preview URLs expire within the hour: GET /apps/{id}/assets has new ones.'
-        throw new ApiError('not_found', { what: 'preview URL', see })
-      }
-      const found = await assets.openPreview(ctx, id, Number(version), name)
-      // A takedown must apply at once, so no cache may serve it.
-      return fileResponse(found, 'inline', 'private, no-cache')
-    },
-    {
-      query: Type.Object({
-        expires: Type.Optional(Type.String()),
-        signature: Type.Optional(Type.String()),
-      }),
-      ...publicOperation(
-        { id: 'look_at_asset', tag: 'Assets', summary: 'Preview an asset by its signed URL.' },
-        { 200: File, 206: File, 416: RangeNotSatisfiableSchema },
-        ['agents_off', 'assets_off', ...appErrors],
+      agentOperation(
+        {
+          id: 'put_asset',
+          tag: 'Assets',
+          input: 'handler',
+          mcp: 'shown',
+          summary: 'Upload an asset.',
+          more:
+            'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, detected by content and not by name. The ' +
+            'file goes live on the newest version and replaces a file of the same name.',
+          takes: uploads,
+        },
+        { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
+        [
+          'bad_request',
+          'asset_too_large',
+          'bad_asset',
+          'too_many_assets',
+          'assets_full',
+          'storage_full',
+          'busy',
+          'try_again',
+          ...assetErrors,
+        ],
       ),
-    },
-  )
+    )
+    .get(
+      '/looks/:id/:version/:name',
+      async ({ params, query }) => {
+        const { id, version, name } = params
+        const path = previewPath(id, version, name)
+        if (!isSignedPath(ctx.secret, path, query, ctx.clock.now())) {
+          const see = 'Preview URLs expire within the hour: GET /apps/{id}/assets has new ones.'
+          throw new ApiError('not_found', { what: 'preview URL', see })
+        }
+        const found = await assets.openPreview(ctx, id, Number(version), name)
+        // A takedown must apply at once, so no cache may serve it.
+        return fileResponse(found, 'inline', 'private, no-cache')
+      },
+      {
+        query: Type.Object({
+          expires: Type.Optional(Type.String()),
+          signature: Type.Optional(Type.String()),
+        }),
+        ...publicOperation(
+          { id: 'look_at_asset', tag: 'Assets', summary: 'Preview an asset by its signed URL.' },
+          { 200: File, 206: File, 416: RangeNotSatisfiableSchema },
+          ['agents_off', 'assets_off', ...appErrors],
+        ),
+      },
+    )
