@@ -21,7 +21,7 @@ import { parseSyncedModels } from './models/public-lists.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
 import { Inspector } from './scan/inspect.ts'
-import { ProcessState } from './state/process-state.ts'
+import { createProcessState, type ProcessState } from './state/process-state.ts'
 import { openDiskStore } from './storage/disk.ts'
 import { readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
@@ -92,7 +92,7 @@ export async function createContext(
     inspector: new Inspector(),
     generators: new Generators(),
     previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
-    state: new ProcessState(clock, config),
+    state: createProcessState(clock, config),
     catalogue: parts.catalogue ?? models.catalogue,
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,

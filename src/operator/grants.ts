@@ -22,10 +22,7 @@ export interface Grantee {
 /** Finds an agent by @handle, a gateway account by id, or a person by name or e-mail address. */
 export async function findGrantee(ctx: AppContext, name: string): Promise<Grantee | undefined> {
   const agent = name.startsWith('@') ? await agents.findByMention(ctx, name) : undefined
-  if (agent) {
-    const { id, created } = agent
-    return { kind: 'agent', name, owner: agentOwner(id), created }
-  }
+  if (agent) return { kind: 'agent', name, owner: agentOwner(agent.id), created: agent.created }
   const account = idPattern.test(name) ? await accounts.find(ctx, name) : undefined
   if (account) {
     const owner = { kind: 'gateway', owner: account.id } as const
@@ -33,12 +30,8 @@ export async function findGrantee(ctx: AppContext, name: string): Promise<Grante
   }
   const person = await people.findByName(ctx, name)
   if (!person) return undefined
-  return {
-    kind: 'person',
-    name: person.name,
-    owner: people.walletOf(person),
-    created: person.created,
-  }
+  const owner = people.walletOf(person)
+  return { kind: 'person', name: person.name, owner, created: person.created }
 }
 
 /** Parses an amount of USD above 0 and up to `grantUsdMax`; undefined for anything else. */

@@ -24,8 +24,13 @@ function metric(name: string, type: Type, help: string, rows: Row[]): string {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n')
 }
 
-const gauge = (name: string, help: string, value: number | bigint): string =>
-  metric(name, 'gauge', help, [[{}, value]])
+/** A value without labels, or rows. */
+type Values = number | bigint | Row[]
+const rowsOf = (values: Values): Row[] => (typeof values === 'object' ? values : [[{}, values]])
+const gauge = (name: string, help: string, values: Values) =>
+  metric(name, 'gauge', help, rowsOf(values))
+const counter = (name: string, help: string, values: Values) =>
+  metric(name, 'counter', help, rowsOf(values))
 
 function trafficMetrics({ state: { traffic } }: AppContext): string[] {
   const responses = trafficParts.flatMap((part) =>
@@ -40,38 +45,30 @@ function trafficMetrics({ state: { traffic } }: AppContext): string[] {
       [{ part }, count, '_count'],
     ]
   })
-  const until = 'Seconds until a response began, by part.'
+  const help = 'Seconds until a response began, by part.'
   return [
-    metric('berth_requests_total', 'counter', 'Requests by part and status.', responses),
-    metric('berth_request_seconds', 'histogram', until, times),
+    counter('berth_requests_total', 'Requests by part and status.', responses),
+    metric('berth_request_seconds', 'histogram', help, times),
   ]
 }
 
 async function ledgerMetrics(ctx: AppContext): Promise<string[]> {
   const { income, balance, held } = await readTotals(ctx)
+  const unit = 'in billionths of a USD'
   return [
-    metric(
-      'berth_income_nano_total',
-      'counter',
-      'Revenue of the operator, in billionths of a USD.',
-      [[{}, income]],
-    ),
-    gauge('berth_balance_nano', 'Balance of all accounts, in billionths of a USD.', balance),
-    gauge('berth_held_nano', 'Held for running work, in billionths of a USD.', held),
+    counter('berth_income_nano_total', `Revenue of the operator, ${unit}.`, income),
+    gauge('berth_balance_nano', `Balance of all accounts, ${unit}.`, balance),
+    gauge('berth_held_nano', `Held for running work, ${unit}.`, held),
   ]
 }
 
 async function jobMetrics(ctx: AppContext): Promise<string[]> {
-  const open = (await countByQueue(ctx)).map(({ queue, state, count }): Row => [
-    { lane: queue, state },
-    count,
-  ])
-  const ended = ctx.jobs
-    .ended()
-    .map(({ queue, state, count }): Row => [{ lane: queue, state }, count])
+  const rows = (jobs: { queue: string; state: string; count: number }[]) =>
+    jobs.map(({ queue, state, count }): Row => [{ lane: queue, state }, count])
+  const [open, ended] = [rows(await countByQueue(ctx)), rows(ctx.jobs.ended())]
   return [
-    metric('berth_jobs', 'gauge', 'Jobs that have not ended, by lane and state.', open),
-    metric('berth_jobs_ended_total', 'counter', 'Jobs that ended, by lane and state.', ended),
+    gauge('berth_jobs', 'Jobs that have not ended, by lane and state.', open),
+    counter('berth_jobs_ended_total', 'Jobs that ended, by lane and state.', ended),
   ]
 }
 
@@ -79,48 +76,31 @@ function upstreamMetrics({ upstreams }: AppContext): string[] {
   const all = upstreams.health()
   const rows = (value: (one: (typeof all)[number]) => number) =>
     all.map((one): Row => [{ upstream: one.name }, value(one)])
-  const counter = (name: string, help: string, counts: Row[]) =>
-    metric(name, 'counter', help, counts)
+  const up = rows(({ state }) => (state === 'closed' ? 1 : 0))
+  const failures = rows((one) => one.failures)
   return [
-    metric(
-      'berth_upstream_up',
-      'gauge',
-      '1 while the circuit breaker of the upstream is closed.',
-      rows(({ state }) => (state === 'closed' ? 1 : 0)),
-    ),
+    gauge('berth_upstream_up', '1 while the circuit breaker of the upstream is closed.', up),
     counter(
       'berth_upstream_answers_total',
       'Responses of upstreams.',
-      rows(({ answers }) => answers),
+      rows((one) => one.answers),
     ),
-    counter(
-      'berth_upstream_errors_total',
-      'Failed requests to upstreams.',
-      rows(({ failures }) => failures),
-    ),
+    counter('berth_upstream_errors_total', 'Failed requests to upstreams.', failures),
   ]
 }
 
-function processMetrics(ctx: AppContext): string[] {
+function processMetrics({ clock, storage, state }: AppContext): string[] {
   const { user, system } = process.cpuUsage()
-  const began = Math.round(ctx.clock.now() / second - process.uptime())
+  const startedAt = Math.round(clock.now() / second - process.uptime())
+  const lateSeconds = state.metricsHistory.recentLateMs / second
+  const memory = process.memoryUsage.rss()
   return [
-    metric('berth_info', 'gauge', 'The version of this program.', [[{ version }, 1]]),
-    gauge(
-      'berth_disk_free_bytes',
-      'Free bytes on the disk of the data folder.',
-      ctx.storage.free(),
-    ),
-    gauge(
-      'berth_loop_late_seconds',
-      'The longest delay of a timer in the last minutes.',
-      ctx.state.metricsHistory.recentLateMs / second,
-    ),
-    gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
-    gauge('process_start_time_seconds', 'Start time of the process in seconds since 1970.', began),
-    metric('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [
-      [{}, (user + system) / 1e6],
-    ]),
+    gauge('berth_info', 'The version of this program.', [[{ version }, 1]]),
+    gauge('berth_disk_free_bytes', 'Free disk space of the data folder.', storage.free()),
+    gauge('berth_loop_late_seconds', 'The longest recent delay of a timer.', lateSeconds),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', memory),
+    gauge('process_start_time_seconds', 'Start of the process, since 1970.', startedAt),
+    counter('process_cpu_seconds_total', 'CPU time of the process.', (user + system) / 1e6),
   ]
 }
 
