@@ -39,7 +39,6 @@ export const idempotencyKeyOf = ({ headers }: Request, inBody?: string): string 
 const retentionMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/
 
-/** The claim of a request without an idempotency key: nothing is stored. */
 const unkeyedClaim: Claim = {
   stored: undefined,
   slot: undefined,

@@ -11,13 +11,10 @@ export interface Owner {
   owner: string
 }
 
-/** Returns the account id of an owner. */
 export const accountOf = ({ kind, owner }: Owner): AccountId => `${kind}:${owner}`
 
-/** Returns an agent as an owner. */
 export const agentOwner = (id: string) => ({ kind: 'agent', owner: id }) as const
 
-/** Returns the account id of an agent. */
 export const agentAccount = (id: string): AccountId => accountOf(agentOwner(id))
 
 /** Returns the agent id of an account; undefined for other owners. */
@@ -33,7 +30,6 @@ export const serviceAccounts = {
 const servicePrefix = `${serviceKind}:`
 export const isServiceAccount = (account: AccountId): boolean => account.startsWith(servicePrefix)
 
-/** The amounts of an account in nano-USD. */
 export interface Balance {
   balance: NanoUsd
   free: NanoUsd
@@ -94,14 +90,12 @@ const openQuery = prepared((db) =>
     .prepare(),
 )
 
-/** Opens an account unless it exists. */
 export async function openAccount(db: Db, owner: Owner, at: number): Promise<AccountId> {
   const id = accountOf(owner)
   await openQuery(db).execute({ id, kind: owner.kind, at })
   return id
 }
 
-/** Opens a service account. */
 export const openServiceAccount = (db: Db, id: AccountId, at: number): Promise<AccountId> =>
   openAccount(db, { kind: serviceKind, owner: id.slice(servicePrefix.length) }, at)
 

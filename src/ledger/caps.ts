@@ -13,7 +13,6 @@ export interface Cap {
   max: NanoUsd | null
 }
 
-/** A key on one UTC day, as a hold stores it. */
 export interface KeyDay {
   key: string
   day: string

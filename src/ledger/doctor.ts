@@ -85,7 +85,6 @@ function accountsAfter(db: Db, id: string) {
     .limit(accountsPage)
 }
 
-/** Compares an account with its entries and its holds. */
 async function checkAccount(db: Db, account: Account): Promise<string[]> {
   const problems: string[] = []
   const add = (what: string) => void problems.push(`${account.id}: ${what}`)
@@ -112,7 +111,6 @@ async function checkAccount(db: Db, account: Account): Promise<string[]> {
   return problems
 }
 
-/** An account after one of its entries. */
 type Step = { number: number; balance: bigint; free: bigint; earned: bigint }
 
 const entriesAfter = (db: Db, account: Account, number: number): Promise<Entry[]> =>

@@ -41,7 +41,6 @@ const soldBy = (owner: Owner, { from, to, item }: SalesFilter) =>
     item === undefined ? undefined : eq(entries.item, item),
   )
 
-/** Sums the sales of an owner. */
 export async function sumEarnings(
   ctx: { db: Engine },
   owner: Owner,

@@ -20,10 +20,8 @@ export type ChargeObserver = (db: Db, charged: Hold, balance: NanoUsd) => Promis
 /** Writes further rows of a settlement, in its transaction. */
 export type SettlementRecorder = (db: Db, ended: Hold) => Promise<unknown>
 
-/** The terms of a hold. */
 export interface HoldRequest {
   account: AccountId
-  /** The maximum cost of the work. */
   amount: NanoUsd
   /** The unique name of the purchase. A released ref may be held again. */
   ref: string
@@ -36,7 +34,6 @@ export interface HoldRequest {
   shares?: { account: AccountId; percent: number }[] | undefined
   /** The price row that the maximum cost was computed with. */
   price?: Price | undefined
-  /** The paying key and its daily cap. */
   cap?: Cap | undefined
   /** The deadline releases an open hold (the default), or settles all of it. */
   onExpiry?: 'release' | 'settle' | undefined
@@ -151,11 +148,9 @@ export async function getHold(db: Db, { ref, id }: Hold): Promise<Hold> {
   return hold
 }
 
-/** The amount that a hold reserves in its account. */
 export const heldAmountOf = ({ amount, funds }: Hold): HeldAmount => ({
   amount,
   paid: funds === 'paid' ? amount : zero,
 })
 
-/** The part of a hold that its charge leaves. */
 export const unspent = ({ amount, charged }: Hold): NanoUsd => nano(amount - charged)

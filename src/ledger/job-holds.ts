@@ -6,7 +6,6 @@ import type { Hold } from './holds.ts'
 import { releaseHold } from './ledger.ts'
 import { holds } from './tables.ts'
 
-/** Returns the open holds of a job, ordered by ref. */
 export const listOpenHolds = (db: Db, job: string): Promise<Hold[]> =>
   db
     .select()

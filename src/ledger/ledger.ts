@@ -128,7 +128,6 @@ export const grantTo = (
 ): Promise<TransferResult> =>
   ctx.db.tx(async (db) => grant(ctx, db, { ...request, account: await open(ctx, db, owner) }))
 
-/** A hold, and whether this call wrote it. */
 export interface OpenHoldResult {
   hold: Hold
   isNew: boolean

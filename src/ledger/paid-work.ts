@@ -20,7 +20,6 @@ export interface WorkOutcome<Result = unknown> {
   result: Result
   /** The settlement clamps it to the hold. */
   charge: NanoUsd
-  /** Writes further rows in the transaction of the settlement. */
   record?: SettlementRecorder | undefined
   /** Locks rows of `record` that other transactions lock before they pay. */
   lock?: (db: Db) => Promise<unknown>

@@ -18,7 +18,6 @@ import type { AccountId } from './tables.ts'
 interface PostingTerms {
   /** The largest part of the charge that free credits may pay. */
   freeMax: NanoUsd
-  /** The reservation that the charge replaces. */
   held: HeldAmount
   /** True if receivers earn their part and may have it paid out. */
   isEarned: boolean

@@ -22,7 +22,6 @@ export async function sumSpending(ctx: { db: Engine }, owner: Owner): Promise<Sp
   return { build: sum('build'), icon: sum('icon'), assets: sum('assets'), remix: sum('remix') }
 }
 
-/** An amount on one UTC day. */
 export interface DailyAmount {
   day: string
   amount: NanoUsd

@@ -20,7 +20,6 @@ export const serviceKind = 'house'
 /** Tests an account's kind with a literal, which checks of tables require. */
 export const isService = (kind: AnyColumn) => sql`${kind} = ${sql.raw(`'${serviceKind}'`)}`
 
-/** The kinds of account owners. */
 export type OwnerKind = 'agent' | 'person' | 'gateway' | typeof serviceKind
 
 /**

@@ -12,7 +12,6 @@ export type PaidResult =
   | { response: StoredResponse; error?: undefined }
   | { response?: undefined; error: ApiError<GatewayErrorName> }
 
-/** A paid result with its charge. */
 export interface PaidOutcome extends WorkOutcome<PaidResult> {
   /** The response that a replay under the same idempotency key returns. */
   replay?: StoredResponse | undefined
@@ -38,11 +37,8 @@ export interface JobWork {
   start(db: Db): Promise<StoredResponse>
 }
 
-/** A request that costs credits. */
 export interface PaidRequest<Stream = never> {
-  /** The owner of the idempotency key. */
   owner: string
-  /** The idempotency key; undefined for a request without one. */
   key: string | undefined
   /** Equal for two requests for the same work. */
   fingerprint: unknown
@@ -133,7 +129,6 @@ export function beginPaidCall({ paidCalls }: AppContext['state'], apiKey: string
   throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
 }
 
-/** Adds the stored response to the rows of a settlement. */
 function withReplay(outcome: PaidOutcome, claim: Claim): PaidOutcome {
   const { replay, record } = outcome
   if (!replay || claim.slot === undefined) return outcome

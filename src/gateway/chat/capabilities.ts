@@ -23,7 +23,6 @@ const inputOf = {
 } as const
 const fileInputs = ['file', 'audio', 'video']
 
-/** Returns whether a model's context window is known and small. */
 const hasSmallWindow = ({ contextLength }: Model): boolean =>
   contextLength > 0 && contextLength < smallWindowTokens
 
@@ -104,7 +103,6 @@ export function checkContextWindow({ conversation }: ChatRequest, { contextLengt
   }
 }
 
-/** Returns a message without its media parts. */
 function textOnly(message: Json): Json {
   if (!Array.isArray(message.content)) return message
   const isText = (part: unknown) => isRecord(part) && part.type === 'text'

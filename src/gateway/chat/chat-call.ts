@@ -20,7 +20,6 @@ export interface ChatCall extends PaidCall {
   searching?: SearchSession
 }
 
-/** Creates the meter of a response by a candidate. */
 export const createMeter = (
   { request, limits, searching }: ChatCall,
   { model }: Candidate,

@@ -4,7 +4,6 @@ import type { Usage } from '../../models/usage.ts'
 import type { Envelope } from '../error-response.ts'
 import { encodeEvent } from './events.ts'
 
-/** Returns a usage in OpenAI's fields. */
 export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) => ({
   prompt_tokens: prompt,
   completion_tokens: completion,

@@ -9,7 +9,6 @@ import { upstreamOutputLimit } from './max-cost.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import { searchVia } from './search/search.ts'
 
-/** Returns the work of a chat completion that is not streamed. */
 export const completionWork = (chat: ChatCall): UpstreamWork => ({
   path: '/chat/completions',
   body: chat.request.body,
@@ -21,7 +20,6 @@ export const completionWork = (chat: ChatCall): UpstreamWork => ({
   estimateUsage: (candidate) => createMeter(chat, candidate).usage(false),
 })
 
-/** Reads a bounded completion (document 2, section 7). */
 async function readCompletion(
   response: Response,
   meter: ResponseMeter,

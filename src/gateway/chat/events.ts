@@ -15,7 +15,6 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const blankLine = Buffer.from('\n\n')
 
-/** Encodes a JSON value as an event. */
 export const encodeEvent = (value: unknown): Uint8Array =>
   encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
 
@@ -49,12 +48,10 @@ export class EventReader {
   private line: Uint8Array[] = []
   private data: string[] = []
   private bytes = 0
-  /** The last byte of the previous chunk. */
   private last: number | undefined
 
   constructor(private readonly bytesMax: number) {}
 
-  /** Returns the events that end in this chunk. */
   push(chunk: Uint8Array): StreamEvent[] {
     const isBetween = this.event.length === 0 && this.line.length === 0
     const events = isBetween && !chunk.includes(carriageReturn) ? parseOneLineEvents(chunk) : []

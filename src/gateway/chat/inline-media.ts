@@ -1,14 +1,12 @@
 import { isRecord } from '../../core/schema.ts'
 import type { MediaPart } from './messages.ts'
 
-/** Returns the URL, data URL or base64 of a media part. */
 export function contentOf({ kind, part }: Pick<MediaPart, 'kind' | 'part'>): string | undefined {
   const value = part[kind]
   const inner = isRecord(value) ? (value.url ?? value.data ?? value.file_data) : value
   return typeof inner === 'string' && inner !== '' ? inner : undefined
 }
 
-/** Returns the filename of a part. */
 export function inlineName({ part, kind }: MediaPart): string {
   const value = part[kind]
   return isRecord(value) && typeof value.filename === 'string' ? value.filename : 'The file'

@@ -59,7 +59,6 @@ export function limitsOf(size: ChatSize, model: Model): UsageLimits {
   return { prompt: allRounds, completion: completion + searchesPerRequestMax }
 }
 
-/** Returns the largest usage of a request at each model of its candidates. */
 export function chatLimits(size: ChatSize, candidates: Candidates): Map<Model, UsageLimits> {
   const limits = new Map<Model, UsageLimits>()
   for (const { model } of candidates) {
@@ -68,7 +67,6 @@ export function chatLimits(size: ChatSize, candidates: Candidates): Map<Model, U
   return limits
 }
 
-/** Returns the largest cost of a chat over all its candidates. */
 export function chatMaxCost(chat: {
   request: ChatSize
   candidates: Candidates

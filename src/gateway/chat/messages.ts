@@ -13,7 +13,6 @@ export interface MediaPart {
   fileId: string | undefined
 }
 
-/** The parsed messages of a request. */
 export interface Conversation {
   messages: Record<string, unknown>[]
   media: MediaPart[]

@@ -33,7 +33,6 @@ export interface RelayOptions {
   costOf: ((usage: Usage) => NanoUsd) | undefined
   /** Resolves when the charge is committed. The last event waits for it. */
   settled: Promise<unknown>
-  /** Receives all bytes that the client receives. */
   copy?: { add(part: Uint8Array): void } | undefined
   heartbeat?: Heartbeat
 }
@@ -72,7 +71,6 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     this.heartbeat = options.heartbeat ?? heartbeats
   }
 
-  /** Returns the body for the client. */
   body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(this)
   }
@@ -85,7 +83,6 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (this.deadlines.cause) this.handleEvent()
   }
 
-  /** Handles an interruption. */
   handleEvent(): void {
     if (this.out) void this.end(this.out, { how: this.deadlines.cause ?? 'broken' })
   }

@@ -16,7 +16,6 @@ export interface ChatRequest {
   wantsUsage: boolean
   /** The field `n`. */
   choices: number
-  /** The larger of `max_tokens` and `max_completion_tokens`; undefined without both. */
   outputMax: number | undefined
   search: boolean
   preferences: Preferences

@@ -25,7 +25,6 @@ export class ResponseMeter {
 
   constructor(private readonly options: MeterOptions) {}
 
-  /** True if content rules ended every choice. */
   get isFiltered(): boolean {
     return (this.filtered?.size ?? 0) >= this.options.choices
   }
@@ -54,7 +53,6 @@ export class ResponseMeter {
     if (isRecord(message)) this.readMessage(message)
   }
 
-  /** Counts all output texts of a message or a delta. */
   private readMessage(message: Json): void {
     const { content, reasoning, reasoning_content, refusal, tool_calls, audio } = message
     this.count(content)

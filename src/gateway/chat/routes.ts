@@ -8,7 +8,6 @@ import { keyOperation } from '../operation.ts'
 import { createChatCompletion, type TranscriberFactory } from './chat.ts'
 import * as schemas from './schemas.ts'
 
-/** Routes of chat completions (document 2, POST /chat/completions). */
 export const chatRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/chat/completions',

@@ -74,7 +74,6 @@ export const CompletionSchema = Type.Object(
   { title: 'ChatCompletion' },
 )
 
-/** A streamed completion. */
 export const ChunksSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: chat.completion.chunk events, then [DONE].',
 })

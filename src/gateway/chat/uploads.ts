@@ -32,7 +32,6 @@ export interface PendingTranscription {
   transcribe(): Promise<{ request: ChatRequest; cost: NanoUsd }>
 }
 
-/** A content part that names an uploaded file. */
 interface Upload {
   media: MediaPart
   file: files.StoredFile
@@ -156,7 +155,6 @@ function requireText(file: files.StoredFile, text: string | undefined, charged =
   throw badMedia('W611', `${file.filename} has no text.${charged} Remove it from the request.`)
 }
 
-/** Returns the content part of a file. Throws for a model that does not take it. */
 async function partOf(ctx: AppContext, file: files.StoredFile, models: Model[]): Promise<Json> {
   const { filename, kind, type } = file
   const findWithout = (input: string): Model | undefined =>

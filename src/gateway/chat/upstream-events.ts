@@ -30,7 +30,6 @@ const isUsage = (data: string): boolean =>
 
 const isFirstContent = ({ data }: StreamEvent): boolean => data !== undefined && !isUsage(data)
 
-/** The events of an upstream's stream as they arrive. */
 export class UpstreamEvents {
   private readonly parser = new EventReader(eventBytesMax)
   private readonly bytes: Reader

@@ -9,7 +9,6 @@ import { mediaErrors } from '../paid/media.ts'
 import { createEmbeddings } from './embeddings.ts'
 import * as schemas from './schemas.ts'
 
-/** Routes of embeddings, compatible with OpenAI's. */
 export const embeddingRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/embeddings',

@@ -18,7 +18,6 @@ export const embeddingsRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** OpenAI's list of embeddings with its cost. */
 export const EmbeddingsSchema = Type.Object(
   {
     object: Type.Literal('list'),

@@ -1,6 +1,5 @@
 import { isRecord } from '../../core/schema.ts'
 
-/** The encodings of vectors. */
 export const formats = ['float', 'base64'] as const
 export type Format = (typeof formats)[number]
 
@@ -40,7 +39,6 @@ function convertVector(vector: unknown, format: Format): number[] | string | und
   return format === 'float' ? numbers : base64Of(numbers)
 }
 
-/** Decodes little-endian 32-bit floats, the format of OpenAI's clients. */
 function floatsOf(bytes: Buffer): number[] {
   return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4))
 }

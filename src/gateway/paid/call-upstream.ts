@@ -91,12 +91,10 @@ async function tryCandidate<Opened extends object>(
   }
 }
 
-/** The output of an upstream. */
 export interface UpstreamOutput {
   usage: Usage
   /** Returns the result, with its cost in USD and as the charge in nano-USD. */
   response(cost: number, charge: NanoUsd): StoredResponse
-  /** Writes further rows in the transaction of the settlement. */
   record?: (db: Db) => Promise<unknown>
   /** A response that streams while the upstream produces it. `response` is not sent then. */
   stream?: { response(cost: number): Response; ended: Promise<CallEnd> }
@@ -110,7 +108,6 @@ export interface UpstreamWork extends Omit<UpstreamRequest<UpstreamOutput>, 'dea
     candidate: Candidate,
     deadlines: CallDeadlines,
   ): Promise<UpstreamOutput | UpstreamFailure>
-  /** Counts the usage of a failed call that is charged. */
   estimateUsage(candidate: Candidate): Usage
 }
 

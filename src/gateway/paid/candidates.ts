@@ -15,7 +15,6 @@ export interface Candidate {
   price: Price
 }
 
-/** The ways to serve a request, in the order of the attempts. */
 export type Candidates = [Candidate, ...Candidate[]]
 
 /** The largest cost of a request, and the price that it was computed with. */

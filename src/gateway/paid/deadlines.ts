@@ -1,9 +1,7 @@
 import { second } from '../../core/time.ts'
 
-/** The reason why a call was interrupted. */
 export type InterruptionCause = 'client' | 'deadline'
 
-/** The deadlines of a call, in milliseconds from its start. */
 export interface DeadlineSettings {
   firstByteMs: number
   totalMs: number
@@ -38,7 +36,6 @@ export class CallDeadlines implements EventListenerObject {
     if (client.aborted) this.handleEvent()
   }
 
-  /** Handles the departure of the client. */
   handleEvent(): void {
     this.stop('client')
   }
@@ -66,7 +63,6 @@ export class CallDeadlines implements EventListenerObject {
     this.end()
   }
 
-  /** Stops the timer and the listener. */
   end(): void {
     clearTimeout(this.timer)
     this.client.removeEventListener('abort', this)

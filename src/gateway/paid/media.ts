@@ -24,7 +24,6 @@ import type { UpstreamFailure } from './upstream-failure.ts'
 
 export type MediaOutput = UpstreamOutput
 
-/** A media call while an upstream serves it. */
 export interface MediaCall {
   candidate: Candidate
   deadlines: CallDeadlines
@@ -45,7 +44,6 @@ export interface MediaRequest {
   /** The part of its request that the work is for, where there are several. */
   part?: string | undefined
   preferences: Preferences
-  /** The body for the upstream. */
   body: UpstreamCall['body']
   /** Returns another body for a candidate that does not take all of `body`. */
   bodyFor?(candidate: Candidate): UpstreamCall['body']

@@ -2,7 +2,6 @@ import { fromUsd } from '../../core/money.ts'
 import { isRecord, itemsOf } from '../../core/schema.ts'
 import { invalidField } from '../fields.ts'
 
-/** A request's preferences about upstreams, from its field `provider`. */
 export interface Preferences {
   /** Upstreams to try first, in this order. */
   order: string[]

@@ -1,6 +1,5 @@
 import type { Json } from '../../core/schema.ts'
 
-/** The error of a response that cannot be completed. */
 export interface ResponseError {
   code: string
   message: string

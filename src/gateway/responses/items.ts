@@ -35,15 +35,12 @@ export type PartKind = keyof typeof partKinds
 interface Part {
   kind: PartKind
   text: string
-  /** Citations of web pages. */
   annotations: Json[]
-  /** Log probabilities of its tokens, if requested. */
   logprobs: Json[]
 }
 
 type Status = 'in_progress' | 'completed' | 'incomplete'
 
-/** A message, or the reasoning before one. */
 export interface TextItem {
   type: 'message' | 'reasoning'
   id: string
@@ -77,7 +74,6 @@ export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json =
   return { type, [field]: text, ...(kind === 'text' && { annotations, logprobs }) }
 }
 
-/** Returns the field `logprobs`. Clients expect it in every text part and in no other. */
 export const logprobsField = (kind: PartKind, logprobs: Json[]): Json =>
   kind === 'text' ? { logprobs } : {}
 
@@ -103,13 +99,11 @@ export function* readTexts(message: Json): Generator<[PartKind, string]> {
   yield ['refusal', textOf(message.refusal)]
 }
 
-/** Returns the citations of a chat message or delta, in the format of Responses. */
 export const annotationsOf = ({ annotations }: Json): Json[] =>
   recordsIn(annotations).flatMap((one) =>
     isRecord(one.url_citation) ? [{ type: 'url_citation', ...one.url_citation }] : [],
   )
 
-/** Returns the log probabilities of a chat choice. */
 export const logprobsOf = ({ logprobs }: Json): Json[] =>
   recordsIn(recordOf(logprobs).content).map(({ top_logprobs, ...token }) => ({
     ...logprobOf(token),

@@ -3,7 +3,6 @@ import type { FindItem } from '../../state/response-items.ts'
 import { invalidField } from '../fields.ts'
 import { namespacedName, readInput } from './input.ts'
 
-/** A parsed Responses request. */
 export interface ResponsesRequest {
   /** The chat request that serves it. */
   chat: Json
@@ -164,7 +163,6 @@ function readEffort(reasoning: unknown): unknown {
   throw invalidField('reasoning', 'reasoning must be an object.')
 }
 
-/** Returns the chat fields for log probabilities. */
 function readLogprobs({ include, top_logprobs }: Json): Json {
   const isIncluded = Array.isArray(include) && include.includes('message.output_text.logprobs')
   return isIncluded || top_logprobs ? { logprobs: true, ...withoutNull({ top_logprobs }) } : {}

@@ -37,7 +37,6 @@ export interface ResponseOptions {
  * queues for a stream.
  */
 export class ResponseWriter {
-  /** UTF-16 code units in memory. */
   chars = 0
   readonly events = new EventQueue()
   private readonly items: Item[] = []
@@ -71,7 +70,6 @@ export class ResponseWriter {
     return response
   }
 
-  /** Ends the response with an error. */
   fail({ code, message }: ResponseError): void {
     this.begin({})
     this.leave()

@@ -42,7 +42,6 @@ export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** OpenAI's response with its cost. */
 export const ResponseSchema = Type.Object(
   {
     id: Type.String(),
@@ -70,7 +69,6 @@ export const ResponseSchema = Type.Object(
   { title: 'Response' },
 )
 
-/** A streamed response. */
 export const EventsSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: events, the last of which is response.completed.',
 })

@@ -21,7 +21,6 @@ const types = new Map<string, ModelType>([
 /** Time after the call's own deadline for the settlement and its retries. */
 const holdMarginMs = 60 * second
 
-/** Returns the longest duration of a gateway hold. */
 export const holdDurationMs = ({ config }: AppContext): number =>
   config.gatewayTotalSeconds * second + holdMarginMs
 

@@ -9,7 +9,6 @@ import { keyOperation } from '../operation.ts'
 import { formatHistory, listHistory } from './history.ts'
 import * as schemas from './schemas.ts'
 
-/** Routes of the usage history (document 2, GET /queries/history). */
 export const usageRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).get(
     '/queries/history',

@@ -31,10 +31,8 @@ const UsageRowSchema = Type.Object(
 )
 export type UsageRow = Static<typeof UsageRowSchema>
 
-/** The columns of the CSV. */
 export const columns = Object.keys(UsageRowSchema.properties)
 
-/** A page of GET /queries/history. */
 export const HistorySchema = Type.Object({
   data: Type.Array(UsageRowSchema),
   page: Type.Integer(),

@@ -7,7 +7,6 @@ const callsMax = 1_000
 
 /** One round of a stream that may search. Its tool calls are withheld until all have arrived. */
 export class Round {
-  /** The text of this round. */
   text = ''
   private readonly callsByIndex = new Map<unknown, { id: unknown; name: string; args: string }>()
   private finishReason: unknown = null
@@ -21,7 +20,6 @@ export class Round {
     this.isOpening = head === undefined
   }
 
-  /** The text of all rounds so far. */
   get allText(): string {
     return this.before + this.text
   }
@@ -59,7 +57,6 @@ export class Round {
     this.callsByIndex.set(index, call)
   }
 
-  /** The complete tool calls of this round. */
   get calls(): ToolCall[] {
     const tool_calls = [...this.callsByIndex.values()].map(({ id, name, args }) => {
       return { id, type: 'function', function: { name, arguments: args } }

@@ -13,7 +13,6 @@ export interface ToolCall {
   id: string
   name: string
   arguments: string
-  /** The call as received. */
   raw: Json
 }
 
@@ -103,12 +102,10 @@ export class SearchSession {
     this.meter = this.createMeter()
   }
 
-  /** Returns the citations in the text of all rounds. */
   citations(text: string): Citation[] {
     return findCitations(text, this.pages)
   }
 
-  /** True if the upstream reported the usage of this round. */
   get hasReportedUsage(): boolean {
     return this.meter.hasReportedUsage
   }
@@ -131,7 +128,6 @@ export class SearchSession {
   }
 }
 
-/** Parses the tool calls of a message. */
 export function parseToolCalls({ tool_calls }: Json): ToolCall[] {
   return recordsIn(tool_calls).map((raw) => {
     const { name, arguments: args } = recordOf(raw.function)

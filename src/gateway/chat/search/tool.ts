@@ -18,7 +18,6 @@ export const toolName = 'web_search'
 const titleCharsMax = 200
 const urlCharsMax = 500
 
-/** The tool that a model searches the web with. */
 export const tool = {
   type: 'function',
   function: {
@@ -109,7 +108,6 @@ const plainLine = (text: string, charsMax: number): string =>
     .slice(0, charsMax)
     .toWellFormed()
 
-/** A cited page, in OpenAI's format. */
 export interface Citation {
   type: 'url_citation'
   url_citation: { url: string; title: string; start_index: number; end_index: number }
