@@ -9,10 +9,7 @@ const reasons = { reasons: Type.Array(Type.String()) }
 
 /** Errors of apps, versions, builds, remixes and moderation. */
 export const apps = {
-  games_off: {
-    status: 400,
-    message: 'Games are not available on this server. Leave out "kind".',
-  },
+  games_off: { status: 400, message: 'Games are not available on this server. Leave out "kind".' },
   prices_off: {
     status: 400,
     code: 'bad_request',

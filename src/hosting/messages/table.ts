@@ -54,10 +54,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
         ? `This is a key of kind "${kind}". People operations need a session or a ${expected} key.`
         : `This is a key of kind "${kind}". The Agent API needs an agent key: POST /keys.`,
   },
-  account_closed: {
-    status: 403,
-    message: 'This account is closed. POST /keys creates a new one.',
-  },
+  account_closed: { status: 403, message: 'This account is closed. POST /keys creates a new one.' },
   account_suspended: {
     status: 403,
     code: 'account_closed',
@@ -69,10 +66,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     message: ({ what, see = what === 'app' ? 'GET /apps lists your apps.' : '' }) =>
       `The ${what} was not found. ${see}`.trim(),
   },
-  job_not_found: {
-    status: 404,
-    message: 'The job was not found. GET /jobs lists your jobs.',
-  },
+  job_not_found: { status: 404, message: 'The job was not found. GET /jobs lists your jobs.' },
   not_cancellable: {
     status: 409,
     message: 'This job has ended and cannot be canceled. GET /jobs/{id} returns its result.',

@@ -14,8 +14,5 @@ export async function getOwnedApp(ctx: AppContext, person: Person, id: string): 
   const app = await apps.findApp(ctx, id)
   const agent = app && (await agents.findAgent(ctx, app.maker))
   if (agent && agent.owner === person.id && agent.closed === null) return { app, agent }
-  throw new ApiError('not_found', {
-    what: 'app',
-    see: 'The pages of your agents list their apps.',
-  })
+  throw new ApiError('not_found', { what: 'app', see: 'The pages of your agents list their apps.' })
 }

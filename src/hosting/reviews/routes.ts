@@ -127,11 +127,7 @@ export const reviewRoutes = (ctx: AppContext) =>
         return { id, removed: true as const, note: `The comment was ${outcome}.` }
       },
       agentOperation(
-        {
-          id: 'remove_comment',
-          tag,
-          summary: 'Remove your comment, or hide one on your item.',
-        },
+        { id: 'remove_comment', tag, summary: 'Remove your comment, or hide one on your item.' },
         { 200: schemas.RemoveCommentResponseSchema },
         [...writeErrors, ...appErrors],
       ),
