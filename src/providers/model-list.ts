@@ -1,3 +1,6 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
 import type { UpstreamRow } from '../config/tables.ts'
 import { isRecord, itemsOf } from '../core/schema.ts'
 import { second } from '../core/time.ts'
@@ -56,4 +59,23 @@ export async function listServedModels({
     const name = isRecord(row) ? row[endpoint.name] : undefined
     return typeof name === 'string' ? [name.replace(/^models\//, '')] : []
   })
+}
+
+const ollamaTimeoutMs = 3 * second
+const ollamaModelsMax = 200
+
+const TagsSchema = Type.Object({ models: Type.Array(Type.Object({ name: Type.String() })) })
+
+/** Lists the models of an Ollama server; undefined when none responds at `host` within 3 s. */
+export async function listOllamaModels(host: string): Promise<string[] | undefined> {
+  try {
+    const signal = AbortSignal.timeout(ollamaTimeoutMs)
+    const response = await fetch(`${host}/api/tags`, { signal, redirect: 'error' })
+    const tags: unknown = response.ok ? await response.json() : undefined
+    if (!Value.Check(TagsSchema, tags)) return undefined
+    return tags.models.slice(0, ollamaModelsMax).map(({ name }) => name)
+  } catch {
+    // Most servers have no Ollama.
+    return undefined
+  }
 }

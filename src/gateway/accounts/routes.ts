@@ -15,9 +15,6 @@ import * as schemas from './schemas.ts'
 
 /** Routes of accounts, balances and API keys (document 2, sections 2 and 4). */
 export const accountRoutes = (ctx: AppContext) =>
-  new Elysia().use(balanceRoutes(ctx)).use(keyRoutes(ctx))
-
-const balanceRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
     .post(
@@ -68,10 +65,6 @@ const balanceRoutes = (ctx: AppContext) =>
         ),
       },
     )
-
-const keyRoutes = (ctx: AppContext) =>
-  new Elysia()
-    .use(keyAuth(ctx))
     .get(
       '/accounts/keys',
       async ({ spender }) => ({ data: await keys.list(ctx, spender) }),

@@ -10,10 +10,6 @@ import * as files from './files.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
-/** Routes of files that chat requests name by id (document 2, POST /v1/files). */
-export const fileRoutes = (ctx: AppContext) =>
-  new Elysia().use(uploadRoute(ctx)).use(storedFileRoutes(ctx))
-
 /** The body of an upload, which `readUpload` parses. */
 const uploadSchema: OpenAPIV3.SchemaObject = {
   type: 'object',
@@ -33,39 +29,47 @@ const uploadSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
-const uploadRoute = (ctx: AppContext) =>
-  new Elysia().use(keyAuth(ctx)).post(
-    '/files',
-    async ({ spender, request }) => {
-      const upload = await readUpload(request)
-      return files.present(await files.create(ctx, spender.account, upload))
-    },
-    keyOperation(
-      {
-        id: 'upload_file',
-        tag: 'Files',
-        input: 'handler',
-        summary: 'Upload a file for chat requests',
-        more:
-          'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
-          'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
-        takes: { 'multipart/form-data': { schema: uploadSchema } },
-      },
-      { 200: schemas.FileSchema },
-      [
-        'bad_request',
-        'upload_type',
-        'upload_too_large',
-        'upload_unreadable',
-        'files_full',
-        'try_again',
-      ],
-    ),
-  )
+/** Returns headers that make browsers save a file and never render it. */
+const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, string> => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+})
 
-const storedFileRoutes = (ctx: AppContext) =>
+/** Routes of files that chat requests name by id (document 2, POST /v1/files). */
+export const fileRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
+    .post(
+      '/files',
+      async ({ spender, request }) => {
+        const upload = await readUpload(request)
+        return files.present(await files.create(ctx, spender.account, upload))
+      },
+      keyOperation(
+        {
+          id: 'upload_file',
+          tag: 'Files',
+          input: 'handler',
+          summary: 'Upload a file for chat requests',
+          more:
+            'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
+            'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
+          takes: { 'multipart/form-data': { schema: uploadSchema } },
+        },
+        { 200: schemas.FileSchema },
+        [
+          'bad_request',
+          'upload_type',
+          'upload_too_large',
+          'upload_unreadable',
+          'files_full',
+          'try_again',
+        ],
+      ),
+    )
     .get('/files', ({ spender, query }) => files.list(ctx, spender.account, query), {
       query: schemas.FileListQuerySchema,
       ...keyOperation(
@@ -108,12 +112,3 @@ const storedFileRoutes = (ctx: AppContext) =>
         ['bad_request', 'too_large', 'no_file', 'try_again'],
       ),
     )
-
-/** Returns headers that make browsers save a file and never render it. */
-const contentHeaders = ({ type, filename }: files.StoredFile): Record<string, string> => ({
-  'content-type': type,
-  'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
-  'content-security-policy': "default-src 'none'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'private, no-store',
-})

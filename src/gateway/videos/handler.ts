@@ -129,14 +129,13 @@ function complete(
   if ('error' in price) throw new Error(price.error)
   const limits = { prompt: 0, completion: 0, seconds: input.seconds }
   const reported = readUsage({ seconds: Number(response.seconds ?? Number.NaN) }, limits)
-  const usage =
-    reported && reported.seconds > 0
-      ? createUsage({ seconds: reported.seconds, images: 1, estimated: reported.estimated })
-      : createUsage({
-          seconds: input.seconds,
-          images: 1,
-          estimated: response.seconds !== undefined,
-        })
+  const isEstimated = response.seconds !== undefined
+  const usage = {
+    ...(reported?.seconds
+      ? reported
+      : createUsage({ seconds: input.seconds, estimated: isEstimated })),
+    images: 1,
+  }
   const charge = chargeOf(price, usage)
   return {
     end: 'done',

@@ -6,54 +6,53 @@ const depthEnd = 20
 /** Characters of all schemas visited for one value, with repetitions. */
 const charsMax = 500_000
 
-/** The root schema, for references, and the characters left. */
-interface SampleContext {
-  root: Json
-  left: number
-}
-
 /** Returns a fixed value that matches a JSON Schema. Endless recursion stops with null. */
 export const sampleOfSchema = (schema: unknown): unknown =>
-  sampleOf(schema, { root: recordOf(schema), left: charsMax }, 'text', 0)
+  new Sampler(recordOf(schema)).sample(schema, 'text', 0)
 
-function sampleOf(schema: unknown, context: SampleContext, name: string, depth: number): unknown {
-  if (!isRecord(schema) || depth > depthEnd || context.left <= 0) return null
-  context.left -= JSON.stringify(schema).length + name.length
-  if ('const' in schema) return schema.const
-  if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
-  if ('default' in schema) return schema.default
-  const inner = (part: unknown): unknown => sampleOf(part, context, name, depth + 1)
-  if (typeof schema.$ref === 'string') return inner(resolve(context.root, schema.$ref))
-  const options = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(options)) {
-    const plain =
-      depth > depthMax ? options.find((one) => isRecord(one) && one.type === 'null') : undefined
-    return inner(plain ?? options[0])
+class Sampler {
+  private charsLeft = charsMax
+
+  /** `root`: the schema that references point into. */
+  constructor(private readonly root: Json) {}
+
+  /** Returns a value for the property `name`. */
+  sample(schema: unknown, name: string, depth: number): unknown {
+    if (!isRecord(schema) || depth > depthEnd || this.charsLeft <= 0) return null
+    this.charsLeft -= JSON.stringify(schema).length + name.length
+    if ('const' in schema) return schema.const
+    if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
+    if ('default' in schema) return schema.default
+    const inner = (part: unknown): unknown => this.sample(part, name, depth + 1)
+    if (typeof schema.$ref === 'string') return inner(resolve(this.root, schema.$ref))
+    const options = schema.anyOf ?? schema.oneOf
+    if (Array.isArray(options)) {
+      const isNull = (one: unknown): boolean => isRecord(one) && one.type === 'null'
+      return inner((depth > depthMax ? options.find(isNull) : undefined) ?? options[0])
+    }
+    if (Array.isArray(schema.allOf)) {
+      return inner(Object.assign({}, schema, { allOf: undefined }, ...schema.allOf))
+    }
+    return this.sampleType(schema, name, depth)
   }
-  if (Array.isArray(schema.allOf))
-    return inner(Object.assign({}, schema, { allOf: undefined }, ...schema.allOf))
-  return sampleOfType(schema, context, name, depth)
-}
 
-function sampleOfType(schema: Json, context: SampleContext, name: string, depth: number): unknown {
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
-  if (type === 'string') return sampleText(schema, name)
-  if (type === 'integer' || type === 'number') return sampleNumber(schema)
-  if (type === 'boolean') return true
-  if (type === 'array') {
-    const least = numberIn(schema.minItems) ?? (depth > depthMax ? 0 : 1)
-    return Array.from({ length: Math.min(least, 10) }, () =>
-      sampleOf(schema.items, context, name, depth + 1),
+  private sampleType(schema: Json, name: string, depth: number): unknown {
+    const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
+    if (type === 'string') return sampleText(schema, name)
+    if (type === 'integer' || type === 'number') return sampleNumber(schema)
+    if (type === 'boolean') return true
+    if (type === 'array') {
+      const length = Math.min(numberIn(schema.minItems) ?? (depth > depthMax ? 0 : 1), 10)
+      return Array.from({ length }, () => this.sample(schema.items, name, depth + 1))
+    }
+    if (type === 'null' || !isRecord(schema.properties)) return type === 'object' ? {} : null
+    const required = new Set(itemsOf(schema.required))
+    return Object.fromEntries(
+      Object.entries(schema.properties)
+        .filter(([key]) => depth <= depthMax || required.has(key))
+        .map(([key, part]) => [key, this.sample(part, key, depth + 1)]),
     )
   }
-  if (type === 'null' || !isRecord(schema.properties)) return type === 'object' ? {} : null
-  const required = new Set(itemsOf(schema.required))
-  const properties = Object.entries(schema.properties).filter(
-    ([key]) => depth <= depthMax || required.has(key),
-  )
-  return Object.fromEntries(
-    properties.map(([key, part]) => [key, sampleOf(part, context, key, depth + 1)]),
-  )
 }
 
 const formats: Record<string, string> = {
