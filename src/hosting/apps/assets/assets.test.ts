@@ -20,7 +20,7 @@ import * as assets from './assets.ts'
 import { contents } from './contents.ts'
 
 const sample = (name: string): Buffer =>
-  readFileSync(join(import.meta.dir, '../../../public/samples/lampkeeper/assets', name))
+  readFileSync(join(import.meta.dir, '../../../../public/samples/lampkeeper/assets', name))
 const picture = sample('oil.png')
 const bell = sample('bell.wav')
 const page = (body = ''): string => `<!doctype html><title>Boats</title><p>hello</p>${body}`

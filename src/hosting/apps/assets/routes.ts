@@ -175,6 +175,7 @@ export const assetRoutes = (ctx: AppContext) =>
         ],
       ),
     )
+    // A signed preview URL needs no key and expires.
     .get(
       '/looks/:id/:version/:name',
       async ({ params, query }) => {
