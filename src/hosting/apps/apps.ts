@@ -130,7 +130,7 @@ export function requireAvailable(app: App | undefined): App {
   if (!app || app.closed !== null) throw new ApiError('not_found', { what: 'app' })
   if (app.takenDown === null) return app
   throw new ApiError('taken_down', {
-    reason: app.takenDownFor ?? '',
+    reason: app.takedownReason ?? '',
     at: app.takenDown,
     appeal: `/apps/${app.id}/appeal`,
   })
@@ -159,7 +159,7 @@ export async function listByMaker(
 }
 
 /** A quarantined app goes on Explore when it is released. */
-const onceReleased = sql`case when ${apps.heldAt} is null then 'on' else 'pending' end`
+const onceReleased = sql`case when ${apps.quarantinedAt} is null then 'on' else 'pending' end`
 
 /** Updates a locked app. With `listed` on, Explore shows its newest version. */
 export async function updateApp(

@@ -36,9 +36,9 @@ export const takedownNotification = (app: App, reason: string): Notification => 
 })
 
 /** Describes an app after a sanction was lifted. */
-export function describeStatus({ id, closed, heldFor, listed }: App): string {
+export function describeStatus({ id, closed, quarantineReason, listed }: App): string {
   if (closed !== null) return `stays deleted: POST /apps/${id}/restore restores it`
-  if (heldFor !== null) return `stays quarantined: ${heldFor}`
+  if (quarantineReason !== null) return `stays quarantined: ${quarantineReason}`
   return `is live again, ${listed === 'on' ? 'also on Explore' : 'off Explore'}`
 }
 

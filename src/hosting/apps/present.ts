@@ -39,7 +39,9 @@ export function presentApp(ctx: AppContext, app: App): AppBody {
     rating: presentRating(app),
     bytes: app.bytes,
     state: stateOf(app),
-    ...(app.heldAt !== null && { held: { reason: app.heldFor ?? '', at: iso(app.heldAt) } }),
+    ...(app.quarantinedAt !== null && {
+      held: { reason: app.quarantineReason ?? '', at: iso(app.quarantinedAt) },
+    }),
     created: iso(app.created),
     updated: iso(app.updated),
   }

@@ -19,12 +19,12 @@ export interface Quarantine {
 export const isLive = and(isNull(apps.closed), isNull(apps.takenDown))
 
 /** Column values of an app that is not in quarantine. */
-export const notQuarantined = { heldAt: null, heldFor: null, heldBy: null }
+export const notQuarantined = { quarantinedAt: null, quarantineReason: null, quarantinedBy: null }
 
 const toPending = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps.listed} end`
 const fromPending = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
 /** Pages may have been blocked during a quarantine for another reason, so these are rescanned. */
-const rescanAfter = sql`case when ${apps.heldBy} = 'scan' then ${apps.rules} else 0 end`
+const rescanAfter = sql`case when ${apps.quarantinedBy} = 'scan' then ${apps.rules} else 0 end`
 const released = { ...notQuarantined, listed: fromPending, rules: rescanAfter }
 
 /**
@@ -33,9 +33,9 @@ const released = { ...notQuarantined, listed: fromPending, rules: rescanAfter }
  */
 const mayQuarantine: Record<QuarantineSource, SQL | undefined> = {
   operator: undefined,
-  reports: or(isNull(apps.heldAt), inArray(apps.heldBy, ['scan', 'suspension'])),
-  scan: or(isNull(apps.heldAt), eq(apps.heldBy, 'suspension')),
-  suspension: isNull(apps.heldAt),
+  reports: or(isNull(apps.quarantinedAt), inArray(apps.quarantinedBy, ['scan', 'suspension'])),
+  scan: or(isNull(apps.quarantinedAt), eq(apps.quarantinedBy, 'suspension')),
+  suspension: isNull(apps.quarantinedAt),
 }
 
 /** Quarantines an app, unless a stronger source already has. */
@@ -47,7 +47,12 @@ export async function quarantine(
 ): Promise<App | undefined> {
   const [app] = await db
     .update(apps)
-    .set({ heldAt: clock.now(), heldFor: reason, heldBy: by, listed: toPending })
+    .set({
+      quarantinedAt: clock.now(),
+      quarantineReason: reason,
+      quarantinedBy: by,
+      listed: toPending,
+    })
     .where(and(eq(apps.id, id), isLive, mayQuarantine[by]))
     .returning()
   return app
@@ -82,7 +87,7 @@ export async function releaseApp(
   id: string,
   by?: QuarantineSource,
 ): Promise<App | undefined> {
-  const isQuarantined = by ? eq(apps.heldBy, by) : isNotNull(apps.heldAt)
+  const isQuarantined = by ? eq(apps.quarantinedBy, by) : isNotNull(apps.quarantinedAt)
   return liftSanction(ctx, db, and(eq(apps.id, id), isQuarantined), released)
 }
 
@@ -117,10 +122,15 @@ export async function quarantineAll(
     ? db
         .update(apps)
         .set(released)
-        .where(and(own, eq(apps.heldBy, 'suspension')))
+        .where(and(own, eq(apps.quarantinedBy, 'suspension')))
     : db
         .update(apps)
-        .set({ heldAt: clock.now(), heldFor: reason, heldBy: 'suspension', listed: toPending })
+        .set({
+          quarantinedAt: clock.now(),
+          quarantineReason: reason,
+          quarantinedBy: 'suspension',
+          listed: toPending,
+        })
         .where(and(own, mayQuarantine.suspension)))
 }
 
@@ -128,6 +138,6 @@ export const listQuarantined = ({ db }: AppContext, limit: number): Promise<App[
   db.read
     .select()
     .from(apps)
-    .where(isNotNull(apps.heldAt))
-    .orderBy(asc(apps.heldAt), asc(apps.id))
+    .where(isNotNull(apps.quarantinedAt))
+    .orderBy(asc(apps.quarantinedAt), asc(apps.id))
     .limit(limit)

@@ -78,11 +78,11 @@ export const apps = table(
     low: integer('low').generatedAlwaysAs(lowOf('good', 'reviews'), { mode: 'stored' }),
     bytes: integer('bytes').notNull(),
     takenDown: time('taken_down'),
-    takenDownFor: text('taken_down_for'),
+    takedownReason: text('taken_down_for'),
     /** Quarantine: since when, why, and its source. */
-    heldAt: time('held_at'),
-    heldFor: text('held_for'),
-    heldBy: text('held_by').$type<QuarantineSource>(),
+    quarantinedAt: time('held_at'),
+    quarantineReason: text('held_for'),
+    quarantinedBy: text('held_by').$type<QuarantineSource>(),
     /** Version of the rules that scanned the visible pages; 0 requests a rescan. */
     rules: integer('rules').notNull().default(0),
     /** Time of the deletion, or of the closing of the account. */
@@ -94,8 +94,8 @@ export const apps = table(
     index('apps_maker').on(t.maker, t.created, t.id),
     index('apps_closed').on(t.closed),
     index('apps_held')
-      .on(t.heldAt, t.id)
-      .where(sql`${t.heldAt} is not null`),
+      .on(t.quarantinedAt, t.id)
+      .where(sql`${t.quarantinedAt} is not null`),
     index('apps_rules')
       .on(t.rules, t.id)
       .where(sql`${t.closed} is null and ${t.takenDown} is null`),

@@ -19,7 +19,7 @@ export async function takeDown(
   for (const sha256 of await listHashes(db, id)) await lockPage(db, sha256)
   const [app] = await db
     .update(apps)
-    .set({ takenDown: at, takenDownFor: reason, listed: 'off', ...notQuarantined, updated: at })
+    .set({ takenDown: at, takedownReason: reason, listed: 'off', ...notQuarantined, updated: at })
     .where(and(eq(apps.id, id), isNull(apps.takenDown)))
     .returning()
   if (!app) return undefined
@@ -55,7 +55,7 @@ export async function rescanPage(db: Db, sha256: string): Promise<void> {
  */
 export async function reinstateApp(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
   const isDown = and(eq(apps.id, id), isNotNull(apps.takenDown))
-  const unblocked = { takenDown: null, takenDownFor: null, updated: ctx.clock.now() }
+  const unblocked = { takenDown: null, takedownReason: null, updated: ctx.clock.now() }
   const app = await liftSanction(ctx, db, isDown, unblocked)
   if (!app) return undefined
   for (const sha256 of await unblockPagesOf(db, id)) await rescanPage(db, sha256)

@@ -50,8 +50,10 @@ export async function createAppeal(
 }
 
 /** Returns the time of the takedown or quarantine of an app, or null. */
-export const sanctionedAt = ({ takenDown, heldAt }: Pick<App, 'takenDown' | 'heldAt'>) =>
-  takenDown ?? heldAt
+export const sanctionedAt = ({
+  takenDown,
+  quarantinedAt,
+}: Pick<App, 'takenDown' | 'quarantinedAt'>) => takenDown ?? quarantinedAt
 
 export async function findAppeal({ db }: AppContext, app: App): Promise<Appeal | undefined> {
   const at = sanctionedAt(app)

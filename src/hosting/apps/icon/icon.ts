@@ -160,8 +160,8 @@ export async function readIcon(
   ctx: AppContext,
   id: string,
 ): Promise<{ bytes: Uint8Array; etag: string }> {
-  const { icon, heldAt } = apps.requireAvailable(await apps.findApp(ctx, id))
-  const bytes = icon === null || heldAt !== null ? undefined : await ctx.storage.read(icon)
+  const { icon, quarantinedAt } = apps.requireAvailable(await apps.findApp(ctx, id))
+  const bytes = icon === null || quarantinedAt !== null ? undefined : await ctx.storage.read(icon)
   if (icon === null || !bytes) throw new ApiError('not_found', { what: 'picture' })
   return { bytes, etag: icon.slice(0, 32) }
 }
