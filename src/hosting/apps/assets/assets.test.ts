@@ -247,7 +247,7 @@ test('rejects path-like names and unknown file types', async () => {
   }
   const rows = Buffer.from('month,sales\nJan,10\n')
   const { answer: csv } = await put(ann, app, 'rows.json', rows)
-  expect(csv.error).toContain('CSV and other text can be sent as a JSON string')
+  expect(csv.error).toContain('send CSV and other text as a JSON string')
   for (const bytes of [assetBytesMax + 1, 9_000_000]) {
     const large = await put(ann, app, 'x.wav', soundOf(bytes, 1))
     expect([large.status, large.answer.code]).toEqual([413, 'asset_too_large'])
@@ -363,7 +363,7 @@ test('a full disk returns try_again and stores nothing', async () => {
   const app = await newApp(ann)
   const freeFloorBytes = Number.MAX_SAFE_INTEGER
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
-  const full = { ...ctx, store }
+  const full = { ...ctx, storage: store }
   handler = createRouter(full).handle
   const refused = await put(ann, app, 'oil.png', picture)
   expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
