@@ -57,7 +57,8 @@ class ChatPlayground extends HTMLElement {
     } else {
       this.#store(form, { role: 'user', content })
       const summary = await this.#addSummary(form, reply, answer.id)
-      this.#store(form, { role: 'assistant', content: reply.textContent, ...(summary && { summary }) })
+      const turn = { role: 'assistant', content: reply.textContent } as const
+      this.#store(form, { ...turn, ...(summary && { summary }) })
     }
     if (answer.error !== undefined) this.#showError(answer.error)
     this.#setBusy(false)
@@ -160,10 +161,10 @@ class ChatPlayground extends HTMLElement {
   }
 
   #setBusy(is: boolean): void {
-    if (is) this.querySelector('.acts')?.append(this.#stop)
+    if (is) this.querySelector('.actions')?.append(this.#stop)
     else this.#stop.remove()
     this.querySelector('.log')?.setAttribute('aria-busy', String(is))
-    this.querySelector<HTMLButtonElement>('.acts .button')?.toggleAttribute('disabled', is)
+    this.querySelector<HTMLButtonElement>('.actions .button')?.toggleAttribute('disabled', is)
   }
 }
 

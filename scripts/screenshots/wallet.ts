@@ -30,15 +30,15 @@ export async function fillWallet(browser: Browser, ctx: ServedHouse, storageStat
     ['nightly build', ''],
   ] as const) {
     await page.goto(at)
-    await page.fill('.trio input[name=name]', name)
-    await page.fill('.trio input[name=dailyCap]', cap)
-    await page.click('.trio button')
+    await page.fill('.three-fields input[name=name]', name)
+    await page.fill('.three-fields input[name=dailyCap]', cap)
+    await page.click('.three-fields button')
   }
   for (const model of ['demo/chat', 'demo/omni', 'demo/small']) {
     await page.goto(`${at}/playground?model=${model}`)
     for (const text of ['How far is the harbour?', 'And by night?']) {
       await page.fill('textarea[name=text]', text)
-      await page.click('.acts .button')
+      await page.click('.actions .button')
     }
   }
   await context.close()

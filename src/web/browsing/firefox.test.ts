@@ -74,7 +74,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await follow(tab, '.tile .face')
       await becomes(tab, "document.querySelector('h1')?.textContent === 'Harbour Lights'")
       await becomes(tab, "document.querySelector('.said')?.textContent.includes('Calm and quick.')")
-      await follow(tab, '.acts .button')
+      await follow(tab, '.actions .button')
       await becomes(
         tab,
         "location.pathname.startsWith('/a/') && document.querySelector('iframe') !== null",
