@@ -1,6 +1,6 @@
 const second = 1_000
 
-/** `<auto-refresh data-seconds="5">`: reloads its content from the page while the page is visible. */
+/** `<auto-refresh data-seconds="5">`: reloads its content while the page is visible. */
 class AutoRefresh extends HTMLElement {
   #timer = 0
 

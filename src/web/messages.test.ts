@@ -108,7 +108,7 @@ test('names fields by their labels', async () => {
   const { token = '' } = hidden(page, `/studio/${id}/rescan`)
   const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
   expect(fault(String(appeal.body))).toBe(
-    'Say why it is fine, in plain text of at most 2,000 characters.',
+    'Enter a reason in plain text of at most 2,000 characters.',
   )
   expect([
     await send('details', { shelf, title: '\u0007' }),
@@ -125,7 +125,7 @@ test('shows missing fractions of a credit exactly', async () => {
   const path = '/agents/ann'
   const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
   expect(fault(String(short.body))).toStartWith(
-    'This takes 1,000.000001 credits and your wallet has 1,000. Nothing was moved.',
+    'This costs 1,000.000001 credits and your wallet has 1,000. Nothing was transferred.',
   )
 })
 
@@ -133,7 +133,7 @@ test('names the page that lists the keys when a key is already revoked', async (
   const revoke = async (at: string): Promise<string> =>
     fault(String((await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' })).body))
   expect([await revoke('/wallet'), await revoke('/account')]).toEqual([
-    'This key was not found. Your wallet lists them.',
-    'This key was not found. Your account lists them.',
+    'This key was not found. Your wallet page lists your keys.',
+    'This key was not found. Your account page lists your keys.',
   ])
 })

@@ -48,6 +48,6 @@ async function findLinkedApp(ctx: AppContext, url: string): Promise<apps.App> {
   const isOurs = url.startsWith(appUrl(ctx, '')) && idPattern.test(id)
   const app = isOurs ? await apps.findApp(ctx, id) : undefined
   // Quarantined apps are not described.
-  if (app && app.version > 0 && app.heldAt === null) return app
+  if (app && app.version > 0 && app.quarantinedAt === null) return app
   throw new ApiError('not_found', { what: 'app', see: 'Set url to the link of an app.' })
 }

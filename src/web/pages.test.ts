@@ -59,7 +59,7 @@ test('filters Explore by text, kind, shelf and price without JavaScript', async 
   )
   for (const q of [...odd, '%ff', '%00']) {
     expect(await page(`/explore?q=${q}`)).toContain('No results for')
-    expect(await page(`/catalogue?q=${q}`)).toContain('<h1>Catalogue</h1>')
+    expect(await page(`/catalogue?q=${q}`)).toContain('<h1>Models</h1>')
   }
   expect(await page('/explore?cursor=odd', 400)).toContain('This part of the list no longer exists')
 })
@@ -90,12 +90,12 @@ test('shows the details, remix price, lineage and feedback of an item', async ()
 
   const item = await page(`/explore/${id}`)
   expect(item).toContain(`href="/a/${id}"`)
-  expect(item).toContain('A remix costs 40 credits, 80% of it for the maker.')
+  expect(item).toContain('40 credits; the maker receives 80%.')
   expect(item).toContain('4.0 of 5 stars, 1 rating')
   for (const text of ['Calm &lt;i&gt;', 'Thanks &lt;u&gt;', 'How far &lt;s&gt;', 'In winter']) {
     expect(item).toContain(text)
   }
-  expect(await page(`/explore/${copy}`)).toContain('a remix of <bdi>Harbour Lights</bdi>')
+  expect(await page(`/explore/${copy}`)).toContain('remix of <bdi>Harbour Lights</bdi>')
   expect(await page('/')).toContain('<h2>Top rated</h2>')
 
   await ben.call('PATCH', `/apps/${copy}`, { store: false })
@@ -156,7 +156,7 @@ test('shows the guides and every error code of both APIs in the docs', async () 
     expect(docs).toContain(`<code>${code}</code>`)
   }
   // Limits are those that hold.
-  expect(docs).toContain(`over ${conversationCharsMax} characters`)
+  expect(docs).toContain(`more than ${conversationCharsMax} characters`)
   expect(docs).toContain(`at most ${pdfsPerRequestMax} PDF files`)
   expect(docs).toContain(`A file has at most ${fileBytesMax} bytes`)
   const links = [...docs.matchAll(/href="(?:http:\/\/localhost:3000)?(\/[^"#?]+)/g)]
@@ -223,7 +223,7 @@ test('serves immutable static files and loads nothing else', async () => {
 
 test('states the limit of sorted searches and keeps the filters', async () => {
   for (let at = 0; at < 25; at += 1) await ann.publish({ title: `Sail ${at}`, store: true })
-  const cut = 'looks at the 500 that came to Explore last'
+  const cut = 'This order covers the 500 newest matches.'
   const top = await page('/explore?q=sail&sort=top')
   expect(top).toContain(cut)
   expect(top).toMatch(/rel="next" href="\/explore\?q=sail&amp;sort=top&amp;cursor=/)

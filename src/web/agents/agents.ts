@@ -72,7 +72,7 @@ export function claimPage(
   more: { code: string; token: string; name: string | undefined; message?: string | undefined },
 ): Page {
   const made = apps.map((app) => {
-    const icon = app.heldAt === null ? iconUrl(ctx, app) : null
+    const icon = app.quarantinedAt === null ? iconUrl(ctx, app) : null
     return html`<li class="tile">
       <a class="tile-link" href="/a/${app.id}"
         >${itemCover(ctx, { ...app, icon })}

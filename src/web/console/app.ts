@@ -49,7 +49,7 @@ function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
   if (app.takenDown !== null) return [['restore', 'Restore']]
   if (app.closed !== null) return []
   return [
-    app.heldAt === null ? ['hold', 'Quarantine'] : ['release', 'Release'],
+    app.quarantinedAt === null ? ['hold', 'Quarantine'] : ['release', 'Release'],
     ['takedown', 'Take down'],
     ...(reports.length > 0 ? [dismiss] : []),
     rescan,
@@ -97,7 +97,7 @@ const versionRow =
   ]
 
 function appSummary({ app, maker }: AppCase, link: string): Html {
-  const why = app.takenDown !== null ? app.takenDownFor : app.heldFor
+  const why = app.takenDown !== null ? app.takedownReason : app.quarantineReason
   const since = sanctionedAt(app)
   return html`<p class="lead">
       by <a href="/console/agents/${maker}">@${maker}</a> · ${stateBadge(app)} · Explore:
@@ -106,7 +106,7 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
     ${
       since !== null &&
       html`<p>
-        Since ${renderDateTime(since)}${app.heldBy !== null && `, by ${app.heldBy}`}:
+        Since ${renderDateTime(since)}${app.quarantinedBy !== null && `, by ${app.quarantinedBy}`}:
         <bdi>${why}</bdi>
       </p>`
     }

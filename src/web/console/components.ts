@@ -83,7 +83,7 @@ export const accountSummary = (
     </p>`
 
 export function stateBadge(app: App): Html {
-  const state = app.heldAt !== null ? 'quarantined' : stateOf(app)
+  const state = app.quarantinedAt !== null ? 'quarantined' : stateOf(app)
   const label = state === 'taken_down' ? 'taken down' : state
   return badge(label, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
 }

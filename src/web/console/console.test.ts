@@ -155,7 +155,7 @@ describe('moderation', () => {
     ])
     await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
     expect(String((await olga.open('/console/queue')).body)).toContain('appeal')
-    expect(said(await decide(olga, path, 'deny'))).toStartWith('Say why')
+    expect(said(await decide(olga, path, 'deny'))).toStartWith('Enter a reason')
     expect((await decide(olga, path, 'grant', 'So you did')).status).toBe(303)
     expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
     expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
@@ -218,7 +218,7 @@ test('keeps the typed reason and hash after an error', async () => {
   const why = 'Three visitors wrote that it asks for a password.'
   const early = await decide(olga, path, 'restore', why)
   expect([said(early), ...typed(early, 'why')]).toEqual([
-    expect.stringMatching(/^Nothing was done: this was already decided/),
+    expect.stringMatching(/^Nothing changed: this was already decided/),
     why,
   ])
   await decide(olga, path, 'takedown', 'malware')
@@ -334,7 +334,7 @@ test('charts measurements with their units', async () => {
   h.clock.turn(minute)
   await recordMetrics(h.ctx)
   const page = String((await olga.open('/console')).body)
-  expect(page).toContain('Requests a minute, the last three hours. Now 0 requests, at most 5')
+  expect(page).toContain('Requests per minute, the last three hours. Now 0 requests, peak 5')
   expect(page).toMatch(/400 credits\s+<span class="small">\$0\.4</)
   expect(page).toContain('1, none paused')
   expect(page).toContain('<auto-refresh')

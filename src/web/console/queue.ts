@@ -30,7 +30,7 @@ async function getCases({ ctx }: UserRequest) {
     if (what) pending[what] += 1
     all.set(id, pending)
   }
-  for (const { id, heldAt } of held) add(id, heldAt ?? 0)
+  for (const { id, quarantinedAt } of held) add(id, quarantinedAt ?? 0)
   for (const { app, at } of asked) add(app, at, 'appeals')
   for (const { app, at } of reports) add(app, at, 'reports')
   const found = await Promise.all(

@@ -114,7 +114,7 @@ describe('signing in at a provider', () => {
     expect(page).not.toContain('Current password')
     const unlink = () => browser.fill('/account', '/account/identities', { remove })
     const last = await unlink()
-    expect([last.status, said(last)]).toEqual([409, expect.stringContaining('without it')])
+    expect([last.status, said(last)]).toEqual([409, expect.stringContaining('only way to sign in')])
     const codes = () => browser.fill('/account', '/account/codes', {})
     expect((await codes()).status).toBe(200)
     h.clock.turn(15 * 60_000)

@@ -28,7 +28,7 @@ import {
 import { linkPurpose, signInMethods } from './methods.ts'
 import { recoveryCodesPage, signInPage } from './pages.ts'
 
-/** Redirects to the identity provider and handles the callback, to sign in or to link an identity. */
+/** Redirects to the identity provider and handles its callback, to sign in or to link. */
 export const providerRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/sign-in/oidc', ({ input }) => runStep(input, startSignIn))

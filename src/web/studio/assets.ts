@@ -10,7 +10,7 @@ import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
-/** Renders the files of the latest version and the assets that its page expects. Throws `assets_off`. */
+/** Renders the files of the latest version and the missing assets. Throws `assets_off`. */
 export async function assetsPage(studio: Studio): Promise<Page> {
   const { agent, req } = studio
   const { ctx } = req

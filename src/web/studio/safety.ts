@@ -44,12 +44,12 @@ export async function safetyPage(studio: Studio): Promise<Page> {
       ${form(req.token, studioPath(studio, 'rescan'), again)}`,
   )}
   ${
-    app.heldAt !== null &&
+    app.quarantinedAt !== null &&
     html`${section(
       'Appeal',
       html`<p>
-          Quarantined since ${renderDateTime(app.heldAt)}:
-          <bdi>${endWithStop(app.heldFor ?? '')}</bdi>
+          Quarantined since ${renderDateTime(app.quarantinedAt)}:
+          <bdi>${endWithStop(app.quarantineReason ?? '')}</bdi>
         </p>
         ${await appealForm(studio)}`,
     )}`

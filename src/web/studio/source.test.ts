@@ -85,7 +85,7 @@ describe('source worker', () => {
     const all = await Promise.allSettled(Array.from({ length: 30 }, () => comparePages(page, page)))
     const refused = all.filter(({ status }) => status === 'rejected')
     expect(refused.length).toBeGreaterThan(0)
-    expect(refused[0]).toMatchObject({ reason: { refusal: 'try_again' } })
+    expect(refused[0]).toMatchObject({ reason: { errorName: 'try_again' } })
   })
 
   test('returns the lines around a position and cuts the reported one', async () => {

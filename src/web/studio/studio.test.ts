@@ -114,7 +114,7 @@ describe('versions', () => {
     expect(list).toContain('Faster &lt;i&gt;.')
     expect(list).toContain(`href="/a/${id}/versions/1"`)
     const changes = await open('changes')
-    expect(changes).toContain('From version 1 to 2')
+    expect(changes).toContain('Version 1 to version 2')
     expect(changes).toContain('1 line added, 1 line removed.')
     expect(changes).toMatch(/class="removed"[^]*?Removed[^]*?&lt;p&gt;first&lt;\/p&gt;/)
     expect(changes).toMatch(/class="added"[^]*?Added[^]*?&lt;p&gt;second&lt;\/p&gt;/)
@@ -236,7 +236,7 @@ describe('listing', () => {
     expect(String(details.body)).not.toMatch(/name="comments" value="yes"\s+checked/)
     for (const priceRemix of ['', '2.5', '100001']) {
       const terms = await act('listing', 'remix', { remix: 'price', priceRemix })
-      expect(said(terms)).toBe('A remix costs 1 to 100,000 whole credits.')
+      expect(said(terms)).toBe('Enter a remix price of 1 to 100,000 whole credits.')
       expect(String(terms.body)).toMatch(/value="price"\s+selected/)
       expect(String(terms.body)).toMatch(new RegExp(`name="priceRemix"\\s+value="${priceRemix}"`))
     }
@@ -267,7 +267,7 @@ describe('analytics and safety', () => {
     const drawn = await open()
     expect(drawn).toContain('2 opens in 30 days, peak 2 a day')
     expect(drawn).toContain('<title>4 May: 2 opens</title>')
-    expect(drawn).toMatch(/1 sale for 40 credits\.\s+Platform fee: 8\. @ann received\s+32\./)
+    expect(drawn).toMatch(/1 sale for 40 credits\.\s+Platform\s+fee: 8\.\s+@ann received\s+32\./)
   })
 
   test('shows findings with their source lines and runs the check again', async () => {
@@ -301,7 +301,7 @@ describe('analytics and safety', () => {
     expect(appealed).not.toContain('Reason for the appeal')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
     await decideAppeal(h.ctx, id, false, 'It is <odd>.')
-    expect(await open('safety')).toContain('It was denied: <bdi>It is &lt;odd&gt;.</bdi>')
+    expect(await open('safety')).toContain('The appeal was denied: <bdi>It is &lt;odd&gt;.</bdi>')
     h.clock.turn(1_000)
     await takeDown(h.ctx, id, 'phishing')
     for (const name of names) {

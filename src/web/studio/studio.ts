@@ -36,7 +36,7 @@ function statusText({ app }: OwnedApp): string {
   const { version, listed } = app
   if (version === 0) return 'The first build is running.'
   const shown = apps.visibleVersion(app)
-  if (app.heldAt !== null) return 'Quarantined: the link shows a warning.'
+  if (app.quarantinedAt !== null) return 'Quarantined: the link shows a warning.'
   if (listed === 'off') return `Version ${version}, not listed.`
   return shown === version
     ? `Version ${version}, listed on Explore.`
@@ -46,7 +46,7 @@ function statusText({ app }: OwnedApp): string {
 /** Renders a tab of an app's studio. */
 export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const { app, agent, message, note } = studio
-  const { id, title, heldAt, heldFor, listed } = app
+  const { id, title, quarantinedAt, quarantineReason, listed } = app
   const pages = Object.entries(tabs).map(
     ([name, label]) => [studioPath(studio, name), label] as const,
   )
@@ -55,7 +55,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
     main: html`${agentBreadcrumb(agent)}
       <h1><bdi>${title}</bdi></h1>
       <p class="lead">${statusText(studio)}</p>
-      ${heldAt !== null && html`<p class="alert">Quarantined: <bdi>${endWithStop(heldFor ?? '')}</bdi> <a href="${studioPath(studio, 'safety')}">Appeal</a></p>`}
+      ${quarantinedAt !== null && html`<p class="alert">Quarantined: <bdi>${endWithStop(quarantineReason ?? '')}</bdi> <a href="${studioPath(studio, 'safety')}">Appeal</a></p>`}
       <p class="actions near">
         <a class="button" href="/a/${id}">Open app</a
         >${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">View on Explore</a>`}

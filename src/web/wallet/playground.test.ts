@@ -157,7 +157,7 @@ test('counts as gateway requests of the client address', async () => {
     429,
     '60',
   ])
-  expect(said(third)).toContain('More than 2 requests a minute')
+  expect(said(third)).toContain('limit of 2 requests per minute')
   await other.close()
 })
 

@@ -204,15 +204,15 @@ test('pages the transactions', async () => {
     [...first.matchAll(new RegExp(`data-label="${name}"[^>]*>([^<]+)<`, 'g'))].map(
       ([, text = '']) => Math.round(Number(text.replaceAll(',', '')) * 1e6),
     )
-  const [amounts, left] = [column('Credits'), column('Left')]
+  const [amounts, left] = [column('Credits'), column('Balance')]
   for (const [at, amount] of amounts.slice(0, -1).entries()) {
     expect(left[at]).toBe((left[at + 1] ?? 0) + amount)
   }
   const next = /rel="next" href="([^"]+)"/.exec(first)?.[1] ?? ''
-  expect(first.match(/data-label="What"[^>]*>chat/g)).toHaveLength(50)
+  expect(first.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(50)
   const second = await bodyOf(dee, next)
-  expect(second.match(/data-label="What"[^>]*>chat/g)).toHaveLength(5)
-  expect(second).toMatch(/data-label="What"[^>]*>grant<\/td>\s*<td[^>]*><\/td>\s*<td[^>]*>\+1,000/)
+  expect(second.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(5)
+  expect(second).toMatch(/data-label="Type"[^>]*>grant<\/td>\s*<td[^>]*><\/td>\s*<td[^>]*>\+1,000/)
   expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
 })
 
@@ -222,7 +222,7 @@ test('formats large amounts exactly', async () => {
   const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   await h.visit('POST', '/chat/completions', { key, body: chat })
-  const left = /data-label="Left"[^>]*>([^<]+)</.exec(await bodyOf(max, '/wallet/ledger'))?.[1]
+  const left = /data-label="Balance"[^>]*>([^<]+)</.exec(await bodyOf(max, '/wallet/ledger'))?.[1]
   expect(left).toMatch(/^999,998,999\.99\d{1,4}$/)
   expect(await bodyOf(max, '/wallet')).toMatch(/\$999,998\.99999\d+</)
 })
