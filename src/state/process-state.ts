@@ -41,9 +41,9 @@ export interface IdentityProvider {
 export type ProcessState = ReturnType<typeof createProcessState>
 
 /**
- * Creates the memory of a process. A restart loses it, and several processes on one database do not
- * share it: a rate limit counts in each by itself. Modules keep at the top level only what belongs to
- * no context: worker pools, queues of CPU work, and caches of pure functions.
+ * Creates the memory of a process. A restart loses it. Several processes on one database do not
+ * share it: a rate limit counts in each by itself. Modules keep at the top level only what belongs
+ * to no context: worker pools, queues of CPU work, and caches of pure functions.
  */
 export const createProcessState = (
   clock: Clock,

@@ -33,7 +33,7 @@ document.title = stars.length + ' stars'
 </html>
 `
 
-/** Returns the page, the same with every call: a galaxy drawn from its own list of stars, ASCII only. */
+/** Returns the page: a galaxy drawn from its own list of stars, in ASCII, the same every time. */
 export function bigPage(): string {
   const random = seeded(2024)
   const available = BYTES_MAX - BYTES_SPARE - HEAD.length - TAIL.length
