@@ -88,7 +88,7 @@ test('stores a PDF of more than 200 pages without words', async () => {
   expect(long.body).toMatchObject({ kind: 'pdf', pages: 201, words: null })
 })
 
-test('W604 upload_type, W605 upload_too_large and W610 upload_unreadable store nothing', async () => {
+test('upload_type, upload_too_large and upload_unreadable are W604, W605 and W610', async () => {
   const kept = await t.kept()
   const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0, 0, 0)
   const big = new Uint8Array(fileBytesMax + 1).fill(0x61)
