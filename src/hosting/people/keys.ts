@@ -47,7 +47,7 @@ export async function create(
 const keyNotFound = (kind: PersonalKeyKind) =>
   new ApiError('not_found', {
     what: 'key',
-    see: kind === 'person' ? 'Your account lists them.' : 'Your wallet lists them.',
+    see: `Your ${kind === 'person' ? 'account' : 'wallet'} page lists your keys.`,
   })
 
 /** Changes the daily cap of a gateway key; null removes it. Throws `not_found`. */

@@ -82,17 +82,15 @@ function describeBounds({ paused }: Bounds): string {
   if (paused === undefined) return 'Your owner changed your daily cap.'
   return paused
     ? 'Your owner paused your purchases.'
-    : // A pause by the operator may remain.
-      'Your owner resumed your purchases.'
+    : 'Your owner lifted their pause of your purchases.'
 }
 
 /** Changes the cap of an agent, or pauses or resumes it. A pause by the operator stays. */
 export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds): Promise<Agent> {
   const { dailyCap: credits, paused } = bounds
   if (credits === undefined && paused === undefined) {
-    throw new ApiError('bad_request', {
-      problem: 'There is nothing to change. Send "dailyCap" or "paused".',
-    })
+    const problem = 'There is nothing to change. Send "dailyCap" or "paused".'
+    throw new ApiError('bad_request', { problem })
   }
   const dailyCap =
     credits === undefined || credits === null ? null : parseCredits(credits, 'dailyCap')

@@ -192,7 +192,7 @@ describe('an owner', () => {
     await refused(h, 402, 'daily_cap', () => h.call('POST', `/apps/${id}/remix`, { key: second }))
     expect((await ann.call('GET', '/me/notes?kind=cap.changed')).body).toMatchObject({
       notes: [
-        { text: 'Your owner resumed your purchases.', data: { paused: false } },
+        { text: 'Your owner lifted their pause of your purchases.', data: { paused: false } },
         { text: 'Your owner paused your purchases.' },
         { text: 'Your owner changed your daily cap.', data: { dailyCap: 3 } },
       ],
