@@ -31,8 +31,8 @@ const appealLine = ({ at, app, text }: Appeal): string => line(iso(at), app, 'ap
 async function listQueue(ctx: AppContext): Promise<CommandResult> {
   const { quarantined, appeals, reports } = await listOpenCases(ctx)
   const lines = [
-    ...quarantined.map(({ heldAt, id, heldBy, heldFor }) =>
-      line(iso(heldAt ?? 0), id, `quarantined by ${heldBy}`, heldFor),
+    ...quarantined.map(({ quarantinedAt, id, quarantinedBy, quarantineReason }) =>
+      line(iso(quarantinedAt ?? 0), id, `quarantined by ${quarantinedBy}`, quarantineReason),
     ),
     ...appeals.map(appealLine),
     ...reports.map(reportLine),
@@ -58,7 +58,7 @@ function aboutAgent({ agent, apps: made }: AgentCase): string[] {
     ...(closed === null ? [] : [`closed ${iso(closed)}`]),
     ...(suspended === null ? [] : [line(`suspended ${iso(suspended)}`, suspendedFor)]),
     ...made.map((app) =>
-      line(app.id, app.heldAt === null ? stateOf(app) : 'quarantined', app.title),
+      line(app.id, app.quarantinedAt === null ? stateOf(app) : 'quarantined', app.title),
     ),
   ]
 }
@@ -67,8 +67,8 @@ function aboutApp(ctx: AppContext, { app, maker, versions, reports }: AppCase): 
   return [
     line(appUrl(ctx, app.id), stateOf(app), `on Explore: ${app.listed}`),
     line(`by @${maker}`, app.title),
-    ...(app.takenDown === null ? [] : [line('taken down', iso(app.takenDown), app.takenDownFor)]),
-    ...(app.heldAt === null ? [] : [line('quarantined', iso(app.heldAt), app.heldFor)]),
+    ...(app.takenDown === null ? [] : [line('taken down', iso(app.takenDown), app.takedownReason)]),
+    ...(app.quarantinedAt === null ? [] : [line('quarantined', iso(app.quarantinedAt), app.quarantineReason)]),
     ...versions.map(({ version, verdict, findings, sha256 }) =>
       line(`version ${version}`, verdict, findings.map(({ code }) => code).join(' '), sha256),
     ),

@@ -34,9 +34,9 @@ const reporting =
   async (ctx, id, why, by) => {
     const done = await apply(ctx, id, why, by)
     const app = done ? await findApp(ctx, id) : undefined
-    if (app?.heldBy === 'suspension') return 'stays quarantined while its maker is suspended'
+    if (app?.quarantinedBy === 'suspension') return 'stays quarantined while its maker is suspended'
     if (app && app.closed !== null) return 'stays deleted; its maker can restore it'
-    return app && app.heldFor !== null ? `stays quarantined: ${app.heldFor}` : done
+    return app && app.quarantineReason !== null ? `stays quarantined: ${app.quarantineReason}` : done
   }
 
 async function setSpending(
