@@ -4,20 +4,14 @@ import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { recordsIn } from '../response.ts'
 
 /** Usage in OpenAI's format. Cached and written tokens are parts of `prompt_tokens`. */
-export interface OpenAiUsage {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number; audio_tokens: number }
-  completion_tokens_details: { reasoning_tokens: number }
-}
+export type OpenAiUsage = ReturnType<typeof formatUsage>
 
 function formatUsage(
   prompt: number,
   cached: number,
   written: number,
   { audio = 0, completion = 0, reasoning = 0 } = {},
-): OpenAiUsage {
+) {
   const cache = { cached_tokens: cached, cache_write_tokens: written }
   return {
     prompt_tokens: prompt,
