@@ -34,16 +34,16 @@ export async function blockPage(db: Db, page: typeof blockedPages.$inferInsert):
 
 /** Unblocks the pages of an app whose takedown was undone. Returns their hashes. */
 export async function unblockPagesOf(db: Db, app: string): Promise<string[]> {
-  const gone = await db.delete(blockedPages).where(eq(blockedPages.app, app)).returning()
-  return gone.map(({ sha256 }) => sha256)
+  const deleted = await db.delete(blockedPages).where(eq(blockedPages.app, app)).returning()
+  return deleted.map(({ sha256 }) => sha256)
 }
 
 export async function unblockPage(db: Db, sha256: string): Promise<boolean> {
-  const gone = await db
+  const deleted = await db
     .delete(blockedPages)
     .where(and(eq(blockedPages.sha256, sha256), eq(blockedPages.app, '')))
     .returning()
-  return gone.length > 0
+  return deleted.length > 0
 }
 
 export type BlockedPage = typeof blockedPages.$inferSelect

@@ -49,11 +49,14 @@ export async function restoreDeletedApp(ctx: AppContext, maker: Agent, id: strin
 
 const purgeBatch = 100
 
-type Gone = Pick<App, 'id' | 'maker'>
-type End = (db: Db, app: Gone) => Promise<void>
+type DeletedApp = Pick<App, 'id' | 'maker'>
+type DeleteDependents = (db: Db, app: DeletedApp) => Promise<void>
 
 /** Deletes the rows of apps that were deleted more than 30 days ago, in batches. */
-export async function purgeDeleted(ctx: AppContext, alsoEnd: End): Promise<number> {
+export async function purgeDeleted(
+  ctx: AppContext,
+  deleteDependents: DeleteDependents,
+): Promise<number> {
   const before = ctx.clock.now() - deletedAppKeptMs
   const old = await ctx.db.read
     .select({ id: apps.id, maker: apps.maker })
@@ -64,20 +67,20 @@ export async function purgeDeleted(ctx: AppContext, alsoEnd: End): Promise<numbe
     await ctx.db.tx(async (db) => {
       // The maker may have restored it in the meantime.
       const isOld = and(eq(apps.id, app.id), lt(apps.closed, before))
-      const gone = await db.delete(apps).where(isOld).returning({ id: apps.id })
-      if (gone.length === 0) return
-      await alsoEnd(db, app)
+      const deleted = await db.delete(apps).where(isOld).returning({ id: apps.id })
+      if (deleted.length === 0) return
+      await deleteDependents(db, app)
       await removeVersions(db, app)
     })
   }
   return old.length
 }
 
-async function removeVersions(db: Db, { id, maker }: Gone): Promise<void> {
-  const gone = await db
+async function removeVersions(db: Db, { id, maker }: DeletedApp): Promise<void> {
+  const deleted = await db
     .delete(versions)
     .where(eq(versions.app, id))
     .returning({ bytes: versions.htmlBytes })
-  const bytes = gone.reduce((sum, row) => sum + row.bytes, 0)
+  const bytes = deleted.reduce((sum, row) => sum + row.bytes, 0)
   await releaseBytes(db, maker, bytes)
 }

@@ -26,7 +26,7 @@ const tile = {
 export type TileApp = Pick<App, keyof typeof tile>
 
 /** Columns of an item on Explore. */
-const shown = {
+const item = {
   ...tile,
   description: apps.description,
   listedVersion: apps.listedVersion,
@@ -37,7 +37,7 @@ const shown = {
   created: apps.created,
   updated: apps.updated,
 }
-export type ListedApp = Pick<App, keyof typeof shown>
+export type ListedApp = Pick<App, keyof typeof item>
 
 /** A row with the value it is sorted by. */
 type Ranked<Row extends TileApp> = Row & { score: number | null }
@@ -67,7 +67,7 @@ export type ListFunction<Row extends TileApp> = (
 type Query = (db: Db) => Prepared<Ranked<TileApp>[]>
 
 /** Builds a list query that selects these columns. */
-function createList(columns: typeof shown): ListFunction<ListedApp>
+function createList(columns: typeof item): ListFunction<ListedApp>
 function createList(columns: typeof tile): ListFunction<TileApp>
 function createList(columns: typeof tile): ListFunction<TileApp> {
   /** One prepared query per set of filters, at most 256. */
@@ -84,7 +84,7 @@ function createList(columns: typeof tile): ListFunction<TileApp> {
   }
 }
 
-export const list = createList(shown)
+export const list = createList(item)
 export const tiles = createList(tile)
 
 const value = sql.placeholder
@@ -130,7 +130,7 @@ function build(
 
 const remixQuery = prepared((db) =>
   db
-    .select(shown)
+    .select(item)
     .from(apps)
     .where(and(isListed(apps), eq(apps.remixOf, value('id'))))
     .orderBy(desc(apps.listedAt), desc(apps.id))

@@ -60,9 +60,9 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
 function addHeat(heat: number, count: number, at: number): number {
   const now = at / halfLifeMs
   const before = heat / parts
-  const most = Math.max(before, now)
-  const sum = (heat === 0 ? 0 : 2 ** (before - most)) + count * 2 ** (now - most)
-  return Math.round((most + Math.log2(sum)) * parts)
+  const base = Math.max(before, now)
+  const sum = (heat === 0 ? 0 : 2 ** (before - base)) + count * 2 ** (now - base)
+  return Math.round((base + Math.log2(sum)) * parts)
 }
 
 /** Returns the opens of an app on each of the last days, oldest first. */

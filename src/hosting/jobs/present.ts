@@ -8,13 +8,13 @@ import type { JobEvent } from '../../jobs/jobs.ts'
 import { appUrl } from '../app-url.ts'
 import { type JobBody, type JobItem, JobItemsSchema, jobKinds, jobSteps } from './schemas.ts'
 
-const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
-  words.find((known) => known === word)
+const findIn = <T extends string>(values: readonly T[], value: string | null): T | undefined =>
+  values.find((known) => known === value)
 
 /** Returns the Job record. The result of a handler is `{ version }` of the app of the job. */
 export function presentJob(ctx: AppContext, job: Job): JobBody {
   const { id, item, state, result, error, started, ended } = job
-  const kind = wordIn(jobKinds, job.kind)
+  const kind = findIn(jobKinds, job.kind)
   if (!kind) throw new Error(`Jobs of kind ${job.kind} do not belong to agents.`)
   const version = Number(result?.version ?? 0)
   return {
@@ -22,7 +22,7 @@ export function presentJob(ctx: AppContext, job: Job): JobBody {
     kind,
     app: item,
     state,
-    step: wordIn(jobSteps, job.step) ?? null,
+    step: findIn(jobSteps, job.step) ?? null,
     progress: job.progress / 100,
     price: toCredits(job.price),
     charged: toCredits(job.charged),
@@ -50,7 +50,7 @@ export function presentJobAt(ctx: AppContext, job: Job, event: JobEvent): JobBod
   return {
     ...now,
     state,
-    step: wordIn(jobSteps, step) ?? null,
+    step: findIn(jobSteps, step) ?? null,
     progress: progress / 100,
     started: state === 'queued' ? null : now.started,
     charged: 0,

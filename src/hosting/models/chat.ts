@@ -26,16 +26,16 @@ export async function chat(
   by: ServiceModel,
   {
     messages,
-    most,
+    maxTokens,
     signal,
   }: {
     messages: Message[]
     /** Maximum tokens, as in the price. */
-    most: { input: number; output: number }
+    maxTokens: { input: number; output: number }
     signal: AbortSignal
   },
 ): Promise<ChatResult> {
-  const body = { messages, max_completion_tokens: most.output }
+  const body = { messages, max_completion_tokens: maxTokens.output }
   const response = await readJsonObject(
     await callModel(ctx, by, { path: '/chat/completions', body, signal }),
   )
@@ -43,7 +43,10 @@ export async function chat(
   const { message, finish_reason: end } = recordOf(choice)
   const { content, refusal } = recordOf(message)
   const text = typeof content === 'string' ? content : ''
-  const reported = readUsage(response['usage'], { prompt: most.input, completion: most.output })
+  const reported = readUsage(response['usage'], {
+    prompt: maxTokens.input,
+    completion: maxTokens.output,
+  })
   const own = { prompt: estimatePromptTokens(body, 0), completion: estimateTokens(text) }
   const usage = reported ?? createUsage({ ...own, estimated: true })
   if (end === 'content_filter' || (typeof refusal === 'string' && refusal !== '')) {

@@ -9,6 +9,7 @@ export const reportReasons = {
 
 export type ReportReason = keyof typeof reportReasons
 
-export const isReason = (word: string): word is ReportReason => Object.hasOwn(reportReasons, word)
+export const isReason = (value: string): value is ReportReason =>
+  Object.hasOwn(reportReasons, value)
 
 export const reasonNames = Object.keys(reportReasons).filter(isReason)

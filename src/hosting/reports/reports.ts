@@ -62,13 +62,13 @@ export async function createReport(
     await lock(db, 'reports')
     await checkReports(db, from, at)
     const row = { app: app.id, reason, text, contact: contact || null, from, at, handled: null }
-    const [kept] = await db
+    const [report] = await db
       .insert(reports)
       .values({ ...row, id: newId() })
       .returning()
-    if (!kept) throw new Error('the insert returned no report')
+    if (!report) throw new Error('the insert returned no report')
     if (dangers.includes(reason)) await quarantineAfterReports(ctx, db, app)
-    return kept
+    return report
   })
 }
 

@@ -30,7 +30,7 @@ export async function createAppeal(
     throw new ApiError('bad_request', { problem })
   }
   const at = ctx.clock.now()
-  const [made] = await ctx.db.tx(async (db) => {
+  const [created] = await ctx.db.tx(async (db) => {
     // The sanction may end concurrently. An appeal must not stay open after it.
     const query = db
       .select()
@@ -45,8 +45,8 @@ export async function createAppeal(
       .onConflictDoNothing()
       .returning()
   })
-  if (!made) throw new ApiError('appealed_already')
-  return made
+  if (!created) throw new ApiError('appealed_already')
+  return created
 }
 
 /** Returns the time of the takedown or quarantine of an app, or null. */
@@ -58,11 +58,11 @@ export const sanctionedAt = ({
 export async function findAppeal({ db }: AppContext, app: App): Promise<Appeal | undefined> {
   const at = sanctionedAt(app)
   if (at === null) return undefined
-  const [made] = await db.read
+  const [appeal] = await db.read
     .select()
     .from(appeals)
     .where(and(eq(appeals.app, app.id), eq(appeals.against, at)))
-  return made
+  return appeal
 }
 
 /** Returns open appeals, oldest first: all, or those of one app. */

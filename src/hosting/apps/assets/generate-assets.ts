@@ -96,8 +96,8 @@ async function quoteItems(
     throw new ApiError('bad_request', { problem: 'Two of the assets have the same name.' })
   }
   for (const one of requests) checkTexts(one)
-  const kept = new Set(rows.map(({ name }) => name))
-  if (kept.union(names).size > assetsPerAppMax) {
+  const existing = new Set(rows.map(({ name }) => name))
+  if (existing.union(names).size > assetsPerAppMax) {
     throw new ApiError('too_many_assets', { max: assetsPerAppMax })
   }
   const items = requests.map((one): Item => {
@@ -160,16 +160,16 @@ async function insertJob(
 /** Returns the finished job, or the unchanged response when the job takes longer. */
 async function waitInline(
   ctx: AppContext,
-  answer: StoredResponse,
+  response: StoredResponse,
   ms: number,
 ): Promise<StoredResponse> {
-  const { id } = recordOf(recordOf(answer.body)['job'])
+  const { id } = recordOf(recordOf(response.body)['job'])
   const job = await ctx.jobs.waitFor(String(id), { seen: Infinity, ms })
-  if (job?.ended == null) return answer
-  const shown = presentJob(ctx, job)
-  const { items = [] } = shown
+  if (job?.ended == null) return response
+  const presented = presentJob(ctx, job)
+  const { items = [] } = presented
   const note = items.every(({ state }) => state === 'made')
     ? 'All assets are live on the newest version: GET /apps/{id}/assets lists them.'
     : 'Failed items have a code and were not charged. GET /apps/{id}/assets lists the live assets.'
-  return { status: 201, body: { job: shown, items, held: 0, note } }
+  return { status: 201, body: { job: presented, items, held: 0, note } }
 }

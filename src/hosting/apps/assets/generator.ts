@@ -65,18 +65,18 @@ export async function generateContent(
 ): Promise<GeneratedContent> {
   const { by, price } = getQuote(ctx, request)
   if (!by) {
-    const made = await ctx.generators.generate({ ...request, seed: String(request.seed) })
-    const { bytes, type, width = null, height = null, seconds } = made
+    const generated = await ctx.generators.generate({ ...request, seed: String(request.seed) })
+    const { bytes, type, width = null, height = null, seconds } = generated
     const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
     return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
   }
-  const made = await (isImage(request) ? generateWithImageModel : generateWithAudioModel)(
+  const generated = await (isImage(request) ? generateWithImageModel : generateWithAudioModel)(
     ctx,
     request,
     by,
     signal,
   )
-  return { ...made, maker: by.model.id }
+  return { ...generated, maker: by.model.id }
 }
 
 async function generateWithImageModel(

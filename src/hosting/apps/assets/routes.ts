@@ -73,11 +73,11 @@ export const assetRoutes = (ctx: AppContext) =>
       '/apps/:id/assets',
       async ({ caller, params, body, request, status }) => {
         const ref = idempotencyKeyOf(request, body.ref)
-        const answer = await generateAssets(ctx, caller, params.id, {
+        const result = await generateAssets(ctx, caller, params.id, {
           ...body,
           ...(ref && { ref }),
         })
-        return status(answer.status, answer.body)
+        return status(result.status, result.body)
       },
       {
         body: schemas.GenerateAssetsSchema,

@@ -48,8 +48,8 @@ export function budgetOf(
   const plan = { input: promptTokens, output: planTokens }
   const page = { input: promptTokens + planTokens + output + errorTokens, output }
   const calls = [plan, ...Array.from({ length: 1 + repairsMax }, () => page)]
-  const parts = calls.map((most) =>
-    maxCost(by.price, { inputTokensMax: most.input, outputTokensMax: most.output }),
+  const parts = calls.map((tokens) =>
+    maxCost(by.price, { inputTokensMax: tokens.input, outputTokensMax: tokens.output }),
   )
   const price = [...parts, maxAssetsCost(ctx)].reduce((sum, part) => sum + part, 0n)
   return { plan, page, price: nano(price) }
@@ -62,5 +62,5 @@ const asks = assetRequestKinds.map((kind) => ({ name: 'x', kind, what: longest, 
 function maxAssetsCost(ctx: AppContext): bigint {
   if (!ctx.config.assetsOn) return 0n
   const prices = asks.map((one) => findQuote(ctx, one)?.price ?? 0n)
-  return prices.reduce((most, one) => (one > most ? one : most), 0n) * BigInt(buildAssetsMax)
+  return prices.reduce((max, one) => (one > max ? one : max), 0n) * BigInt(buildAssetsMax)
 }

@@ -167,9 +167,9 @@ class Build {
     return parsePlan(text, prompt)
   }
 
-  private async callModel(messages: Message[], most: Budget['page']) {
+  private async callModel(messages: Message[], maxTokens: Budget['page']) {
     const signal = AbortSignal.any([this.context.signal, AbortSignal.timeout(callMs)])
-    const result = await chat(this.ctx, this.by, { messages, most, signal }).catch((error) => {
+    const result = await chat(this.ctx, this.by, { messages, maxTokens, signal }).catch((error) => {
       this.context.signal.throwIfAborted()
       throw signal.aborted ? new NoModelResult('the call timed out') : error
     })

@@ -33,11 +33,11 @@ export function decodeDataUrl(image: string): Uint8Array<ArrayBuffer> {
 export async function toIcon(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
   await checkPicture(bytes)
   const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const
-  const made = await ctx.generators.generate(fitted).catch((error: unknown) => {
+  const icon = await ctx.generators.generate(fitted).catch((error: unknown) => {
     if (error instanceof ApiError) throw error
     throw new ApiError('bad_picture', { why: 'it could not be cropped' })
   })
-  const { bytes: body } = made
+  const { bytes: body } = icon
   if (await isBlankImage(body)) throw new ApiError('bad_picture', { why: 'it is blank' })
   const { verdict } = await callScanHook(ctx, { type: 'image/png', sha256: sha256(body), body })
   if (verdict === 'clean') return body

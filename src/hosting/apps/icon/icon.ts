@@ -4,11 +4,11 @@ import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
 import { isPlainText } from '../../../core/text.ts'
 import { minute } from '../../../core/time.ts'
 import { ApiError, isApiError } from '../../../errors.ts'
-import type { StoredResponse, StoreResponse } from '../../../idempotency/idempotency.ts'
+import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
-import { withHold } from '../../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 import { chargeOf } from '../../../models/charge.ts'
+import { type RequestWork, runPaidRequest } from '../../../paid/paid-request.ts'
 import { type Caller, capFor } from '../../authentication.ts'
 import { generateImage } from '../../models/media.ts'
 import { NoModelResult, type ServiceModel } from '../../models/model-call.ts'
@@ -43,14 +43,17 @@ export async function putIcon(
     throw new ApiError('bad_request', { problem })
   }
   if (image === undefined) {
-    const same = { icon: id, make, prompt }
-    return ctx.idempotency.run(caller.agent.id, ref, same, (storeResponse) =>
+    return runPaidRequest(ctx, {
+      owner: caller.agent.id,
+      key: ref,
+      fingerprint: { icon: id, make, prompt },
       // Serialized per app, so that only the first icon is free.
-      ctx.idempotency.runExclusive(`icon of ${id}`, 'Another icon of this app', async () => {
+      exclusive: { name: `icon of ${id}`, description: 'Another icon of this app' },
+      prepare: async () => {
         const now = await apps.getOwnApp(ctx, caller.agent, id)
-        return generateIcon(ctx, caller, { app: now, prompt, signal, storeResponse })
-      }),
-    )
+        return iconWork(ctx, caller, { app: now, prompt, signal })
+      },
+    })
   }
   const icon = await store(ctx, await toIcon(ctx, decodeDataUrl(image)))
   return done({ icon: await updateIcon(ctx, app, { icon }) })
@@ -76,22 +79,21 @@ interface GeneratedIcon {
   charge: NanoUsd
 }
 
-async function generateIcon(
+/** Returns the paid work of generating an icon. Throws `no_icon_model`, `paused`. */
+function iconWork(
   ctx: AppContext,
   caller: Caller,
-  input: { app: apps.App; prompt: string; signal: AbortSignal; storeResponse: StoreResponse },
-): Promise<StoredResponse> {
-  const { app, prompt, signal, storeResponse } = input
-  const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
-  const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what: words })
+  { app, prompt, signal }: { app: apps.App; prompt: string; signal: AbortSignal },
+): RequestWork<never> {
+  const what = `icon, ${prompt || `${app.title}. ${app.description}`}`
+  const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what })
   if (!quote) throw new ApiError('no_icon_model')
   const { by, price } = quote
   const free = app.listed === 'on' && !app.iconGiven
   const amount = free ? zero : price
   const account = agentAccount(caller.agent.id)
-  const { result } = await withHold(
-    ctx,
-    {
+  return {
+    hold: {
       account,
       amount,
       ref: `icon:${newId()}`,
@@ -100,27 +102,27 @@ async function generateIcon(
       cap: capFor(caller, amount),
       ms: 2 * generateMs,
     },
-    async () => {
-      const made = await generateContent(ctx, by, { words, price, signal, seed: seedOf(app) })
-      const icon = await store(ctx, await toIcon(ctx, made.bytes).catch(asNoPicture))
-      const given = free || app.iconGiven
+    run: async () => {
+      const generated = await generateContent(ctx, by, { what, price, signal, seed: seedOf(app) })
+      const icon = await store(ctx, await toIcon(ctx, generated.bytes).catch(asNoPicture))
+      const iconGiven = free || app.iconGiven
       const note = free
         ? 'The first generated icon of an app on Explore is free.'
         : 'The icon is live.'
       const presented = { icon: iconUrl(ctx, { ...app, icon }) ?? '', credits: 0, free, note }
+      const response = done(presented)
       return {
-        result: presented,
-        charge: free ? zero : made.charge,
+        result: { response },
+        replay: response,
+        charge: free ? zero : generated.charge,
         lock: (db) => apps.lockApp(ctx, db, app),
         record: async (db, hold) => {
-          apps.requireAvailable(await apps.updateApp(ctx, db, app, { icon, iconGiven: given }))
+          apps.requireAvailable(await apps.updateApp(ctx, db, app, { icon, iconGiven }))
           presented.credits = toCredits(hold.charged)
-          await storeResponse(db, done(presented))
         },
       }
     },
-  )
-  return done(result)
+  }
 }
 
 /** Maps an unreadable generated image to `no_picture`: it is not an error of the caller. */
@@ -134,16 +136,16 @@ const seedOf = ({ updated, id }: apps.App): string => `${id}:${updated}`
 async function generateContent(
   ctx: AppContext,
   by: ServiceModel | undefined,
-  input: { words: string; price: NanoUsd; signal: AbortSignal; seed: string },
+  input: { what: string; price: NanoUsd; signal: AbortSignal; seed: string },
 ): Promise<GeneratedIcon> {
-  const { words, price, seed } = input
+  const { what, price, seed } = input
   if (!by) {
     const size = { width: 512, height: 512 }
-    const { bytes } = await ctx.generators.generate({ kind: 'picture', what: words, seed, ...size })
+    const { bytes } = await ctx.generators.generate({ kind: 'picture', what, seed, ...size })
     return { bytes, charge: price }
   }
   const signal = AbortSignal.any([input.signal, AbortSignal.timeout(generateMs)])
-  const image = await generateImage(ctx, by, words, signal).catch((error: unknown) => {
+  const image = await generateImage(ctx, by, what, signal).catch((error: unknown) => {
     throw error instanceof NoModelResult || signal.aborted ? new ApiError('no_picture') : error
   })
   return { bytes: image.bytes, charge: chargeOf(by.price, image.usage) }

@@ -15,8 +15,8 @@ export const iconRoutes = (ctx: AppContext) =>
       '/apps/:id/icon',
       async ({ caller, params, body, request, status }) => {
         const more = { signal: request.signal, ref: idempotencyKeyOf(request) }
-        const answer = await icons.putIcon(ctx, caller, params.id, body, more)
-        return status(answer.status, answer.body)
+        const result = await icons.putIcon(ctx, caller, params.id, body, more)
+        return status(result.status, result.body)
       },
       {
         body: PutIconSchema,

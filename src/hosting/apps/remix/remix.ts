@@ -40,7 +40,7 @@ import {
 
 /** Deadline of the hold, which the same transaction settles. */
 const holdMs = 60_000
-const triesMax = 5
+const attemptsMax = 5
 
 /** The maker published a new version during the scan. The remix is tried again with it. */
 class OutdatedError extends ApiError<'try_again'> {
@@ -64,11 +64,11 @@ export async function remix(
   const owner = caller.agent.id
   const fingerprint = { remix: id, ...request }
   const { body } = await ctx.idempotency.run(owner, request.ref, fingerprint, async (store) => {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await scanAndCopy(ctx, caller, id, request, store)
       } catch (error) {
-        if (!(error instanceof OutdatedError) || tries === triesMax) throw error
+        if (!(error instanceof OutdatedError) || attempt === attemptsMax) throw error
       }
     }
   })

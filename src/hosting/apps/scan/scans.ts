@@ -44,12 +44,12 @@ export async function requestRescan(db: Db, id?: string): Promise<boolean> {
   return changedRowCount(changed) > 0
 }
 
-const triesMax = 3
+const attemptsMax = 3
 
 /** Scans the visible versions and applies the result. Starts again after a concurrent publish. */
 async function scanApp(ctx: AppContext, known: App, maker?: string): Promise<void> {
   let app: App | undefined = known
-  for (let tries = 0; app && tries < triesMax; tries += 1) {
+  for (let attempt = 0; app && attempt < attemptsMax; attempt += 1) {
     const [before, scans] = [app, await scanVersions(ctx, app, maker)]
     if (await ctx.db.tx((db) => applyScans(ctx, db, before, scans))) return
     app = await findApp(ctx, known.id)

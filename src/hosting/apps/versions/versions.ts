@@ -61,11 +61,11 @@ export async function publishVersion(
     const page = await pages.storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
       const how = { via: 'html', note } as const
-      const made = await addVersion(ctx, db, app, { page, inspection, how })
+      const added = await addVersion(ctx, db, app, { page, inspection, how })
       const body = {
-        app: presentApp(ctx, made.app),
+        app: presentApp(ctx, added.app),
         scan,
-        note: visibilityNote(ctx, made),
+        note: visibilityNote(ctx, added),
       }
       await storeResponse(db, { status: 201, body })
       return { status: 201, body }
@@ -94,26 +94,26 @@ export async function addVersion(
   app: apps.App,
   { page, inspection, how, filesOf }: NextVersion,
 ): Promise<VersionResult> {
-  const made = await apps.addVersion(ctx, db, app, page, how)
-  const { id, version, listed } = made
+  const added = await apps.addVersion(ctx, db, app, page, how)
+  const { id, version, listed } = added
   if (version > versionsPerAppMax) {
     const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
     throw new ApiError('bad_request', { problem })
   }
   await assets.copyAssets(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
-  if (listed === 'off') return { app: made, reasons: [] }
+  if (listed === 'off') return { app: added, reasons: [] }
   const reasons = pages.listingIssues(inspection)
-  if (reasons.length > 0) return { app: made, reasons }
-  return { app: await apps.updateApp(ctx, db, made, { listed: 'on' }), reasons }
+  if (reasons.length > 0) return { app: added, reasons }
+  return { app: await apps.updateApp(ctx, db, added, { listed: 'on' }), reasons }
 }
 
 /** Describes which version visitors see, and why. */
 function visibilityNote(ctx: AppContext, { app, reasons }: VersionResult): string {
   const link = appUrl(ctx, app.id)
   if (reasons.length === 0) return `Version ${app.version} is live at ${link}.`
-  const shown = apps.visibleVersion(app)
+  const visible = apps.visibleVersion(app)
   return (
-    `Version ${app.version} is stored but not visible: Explore and ${link} show version ${shown}, ` +
+    `Version ${app.version} is stored but not visible: Explore and ${link} show version ${visible}, ` +
     `because the new page is not allowed on Explore: ${reasons.join(' ')} Fix it, or PATCH store false.`
   )
 }
@@ -137,9 +137,9 @@ export async function restoreVersion(
   const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }
-  const made = await ctx.db.tx((db) => addVersion(ctx, db, app, next))
-  const again = `Version ${made.app.version} is version ${number} again.`
-  return { app: made.app, note: `${again} ${visibilityNote(ctx, made)}` }
+  const added = await ctx.db.tx((db) => addVersion(ctx, db, app, next))
+  const again = `Version ${added.app.version} is version ${number} again.`
+  return { app: added.app, note: `${again} ${visibilityNote(ctx, added)}` }
 }
 
 /** Returns the HTML of a version; the newest by default. Throws `not_found` and `taken_down`. */
