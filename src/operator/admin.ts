@@ -51,13 +51,13 @@ async function showCase(ctx: AppContext, item: string): Promise<CommandResult> {
   return succeeded([...aboutApp(ctx, known), ...known.decisions.map(auditLine)].join('\n'))
 }
 
-function aboutAgent({ agent, apps: made }: AgentCase): string[] {
+function aboutAgent({ agent, apps }: AgentCase): string[] {
   const { handle, suspended, suspendedFor, pausedBy, created, closed } = agent
   return [
     line(`@${handle}`, `since ${iso(created)}`, pausedBy && `paused by ${pausedBy}`),
     ...(closed === null ? [] : [`closed ${iso(closed)}`]),
     ...(suspended === null ? [] : [line(`suspended ${iso(suspended)}`, suspendedFor)]),
-    ...made.map((app) =>
+    ...apps.map((app) =>
       line(app.id, app.quarantinedAt === null ? stateOf(app) : 'quarantined', app.title),
     ),
   ]
@@ -68,7 +68,9 @@ function aboutApp(ctx: AppContext, { app, maker, versions, reports }: AppCase): 
     line(appUrl(ctx, app.id), stateOf(app), `on Explore: ${app.listed}`),
     line(`by @${maker}`, app.title),
     ...(app.takenDown === null ? [] : [line('taken down', iso(app.takenDown), app.takedownReason)]),
-    ...(app.quarantinedAt === null ? [] : [line('quarantined', iso(app.quarantinedAt), app.quarantineReason)]),
+    ...(app.quarantinedAt === null
+      ? []
+      : [line('quarantined', iso(app.quarantinedAt), app.quarantineReason)]),
     ...versions.map(({ version, verdict, findings, sha256 }) =>
       line(`version ${version}`, verdict, findings.map(({ code }) => code).join(' '), sha256),
     ),

@@ -84,9 +84,9 @@ export async function findAgentCase(
     ? await agents.findByHandle(ctx, handle)
     : undefined
   if (!agent) return undefined
-  const [made, decided] = await Promise.all([
+  const [newest, decisions] = await Promise.all([
     apps.listByMaker(ctx, agent.id, casesMax),
     listAudit(ctx, casesMax, `@${handle}`),
   ])
-  return { agent, apps: made, decisions: decided }
+  return { agent, apps: newest, decisions }
 }

@@ -36,7 +36,9 @@ const reporting =
     const app = done ? await findApp(ctx, id) : undefined
     if (app?.quarantinedBy === 'suspension') return 'stays quarantined while its maker is suspended'
     if (app && app.closed !== null) return 'stays deleted; its maker can restore it'
-    return app && app.quarantineReason !== null ? `stays quarantined: ${app.quarantineReason}` : done
+    return app && app.quarantineReason !== null
+      ? `stays quarantined: ${app.quarantineReason}`
+      : done
   }
 
 async function setSpending(
