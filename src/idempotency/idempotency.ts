@@ -119,21 +119,8 @@ export class Idempotency {
     }
   }
 
-  /** Runs work that this process does not run twice at a time by `name`. Throws `busy`. */
-  async runExclusive<Result>(
-    name: string,
-    description: string,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const release = this.lock(name, description)
-    try {
-      return await work()
-    } finally {
-      release()
-    }
-  }
-
-  private lock(name: string, what: string): () => void {
+  /** Locks a name within this process and returns the function that unlocks it. Throws `busy`. */
+  lock(name: string, what: string): () => void {
     if (this.running.has(name)) throw new ApiError('busy', { what })
     this.running.add(name)
     return () => void this.running.delete(name)

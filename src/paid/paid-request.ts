@@ -42,6 +42,8 @@ export interface PaidRequest<Stream = never> {
   key: string | undefined
   /** Equal for two requests for the same work. */
   fingerprint: unknown
+  /** Work that must not run twice at a time by this name; `busy` reports the description. */
+  exclusive?: { name: string; description: string }
   /** The API key whose running requests are limited. */
   caller?: { apiKey: string; signal: AbortSignal }
   /** Checks the request and computes its maximum cost. `slot` names the stored response. */
@@ -49,9 +51,10 @@ export interface PaidRequest<Stream = never> {
 }
 
 /**
- * Runs one paid request, from its idempotency key to its response (docs/architecture.md). All
- * operations that hold credits go through it. Throws the errors of its steps; failed work is
- * charged only where its outcome says so (document 2, section 7).
+ * Runs one paid request, from its idempotency key to its response (docs/architecture.md). Chat,
+ * media, icons, assets and builds use it; a video hands its hold to a job (videos/submit.ts). Throws
+ * the errors of its steps. Failed work is charged only where its outcome says so (document 2,
+ * section 7).
  */
 export function runPaidRequest<Stream = never>(
   ctx: AppContext,
@@ -72,7 +75,10 @@ async function serve<Stream>(
   if (claim.stored) return claim.stored
   const settled = Promise.withResolvers<void>()
   let endRequest: (() => void) | undefined
+  let unlock: (() => void) | undefined
   try {
+    const { exclusive } = request
+    unlock = exclusive && ctx.idempotency.lock(exclusive.name, exclusive.description)
     // 2. Check the request, and compute its candidates and its maximum cost.
     const work = await request.prepare(claim.slot)
     // 3. A job holds the credits, does the work later and settles it then.
@@ -98,6 +104,7 @@ async function serve<Stream>(
   } finally {
     settled.resolve()
     endRequest?.()
+    unlock?.()
     claim.release()
   }
 }
