@@ -79,7 +79,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.getByRole('button', { name: 'Sign out' }).first().click()
       await page.goto(`${origin}/sign-in`)
       await page.click('text=Sign in with a passkey')
-      await page.getByText('No account here has this passkey').waitFor()
+      await page.getByText('This passkey is not registered for any account').waitFor()
       expect(said.filter((text) => !text.includes('401'))).toEqual([])
       await context.close()
     },

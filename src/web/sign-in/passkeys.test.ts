@@ -94,7 +94,7 @@ describe('passkeys', () => {
       ['did not increase', { counter: 7 }],
       ['did not increase', { counter: 6 }],
       ['did not increase', { counter: 0 }],
-      ['No account here', { userHandle: 'AAAA' }],
+      ['not registered for any account', { userHandle: 'AAAA' }],
     ]
     for (const [words, odd] of wrong) {
       const answer = await enter(new Browser(h), device, odd)
@@ -103,7 +103,7 @@ describe('passkeys', () => {
     const stranger = new Authenticator(origin)
     const page = (await (await signedUp(h, 'cyrus')).open('/account')).body
     await stranger.create(optionsIn(page))
-    expect(said(await enter(new Browser(h), stranger))).toContain('No account here')
+    expect(said(await enter(new Browser(h), stranger))).toContain('not registered for any account')
     const now = await h.kept()
     expect(now).toMatchObject({ passkeys: Reflect.get(Object(before), 'passkeys') })
     expect((await enter(new Browser(h), device, { counter: 8 })).status).toBe(303)
