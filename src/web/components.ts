@@ -138,12 +138,19 @@ export const narrowPage = (title: string, content: Part, options: Partial<Page> 
   ...options,
 })
 
-/** A page with one message. */
-export const messagePage = (title: string, text: string, actions: Part = false): Page => ({
+/** A page with one message; the page of an error shows its status. */
+export const messagePage = (
+  title: string,
+  text: string,
+  actions: Part = false,
+  status?: number,
+): Page => ({
   title,
   main: html`<div class="message">
+    ${status !== undefined && html`<p class="small">${status}</p>`}
     <h1>${title}</h1>
     <p class="lead">${text}</p>
     ${actions !== false && html`<p class="actions">${actions}</p>`}
   </div>`,
+  ...(status !== undefined && { status }),
 })

@@ -18,11 +18,10 @@ const actions = html`<a class="button" href="/explore">Go to Explore</a
   ><a class="button quiet" href="/">Home</a>`
 
 /** Renders the page of an unknown path. */
-export const notFoundPage = (layout: Layout): Response =>
-  pageResponse(layout, {
-    ...messagePage('Page not found', 'There is no page at this address.', actions),
-    status: 404,
-  })
+export const notFoundPage = (layout: Layout): Response => {
+  const text = 'There is no page at this address.'
+  return pageResponse(layout, messagePage('Page not found', text, actions, 404))
+}
 
 /** Renders an expected error; returns undefined for an internal error. */
 export function errorPage(layout: Layout, error: unknown): Response | undefined {
@@ -30,11 +29,10 @@ export function errorPage(layout: Layout, error: unknown): Response | undefined 
   if (!expected) return undefined
   const { status, message, headers } = expected
   const title = titles[status] ?? (status < 500 ? 'Request failed' : 'Temporarily unavailable')
-  return pageResponse(layout, { ...messagePage(title, message, actions), status, headers })
+  return pageResponse(layout, { ...messagePage(title, message, actions, status), headers })
 }
 
-export const internalErrorPage = (layout: Layout, requestId: string): Response =>
-  pageResponse(layout, {
-    ...messagePage('Something went wrong', internalErrorBody(requestId).error, actions),
-    status: 500,
-  })
+export const internalErrorPage = (layout: Layout, requestId: string): Response => {
+  const text = internalErrorBody(requestId).error
+  return pageResponse(layout, messagePage('Something went wrong', text, actions, 500))
+}
