@@ -1,6 +1,7 @@
 import { providers } from '../config/providers.ts'
 import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
+import type { Json } from '../core/schema.ts'
 import type { Clock } from '../core/time.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { createDemoUpstream } from './demo/demo.ts'
@@ -90,7 +91,7 @@ class MonitoredUpstream implements Upstream {
   }
 
   /** Logs every failure: when another upstream serves the request, its client never sees one. */
-  private failed(why: string, details: Record<string, unknown>, event = 'upstream.failed'): void {
+  private failed(why: string, details: Json, event = 'upstream.failed'): void {
     const upstream = this.name
     this.counts.failures += 1
     this.counts.lastFailure = { at: this.clock.now(), why }
