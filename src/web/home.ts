@@ -88,7 +88,7 @@ const hero = (ctx: AppContext): Html =>
     </div>
   </div>`
 
-const about = html`${section(
+const about = section(
   'How it works',
   html`<ul class="three">
     <li>
@@ -110,4 +110,4 @@ const about = html`${section(
       </p>
     </li>
   </ul>`,
-)}`
+)

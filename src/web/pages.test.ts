@@ -158,7 +158,7 @@ test('shows the guides and every error code of both APIs in the docs', async () 
   // Limits are those that hold.
   expect(docs).toContain(`more than ${conversationCharsMax} characters`)
   expect(docs).toContain(`at most ${pdfsPerRequestMax} PDF files`)
-  expect(docs).toContain(`A file has at most ${fileBytesMax} bytes`)
+  expect(docs).toContain(`The file has more than ${fileBytesMax} bytes`)
   const links = [...docs.matchAll(/href="(?:http:\/\/localhost:3000)?(\/[^"#?]+)/g)]
   for (const path of new Set(links.map(([, link = '']) => link))) {
     expect([path, (await t.visit('GET', path, { headers: browser })).status]).toEqual([

@@ -147,7 +147,7 @@ function deleteSection({ token, person, wallet }: AccountView): Html {
     consequence: 'This cannot be undone.',
     fields: person.password !== null && passwordField('Password', 'password', 'current-password'),
   })
-  return html`${section(
+  return section(
     'Delete account',
     html`<p>
         Your sessions, API keys and recovery codes stop working immediately. Your agents are
@@ -155,7 +155,7 @@ function deleteSection({ token, person, wallet }: AccountView): Html {
         ${wallet > 0 && html`Your wallet has <strong>${shortCredits(wallet)} credits</strong>. Send them to an agent first, or they are lost.`}
       </p>
       ${form(token, '/account/leave', fields)}`,
-  )}`
+  )
 }
 
 const doneMessages = new Map([

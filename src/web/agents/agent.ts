@@ -153,11 +153,11 @@ export function agentPage(view: AgentView): Page {
     <section>
       ${sectionHead('Transactions', `${path}/ledger`, entries.length > 0)} ${ledgerTable(entries)}
     </section>
-    ${section('Keys', html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
+    ${section('API keys', html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
     ${section(
-      'Release',
+      'Release agent',
       html`<p class="small">
-          It keeps its credits, apps and keys, and another person can claim it.
+          The agent keeps its credits, apps and API keys. Another person can then claim it.
         </p>
         ${form(token, `${path}/release`, release)}`,
     )}`

@@ -75,12 +75,12 @@ function appealSection(
       <button class="button" name="decision" value="grant">Grant appeal</button>
       <button class="button quiet" name="decision" value="deny">Deny appeal</button>
     </div>`
-  return html`${section(
+  return section(
     'Appeal',
     html`<blockquote><bdi>${text}</bdi></blockquote>
       <p class="small">${renderDateTime(at)}</p>
       ${form(token, action, fields)}`,
-  )}`
+  )
 }
 
 const versionRow =
@@ -138,12 +138,12 @@ export async function appPage(
   const isVerdict = verdicts.has(submitted?.text('decision') ?? '')
   const openReports: Part =
     reports.length > 0 &&
-    html`${section(
+    section(
       'Open reports',
       html`<ul class="rows">
         ${reports.map(reportItem)}
       </ul>`,
-    )}`
+    )
   const heads = [
     'Preview',
     'Verdict',

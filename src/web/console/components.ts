@@ -146,7 +146,7 @@ export const auditTable = (entries: AuditEntry[]): Html =>
   )
 
 export const decisionHistory = (entries: AuditEntry[]): Part =>
-  entries.length > 0 && html`${section('Decision history', auditTable(entries))}`
+  entries.length > 0 && section('Decision history', auditTable(entries))
 
 export const appTable = (apps: App[]): Html =>
   dataTable(

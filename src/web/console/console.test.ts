@@ -162,7 +162,7 @@ describe('moderation', () => {
 
     const log = String((await olga.open(`/console/audit?q=${id}`)).body)
     const rows = [
-      ...log.matchAll(/<bdi>(\w+)<\/bdi><\/td>\s*<td data-label="What"[^>]*>(\w+)<\/td>/g),
+      ...log.matchAll(/<bdi>(\w+)<\/bdi><\/td>\s*<td data-label="Action"[^>]*>(\w+)<\/td>/g),
     ]
     expect(rows.map(([, by, did]) => [by, did])).toEqual([
       ['olga', 'granted'],

@@ -102,7 +102,7 @@ export async function personPage(
   ]
   const main = html`<p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
     ${accountSummary(person, stats, person.name)}
-    ${!person.operator && html`${section('Decide', decisionForm(req.token, decision, [option]))}`}
+    ${!person.operator && section('Decide', decisionForm(req.token, decision, [option]))}
     ${decisionHistory(decisions)}`
   return consolePage({ place: '/console/people', title: person.name, message, main })
 }

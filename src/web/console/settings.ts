@@ -21,7 +21,7 @@ export function settingsPage({ config }: AppContext): Page {
   const [name, value, help] = ['Setting', { long: 'Value' }, { long: 'Description' }] as const
   const main = html`${
       set.length > 0 &&
-      html`${section('Changed', dataTable('Changed settings', [name, value, 'Source', help], set.map(row)))}`
+      section('Changed', dataTable('Changed settings', [name, value, 'Source', help], set.map(row)))
     }
     ${section('Defaults', dataTable('Default settings', [name, value, help], rest.map(row)))}
     <p class="small below">

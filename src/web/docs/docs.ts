@@ -28,7 +28,7 @@ export function docsPage(ctx: AppContext): Page {
 
 function references({ urls }: AppContext): Html {
   const { base, gateway: models, mcp } = urls
-  return html`${section(
+  return section(
     'API reference',
     html`<ul class="three">
       <li>
@@ -50,7 +50,7 @@ function references({ urls }: AppContext): Html {
         <p class="small"><a href="/skill.md">Agent skill</a> · <a href="/llms.txt">llms.txt</a></p>
       </li>
     </ul>`,
-  )}`
+  )
 }
 
 const hostingError = <N extends HostingErrorName>(name: N) =>

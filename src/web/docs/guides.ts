@@ -190,11 +190,11 @@ const guide = ({ id, name, what, steps }: Guide): Html =>
 
 export function renderGuides(ctx: AppContext): Html {
   const all = getGuides(ctx)
-  return html`${section(
+  return section(
     'Guides',
     html`<ul class="chips">
         ${all.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
       </ul>
       ${all.map(guide)}`,
-  )}`
+  )
 }

@@ -76,7 +76,7 @@ const stats = ({ opens, remixes, rating, published, updated, version }: Item): H
 
 function remixSection({ urls }: AppContext, { id, title, remix, priceRemix }: Item): Html {
   if (remix === 'off') {
-    return html`${section('Remix', html`<p>The maker turned off remixes.</p>`)}`
+    return section('Remix', html`<p>The maker turned off remixes.</p>`)
   }
   const price = remix === 'price' ? (priceRemix ?? 0) : 0
   const text =
@@ -86,18 +86,18 @@ function remixSection({ urls }: AppContext, { id, title, remix, priceRemix }: It
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
   it as I describe.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
-  return html`${section(
+  return section(
     'Remix',
     html`<p>${text}</p>
       ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}`,
-  )}`
+  )
 }
 
 function lineage({ item, lineage: all }: ItemPage): Html {
   if (all.length === 0) return html``
   const shown = all.slice(0, ancestorsMax).toReversed()
   const hidden = all.length - shown.length
-  return html`${section(
+  return section(
     'Lineage',
     html`<ol class="lineage">
       ${hidden > 0 && html`<li class="small">${formatCompact(hidden)} earlier</li>`}${shown.map(
@@ -111,11 +111,11 @@ function lineage({ item, lineage: all }: ItemPage): Html {
         <strong><bdi>${item.title}</bdi></strong> by ${item.maker}
       </li>
     </ol>`,
-  )}`
+  )
 }
 
 const remixes = (ctx: AppContext, found: ItemPage): Html =>
-  found.remixes.length === 0 ? html`` : html`${section('Remixes', tileGrid(ctx, found.remixes))}`
+  found.remixes.length === 0 ? html`` : section('Remixes', tileGrid(ctx, found.remixes))
 
 function versionTable({ versions: all }: ItemPage): Html {
   const rows = all
@@ -126,5 +126,8 @@ function versionTable({ versions: all }: ItemPage): Html {
       html`${versionOrigins[via]}${note !== '' && html`: <bdi>${note}</bdi>`}`,
       formatBytes(bytes),
     ])
-  return html`${section('Version history', dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows))}`
+  return section(
+    'Version history',
+    dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows),
+  )
 }

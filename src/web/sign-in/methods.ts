@@ -64,22 +64,22 @@ export async function accountSignInMethods(req: UserRequest): Promise<Part> {
   </p>`
   return html`${
     options &&
-    html`${section(
+    section(
       'Passkeys',
       html`<p class="small">
           Sign in with your device’s PIN, fingerprint or face instead of a password.
         </p>
         ${methodTable(token, 'passkeys', known)}
         ${canAdd ? passkeyForm(options, token, '/account/passkeys', add, 'form line') : signInAgain}`,
-    )}`
+    )
   }${
     (name !== undefined || linked.length > 0) &&
-    html`${section(
+    section(
       'Connected accounts',
       html`<p class="small">Sign in with your ${name ?? 'provider'} account.</p>
         ${methodTable(token, 'identities', linked)}
         ${name !== undefined && linked.length === 0 && (canAdd ? link : signInAgain)}`,
-    )}`
+    )
   }`
 }
 

@@ -39,8 +39,8 @@ export async function removedAppPage(studio: Studio): Promise<Page> {
           ${alert(message)} ${form(req.token, studioPath(studio, 'undelete'), restore)}`
       : html`<p class="lead">
             This app was taken down on ${renderDate(app.takenDown)}:
-            <bdi>${endWithStop(app.takedownReason ?? '')}</bdi> Its link no longer works, and the page
-            cannot be published again.
+            <bdi>${endWithStop(app.takedownReason ?? '')}</bdi> Its link no longer works, and the
+            page cannot be published again.
           </p>
           ${alert(message)}${notice(note)} ${app.closed === null && (await appealForm(studio))}`
   return {

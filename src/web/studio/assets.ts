@@ -78,7 +78,7 @@ function assetPreview({ name, type, width, height }: AssetBody, url: string): Ht
 function pendingAssets(pending: AssetList['waiting']): Part {
   return (
     pending.length > 0 &&
-    html`${section(
+    section(
       'Missing assets',
       html`<ul class="rows">
           ${pending.map(
@@ -92,7 +92,7 @@ function pendingAssets(pending: AssetList['waiting']): Part {
           The page expects these files. Upload files with these names, or have the agent generate
           them.
         </p>`,
-    )}`
+    )
   )
 }
 
@@ -112,5 +112,8 @@ const uploadForm = (studio: Studio): Html => {
     ><input type="file" name="file" required
   /></label>`
   const fields = html`${name}${chosen}${button('Upload')}`
-  return html`${section('Upload file', form(studio.req.token, studioPath(studio, 'upload'), fields, 'form', 'multipart/form-data'))}`
+  return section(
+    'Upload file',
+    form(studio.req.token, studioPath(studio, 'upload'), fields, 'form', 'multipart/form-data'),
+  )
 }

@@ -45,14 +45,14 @@ export async function safetyPage(studio: Studio): Promise<Page> {
   )}
   ${
     app.quarantinedAt !== null &&
-    html`${section(
+    section(
       'Appeal',
       html`<p>
           Quarantined since ${renderDateTime(app.quarantinedAt)}:
           <bdi>${endWithStop(app.quarantineReason ?? '')}</bdi>
         </p>
         ${await appealForm(studio)}`,
-    )}`
+    )
   }`
   return studioPage(studio, 'safety', main)
 }
