@@ -37,7 +37,10 @@ interface Window {
   before: SQL[] | undefined
 }
 
-/** Returns the matches as a subquery `found`. Its `place` grows with the listing time. */
+/**
+ * Returns the matches as a subquery `found`: FTS5 on SQLite, tsvector on PostgreSQL (search.*.sql).
+ * Its `place` grows with the listing time.
+ */
 export function foundBy({ filters = sql`true`, isNew, before }: Window): SQL {
   const match = sql.placeholder('match')
   const limit = isNew ? sql`${sql.placeholder('limit')}` : sql.raw(String(matchesMax))

@@ -251,8 +251,8 @@ test('a prompt that asks for secrets reaches the model without secrets', async (
 })
 
 test('rejects a build when credits run out before it starts', async () => {
-  const wanted = { prompt: 'a harbour' }
-  const dry = await ann.call('POST', '/apps', { ...wanted, dryRun: true })
+  const request = { prompt: 'a harbour' }
+  const dry = await ann.call('POST', '/apps', { ...request, dryRun: true })
   expect(Object(dry.body).price).toBeLessThan(60)
   const id = await ann.publish()
   await t.ctx.jobs.start()
@@ -260,7 +260,7 @@ test('rejects a build when credits run out before it starts', async () => {
   const coin = { name: 'coin', kind: 'sound', what: 'coin' }
   await ann.call('POST', `/apps/${id}/assets`, { assets: [coin] })
   Object.assign(t.ctx.config, { embeddedAssetCredits: 0 })
-  await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', wanted))
+  await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', request))
 })
 
 test('an upload during a build wins over the generated file', async () => {
