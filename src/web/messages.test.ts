@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => h.close())
 
-/** What a page says of what went wrong: above its form, or in place of all else. */
+/** Returns the error of a form or of an error page. */
 const fault = (page: string): string =>
   (/role="alert">([^]*?)<\/p>/.exec(page) ?? /class="lead">([^]*?)<\/p>/.exec(page))?.[1] ?? ''
 const isOfApi = (words: string): boolean =>
@@ -83,7 +83,7 @@ test('uses page messages for form errors', async () => {
     const page = String((await olga.open(path)).body)
     for (const [, action = ''] of page.matchAll(/<form[^>]*method="post"\s+action="([^"]+)"/g)) {
       const kept = hidden(page, action)
-      // Which would be done, and take the rest away.
+      // These actions would succeed and remove what the other forms need.
       if (/release|sign-out|\/delete|rescan/.test(action) || tried.has(action)) continue
       tried.add(action)
       const form = page.split('<form').find((one) => one.includes(`action="${action}"`)) ?? ''

@@ -23,7 +23,7 @@ test('does not create a second key on reload', async () => {
   ] as const) {
     const look = async () => {
       const page = String((await bea.open(path)).body)
-      // The form that makes a key stands below those that revoke one.
+      // The form that creates a key is below the revoke forms.
       const form = page.slice(page.lastIndexOf('<form', page.lastIndexOf(`action="${action}"`)))
       return { keys: page.split('name="revoke"').length, form: hidden(form, action) }
     }

@@ -52,7 +52,7 @@ test('filters Explore by text, kind, shelf and price without JavaScript', async 
   expect(chosen).toMatch(
     /<a href="[^"]*q=boats&amp;kind=game" +aria-current="true"><svg[^]*?>arcade</,
   )
-  // What a form sends empty, and words of no list, ask for nothing.
+  // Empty and unknown values are ignored.
   expect(await page('/explore?q=&kind=&sort=odd&shelf=nowhere')).toContain('Harbour Lights')
   const odd = [`${'x'.repeat(199)}🎮`, 'x'.repeat(4_000), '%', "' or 1=1", '*'].map(
     encodeURIComponent,
@@ -155,7 +155,7 @@ test('shows the guides and every error code of both APIs in the docs', async () 
   ]) {
     expect(docs).toContain(`<code>${code}</code>`)
   }
-  // Limits are those that hold.
+  // The examples show the real limits.
   expect(docs).toContain(`more than ${conversationCharsMax} characters`)
   expect(docs).toContain(`at most ${pdfsPerRequestMax} PDF files`)
   expect(docs).toContain(`The file has more than ${fileBytesMax} bytes`)

@@ -16,7 +16,7 @@ test('serves Explore to browsers and the guide to agents on the home page', asyn
   expect(String(page.body)).toContain('Shown &lt;b&gt;')
   expect(String(page.body)).not.toContain('Kept back')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-  // One address, two answers: no cache may give an agent the page or a person the guide.
+  // One URL has two responses, so caches must vary by Accept.
   expect(page.headers.get('vary')).toBe('Accept-Encoding, accept')
 
   const guide = await visit('GET', '/')
@@ -59,7 +59,7 @@ test('accepts five reports a day without an account and stores only valid ones',
     })
   const form = String((await visit('GET', `/report/${id}`)).body)
   expect(form).toContain('method="post"')
-  // A browser may fill in where somebody can be asked (WCAG 2.2, 1.3.5).
+  // Browsers may autofill the contact field (WCAG 2.2, 1.3.5).
   expect(form).toMatch(/name="contact"[^>]*\sautocomplete="email"/)
 
   const before = await kept()

@@ -290,7 +290,7 @@ describe('claim page', () => {
     const second = await give()
     held.go()
     expect([(await first).status, second.status]).toEqual([303, 409])
-    // The page that a second press shows would send the same gift, not another.
+    // The page after a second submit reuses the idempotency key.
     const again = hidden(String(second.body), `${page}/credits`)
     expect({ ...again, credits: '250' }).toEqual(fields)
     expect((await give()).status).toBe(303)

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const text = (answer: { body: unknown }): string => String(answer.body).replaceAll(/\s+/g, ' ')
 
-/** Bea, signed in, with 5 USD, an agent, a personal key and one of the wallet. */
+/** Signs Bea in with 5 USD, an agent, a personal key and a wallet key. */
 async function open() {
   const h = await openTestHouse()
   opened.push(h)
@@ -38,7 +38,7 @@ async function thePerson(h: TestHouse, name: string): Promise<Person> {
   return person
 }
 
-/** What a person's keys are answered, personal and of the wallet. */
+/** Calls both APIs with a personal key and a wallet key. */
 const answered = async (h: TestHouse, keys: Awaited<ReturnType<typeof open>>['keys']) => [
   (await h.call('GET', '/people/me', { key: keys.personal })).status,
   (await h.visit('POST', '/credits/balance', { key: keys.gateway })).status,

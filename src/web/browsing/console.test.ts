@@ -29,7 +29,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   const folder = mkdtempSync(join(tmpdir(), 'berth-console-'))
 
   beforeAll(async () => {
-    // A backup is of a file; PostgreSQL has its own.
+    // Backups need a SQLite file.
     const db = dialect === 'sqlite' ? { db: await openEngine({ dataDir: folder }) } : {}
     t = await openTestHouse({}, db)
     ;({ browser, origin, close } = await openVisited(() => t))

@@ -32,7 +32,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     await t.close()
   })
 
-  /** Waits until something is so in the page; while it changes there may be no page to ask. */
+  /** Waits for a condition in the page; navigations can interrupt the check. */
   const becomes = async (tab: Tab, expression: string): Promise<void> => {
     const isSo = async () => {
       const found = await tab.evaluate(expression).catch(() => undefined)
@@ -40,7 +40,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     }
     expect([expression, await until(isSo, waitMs)]).toEqual([expression, true])
   }
-  /** Does something with an element once it is there. */
+  /** Runs an action on an element when it exists. */
   async function use(tab: Tab, selector: string, what: string): Promise<void> {
     const found = `document.querySelector(${JSON.stringify(selector)})`
     await becomes(tab, `${found} !== null`)

@@ -23,7 +23,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   beforeAll(async () => {
     ;({ browser, origin, close } = await openVisited(() => t))
     t = await openTestHouse({ APP_URL: origin, GATEWAY_URL: origin })
-    // A day of two digits is among the wide ones.
+    // A two-digit day is the widest case.
     t.clock.turn(24 * 86_400_000)
     const [ann, ben] = [await t.person('ann'), await t.person('ben')]
     await ann.call('PATCH', '/me', { about: 'Small games about weather.' })
@@ -65,7 +65,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     '/a/AAAAAAAAAAAA',
   ]
 
-  /** Opens every page and answers what `look` finds there, by its path. */
+  /** Opens every page and returns the findings by path. */
   async function look(at: (page: Page) => Promise<string[]>): Promise<string[]> {
     const context = await browser.newContext()
     const found: string[] = []
@@ -142,7 +142,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       expect(await page.evaluate('document.activeElement.name')).toBe('q')
       expect(await page.title()).toBe('row on Explore · Berth')
 
-      // While a proxy restarts, what is shown stays, and is called what it is.
+      // Results stay while a proxy restarts.
       await page.evaluate(`self.titles = []; new MutationObserver(() => titles.push(document.title))
         .observe(document.querySelector('title'), { childList: true })`)
       await page.route('**/explore?q=harbour', (route) =>
@@ -160,7 +160,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await page.waitForFunction("document.title.startsWith('row by on')")
       expect(await page.evaluate<string[]>('titles')).toEqual(['row by on Explore · Berth'])
 
-      // "Copied" is told for a moment, which ends when this test lets it.
+      // "Copied" disappears after a delay that this test controls.
       await page.clock.install()
       await page.goto(origin)
       await page.clock.pauseAt(Date.now() + 3_600_000)
@@ -191,7 +191,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       expect(await page.locator('.tile').count()).toBe(1)
       await page.goto(`${origin}/report/${id}`)
       await page.fill('textarea', 'It is too calm.')
-      // Nobody reports the first reason of the list by leaving it there.
+      // No reason is preselected.
       expect(await page.inputValue('select')).toBe('')
       await page.selectOption('select', 'other')
       await page.click('form button')
@@ -202,7 +202,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   )
 })
 
-/** Waits until the references, where a page has them, are drawn. */
+/** Waits until the API references, if any, are rendered. */
 const referenced = (page: Page): Promise<void> =>
   page.locator('api-reference:not(:has(.opblock))').first().waitFor({ state: 'detached' })
 

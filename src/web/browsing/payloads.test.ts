@@ -15,9 +15,9 @@ const ms = 600_000
 const unframed = "frame-ancestors 'none'"
 const ownPages = /^\/(?:account|agents|wallet|studio|console)/
 const executablePath = findBrowser('chromium')
-/** Pages that are opened beside each other. */
+/** The number of pages to open in parallel. */
 const sheetMax = 12
-/** Shows addresses in frames of a page until all have loaded. */
+/** Loads URLs in frames of one page. */
 const sheet = (paths: string[]): string => `Promise.all(${JSON.stringify(paths)}.map((path) =>
   new Promise((loaded) => {
     const frame = document.createElement('iframe')
@@ -27,7 +27,7 @@ const sheet = (paths: string[]): string => `Promise.all(${JSON.stringify(paths)}
   }))).then(() => document.body.replaceChildren())`
 const asHtml = { headers: { 'content-type': 'text/html; charset=utf-8' } }
 
-/** Tells of what a payload would do: a dialog, or what the CSP stops. */
+/** Records dialogs and CSP violations. */
 const watch = `
   for (const name of ['alert', 'confirm', 'prompt']) self[name] = () => told(name + ' ' + location)
   addEventListener('securitypolicyviolation', ({ violatedDirective }) => told(violatedDirective + ' ' + location))`
@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
     poisoned = await Poisoned.open()
     const { t } = poisoned
     server = Bun.serve({ port: 0, fetch: (request) => serve(t, request) })
-    // The house has one address, which the pages of apps name.
+    // Pages of apps name the address of the server, so it is fixed.
     const rules = `--host-resolver-rules=MAP localhost:3000 localhost:${server.port}`
     browser = await chromium.launch({
       executablePath: executablePath ?? '',
@@ -57,13 +57,13 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
     await poisoned.t.close()
   })
 
-  /** The house, whose pages may stand in the frames of a sheet here and nowhere else. */
+  /** Proxies the server and allows framing in this test only. */
   async function serve(t: TestHouse, request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url)
-    // What a payload loads is "x" beside the page.
+    // Payloads load "x" relative to the page.
     if (/\/x$/.test(pathname)) ran.push(`asks ${request.url}`)
     if (pathname === '/control') return new Response(payloads.join(''), asHtml)
-    // An app's shell is looked at, without the app.
+    // Tests the viewer shell without the app.
     if (pathname === '/frame') return new Response(null, { status: 204 })
     if (pathname === '/sheet') return new Response('<!doctype html>', asHtml)
     const answer = await t.door(request, '127.0.0.1')
@@ -89,8 +89,8 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
   }
 
   /**
-   * Opens addresses, a sheet of them at a time. Each visitor of a round stays on one page: one that
-   * goes on to another is given a process that has loaded nothing yet.
+   * Opens URLs in batches. Each browser page stays on one document: a navigation would start a new,
+   * cold process.
    */
   async function visit({ cookie, paths }: Opened, at: number): Promise<void> {
     const page = (visitors[at] ??= await opened('/sheet'))
@@ -129,7 +129,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
   )
 })
 
-/** What becomes of each text that the APIs take: a new field is put where it belongs. */
+/** Maps every text field of the APIs to its pages. Add new fields here. */
 const fields = {
   'is in what the pages above show': `change_me.about new_agent.about add_key.name change_key.name
     add_agent_key.name publish_app.html publish_version.html publish_app.title change_app.title

@@ -33,7 +33,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     await faked.close()
   })
 
-  /** Someone new with 1 USD, signed in. */
+  /** Signs up a person with 1 USD. */
   async function person(name: string, h: TestHouse, at: string, usd = 1n): Promise<BrowserContext> {
     const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } })
     const page = await context.newPage()
@@ -57,7 +57,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
   }
 
-  /** Opens the playground; what its CSP stopped, and its errors, are collected. */
+  /** Opens the playground and collects CSP violations and errors. */
   async function play(context: BrowserContext, at: string, model: string) {
     const faults: string[] = []
     const page = await context.newPage()
@@ -104,7 +104,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       expect(balance < 1_000_000_000n).toBe(true)
       expect(newest?.input_count).toBeGreaterThan(15)
       expect(faults).toEqual([])
-      // What was said goes on without scripts, and is gone with the page.
+      // The conversation continues without JavaScript and ends with the page.
       const kept = await page.locator('input[name=turns]').inputValue()
       expect(JSON.parse(kept)).toHaveLength(4)
       await page.reload()

@@ -11,7 +11,7 @@ import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 const ms = 120_000
 const arabic = 'لعبة القوارب!'
 
-/** How far left each of these texts begins, where the page shows it first. */
+/** Returns the left offset of the first occurrence of each text. */
 const leftsOf = (page: Page, within: string, texts: string[]): Promise<number[]> =>
   page.evaluate<number[]>(`${JSON.stringify(texts)}.map((text) => {
     const walker = document.createTreeWalker(document.querySelector('${within}'), NodeFilter.SHOW_TEXT)
@@ -98,7 +98,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
       await page.goto(`${origin}/a/${id}`)
       const name = "document.querySelector('#who > :last-child')"
       expect(await page.evaluate(`${name}.scrollWidth <= ${name}.clientWidth`)).toBe(true)
-      // A long title in both directions keeps what is read first, and loses its end.
+      // A long mixed-direction title keeps its start and loses its end.
       const title = page.locator('h1')
       const long = `Harbour ${arabic} ${'في بحر الشمال العظيم '.repeat(3)}2026`
       await title.evaluate((head, text) => void (head.textContent = text), long)
@@ -147,7 +147,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
   )
 })
 
-/** What cannot be read: a choice that is cut, a line under its button, what is beyond the page. */
+/** Finds clipped selects, text below buttons and content beyond the page. */
 const faults = `(() => {
   const root = document.documentElement
   const found = root.scrollWidth > root.clientWidth ? ['scrolls sideways'] : []

@@ -30,7 +30,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
     await t.close()
   })
 
-  /** A browser of its own, and all it was told that it may not load or do. */
+  /** Opens a browser context and collects its CSP violations. */
   async function open(): Promise<{ context: BrowserContext; page: Page; said: string[] }> {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
     context.setDefaultTimeout(ms / 2)
@@ -140,7 +140,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
         await pressed.promise
         await route.continue()
       })
-      // What waits for a navigation would wait for the one that is held up.
+      // Waiting for a navigation would wait for the delayed one.
       const { x = 0, y = 0 } = (await page.locator('form button').boundingBox()) ?? {}
       const begun = page.waitForRequest(`${origin}/sign-up`)
       await page.mouse.click(x + 9, y + 9)

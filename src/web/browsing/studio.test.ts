@@ -35,7 +35,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
   const tab = (page: Page, name: string) =>
     page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name })
 
-  /** A new person in a browser claims an agent with one app. */
+  /** Signs up a person in a browser who claims an agent with one app. */
   async function claimed(
     options: Parameters<Browser['newContext']>[0] = {},
   ): Promise<{ context: BrowserContext; page: Page; agent: Person; id: string }> {
@@ -131,7 +131,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' })
       await page.goto(`${origin}/studio/${id}/safety`)
       const ground = "getComputedStyle(document.querySelector('.found mark')).backgroundColor"
-      // The line that was found is black, as the colours of a system have it: so is the page.
+      // In forced colors, the highlighted line has the color of the page.
       expect(await page.evaluate<string>(ground)).not.toStartWith('rgba')
       await page.emulateMedia({ forcedColors: 'none' })
       await agent.call('PATCH', `/apps/${id}`, { title: 'W'.repeat(80) })
@@ -148,7 +148,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
   )
 })
 
-/** What an app's document shows: its heading, its canvases, and its origin. */
+/** Reads the heading, the canvases and the origin of an app's document. */
 const drawn = `document.querySelector('h1').textContent + ' ' +
   [...document.querySelectorAll('canvas')].filter((one) => one.getBoundingClientRect().width > 0).length +
   ' ' + self.origin`
@@ -160,7 +160,7 @@ const pathsOf = ({ handle }: Person, id: string): string[] => [
   ),
 ]
 
-/** Puts texts that would run into everything that a studio shows of an app. */
+/** Puts payloads into every field that the studio shows. */
 async function fill(agent: Person, id: string): Promise<void> {
   const [text = ''] = payloads
   const asks = payloads

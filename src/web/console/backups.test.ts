@@ -32,7 +32,7 @@ afterEach(async () => {
 const place = '/console/backups'
 const page = async (): Promise<string> => String((await olga.open(place)).body)
 
-/** The page once nothing runs any more. */
+/** Waits until no backup is running and returns the page. */
 async function ended(): Promise<string> {
   for (let rounds = 0; rounds < 1_000; rounds += 1) {
     const now = await page()

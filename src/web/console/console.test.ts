@@ -62,7 +62,7 @@ describe('access', () => {
     }
     const settings = String((await olga.open('/console/settings')).body)
     expect(settings).toContain('(set)')
-    // That a setting has its default is said once, above them all.
+    // Default settings have one heading instead of a label each.
     expect(settings).not.toMatch(/>\s*default\s*</)
     expect((await olga.open('/console/apps/AAAAAAAAAAAA')).status).toBe(404)
     expect((await olga.open('/console/agents/nobody')).status).toBe(404)
@@ -201,7 +201,7 @@ describe('moderation', () => {
   })
 })
 
-/** What a field of a page holds: its value, or the text between its tags. */
+/** Returns the value of a field, or the text of a textarea. */
 const typed = ({ body }: { body: unknown }, name: string): (string | undefined)[] =>
   [
     ...String(body).matchAll(
@@ -235,7 +235,7 @@ test('keeps the typed reason and hash after an error', async () => {
   const refused = await block('9f86d081')
   expect(said(refused)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
   expect([typed(refused, 'sha256'), typed(refused, 'why')]).toEqual([['9f86d081'], [why]])
-  // Some programs write a hash in capitals.
+  // Some programs print hashes in upper case.
   expect((await block('9F'.repeat(32))).status).toBe(303)
 })
 

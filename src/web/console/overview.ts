@@ -47,20 +47,15 @@ export async function overviewPage(ctx: AppContext): Promise<Page> {
 }
 
 async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]> {
-  const [
-    { quarantined: held, appeals: asked, reports },
-    { balance, held: heldBack },
-    jobs,
-    agents,
-    people,
-  ] = await Promise.all([
-    listOpenCases(ctx),
-    readTotals(ctx),
-    countByQueue(ctx),
-    countAgents(ctx),
-    countPeople(ctx),
-  ])
-  const waits = held.length + asked.length + reports.length
+  const [{ quarantined, appeals, reports }, { balance, held: heldBack }, jobs, agents, people] =
+    await Promise.all([
+      listOpenCases(ctx),
+      readTotals(ctx),
+      countByQueue(ctx),
+      countAgents(ctx),
+      countPeople(ctx),
+    ])
+  const waits = quarantined.length + appeals.length + reports.length
   const upstreams = ctx.upstreams.health()
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
   const open = (state: string) =>

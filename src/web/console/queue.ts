@@ -22,7 +22,7 @@ interface PendingItems {
 
 /** Returns the apps that need a decision, the longest waiting first. */
 async function getCases({ ctx }: UserRequest) {
-  const { quarantined: held, appeals: asked, reports } = await listOpenCases(ctx)
+  const { quarantined, appeals, reports } = await listOpenCases(ctx)
   const all = new Map<string, PendingItems>()
   const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
     const pending = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
@@ -30,8 +30,8 @@ async function getCases({ ctx }: UserRequest) {
     if (what) pending[what] += 1
     all.set(id, pending)
   }
-  for (const { id, quarantinedAt } of held) add(id, quarantinedAt ?? 0)
-  for (const { app, at } of asked) add(app, at, 'appeals')
+  for (const { id, quarantinedAt } of quarantined) add(id, quarantinedAt ?? 0)
+  for (const { app, at } of appeals) add(app, at, 'appeals')
   for (const { app, at } of reports) add(app, at, 'reports')
   const found = await Promise.all(
     [...all].map(async ([id, pending]) => ({ ...pending, app: await apps.findApp(ctx, id) })),

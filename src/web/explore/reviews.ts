@@ -13,8 +13,8 @@ import { createdCursor, pager } from '../lists.ts'
 
 const rowsMax = 20
 
-interface Listing<Shape> {
-  all: Shape[]
+interface Listing<Row> {
+  all: Row[]
   ways: Part
 }
 
@@ -38,12 +38,12 @@ export async function renderFeedback(
 }
 
 /** Reads a page of one list; the query has a cursor for each list. */
-async function readListing<Shape extends { id: string; created: string }>(
+async function readListing<Row extends { id: string; created: string }>(
   { id: item }: Item,
   query: URLSearchParams,
   name: 'reviews' | 'comments',
-  list: (after?: PagePosition) => Promise<Shape[]>,
-): Promise<Listing<Shape>> {
+  list: (after?: PagePosition) => Promise<Row[]>,
+): Promise<Listing<Row>> {
   const after = createdCursor(query, name)
   const message = await list(after)
   const { page, next } = takePage(message, rowsMax, (one) =>

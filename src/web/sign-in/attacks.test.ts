@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
 
-/** Many passwords are hashed, each of which takes a core for a while. */
+/** These tests hash many passwords, which is slow. */
 const hashesMs = 60_000
 
 async function open(settings = {}): Promise<TestHouse> {
@@ -21,7 +21,7 @@ async function open(settings = {}): Promise<TestHouse> {
   return ctx
 }
 
-/** What a hash costs stands before its salt. */
+/** Reads the cost parameters before the salt of a hash. */
 const costOf = (hash: string): string => hash.split('$').slice(0, 4).join('$')
 
 describe('attacks', () => {
@@ -36,7 +36,7 @@ describe('attacks', () => {
       const fields = hidden(String((await browser.open('/sign-in')).body), '/sign-in')
       verify.mockClear()
       const answer = await browser.send('/sign-in', { ...fields, name, password: 'wrong password' })
-      // It takes tens of milliseconds, the rest of the work one or two: who listens learns nothing.
+      // The hash dominates the response time, so that timing reveals nothing.
       hashes.push(...verify.mock.calls.map(([, hash]) => costOf(String(hash))))
       expect(answer.status).toBe(401)
       pages.add(said(answer))
@@ -258,7 +258,7 @@ describe('bad_sign_in: an old password during a password change', () => {
   const stolen = { name: 'olga', password }
   const owners = 'only olga knows this'
 
-  /** Olga recovers her account while what a thief sends waits for its password to be looked at. */
+  /** Recovers Olga's account while a thief's request waits for its password check. */
   async function recovered(send: (thief: Browser, token: string) => ReturnType<Browser['send']>) {
     const h = await open()
     const made = await new Browser(h).fill('/sign-up', '/sign-up', stolen)

@@ -18,7 +18,7 @@ async function open(settings = {}): Promise<TestHouse> {
 
 const minute = 60_000
 
-/** Adds a passkey on the account page of who is signed in. */
+/** Adds a passkey on the account page. */
 async function add(browser: Browser, device: Authenticator, odd = {}): Promise<Answer> {
   const page = (await browser.open('/account')).body
   const answer = await device.create(optionsIn(page), odd)
@@ -36,7 +36,7 @@ async function enter(browser: Browser, device: Authenticator, odd = {}): Promise
   })
 }
 
-/** Olga with a passkey on her account, signed out. */
+/** Signs Olga up with a passkey and out again. */
 async function withPasskey(h: TestHouse): Promise<{ device: Authenticator; olga: Browser }> {
   const [olga, device] = [await signedUp(h, 'olga'), new Authenticator(origin)]
   expect((await add(olga, device)).status).toBe(303)
@@ -69,7 +69,7 @@ describe('passkeys', () => {
     await enter(planted, device)
     expect(planted.cookie()).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(planted.cookie()).not.toBe('a'.repeat(40))
-    // Whoever read the cookie of a signed-in browser loses it when that signs in again.
+    // A stolen session cookie ends with the next sign-in.
     const before = olga.cookie() ?? ''
     const page = (await olga.open('/sign-in?again=yes&next=%2Faccount')).body
     const fields = hidden(String(page), '/sign-in/passkey')
@@ -158,7 +158,7 @@ describe('passkeys', () => {
     expect(await replay(answer)).toBe(401)
     expect(await replay(await device.get(options))).toBe(400)
     expect(first.cookie()).toBeUndefined()
-    // What was asked for to add one signs nobody in, and the other way round.
+    // Challenges for adding and for signing in are not interchangeable.
     const adding = optionsIn((await olga.open('/account')).body)
     const late = await (await browserAt(h)).send(device, { challenge: challengeOf(adding) })
     expect(late.status).toBe(400)
@@ -266,7 +266,7 @@ describe('passkeys', () => {
 
 const challengeOf = (options: string): string => JSON.parse(options).challenge
 
-/** A browser with the sign-in page open, that sends what a device answers to it. */
+/** Opens the sign-in page and submits the response of a device. */
 async function browserAt(h: TestHouse) {
   const browser = new Browser(h)
   const page = (await browser.open('/sign-in')).body

@@ -23,7 +23,7 @@ async function open(options = {}, settings = {}): Promise<{ h: TestHouse; id: Id
 
 const ann: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor', email: 'ann@corp.example' }
 
-/** Goes to the provider and comes back. */
+/** Runs the redirect to the provider and back. */
 async function enter(browser: Browser, id: IdentityProvider, claims = ann, odd = {}, next = '') {
   const left = await browser.open(`/sign-in/oidc${next && `?next=${encodeURIComponent(next)}`}`)
   expect(left.status).toBe(303)
@@ -57,7 +57,7 @@ describe('signing in at a provider', () => {
     expect([again.status, again.headers.get('location')]).toEqual([303, '/wallet'])
     expect(await nameIn(other)).toBe('ann.sailor')
     expect(id.asked.filter((path) => path.endsWith('configuration'))).toHaveLength(1)
-    // A code makes a password where the provider has gone.
+    // A recovery code sets a password when the provider is unavailable.
     const name = 'ann.sailor'
     const set = { name, code: codes[0] ?? '', password }
     expect((await new Browser(h).fill('/recover', '/recover', set)).status).toBe(303)
@@ -129,7 +129,7 @@ describe('signing in at a provider', () => {
     const name = 'ann.sailor'
     const by = await new Browser(h).fill('/sign-in', '/sign-in', { name, password })
     expect(by.status).toBe(303)
-    // Whoever comes from the provider now is somebody new.
+    // The identity now creates a new account.
     const other = new Browser(h)
     await enter(other, id)
     expect(await nameIn(other)).toBe('ann@corp.example')
@@ -165,7 +165,7 @@ describe('linking a provider', () => {
     const other = new Browser(h)
     await enter(other, id)
     expect(await nameIn(other)).toBe('olga')
-    // Linked again by its owner it stays; another cannot have it.
+    // The owner can link it again; other accounts cannot.
     expect(linkIn(await olga.open('/account'))).toBe('')
     const again = await olga.open(link)
     expect((await olga.open(id.approve(again.headers.get('location'), ann))).status).toBe(303)
@@ -189,13 +189,13 @@ describe('linking a provider', () => {
     expect((await cy.open(link)).status).toBe(400)
     expect((await new Browser(h).open(link)).status).toBe(400)
     const before = await h.kept()
-    // Mallory went there for herself, and has Olga's browser come back with what she was given.
+    // Mallory starts the flow and makes Olga's browser finish it.
     const mallory = await signedUp(h, 'mallory')
     const theirs = await mallory.open(linkIn(await mallory.open('/account')))
     const planted = id.approve(theirs.headers.get('location'), { sub: 'mallory' })
     const mine = await olga.open(linkIn(await olga.open('/account')))
     expect((await olga.open(planted)).status).toBe(400)
-    // A sign-in cannot be turned into a link, nor a link outlive its session.
+    // A sign-in flow cannot become a link flow, and a link flow ends with its session.
     const swapped = new Browser(h)
     swapped.set('berth_trip', (olga.cookie('berth_trip') ?? '').replace('.link.', '.in.'))
     const back = id.approve(mine.headers.get('location'), ann)
@@ -222,7 +222,7 @@ describe('callback attacks', () => {
     const [eve, olga] = [new Browser(h), new Browser(h)]
     const left = await eve.open('/sign-in/oidc')
     const back = id.approve(left.headers.get('location'), { sub: 'eve' })
-    // Eve has Olga come back with Eve's code: Olga would be signed in as Eve.
+    // Login CSRF: Eve makes Olga's browser finish Eve's flow.
     for (const open of [false, true]) {
       if (open) await olga.open('/sign-in/oidc')
       const refused = await olga.open(back)
@@ -324,7 +324,7 @@ describe('callback attacks', () => {
     const [cookie = ''] = left.headers.getSetCookie()[0]?.split(';') ?? []
     const path = id.approve(left.headers.get('location'), ann)
     const back = (planted: string) => h.visit('GET', path, { headers: { cookie: planted } })
-    // Browsers take names of this prefix from this host alone.
+    // Browsers accept cookies with this prefix from this host only.
     expect((await back(cookie.replace('__Host-', ''))).status).toBe(400)
     expect((await back(cookie)).status).toBe(200)
   })

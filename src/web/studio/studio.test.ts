@@ -31,7 +31,7 @@ const act = (from: string, name: string, values: Record<string, string> = {}) =>
   olga.fill(at(from), at(name), values)
 const app = async (): Promise<unknown> => (await ann.call('GET', `/apps/${id}`)).body
 
-/** Sends a form with a file, as browsers do. */
+/** Submits a form with a file, as browsers do. */
 async function upload(name: string, file: Blob, token?: string) {
   const form = new FormData()
   form.set('token', token ?? hidden(await open('assets'), at('upload')).token ?? '')

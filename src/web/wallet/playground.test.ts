@@ -23,7 +23,7 @@ afterAll(() => h.close())
 
 const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }
 
-/** Sends the form as it stands in a page, with what is changed. */
+/** Submits the form of a page with changed values. */
 const send = (browser: Browser, values: Record<string, string>) =>
   browser.fill(path, path, { ...draft, ...values })
 
@@ -34,7 +34,7 @@ async function walletOf(name: string) {
   return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
 }
 
-/** The form's conversation, as the page has it. */
+/** Returns the conversation in the form. */
 function turnsIn(page: unknown): string {
   const text = hidden(String(page), path).turns ?? ''
   return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>')
@@ -92,7 +92,7 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
     const streamed = await send(browser, { text: 'Hello "there"', ...values, stream: 'yes' })
     expect(streamed.status).toBe(plain.status)
     const sentence = said(plain).replaceAll('&quot;', '"')
-    // That it is a stream is a part of what is held for.
+    // The stream flag is part of the request, so the hold differs.
     const wordsOf = (text: string) => text.replace(/cost up to [\d.]+/, 'cost')
     expect(wordsOf(streamed.text('error.message'))).toBe(wordsOf(sentence))
     expect(String(plain.body)).toContain('Hello &quot;there&quot;</textarea>')
