@@ -27,7 +27,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       const app = await apps.findApp(ctx, id)
       const maker = app && (await agents.findAgent(ctx, app.maker))
       if (!app || !maker) return undefined
-      const isHeld = app.heldAt !== null || maker.suspended !== null
+      const isHeld = app.quarantinedAt !== null || maker.suspended !== null
       const known = stateOf(app)
       return {
         ...appDetails(app, maker),
