@@ -52,9 +52,9 @@ export interface PaidRequest<Stream = never> {
 
 /**
  * Runs one paid request, from its idempotency key to its response (docs/architecture.md). Chat,
- * media, icons, assets and builds use it; a video hands its hold to a job (videos/submit.ts). Throws
- * the errors of its steps. Failed work is charged only where its outcome says so (document 2,
- * section 7).
+ * media, icons, assets and builds use it; a video hands its hold to a job (videos/submit.ts).
+ * Throws the errors of its steps. Failed work is charged only where its outcome says so (document
+ * 2, section 7).
  */
 export function runPaidRequest<Stream = never>(
   ctx: AppContext,
