@@ -98,6 +98,9 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     (await import('../hosting/api.ts')).createAgentApi(ctx, files),
   )
   const gatewayApi = lazyApp(async () => (await import('../gateway/api.ts')).createGateway(ctx))
+  const readOpenApi = lazy(async (): Promise<unknown> =>
+    (await send(new Request('http://localhost/api/openapi.json'))).json(),
+  )
   const site = lazyApp(async () =>
     (await import('./site.ts')).createSite(ctx, { files, pages, readOpenApi }),
   )
@@ -136,10 +139,6 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     return handle(request, address)
   }
 
-  async function readOpenApi(): Promise<unknown> {
-    return (await send(new Request('http://localhost/api/openapi.json'))).json()
-  }
-
   return {
     handle,
     /** Loads both APIs now. */
@@ -151,7 +150,7 @@ interface App {
   fetch(request: Request): Response | Promise<Response>
 }
 
-/** Returns an app that is loaded with its first request, because a cold start is 3x as fast. */
+/** Returns an app that loads with its first request. The start waits for no API (docs/bench.md). */
 function lazyApp<Part extends App>(create: () => Promise<Part>) {
   let app: Part | undefined
   const load = lazy(async () => (app = await create()))
