@@ -3,27 +3,27 @@ import { afterEach, expect, test } from 'bun:test'
 import { fromUsd, zero } from '../core/money.ts'
 import { grantTo } from '../ledger/ledger.ts'
 import { gatewayBodyBytesMax } from '../limits.ts'
-import { newGus } from '../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { createGatewayUser } from '../testing/gateway.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-let t: TestHouse
+let t: TestServer
 afterEach(() => t.close())
 
 const hello = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
 
-const chat = (key: string) => t.visit('POST', '/v1/chat/completions', { key, body: hello })
+const chat = (key: string) => t.request('POST', '/v1/chat/completions', { key, body: hello })
 
 test('start credits work at the gateway while it has only demo models', async () => {
-  t = await openTestHouse()
-  const ann = await t.person('ann')
+  t = await startTestServer()
+  const ann = await t.agent('ann')
   expect((await chat(ann.key)).status).toBe(200)
-  const { body } = await t.visit('POST', '/credits/balance', { key: ann.key })
+  const { body } = await t.request('POST', '/credits/balance', { key: ann.key })
   expect(body).not.toMatchObject({ balance: 0.4 })
 })
 
 test('with START_CREDITS_ON_GATEWAY=off, only paid credits work', async () => {
-  t = await openTestHouse({ START_CREDITS_ON_GATEWAY: 'off' })
-  const ann = await t.person('ann')
+  t = await startTestServer({ START_CREDITS_ON_GATEWAY: 'off' })
+  const ann = await t.agent('ann')
   const refused = await chat(ann.key)
   expect([refused.status, refused.code]).toEqual([402, 'insufficient_quota'])
   const message = expect.stringContaining(
@@ -40,8 +40,8 @@ test('with START_CREDITS_ON_GATEWAY=off, only paid credits work', async () => {
 })
 
 test('a key with a daily cap of 0 spends nothing, and the response has retry-after', async () => {
-  t = await openTestHouse()
-  const gus = await newGus(t, '1')
+  t = await startTestServer()
+  const gus = await createGatewayUser(t, '1')
   await gus.call('PATCH', `/accounts/keys/${gus.key.slice(0, 11)}`, { daily_cap: 0 })
   const { status, code, headers, body: envelope } = await chat(gus.key)
   expect([status, code]).toEqual([429, 'daily_cap'])
@@ -55,16 +55,16 @@ test('a key with a daily cap of 0 spends nothing, and the response has retry-aft
 })
 
 test('a body over 40 MB is 413, a deep one 400, and a revoked key 401 at once', async () => {
-  t = await openTestHouse()
-  const gus = await newGus(t, '1')
+  t = await startTestServer()
+  const gus = await createGatewayUser(t, '1')
   const send = (body: string | Uint8Array) =>
     gus.call('POST', '/v1/chat/completions', body, { 'content-type': 'application/json' })
   const large = await send(new Uint8Array(gatewayBodyBytesMax + 1).fill(0x20))
   expect([large.status, large.body]).toMatchObject([413, { error: { code: null } }])
   expect((await send(`${'['.repeat(1_000_000)}`)).status).toBe(400)
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   await gus.call('POST', '/accounts/keys')
-  expect(await t.kept()).not.toEqual(kept)
+  expect(await t.snapshot()).not.toEqual(kept)
   expect((await gus.call('DELETE', `/accounts/keys/${gus.key.slice(0, 11)}`)).status).toBe(200)
   expect((await chat(gus.key)).status).toBe(401)
 })

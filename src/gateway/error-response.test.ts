@@ -31,7 +31,7 @@ const section7: Row[] = [
   row(404, 'invalid_request_error', null, 'no_file', { id: 'file_1' }),
   row(413, 'invalid_request_error', null, 'too_many_pdfs', { max: 6 }),
   row(413, 'invalid_request_error', 'context_length_exceeded', 'window_exceeded', { window: 9 }),
-  row(400, 'invalid_request_error', 'W609', 'bad_media', { code: 'W609', why: 'It is a film.' }),
+  row(400, 'invalid_request_error', 'W609', 'bad_media', { code: 'W609', why: 'It is a video.' }),
   row(415, 'invalid_request_error', 'W604', 'upload_type'),
   row(413, 'invalid_request_error', 'W605', 'upload_too_large', { max: 9 }),
   row(400, 'invalid_request_error', 'W610', 'upload_unreadable', why),
@@ -48,8 +48,8 @@ const section7: Row[] = [
 
 interface Row {
   name: GatewayErrorName
-  wanted: { status: number; type: string; code: string | null }
-  words: ReturnType<typeof errorEnvelope>
+  expected: { status: number; type: string; code: string | null }
+  envelope: ReturnType<typeof errorEnvelope>
 }
 
 function row<N extends GatewayErrorName>(
@@ -57,56 +57,56 @@ function row<N extends GatewayErrorName>(
   type: string,
   code: string | null,
   name: N,
-  ...facts: DetailsOf<N>
+  ...details: DetailsOf<N>
 ): Row {
-  const words = errorEnvelope(new ApiError<N>(name, ...facts))
-  return { name, wanted: { status, type, code }, words }
+  const envelope = errorEnvelope(new ApiError<N>(name, ...details))
+  return { name, expected: { status, type, code }, envelope }
 }
 
-test.each(section7)('$name has its status, type and code', ({ wanted, words }) => {
-  const { message, type, code } = words.body.error
-  expect({ status: words.status, type, code }).toEqual(wanted)
-  expect(Object.keys(words.body.error).toSorted()).toEqual(['code', 'message', 'param', 'type'])
+test.each(section7)('$name has its status, type and code', ({ expected, envelope }) => {
+  const { message, type, code } = envelope.body.error
+  expect({ status: envelope.status, type, code }).toEqual(expected)
+  expect(Object.keys(envelope.body.error).toSorted()).toEqual(['code', 'message', 'param', 'type'])
   expect(message).toMatch(/^["\p{L}$].*\.$/su)
 })
 
-test('of what is no id only so much is said back', () => {
+test('a message repeats only the beginning of an unknown id', () => {
   const { message } = errorEnvelope(new ApiError('no_model', { model: 'x'.repeat(1_000_000) })).body
     .error
   expect(message.length).toBeLessThan(300)
 })
 
-test('money is told in plain digits, however little it is', () => {
-  const told = [
+test('messages have amounts in plain digits', () => {
+  const envelopes = [
     errorEnvelope(new ApiError('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),
     errorEnvelope(new ApiError('daily_cap', { cap: 1_000_000n, spent: 900n })),
   ]
-  expect(told.map(({ body }) => body.error.message.match(/\$[\de.-]*\d/g))).toEqual([
+  expect(envelopes.map(({ body }) => body.error.message.match(/\$[\de.-]*\d/g))).toEqual([
     ['$1.000000001', '$0.000000001'],
     ['$0.001', '$0.0000009'],
   ])
 })
 
-test('a cap of nothing is not said to end at midnight', () => {
-  const said = (cap: bigint) =>
+test('a cap of 0 does not end at midnight', () => {
+  const errorWith = (cap: bigint) =>
     errorEnvelope(new ApiError('daily_cap', { cap, spent: 0n })).body.error
-  expect(said(1n).message).toEndWith('Raise the cap, or wait until 00:00 UTC.')
-  expect(said(0n).message).toEndWith('Ask its owner to change that.')
+  expect(errorWith(1n).message).toEndWith('Raise the cap, or wait until 00:00 UTC.')
+  expect(errorWith(0n).message).toEndWith('Ask its owner to change that.')
 })
 
-test('only the two charged failures say that the reserved credits were charged', () => {
-  const charged = section7.filter(({ words }) =>
-    words.body.error.message.includes('reserved credits were charged'),
+test('only the two charged errors mention the charge', () => {
+  const charged = section7.filter(({ envelope }) =>
+    envelope.body.error.message.includes('reserved credits were charged'),
   )
   expect(charged.map(({ name }) => name)).toEqual(['unreadable', 'deadline'])
 })
 
-test('429 and 503 say when to come back; what is in vain or charged again says so', () => {
-  for (const { name, words } of section7) {
-    const comesBack = [429, 503].includes(words.status)
-    expect([name, 'retry-after' in words.headers]).toEqual([name, comesBack])
+test('429 and 503 have retry-after, and final errors have x-should-retry', () => {
+  for (const { name, envelope } of section7) {
+    const isTemporary = [429, 503].includes(envelope.status)
+    expect([name, 'retry-after' in envelope.headers]).toEqual([name, isTemporary])
   }
-  const final = section7.filter(({ words }) => words.headers['x-should-retry'] === 'false')
+  const final = section7.filter(({ envelope }) => envelope.headers['x-should-retry'] === 'false')
   expect(final.map(({ name }) => name)).toEqual([
     'not_enough_credits',
     'daily_cap',
@@ -118,20 +118,20 @@ test('429 and 503 say when to come back; what is in vain or charged again says s
   const { headers } = errorEnvelope(new ApiError('searches_limit', wait))
   expect(headers['retry-after']).toBe('7')
   expect(errorEnvelope(new ApiError('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
-  for (const stays of [
+  for (const conflict of [
     errorEnvelope(new ApiError('last_key')),
     errorEnvelope(new ApiError('files_full', { files: 1, bytes: 1 })),
     errorEnvelope(new ApiError('ref_conflict', { ref: 'x' })),
   ]) {
-    expect(stays).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false' } })
-    expect(stays.headers).not.toHaveProperty('retry-after')
+    expect(conflict).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false' } })
+    expect(conflict.headers).not.toHaveProperty('retry-after')
   }
 })
 
-test('an error that is no refusal of this API is a fault', () => {
-  const fault = (): Response => new Response('fault')
+test('an error that is not in the table is an internal error', () => {
+  const internalError = (): Response => new Response('internal')
   for (const error of [new Error('x'), new ApiError('games_off'), undefined, 'text']) {
-    expect(errorResponse(error, fault).status).toBe(200)
+    expect(errorResponse(error, internalError).status).toBe(200)
   }
-  expect(errorResponse(new ApiError('busy', { what: 'x' }), fault).status).toBe(409)
+  expect(errorResponse(new ApiError('busy', { what: 'x' }), internalError).status).toBe(409)
 })

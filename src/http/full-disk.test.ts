@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { ApiError } from '../errors.ts'
-import { newGus } from '../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { createGatewayUser } from '../testing/gateway.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-let t: TestHouse
+let t: TestServer
 beforeEach(async () => {
-  t = await openTestHouse()
+  t = await startTestServer()
 })
 afterEach(() => t.close())
 
 test('below the disk floor, only operations that store something fail', async () => {
-  const [ann, gus] = [await t.person('ann'), await newGus(t, '1')]
+  const [ann, gus] = [await t.agent('ann'), await createGatewayUser(t, '1')]
   const id = await ann.publish()
   await ann.call('DELETE', `/apps/${id}`)
   t.ctx.storage.requireFreeSpace = () => {

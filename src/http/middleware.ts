@@ -9,8 +9,8 @@ import * as hosting from '../hosting/error-response.ts'
 import { inProcessAddress, type RequestContext } from './request-context.ts'
 
 /**
- * Handles a request. `socketAddress` is the client of the socket. `pauseIdleTimeout` turns off the idle
- * timeout of the socket for operations with their own deadline.
+ * Handles a request. `socketAddress` is the address of the socket's other end. `pauseIdleTimeout`
+ * turns off the idle timeout of the socket for operations with their own deadline.
  */
 export type RequestHandler = (
   request: Request,

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { operationsOf, type RoutedApi, type RoutedOperation } from './operation.ts'
 import { createRouter, partOf, partsBySegment } from './router.ts'
 
-let t: TestHouse
+let t: TestServer
 let apis: [part: string, api: RoutedApi][]
 let operations: RoutedOperation[]
 beforeAll(async () => {
-  t = await openTestHouse()
+  t = await startTestServer()
   const { agentApi, gateway } = await createRouter(t.ctx).load()
   apis = [
     ['api', agentApi],
@@ -42,7 +42,7 @@ describe('a declaration', () => {
       const url = path.replace(/:\w+/g, 'AAAAAAAAAAAA')
       const body = method === 'GET' ? undefined : '{"broken'
       const headers = { 'content-type': 'application/json' }
-      const { status } = await t.visit(method, url, { headers, body })
+      const { status } = await t.request(method, url, { headers, body })
       expect([id, status]).toEqual([id, Object(statuses)[auth]])
     }
   })

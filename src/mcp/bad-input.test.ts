@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { isRecord } from '../core/schema.ts'
 import { callTool, listTools, post, send } from '../testing/mcp.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
+import { startTestServer, type TestAgent, type TestServer } from '../testing/test-server.ts'
 
-let ctx: TestHouse
-let ann: Person
+let ctx: TestServer
+let ann: TestAgent
 beforeAll(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
 })
 afterAll(() => ctx.close())
 
@@ -17,12 +17,12 @@ const failing = (code: number) => ({ error: { code, message: expect.any(String) 
 
 describe('messages', () => {
   test('a batch of 10,000 fails, and none of it runs', async () => {
-    const before = await ctx.kept()
+    const before = await ctx.snapshot()
     const call = { method: 'tools/call', params: { name: 'new_agent', arguments: {} } }
     const batch = Array.from({ length: 10_000 }, (_, id) => ({ jsonrpc: '2.0', id, ...call }))
     const { status, message } = await post(ctx, batch)
     expect([status, message]).toMatchObject([400, failing(-32_600)])
-    expect(await ctx.kept()).toEqual(before)
+    expect(await ctx.snapshot()).toEqual(before)
   })
 
   test('a small batch, which the revision of March 2025 allows, succeeds', async () => {
@@ -79,7 +79,7 @@ describe('messages', () => {
   })
 
   test('large bodies count against the rate limit of their address', async () => {
-    const busy = await openTestHouse({ REQUESTS_PER_MINUTE: '2' })
+    const busy = await startTestServer({ REQUESTS_PER_MINUTE: '2' })
     const large = { ...ping, params: { _meta: { padding: ' '.repeat(70_000) } } }
     const statuses: number[] = []
     for (let at = 0; at < 3; at += 1) {
@@ -106,7 +106,10 @@ describe('messages', () => {
     expect((await post(ctx, ping, session)).message).toMatchObject({ result: {} })
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const headers = { host: 'localhost', accept: 'text/event-stream', ...session }
-      expect([method, (await ctx.visit(method, '/mcp', { headers })).status]).toEqual([method, 405])
+      expect([method, (await ctx.request(method, '/mcp', { headers })).status]).toEqual([
+        method,
+        405,
+      ])
     }
   })
 })
@@ -116,7 +119,7 @@ describe('arguments', () => {
 
   test('of a wrong type fail with their name before anything runs', async () => {
     const id = await ann.publish()
-    const before = await ctx.kept()
+    const before = await ctx.snapshot()
     const known: Record<string, unknown> = { id, key: ann.key }
     for (const { name, inputSchema } of await listTools(ctx)) {
       const properties = Object.entries(Object(inputSchema['properties']))
@@ -138,7 +141,7 @@ describe('arguments', () => {
         }
       }
     }
-    expect(await ctx.kept()).toEqual(before)
+    expect(await ctx.snapshot()).toEqual(before)
   })
 
   test('a file in base64 without a data URL fails, and its JSON is not stored', async () => {
@@ -200,10 +203,10 @@ describe('rebinding', () => {
   test.each(['evil.example', 'localhost.evil.example', '192.0.2.1', 'a b', ''])(
     'a foreign Host: %p',
     async (host) => {
-      const before = await ctx.kept()
+      const before = await ctx.snapshot()
       const made = await send(ctx, 'tools/call', { name: 'new_agent' }, { headers: { host } })
       expect([made.status, made.body]).toMatchObject([403, failing(-32_000)])
-      expect(await ctx.kept()).toEqual(before)
+      expect(await ctx.snapshot()).toEqual(before)
     },
   )
 
@@ -217,7 +220,7 @@ describe('rebinding', () => {
   )
 
   test('our own hosts, localhost and local addresses are allowed', async () => {
-    const named = await openTestHouse({ MCP_URL: 'https://mcp.example.com/mcp' })
+    const named = await startTestServer({ MCP_URL: 'https://mcp.example.com/mcp' })
     for (const host of ['mcp.example.com', 'localhost:1234', '127.0.0.1', '[::1]:80']) {
       expect([host, (await send(named, 'tools/list', {}, { headers: { host } })).status]).toEqual([
         host,
@@ -230,7 +233,7 @@ describe('rebinding', () => {
       200,
       origin,
     ])
-    const preflight = await named.visit('OPTIONS', '/mcp', {
+    const preflight = await named.request('OPTIONS', '/mcp', {
       headers: { host: 'localhost', origin },
     })
     expect(preflight.status).toBe(204)

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
 import type { DescribedOperation } from '../http/api-description.ts'
-import { documentOf, operationsOf } from '../testing/described.ts'
+import { getDocument, listOperations } from '../testing/described.ts'
 import { callTool, type ListedTool, listTools, post, send } from '../testing/mcp.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
+import { startTestServer, type TestAgent, type TestServer } from '../testing/test-server.ts'
 import { toolsOf } from './tools.ts'
 import { listTools as listShownTools } from './toolset.ts'
 
-let ctx: TestHouse
-let ann: Person
+let ctx: TestServer
+let ann: TestAgent
 let tools: ListedTool[]
 beforeAll(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
   tools = await listTools(ctx)
 })
 afterAll(() => ctx.close())
@@ -24,7 +24,7 @@ const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'
 describe('the list', () => {
   test('has names and summaries of the description, at most 35 tools, in a stable order', async () => {
     const operations = new Map(
-      operationsOf(await documentOf(ctx)).map((operation) => [operation.operationId, operation]),
+      listOperations(await getDocument(ctx)).map((operation) => [operation.operationId, operation]),
     )
     for (const { name, description } of tools) {
       expect(description).toStartWith(operations.get(name)?.summary ?? 'not of the description')
@@ -87,7 +87,7 @@ describe('the list', () => {
   })
 
   test('has all operations of agents except streams and files, as the docs say', async () => {
-    const operations = operationsOf(await documentOf(ctx))
+    const operations = listOperations(await getDocument(ctx))
     const areas = new Set(operations.map(({ tags }) => String(tags[0]).toLowerCase()))
     const lists = [...areas].map((area) => listTools(ctx, `?tools=${area.replaceAll(' ', '-')}`))
     const named = new Set((await Promise.all(lists)).flat().map(({ name }) => name))
@@ -104,7 +104,7 @@ describe('the list', () => {
         undefined,
       ])
     }
-    const docs = await ctx.visit('GET', '/docs', { headers: { accept: 'text/html' } })
+    const docs = await ctx.request('GET', '/docs', { headers: { accept: 'text/html' } })
     for (const { body } of [docs, await ctx.call('GET', '/')]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       expect(text).toContain('except those that return a stream or a file')
@@ -204,7 +204,7 @@ describe('a call', () => {
       const { structuredContent } = await callTool(ctx, 'get_me', args, message)
       return structuredContent['handle'] ?? structuredContent['code']
     }
-    const ben = await ctx.person('ben')
+    const ben = await ctx.agent('ben')
     expect(await me({ key: ann.key })).toBe(ann.handle)
     expect(await me({}, { key: ann.key })).toBe(ann.handle)
     expect(await me({}, { headers: { 'x-api-key': ann.key } })).toBe(ann.handle)
@@ -248,7 +248,7 @@ describe('a call', () => {
   })
 
   test('counts against the rate limit of its address', async () => {
-    const busy = await openTestHouse({ REQUESTS_PER_MINUTE: '3' })
+    const busy = await startTestServer({ REQUESTS_PER_MINUTE: '3' })
     const codes: unknown[] = []
     for (let call = 0; call < 4; call += 1) {
       codes.push((await callTool(busy, 'is_on')).structuredContent['code'])
@@ -284,7 +284,7 @@ test('both protocol eras work at one URL', async () => {
 })
 
 test('MCP is off where the Agent API is off', async () => {
-  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const closed = await startTestServer({ AGENTS_ON: 'off' })
   const { status, code } = await send(closed, 'tools/list')
   expect([status, code]).toEqual([404, 'agents_off'])
   await closed.close()

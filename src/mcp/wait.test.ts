@@ -6,13 +6,13 @@ import { Type } from '@sinclair/typebox'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { enqueue, type NewJob } from '../jobs/jobs.ts'
-import { type McpHouse, openMcpHouse } from '../testing/mcp.ts'
+import { type McpTestServer, startMcpTestServer } from '../testing/mcp.ts'
 
-let t: McpHouse
+let t: McpTestServer
 /** The running job waits for each gate in turn. */
 let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
-  t = await openMcpHouse()
+  t = await startMcpTestServer()
   gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
   t.ctx.jobs.register('assets', {
     queue: 'media',
@@ -55,7 +55,7 @@ async function connect(mode: 'auto' | 'legacy'): Promise<Client> {
 }
 
 test.each(['auto', 'legacy'] as const)('get_job with wait reports progress, %s', async (mode) => {
-  const { key } = await t.person('ann')
+  const { key } = await t.agent('ann')
   const id = await createJob(key)
   const client = await connect(mode)
   const seen: (string | undefined)[] = []

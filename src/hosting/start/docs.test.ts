@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { RULES } from '../../scan/rules.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../../testing/test-server.ts'
 
-let ctx: TestHouse
+let ctx: TestServer
 let html: string
 let csp: string
 
 beforeAll(async () => {
-  ctx = await openTestHouse({ BASE_URL: 'https://api.berth.test/agents' })
+  ctx = await startTestServer({ BASE_URL: 'https://api.berth.test/agents' })
   const page = await ctx.call('GET', '/docs')
   expect(page.status).toBe(200)
   html = String(page.body)
@@ -68,7 +68,7 @@ describe('the docs page', () => {
     expect(parts).toHaveLength(4)
     const headers = { host: 'api.berth.test' }
     for (const part of parts) {
-      const response = await ctx.visit('GET', `/agents/${part}`, { headers })
+      const response = await ctx.request('GET', `/agents/${part}`, { headers })
       expect([part, response.status]).toEqual([part, 200])
       expect(response.headers.get('cache-control')).toContain('immutable')
       expect(response.headers.get('content-type')).toMatch(
@@ -76,9 +76,9 @@ describe('the docs page', () => {
       )
       expect(response.bytes.length).toBeGreaterThan(300)
     }
-    const page = await ctx.visit('GET', '/agents/docs', { headers })
+    const page = await ctx.request('GET', '/agents/docs', { headers })
     expect(page.body).toBe(html)
-    const described = await ctx.visit('GET', '/agents/openapi.json', { headers })
+    const described = await ctx.request('GET', '/agents/openapi.json', { headers })
     expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
     expect(described.status).toBe(200)
   })
@@ -92,7 +92,7 @@ describe('the docs page', () => {
 })
 
 test('AGENTS_ON=off turns the docs page off', async () => {
-  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const closed = await startTestServer({ AGENTS_ON: 'off' })
   expect((await closed.call('GET', '/docs')).code).toBe('agents_off')
   expect((await closed.call('GET', '/on')).body).toEqual({ on: false })
   await closed.close()

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts'
 
-let ctx: TestHouse
+let ctx: TestServer
 
 beforeAll(async () => {
-  ctx = await openTestHouse()
+  ctx = await startTestServer()
 })
 afterAll(() => ctx.close())
 
@@ -29,7 +29,7 @@ function wordsOf(line: string, env: Record<string, string>): string[] {
 }
 
 /** Sends the request of a curl command. */
-async function run(line: string, env: Record<string, string>): Promise<Answer> {
+async function run(line: string, env: Record<string, string>): Promise<TestResponse> {
   const words = wordsOf(line, env)
   const after = (flag: string): string[] =>
     words.flatMap((word, at) => (word === flag ? [words[at + 1] ?? ''] : []))
@@ -40,7 +40,7 @@ async function run(line: string, env: Record<string, string>): Promise<Answer> {
   const url = new URL(words.find((word) => word.startsWith('http')) ?? '')
   const [data] = after('-d')
   const isFile = after('--data-binary').length > 0
-  return ctx.visit(after('-sX')[0] ?? 'GET', url.pathname, {
+  return ctx.request(after('-sX')[0] ?? 'GET', url.pathname, {
     headers: Object.fromEntries(headers),
     ...(isFile ? { body: pixel } : data === undefined ? {} : { body: data }),
   })
@@ -61,7 +61,7 @@ test('the quickstart works as written', async () => {
   expect(published.status).toBe(201)
   const ID = published.text('app.id')
   const link = new URL(published.text('app.link'))
-  expect((await ctx.visit('GET', link.pathname)).status).toBe(200)
+  expect((await ctx.request('GET', link.pathname)).status).toBe(200)
   expect((await run(read, { KEY, ID })).text('app.title')).toBe('Hello')
   expect((await run(again, { KEY, ID })).body).toMatchObject({ app: { version: 2 } })
   expect((await run(file, { KEY, ID })).body).toMatchObject({ asset: { type: 'image/png' } })
@@ -69,7 +69,7 @@ test('the quickstart works as written', async () => {
 })
 
 test('the first step has the operator token where keys need an invitation', async () => {
-  const closed = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'sesame' })
+  const closed = await startTestServer({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'sesame' })
   const { quickstart, auth } = Object((await closed.call('GET', '/')).body)
   expect([auth.make, quickstart[0].curl]).toEqual([
     expect.stringContaining("the operator's token"),
@@ -130,10 +130,10 @@ const linksIn = (header: string | null): Record<string, string> =>
   )
 
 test('the guide is at the top of the site', async () => {
-  const llms = await ctx.visit('GET', '/llms.txt')
+  const llms = await ctx.request('GET', '/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(llms.body).toContain('# Berth')
-  const full = await ctx.visit('GET', '/llms-full.txt')
+  const full = await ctx.request('GET', '/llms-full.txt')
   expect(String(full.body)).toStartWith(String(llms.body))
   const description = Value.Parse(Paths, (await ctx.call('GET', '/openapi.json')).body)
   for (const [path, methods] of Object.entries(description.paths)) {
@@ -144,7 +144,7 @@ test('the guide is at the top of the site', async () => {
 })
 
 test('the skill has a name, a description and the guide', async () => {
-  const skill = await ctx.visit('GET', '/skill.md')
+  const skill = await ctx.request('GET', '/skill.md')
   const [, front = '', text] = /^---\n(.*?)\n---\n(.*)$/s.exec(String(skill.body)) ?? []
   expect(Bun.YAML.parse(front)).toEqual({
     name: expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/),
@@ -154,7 +154,7 @@ test('the skill has a name, a description and the guide', async () => {
 })
 
 test('all URLs of the Link header and the API catalog exist', async () => {
-  const page = await ctx.visit('GET', '/', { headers: { accept: 'text/html' } })
+  const page = await ctx.request('GET', '/', { headers: { accept: 'text/html' } })
   const links = linksIn(page.headers.get('link'))
   expect(Object.keys(links).sort()).toEqual([
     'api-catalog',
@@ -163,7 +163,7 @@ test('all URLs of the Link header and the API catalog exist', async () => {
     'service-doc',
   ])
   expect(linksIn((await ctx.call('GET', '/')).headers.get('link'))).toEqual(links)
-  const catalogue = await ctx.visit('GET', links['api-catalog'] ?? '')
+  const catalogue = await ctx.request('GET', links['api-catalog'] ?? '')
   expect(catalogue.headers.get('content-type')).toBe('application/linkset+json')
   const named = [
     ...JSON.stringify(JSON.parse(new TextDecoder().decode(catalogue.bytes))).matchAll(
@@ -173,20 +173,20 @@ test('all URLs of the Link header and the API catalog exist', async () => {
   const paths = named.map(([, url = '']) => new URL(url).pathname)
   expect(paths).toHaveLength(4)
   for (const path of [...Object.values(links), ...paths]) {
-    expect([path, (await ctx.visit('GET', path)).status]).toEqual([path, 200])
+    expect([path, (await ctx.request('GET', path)).status]).toEqual([path, 200])
   }
 })
 
 test('server.json is valid for MCP registries', async () => {
-  const { body } = await ctx.visit('GET', '/server.json')
+  const { body } = await ctx.request('GET', '/server.json')
   expect(body).toMatchObject({
     name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
     description: expect.stringMatching(/^.{1,100}$/),
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     remotes: [{ type: 'streamable-http', url: 'http://localhost:3000/mcp' }],
   })
-  const named = await openTestHouse({ APP_URL: 'https://play.example.com' })
-  expect((await named.visit('GET', '/server.json')).text('name')).toBe('com.example.play/berth')
+  const named = await startTestServer({ APP_URL: 'https://play.example.com' })
+  expect((await named.request('GET', '/server.json')).text('name')).toBe('com.example.play/berth')
   const site = 'https://play.example.com'
   expect(named.ctx.urls).toEqual({
     base: `${site}/api`,
@@ -200,10 +200,12 @@ test('server.json is valid for MCP registries', async () => {
 
 test('the guide names the available models, and where start credits work', async () => {
   const pays = 'the free start credits pay there too'
-  expect((await ctx.visit('GET', '/llms.txt')).body).toContain(pays)
-  const real = await openTestHouse({ OPENAI_API_KEY: 'hush' })
-  const guide = String((await real.visit('GET', '/llms.txt')).body)
-  const docs = String((await real.visit('GET', '/docs', { headers: { accept: 'text/html' } })).body)
+  expect((await ctx.request('GET', '/llms.txt')).body).toContain(pays)
+  const real = await startTestServer({ OPENAI_API_KEY: 'hush' })
+  const guide = String((await real.request('GET', '/llms.txt')).body)
+  const docs = String(
+    (await real.request('GET', '/docs', { headers: { accept: 'text/html' } })).body,
+  )
   await real.close()
   expect(guide).toContain('the free start credits do not pay there')
   expect(docs).not.toContain('demo/chat&quot;')
