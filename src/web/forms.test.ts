@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 
-import { claimedBy, signedUp } from '../testing/pages.ts'
-import { openTestHouse } from '../testing/test-server.ts'
+import { claimAgent, signUp } from '../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 test('asks for confirmation of every irreversible action without JavaScript', async () => {
-  const h = await openTestHouse()
-  const ann = await h.person('ann')
+  const h = await startTestServer()
+  const ann = await h.agent('ann')
   const id = await ann.publish({ store: true })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
-  const olga = await signedUp(h, 'olga')
-  await claimedBy(olga, ann)
+  const olga = await signUp(h, 'olga')
+  await claimAgent(olga, ann)
   for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
   const body = async (path: string): Promise<string> => String((await olga.open(path)).body)
   const whole = await Promise.all(

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { findByName } from '../hosting/people/people.ts'
-import { type Browser, claimedBy, hidden, operating } from '../testing/pages.ts'
-import { fund } from '../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { type FormBrowser, claimAgent, hiddenFields, signInOperator } from '../testing/fixtures/form-browser.ts'
+import { fund } from '../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
-let h: TestHouse
-let olga: Browser
+let h: TestServer
+let olga: FormBrowser
 let id = ''
 
 beforeAll(async () => {
-  h = await openTestHouse()
-  const ann = await h.person('ann')
+  h = await startTestServer()
+  const ann = await h.agent('ann')
   id = await ann.publish({ store: true })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
-  olga = await operating(h)
-  await claimedBy(olga, ann)
+  olga = await signInOperator(h)
+  await claimAgent(olga, ann)
 })
 afterAll(() => h.close())
 
@@ -82,7 +82,7 @@ test('uses page messages for form errors', async () => {
   ]) {
     const page = String((await olga.open(path)).body)
     for (const [, action = ''] of page.matchAll(/<form[^>]*method="post"\s+action="([^"]+)"/g)) {
-      const kept = hidden(page, action)
+      const kept = hiddenFields(page, action)
       // These actions would succeed and remove what the other forms need.
       if (/release|sign-out|\/delete|rescan/.test(action) || tried.has(action)) continue
       tried.add(action)
@@ -105,7 +105,7 @@ test('names fields by their labels', async () => {
     fault(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
   const shelf = 'other'
   const page = String((await olga.open(`/studio/${id}/safety`)).body)
-  const { token = '' } = hidden(page, `/studio/${id}/rescan`)
+  const { token = '' } = hiddenFields(page, `/studio/${id}/rescan`)
   const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
   expect(fault(String(appeal.body))).toBe(
     'Enter a reason in plain text of at most 2,000 characters.',

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { type Browser, claimedBy, hidden, said, signedUp } from '../testing/pages.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { type FormBrowser, claimAgent, hiddenFields, alertText, signUp } from '../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
-let h: TestHouse
-let bea: Browser
+let h: TestServer
+let bea: FormBrowser
 beforeAll(async () => {
-  h = await openTestHouse()
-  bea = await signedUp(h, 'bea')
-  await claimedBy(bea, await h.person('ann'))
+  h = await startTestServer()
+  bea = await signUp(h, 'bea')
+  await claimAgent(bea, await h.agent('ann'))
 })
 afterAll(async () => {
   expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
@@ -25,13 +25,13 @@ test('does not create a second key on reload', async () => {
       const page = String((await bea.open(path)).body)
       // The form that creates a key is below the revoke forms.
       const form = page.slice(page.lastIndexOf('<form', page.lastIndexOf(`action="${action}"`)))
-      return { keys: page.split('name="revoke"').length, form: hidden(form, action) }
+      return { keys: page.split('name="revoke"').length, form: hiddenFields(form, action) }
     }
     const { keys, form } = await look()
     const made = await bea.send(action, { ...form, name: 'script' })
     expect(String(made.body)).toMatch(new RegExp(`<code>${kind}_[A-Za-z0-9]{40}<`))
     const again = await bea.send(action, { ...form, name: 'script' })
-    expect([again.status, said(again)]).toEqual([
+    expect([again.status, alertText(again)]).toEqual([
       400,
       'This key was already created and is shown only once. If you lost it, create a new one.',
     ])

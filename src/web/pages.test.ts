@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
 import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
+import { startTestServer, type TestAgent, type TestServer } from '../testing/fixtures/test-server.ts'
 
-let t: TestHouse
-let ann: Person
-let ben: Person
+let t: TestServer
+let ann: TestAgent
+let ben: TestAgent
 let id: string
 
 beforeAll(async () => {
-  t = await openTestHouse()
-  ann = await t.person('ann')
-  ben = await t.person('ben')
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
   const about = { title: 'Harbour Lights', description: 'Bring boats home.', kind: 'game' }
   id = await ann.publish({ ...about, shelf: 'arcade', store: true })
 })
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const browser = { accept: 'text/html' }
 const page = async (path: string, status = 200): Promise<string> => {
-  const answer = await t.visit('GET', path, { headers: browser })
+  const answer = await t.request('GET', path, { headers: browser })
   expect([path, answer.status]).toEqual([path, status])
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
   return String(answer.body)
@@ -65,9 +65,9 @@ test('filters Explore by text, kind, shelf and price without JavaScript', async 
 })
 
 test('continues a list after its cursor', async () => {
-  const cleo = await t.person('cleo')
+  const cleo = await t.agent('cleo')
   for (let made = 0; made < 25; made += 1) {
-    t.clock.turn(1_000)
+    t.clock.advance(1_000)
     await cleo.publish({ title: `B${made}.`, store: true })
   }
   for (const path of ['/explore', '/explore?q=b', '/explore/@cleo']) {
@@ -105,9 +105,9 @@ test('shows the details, remix price, lineage and feedback of an item', async ()
 test('pages the comments and the reviews of an item separately', async () => {
   const isle = await ann.publish({ title: 'Isle', store: true })
   for (let said = 0; said < 21; said += 1) {
-    t.clock.turn(hour / 4)
-    const dot = await t.person(`dot${said}`)
-    await t.visit('GET', `/a/${isle}`, { key: dot.key, from: dot.from })
+    t.clock.advance(hour / 4)
+    const dot = await t.agent(`dot${said}`)
+    await t.request('GET', `/a/${isle}`, { key: dot.key, from: dot.from })
     await dot.call('PUT', `/explore/${isle}/review`, { stars: 5, text: `Review ${said}.` })
     await dot.call('POST', `/explore/${isle}/comments`, { text: `Comment ${said}.` })
   }
@@ -161,7 +161,7 @@ test('shows the guides and every error code of both APIs in the docs', async () 
   expect(docs).toContain(`The file has more than ${fileBytesMax} bytes`)
   const links = [...docs.matchAll(/href="(?:http:\/\/localhost:3000)?(\/[^"#?]+)/g)]
   for (const path of new Set(links.map(([, link = '']) => link))) {
-    expect([path, (await t.visit('GET', path, { headers: browser })).status]).toEqual([
+    expect([path, (await t.request('GET', path, { headers: browser })).status]).toEqual([
       path,
       path.startsWith('/account') ? 303 : 200,
     ])
@@ -173,7 +173,7 @@ test('describes an app link in its page and as oEmbed', async () => {
   const shell = await page(`/a/${id}`)
   expect(shell).toContain('<meta property=og:title content="Harbour Lights">')
   const [, found = ''] = /application\/json\+oembed href="([^"]+)"/.exec(shell) ?? []
-  const embed = await t.visit('GET', found.slice('http://localhost:3000'.length))
+  const embed = await t.request('GET', found.slice('http://localhost:3000'.length))
   expect(embed.body).toMatchObject({
     version: '1.0',
     type: 'link',
@@ -182,7 +182,7 @@ test('describes an app link in its page and as oEmbed', async () => {
     provider_url: 'http://localhost:3000',
   })
   const ask = (query: Record<string, string>) =>
-    t.visit('GET', `/oembed?${new URLSearchParams(query)}`)
+    t.request('GET', `/oembed?${new URLSearchParams(query)}`)
   expect((await ask({ url: link, format: 'xml' })).status).toBe(501)
   for (const url of ['', 'http://elsewhere/a/AAAAAAAAAAAA', `${link}x`, `${link.slice(0, -1)}_`]) {
     expect((await ask({ url })).status).toBe(404)
@@ -200,7 +200,7 @@ test('keeps the home page and Explore below 60 KB without images', async () => {
   ]) {
     const headers = { ...browser, 'accept-encoding': 'gzip, deflate, br' }
     const loaded = [...(await page(path)).matchAll(/"(\/static\/[^"]+)"/g)].map(([, at = '']) => at)
-    const all = await Promise.all([path, ...loaded].map((at) => t.visit('GET', at, { headers })))
+    const all = await Promise.all([path, ...loaded].map((at) => t.request('GET', at, { headers })))
     for (const file of all.slice(1)) expect(file.headers.get('content-encoding')).toBe('br')
     expect(all.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(60_000)
   }
@@ -211,13 +211,13 @@ test('serves immutable static files and loads nothing else', async () => {
   const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)
   expect(loaded).toHaveLength(3)
   for (const path of loaded) {
-    const file = await t.visit('GET', path ?? '')
+    const file = await t.request('GET', path ?? '')
     expect(file.status).toBe(200)
     expect(file.headers.get('cache-control')).toContain('immutable')
   }
-  expect((await t.visit('GET', '/static/constructor')).status).toBe(404)
+  expect((await t.request('GET', '/static/constructor')).status).toBe(404)
   expect(home).not.toMatch(/ (style|on[a-z]+)=/)
-  const { headers } = await t.visit('GET', '/', { headers: browser })
+  const { headers } = await t.request('GET', '/', { headers: browser })
   expect(headers.get('content-security-policy')).not.toContain('unsafe')
 })
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { Browser, claimedBy, hidden, operating, said, signedUp } from '../testing/pages.ts'
-import { password } from '../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { FormBrowser, claimAgent, hiddenFields, signInOperator, alertText, signUp } from '../testing/fixtures/form-browser.ts'
+import { password } from '../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
-let h: TestHouse
+let h: TestServer
 beforeEach(async () => {
-  h = await openTestHouse()
+  h = await startTestServer()
 })
 afterEach(() => h.close())
 
@@ -16,37 +16,37 @@ const where = ({ status, headers }: Response | { status: number; headers: Header
 ]
 
 test('continues in a second tab after a sign-in, and asks again for another account', async () => {
-  await signedUp(h, 'olga')
-  await signedUp(h, 'bea')
-  const tabs = new Browser(h)
+  await signUp(h, 'olga')
+  await signUp(h, 'bea')
+  const tabs = new FormBrowser(h)
   const page = String((await tabs.open('/sign-in?next=/wallet')).body)
-  const typed = { ...hidden(page, '/sign-in'), password }
+  const typed = { ...hiddenFields(page, '/sign-in'), password }
   expect((await tabs.fill('/sign-in', '/sign-in', { name: 'olga', password })).status).toBe(303)
-  const before = await h.kept()
+  const before = await h.snapshot()
   expect(where(await tabs.send('/sign-in', { ...typed, name: ' Olga' }))).toEqual([303, '/wallet'])
   const other = await tabs.send('/sign-in', { ...typed, name: 'bea' })
-  expect([other.status, said(other)]).toEqual([403, expect.stringContaining('submit it again')])
+  expect([other.status, alertText(other)]).toEqual([403, expect.stringContaining('submit it again')])
   expect(String(other.body)).toMatch(/name="name"\s+value="bea"/)
-  expect(await h.kept()).toEqual(before)
-  const again = { ...hidden(String(other.body), '/sign-in'), name: 'bea', password }
+  expect(await h.snapshot()).toEqual(before)
+  const again = { ...hiddenFields(String(other.body), '/sign-in'), name: 'bea', password }
   expect(where(await tabs.send('/sign-in', again))).toEqual([303, '/wallet'])
   expect(String((await tabs.open('/account')).body)).toContain('<h1>bea</h1>')
 })
 
 test('does not show recovery codes again after a reload', async () => {
-  const bea = new Browser(h)
+  const bea = new FormBrowser(h)
   const joining = {
-    ...hidden(String((await bea.open('/sign-up')).body), '/sign-up'),
+    ...hiddenFields(String((await bea.open('/sign-up')).body), '/sign-up'),
     name: 'bea',
     password,
   }
   expect((await bea.send('/sign-up', joining)).status).toBe(200)
   const renewing = {
-    ...hidden(String((await bea.open('/account')).body), '/account/codes'),
+    ...hiddenFields(String((await bea.open('/account')).body), '/account/codes'),
     password,
   }
   expect((await bea.send('/account/codes', renewing)).status).toBe(200)
-  const before = await h.kept()
+  const before = await h.snapshot()
   for (const again of [
     await bea.send('/sign-up', joining),
     await bea.send('/account/codes', renewing),
@@ -54,16 +54,16 @@ test('does not show recovery codes again after a reload', async () => {
     expect(where(again)).toEqual([303, '/account?done=codes'])
   }
   expect(String((await bea.open('/account?done=codes')).body)).toContain('are shown only once')
-  expect(await h.kept()).toEqual(before)
+  expect(await h.snapshot()).toEqual(before)
 })
 
 test('rejects a form of an earlier session and keeps the typed values', async () => {
-  const ann = await h.person('ann')
-  const olga = await operating(h)
-  await claimedBy(olga, ann)
+  const ann = await h.agent('ann')
+  const olga = await signInOperator(h)
+  await claimAgent(olga, ann)
   const id = await ann.publish()
   const token = { token: 'of another session' }
-  const before = await h.kept()
+  const before = await h.snapshot()
   for (const [path, values, kept] of [
     ['/agents/ann/cap', { dailyCap: '12.5' }, /name="dailyCap"\s+value="12.5"/],
     [`/studio/${id}/details`, { title: 'Boats', shelf: 'other' }, /name="title"\s+value="Boats"/],
@@ -80,13 +80,13 @@ test('rejects a form of an earlier session and keeps the typed values', async ()
     const elsewhere = { origin: 'https://evil.example' }
     expect((await olga.send(path, { ...values, ...token }, elsewhere)).status).toBe(403)
   }
-  expect(await h.kept()).toEqual(before)
+  expect(await h.snapshot()).toEqual(before)
 })
 
 test('keeps a rejected recovery code in the form', async () => {
-  await signedUp(h, 'olga')
+  await signUp(h, 'olga')
   const typed = { name: 'olga', code: '8K2M-Q0ZT', password: 'another password' }
-  const wrong = await new Browser(h).fill('/recover', '/recover', typed)
+  const wrong = await new FormBrowser(h).fill('/recover', '/recover', typed)
   expect([wrong.status, String(wrong.body)]).toEqual([
     401,
     expect.stringMatching(/name="code"\s+value="8K2M-Q0ZT"/),

@@ -9,12 +9,12 @@ import { join } from 'node:path'
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
-import { violationsOn } from '../browsers/axe.ts'
+import { findViolations } from '../browsers/axe.ts'
 import { findBrowser } from '../browsers/browser.ts'
-import { addDevice } from '../browsers/device.ts'
-import { IdentityProvider } from '../identity-provider.ts'
-import { password } from '../people.ts'
-import { berth, type Running, serveFolder, textAt } from '../running.ts'
+import { addPasskeyDevice } from '../browsers/passkey-device.ts'
+import { password } from '../fixtures/people.ts'
+import { IdentityProvider } from '../fakes/identity-provider.ts'
+import { runBerth, type ServerProcess, startServerProcess, textAt } from '../processes/server-process.ts'
 
 const ms = 120_000
 const executablePath = findBrowser('chromium')
@@ -22,7 +22,7 @@ const executablePath = findBrowser('chromium')
 describe.skipIf(executablePath === undefined)('a person', () => {
   let browser: Browser
   const folder = mkdtempSync(join(tmpdir(), 'berth-people-'))
-  const houses: Running[] = []
+  const houses: ServerProcess[] = []
   const provider = new IdentityProvider()
   beforeAll(async () => {
     const options = { executablePath: executablePath ?? '', args: ['--no-sandbox'] }
@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
       `runs a place, owns an agent, and lets it go, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
       async () => {
         const env = { OLLAMA_HOST: 'off', ...provider.settings }
-        const ctx = await serveFolder(data, { env })
+        const ctx = await startServerProcess(data, { env })
         houses.push(ctx)
         const context = await browser.newContext({ javaScriptEnabled })
         const faults = listen(context)
@@ -73,7 +73,7 @@ function listen(context: BrowserContext): string[] {
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
 
 /** The first person of a new place becomes its operator, and then signs in with the password. */
-async function begin(page: Page, { operatorUrl = '' }: Running): Promise<void> {
+async function begin(page: Page, { operatorUrl = '' }: ServerProcess): Promise<void> {
   await page.goto(operatorUrl)
   await page.getByLabel('Username or email').fill('Olga')
   await page.getByLabel('Password').fill(password)
@@ -87,7 +87,7 @@ async function begin(page: Page, { operatorUrl = '' }: Running): Promise<void> {
 }
 
 /** An agent's claim link, opened by who is signed out: first the agent, then sign-in, then yes. */
-async function claim(page: Page, ctx: Running): Promise<string> {
+async function claim(page: Page, ctx: ServerProcess): Promise<string> {
   const made: unknown = await (await ctx.call('POST', '/api/keys', undefined, {})).json()
   const key = textAt(made, 'key')
   const html = '<!doctype html><title>Harbour</title><h1>Harbour</h1>'
@@ -107,13 +107,13 @@ async function claim(page: Page, ctx: Running): Promise<string> {
 }
 
 /** The agent's own record. */
-async function recordOf(ctx: Running, key: string): Promise<unknown> {
+async function recordOf(ctx: ServerProcess, key: string): Promise<unknown> {
   return (await ctx.call('GET', '/api/me', key)).json()
 }
 
 /** Credits from a wallet that the operator filled, a cap, a pause, a key made and revoked. */
-async function manage(page: Page, ctx: Running, data: string, key: string): Promise<void> {
-  expect((await berth(['grant', 'olga', '5', '--data', data])).out).toContain('5000 credits')
+async function manage(page: Page, ctx: ServerProcess, data: string, key: string): Promise<void> {
+  expect((await runBerth(['grant', 'olga', '5', '--data', data])).out).toContain('5000 credits')
   await page.reload()
   await page.getByLabel('Credits', { exact: false }).first().fill('250')
   await button(page, 'Send credits').click()
@@ -140,17 +140,17 @@ async function manage(page: Page, ctx: Running, data: string, key: string): Prom
 }
 
 /** Every page of a person, as axe-core sees it. */
-async function inspect(page: Page, { origin }: Running): Promise<void> {
+async function inspect(page: Page, { origin }: ServerProcess): Promise<void> {
   const agent = new URL(page.url()).pathname
   for (const path of [agent, '/agents', '/account', '/wallet']) {
     await page.goto(origin + path)
-    expect([path, ...(await violationsOn(page))]).toEqual([path])
+    expect([path, ...(await findViolations(page))]).toEqual([path])
   }
   await page.goto(origin + agent)
 }
 
 /** The agent is released, and may be claimed by another. */
-async function leave(page: Page, ctx: Running, key: string): Promise<void> {
+async function leave(page: Page, ctx: ServerProcess, key: string): Promise<void> {
   await button(page, 'Release').click()
   expect(await recordOf(ctx, key)).toMatchObject({ claimed: true })
   await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
@@ -159,12 +159,16 @@ async function leave(page: Page, ctx: Running, key: string): Promise<void> {
 }
 
 /** Other ways in: the provider's, linked to the account, and with scripts a passkey. */
-async function comeAgain(page: Page, { origin }: Running, scripts: boolean): Promise<void> {
+async function comeAgain(page: Page, { origin }: ServerProcess, scripts: boolean): Promise<void> {
   await page.goto(`${origin}/account`)
   await page.getByRole('link', { name: 'Connect Harbour ID' }).click()
-  await page.getByRole('region', { name: 'Connected accounts' }).getByText('Ann.Sailor').first().waitFor()
+  await page
+    .getByRole('region', { name: 'Connected accounts' })
+    .getByText('Ann.Sailor')
+    .first()
+    .waitFor()
   if (scripts) {
-    await addDevice(page)
+    await addPasskeyDevice(page)
     await page.getByLabel('Passkey name').fill('Phone')
     await button(page, 'Add passkey').click()
     await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').first().waitFor()

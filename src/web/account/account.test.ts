@@ -3,26 +3,26 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { hour } from '../../core/time.ts'
 import { DatabaseBusy } from '../../db/error.ts'
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
-import { holdUp } from '../../testing/held-up.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
 import {
-  Browser,
-  claimedBy,
+  FormBrowser,
+  claimAgent,
   formType,
-  hidden,
+  hiddenFields,
   origin,
-  said,
-  signedUp,
-} from '../../testing/pages.ts'
-import { fund, password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+  alertText,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import { fund, password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
 
-async function open(settings = {}): Promise<TestHouse> {
-  const ctx = await openTestHouse(settings)
+async function open(settings = {}): Promise<TestServer> {
+  const ctx = await startTestServer(settings)
   opened.push(ctx)
   return ctx
 }
@@ -30,7 +30,7 @@ async function open(settings = {}): Promise<TestHouse> {
 describe('signing in', () => {
   test('signs up, out and in with another case, and recovers with a code', async () => {
     const h = await open()
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     expect((await browser.open('/sign-up')).body).toContain('3 to 40 characters: a-z')
     const made = await browser.fill('/sign-up', '/sign-up', { name: 'Olga@Example.org', password })
     const codes = String(made.body).match(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}/g) ?? []
@@ -48,7 +48,7 @@ describe('signing in', () => {
     const name = 'OLGA@example.org'
     const back = await browser.fill('/sign-in', '/sign-in', { name, password })
     expect([back.status, back.headers.get('location')]).toEqual([303, '/agents'])
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     const changed = 'another long password'
     const by = (code = '') => other.fill('/recover', '/recover', { name, code, password: changed })
     expect((await by(codes[0]?.toLowerCase())).status).toBe(303)
@@ -61,26 +61,26 @@ describe('signing in', () => {
 
   test('creates, lists and revokes sessions, stored as hashes', async () => {
     const h = await open()
-    const first = await signedUp(h, 'olga')
-    const second = new Browser(h)
+    const first = await signUp(h, 'olga')
+    const second = new FormBrowser(h)
     second.set('berth', 'a'.repeat(40))
     await second.fill('/sign-in', '/sign-in', { name: 'olga', password })
     const planted = second.cookie()
     expect(planted).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(planted).not.toBe('a'.repeat(40))
-    expect(JSON.stringify(await h.kept())).not.toContain(planted)
+    expect(JSON.stringify(await h.snapshot())).not.toContain(planted)
     const page = String((await first.open('/account')).body)
     const id = /name="id" value="(\w{12})"/.exec(page)?.[1] ?? ''
     expect(page).toContain('This browser')
     expect((await first.fill('/account', '/account/sessions', { id })).status).toBe(303)
     expect((await second.open('/account')).status).toBe(303)
-    h.clock.turn(30 * 24 * 3_600_000)
+    h.clock.advance(30 * 24 * 3_600_000)
     expect((await first.open('/account')).status).toBe(303)
   })
 
   test('names the browser of each session', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
+    const olga = await signUp(h, 'olga')
     const safari = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15'
     const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36'
     const known = {
@@ -93,7 +93,7 @@ describe('signing in', () => {
     }
     for (const agent of Object.values(known)) {
       const form = { name: 'olga', password }
-      await new Browser(h).fill('/sign-in', '/sign-in', form, { 'user-agent': agent })
+      await new FormBrowser(h).fill('/sign-in', '/sign-in', form, { 'user-agent': agent })
     }
     const page = String((await olga.open('/account')).body)
     expect(Object.keys(known).filter((name) => !page.includes(name))).toEqual([])
@@ -101,8 +101,8 @@ describe('signing in', () => {
 
   test('accepts sessions while the database is read-only', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
-    h.clock.turn(2 * hour)
+    const olga = await signUp(h, 'olga')
+    h.clock.advance(2 * hour)
     const { tx } = h.ctx.db
     h.ctx.db.tx = () => Promise.reject(new DatabaseBusy('Too many writes are queued.'))
     expect((await olga.open('/account')).status).toBe(200)
@@ -112,15 +112,15 @@ describe('signing in', () => {
 
   test('ends other sessions and rotates this one with a new password', async () => {
     const h = await open()
-    const first = await signedUp(h, 'olga')
-    const second = new Browser(h)
+    const first = await signUp(h, 'olga')
+    const second = new FormBrowser(h)
     await second.fill('/sign-in', '/sign-in', { name: 'olga', password })
     const before = first.cookie()
     const change = (now: string) =>
       first.fill('/account', '/account/password', { password: now, wanted: 'another password' })
     const wrong = await change('wrong password')
     expect([wrong.status, first.cookie()]).toEqual([401, before])
-    expect(said(wrong)).toBe('This password is wrong. Enter it again.')
+    expect(alertText(wrong)).toBe('This password is wrong. Enter it again.')
     const done = (await change(password)).headers.get('location') ?? ''
     expect(String((await first.open(done)).body)).toContain('Password updated.')
     expect(first.cookie()).not.toBe(before)
@@ -130,14 +130,14 @@ describe('signing in', () => {
 
   test('sets HttpOnly, SameSite and Secure on the session cookie', async () => {
     const h = await open({ APP_URL: 'https://berth.example' })
-    const page = await h.visit('GET', '/sign-up')
+    const page = await h.request('GET', '/sign-up')
     const [seed = ''] = page.headers.getSetCookie()
     expect(seed).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
     const [cookie = ''] = seed.split(';')
-    const values = { ...hidden(String(page.body), '/sign-up'), name: 'olga', password }
+    const values = { ...hiddenFields(String(page.body), '/sign-up'), name: 'olga', password }
     const headers = { ...formType, cookie, origin: 'https://berth.example' }
     const body = new URLSearchParams(values).toString()
-    const made = await h.visit('POST', '/sign-up', { body, headers })
+    const made = await h.request('POST', '/sign-up', { body, headers })
     expect(made.headers.getSetCookie()[0]).toMatch(
       /^__Host-berth=[A-Za-z0-9]{40}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=2592000$/,
     )
@@ -145,10 +145,10 @@ describe('signing in', () => {
 
   test('bad_request, name_taken: rejects invalid accounts', async () => {
     const h = await open()
-    await signedUp(h, 'olga')
+    await signUp(h, 'olga')
     const make = (name: string, secret = password) =>
-      new Browser(h).fill('/sign-up', '/sign-up', { name, password: secret })
-    const before = await h.kept()
+      new FormBrowser(h).fill('/sign-up', '/sign-up', { name, password: secret })
+    const before = await h.snapshot()
     const bad = ['', 'ab', 'a'.repeat(41), 'two words', '<b>', 'olga\u0000', '@', 'a@b', 'a@b@c.de']
     for (const name of bad) expect([name, (await make(name)).status]).toEqual([name, 400])
     for (const secret of ['short', 'x'.repeat(201)]) {
@@ -156,8 +156,8 @@ describe('signing in', () => {
     }
     expect((await make('beatrice', 'Beatrice')).status).toBe(400)
     const taken = await make('OLGA')
-    expect([taken.status, said(taken)]).toEqual([409, 'This name is taken. Choose another.'])
-    expect(await h.kept()).toEqual(before)
+    expect([taken.status, alertText(taken)]).toEqual([409, 'This name is taken. Choose another.'])
+    expect(await h.snapshot()).toEqual(before)
   })
 })
 
@@ -165,7 +165,7 @@ describe('the operator’s link', () => {
   test('works once, for a new or an existing account', async () => {
     const h = await open()
     const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
-    const olga = new Browser(h)
+    const olga = new FormBrowser(h)
     expect((await olga.open(`${link}x`)).status).toBe(404)
     const made = await olga.fill(link, link, { name: 'olga', password })
     expect(made.status).toBe(200)
@@ -179,7 +179,7 @@ describe('the operator’s link', () => {
 
     const other = await open()
     const again = new URL((await operatorLink(other.ctx)) ?? '').pathname
-    const [bea, cy] = [await signedUp(other, 'bea'), await signedUp(other, 'cyrus')]
+    const [bea, cy] = [await signUp(other, 'bea'), await signUp(other, 'cyrus')]
     const forms = [bea, cy].map(async (one) => one.fill(again, again, {}))
     const statuses = (await Promise.all(forms)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 303)).toHaveLength(1)
@@ -196,24 +196,24 @@ test('redirects a form of an ended session to sign-in and back to its page', asy
     ['/console/queue', '/console/rescan'],
     ['/agents/ann/notes?kind=build.done&unread=yes', '/agents/ann/cap'],
   ] as const) {
-    const sent = await new Browser(h).send(action, {}, { referer: origin + page })
+    const sent = await new FormBrowser(h).send(action, {}, { referer: origin + page })
     expect(sent.headers.get('location')).toBe(next(page))
   }
   for (const referer of ['https://evil.example//evil.example', 'odd', `${origin}/explore`]) {
-    const sent = await new Browser(h).send('/agents/ann/cap', {}, { referer })
+    const sent = await new FormBrowser(h).send('/agents/ann/cap', {}, { referer })
     expect(sent.headers.get('location')).toBe(next('/agents'))
   }
 })
 
 test('returns to the requested page and query after sign-in', async () => {
   const h = await open()
-  await signedUp(h, 'olga')
+  await signUp(h, 'olga')
   for (const [asked, page] of [
     ['/wallet/history?model=demo%2Fchat&from=2026-05-01', undefined],
     ['/studio/AAAAAAAAAAAA/changes?from=1&to=2', undefined],
     ['/wallet/history.csv?model=demo%2Fchat', '/wallet/history?model=demo%2Fchat'],
   ] as const) {
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     const signIn = (await browser.open(asked)).headers.get('location') ?? ''
     const landed = await browser.fill(signIn, '/sign-in', { name: 'olga', password })
     expect(landed.headers.get('location')).toBe(page ?? asked)
@@ -223,18 +223,18 @@ test('returns to the requested page and query after sign-in', async () => {
 describe('claim page', () => {
   test('shows the agent, requires sign-in and then claims it', async () => {
     const h = await open()
-    const ann = await h.person('ann')
+    const ann = await h.agent('ann')
     await ann.publish({ title: 'Boats <b>' })
     const link = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
-    const browser = new Browser(h)
-    const before = await h.kept()
+    const browser = new FormBrowser(h)
+    const before = await h.snapshot()
     const page = String((await browser.open(link)).body)
     expect(page).toContain(`Claim @${ann.handle}`)
     expect(page).toContain('Boats &lt;b&gt;')
     expect((await browser.send(link, {})).headers.get('location')).toStartWith(
       '/sign-in?next=%2Fclaim',
     )
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
     const next = /href="(\/sign-up\?next=[^"]+)"/.exec(page)?.[1] ?? ''
     const made = await browser.fill(next, '/sign-up', { name: 'olga', password })
     expect(String(made.body)).toContain(`href="${link}"`)
@@ -243,10 +243,10 @@ describe('claim page', () => {
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true, owner: 'olga' })
     const again = await browser.open(link)
     expect([again.status, String(again.body).includes('<h1>Conflict</h1>')]).toEqual([409, true])
-    const cy = await signedUp(h, 'cyrus')
+    const cy = await signUp(h, 'cyrus')
     expect((await cy.open(`/agents/${ann.handle}`)).status).toBe(404)
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })
-    expect([taken.status, said(taken)]).toEqual([
+    expect([taken.status, alertText(taken)]).toEqual([
       409,
       'This claim code has already been used. A code works once.',
     ])
@@ -255,24 +255,24 @@ describe('claim page', () => {
 
   test('shows the agent with all its apps', async () => {
     const h = await open()
-    const ann = await h.person('ann')
+    const ann = await h.agent('ann')
     for (let made = 0; made < 31; made += 1) await ann.publish()
-    const olga = await signedUp(h, 'olga')
-    await claimedBy(olga, ann)
+    const olga = await signUp(h, 'olga')
+    await claimAgent(olga, ann)
     expect(String((await olga.open('/agents')).body)).toContain('>31 apps')
   })
 
   test('lets the owner send credits, limit, pause, manage keys and release', async () => {
     const h = await open()
-    const ann = await h.person('ann')
-    const olga = await signedUp(h, 'olga')
+    const ann = await h.agent('ann')
+    const olga = await signUp(h, 'olga')
     const code = (await ann.call('POST', '/me/claim')).text('claim.code')
     await olga.fill(`/claim/${code}`, `/claim/${code}`, {})
     const page = `/agents/${ann.handle}`
     const act = (name: string, values: Record<string, string>) =>
       olga.fill(page, `${page}/${name}`, values)
     const short = await act('credits', { credits: '250' })
-    expect([short.status, said(short)]).toEqual([
+    expect([short.status, alertText(short)]).toEqual([
       402,
       expect.stringContaining('Add credits in your wallet'),
     ])
@@ -280,18 +280,18 @@ describe('claim page', () => {
     const self = await findByName(h.ctx, 'olga')
     if (self) await fund(h.ctx, self, 5n)
     const fields = {
-      ...hidden(String((await olga.open(page)).body), `${page}/credits`),
+      ...hiddenFields(String((await olga.open(page)).body), `${page}/credits`),
       credits: '250',
     }
     const give = () => olga.send(`${page}/credits`, fields)
-    const held = holdUp(h.ctx.db, 'tx')
+    const held = pauseMethod(h.ctx.db, 'tx')
     const first = give()
     await held.begun
     const second = await give()
     held.go()
     expect([(await first).status, second.status]).toEqual([303, 409])
     // The page after a second submit reuses the idempotency key.
-    const again = hidden(String(second.body), `${page}/credits`)
+    const again = hiddenFields(String(second.body), `${page}/credits`)
     expect({ ...again, credits: '250' }).toEqual(fields)
     expect((await give()).status).toBe(303)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 650 })
@@ -319,16 +319,16 @@ describe('claim page', () => {
 
 test('accepts wallet keys at the gateway, but not personal keys', async () => {
   const h = await open()
-  const olga = await signedUp(h, 'olga')
+  const olga = await signUp(h, 'olga')
   const made = await olga.fill('/wallet', '/wallet/keys', { name: 'laptop' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  const balance = await h.visit('POST', '/credits/balance', { key })
+  const balance = await h.request('POST', '/credits/balance', { key })
   expect(balance.body).toMatchObject({ balance: 0, currency: 'USDT' })
   expect(String((await olga.open('/wallet')).body)).toContain('berth grant olga 5')
   const own = await olga.fill('/account', '/account/keys', { name: 'script' })
   const personal = /pk_[A-Za-z0-9]{40}/.exec(String(own.body))?.[0]
   expect((await h.call('GET', '/people/me', { key: personal })).status).toBe(200)
-  expect((await h.visit('POST', '/credits/balance', { key: personal })).status).toBe(401)
-  const keys = await h.visit('GET', '/accounts/keys', { key })
+  expect((await h.request('POST', '/credits/balance', { key: personal })).status).toBe(401)
+  const keys = await h.request('GET', '/accounts/keys', { key })
   expect(JSON.stringify(keys.body)).not.toContain('pk_')
 })

@@ -4,11 +4,11 @@ import { listAudit } from '../../hosting/audit/audit.ts'
 import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { admin } from '../../operator/admin.ts'
-import { Browser, claimedBy, operating, said, signedUp } from '../../testing/pages.ts'
-import { fund, password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { FormBrowser, claimAgent, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { fund, password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
@@ -17,10 +17,10 @@ const text = (answer: { body: unknown }): string => String(answer.body).replaceA
 
 /** Signs Bea in with 5 USD, an agent, a personal key and a wallet key. */
 async function open() {
-  const h = await openTestHouse()
+  const h = await startTestServer()
   opened.push(h)
-  const [ann, bea] = [await h.person('ann'), await signedUp(h, 'bea')]
-  await claimedBy(bea, ann)
+  const [ann, bea] = [await h.agent('ann'), await signUp(h, 'bea')]
+  await claimAgent(bea, ann)
   const person = await thePerson(h, 'bea')
   await fund(h.ctx, person, 5n)
   const own = await bea.fill('/account', '/account/keys', { name: 'script' })
@@ -32,28 +32,28 @@ async function open() {
 const keyIn = (body: unknown, kind: string): string =>
   new RegExp(`${kind}_[A-Za-z0-9]{40}`).exec(String(body))?.[0] ?? ''
 
-async function thePerson(h: TestHouse, name: string): Promise<Person> {
+async function thePerson(h: TestServer, name: string): Promise<Person> {
   const person = await findByName(h.ctx, name)
   if (!person) throw new Error(`nobody is ${name}`)
   return person
 }
 
 /** Calls both APIs with a personal key and a wallet key. */
-const answered = async (h: TestHouse, keys: Awaited<ReturnType<typeof open>>['keys']) => [
+const answered = async (h: TestServer, keys: Awaited<ReturnType<typeof open>>['keys']) => [
   (await h.call('GET', '/people/me', { key: keys.personal })).status,
-  (await h.visit('POST', '/credits/balance', { key: keys.gateway })).status,
+  (await h.request('POST', '/credits/balance', { key: keys.gateway })).status,
 ]
 
-const signIn = (h: TestHouse) =>
-  new Browser(h).fill('/sign-in', '/sign-in', { name: 'bea', password })
+const signIn = (h: TestServer) =>
+  new FormBrowser(h).fill('/sign-in', '/sign-in', { name: 'bea', password })
 
 describe('deleting an account', () => {
-  const leave = (browser: Browser, values: Record<string, string>) =>
+  const leave = (browser: FormBrowser, values: Record<string, string>) =>
     browser.fill('/account', '/account/leave', values)
 
   test('shows the wallet balance, ends all access and releases the agents', async () => {
     const { h, ann, bea, person, keys } = await open()
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     await other.fill('/sign-in', '/sign-in', { name: 'bea', password })
     expect(text(await bea.open('/account'))).toContain(
       'Your wallet has <strong>5,000 credits</strong>. Send them to an agent first',
@@ -70,22 +70,22 @@ describe('deleting an account', () => {
     expect(await balanceOf(h.ctx, walletOf(person))).toEqual(before)
     expect(await listAudit(h.ctx, 9, 'bea')).toMatchObject([{ by: 'bea', did: 'leave' }])
 
-    const again = await signedUp(h, 'bea')
+    const again = await signUp(h, 'bea')
     expect(text(await again.open('/wallet'))).toContain('<dt>Credits</dt> <dd>0 ')
-    await claimedBy(again, ann)
+    await claimAgent(again, ann)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true })
   })
 
   test('requires the password and keeps the operator’s account', async () => {
     const { h, bea, keys } = await open()
-    const [olga, kept] = [await operating(h), await thePerson(h, 'bea')]
+    const [olga, kept] = [await signInOperator(h), await thePerson(h, 'bea')]
     expect((await leave(bea, { password: 'wrong password' })).status).toBe(401)
     expect(await thePerson(h, 'bea')).toEqual(kept)
     expect(await answered(h, keys)).toEqual([200, 200])
     const token = /name="token" value="([^"]+)"/.exec(text(await olga.open('/account')))?.[1] ?? ''
     expect(text(await olga.open('/account'))).not.toContain('/account/leave')
     const refused = await olga.send('/account/leave', { token, password })
-    expect([refused.status, said(refused)]).toEqual([
+    expect([refused.status, alertText(refused)]).toEqual([
       400,
       'The account of the operator cannot be deleted.',
     ])
@@ -93,9 +93,9 @@ describe('deleting an account', () => {
 
   test('leaves nothing behind when it races with claims and new keys', async () => {
     const { h, bea } = await open()
-    const cy = await h.person('cy')
+    const cy = await h.agent('cy')
     const code = (await cy.call('POST', '/me/claim')).text('claim.code')
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     await other.fill('/sign-in', '/sign-in', { name: 'bea', password })
     const [, , made] = await Promise.all([
       leave(bea, { password }),
@@ -104,14 +104,14 @@ describe('deleting an account', () => {
     ])
     expect((await cy.call('GET', '/me')).body).toMatchObject({ claimed: false })
     const key = keyIn(made.body, 'gk')
-    expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(401)
+    expect((await h.request('POST', '/credits/balance', { key })).status).toBe(401)
   })
 })
 
 describe('account_suspended', () => {
   test('signs a person out with the reason; their agents keep running', async () => {
     const { h, ann, bea, keys } = await open()
-    const olga = await operating(h)
+    const olga = await signInOperator(h)
     const path = '/console/people/bea'
     const decide = (decision: string, why = '') => olga.fill(path, path, { decision, why })
     expect((await decide('suspend')).status).toBe(400)
@@ -120,7 +120,7 @@ describe('account_suspended', () => {
     expect(text(await olga.open(path))).toMatch(/Suspended since .*<bdi>spam &lt;b&gt;<\/bdi>/)
     expect((await bea.open('/account')).headers.get('location')).toStartWith('/sign-in')
     const told = await signIn(h)
-    expect([told.status, said(told)]).toEqual([
+    expect([told.status, alertText(told)]).toEqual([
       403,
       'The operator suspended this account: spam &lt;b&gt;. Contact the operator.',
     ])
@@ -139,7 +139,7 @@ describe('account_suspended', () => {
 
   test('suspends from the command line, except the operator, and behind a proxy', async () => {
     const { h } = await open()
-    await operating(h)
+    await signInOperator(h)
     for (const [words, ok] of [
       [['suspend', 'bea', 'spam'], true],
       [['suspend', 'bea', 'spam'], false],
@@ -151,10 +151,10 @@ describe('account_suspended', () => {
       expect([words, (await admin(h.ctx, [...words])).ok]).toEqual([words, ok])
     }
     const proxy = '10.0.0.1'
-    const proxied = await openTestHouse({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
+    const proxied = await startTestServer({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
     opened.push(proxied)
     const sent = { from: proxy, headers: { 'remote-user': 'bea' } }
-    const visit = () => proxied.visit('GET', '/account', sent)
+    const visit = () => proxied.request('GET', '/account', sent)
     expect((await visit()).status).toBe(200)
     await admin(proxied.ctx, ['suspend', 'bea', 'spam'])
     expect((await visit()).status).toBe(403)

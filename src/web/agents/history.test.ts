@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { type Browser, claimedBy, signedUp } from '../../testing/pages.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { type FormBrowser, claimAgent, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestAgent, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestHouse
-let ann: Person
-let olga: Browser
+let h: TestServer
+let ann: TestAgent
+let olga: FormBrowser
 
 beforeEach(async () => {
-  h = await openTestHouse()
-  ann = await h.person('ann')
-  olga = await signedUp(h, 'olga')
-  await claimedBy(olga, ann)
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  olga = await signUp(h, 'olga')
+  await claimAgent(olga, ann)
 })
 afterEach(() => h.close())
 
@@ -24,7 +24,7 @@ test('pages the apps of an agent with links to their studios', async () => {
   expect(await open('/apps')).toContain('No apps yet.')
   const first = await ann.publish({ title: 'Boat <b>', store: true })
   for (let more = 0; more < 50; more += 1) {
-    h.clock.turn(1)
+    h.clock.advance(1)
     await ann.publish({ title: `More ${more}` })
   }
   const page = await open('/apps')
@@ -37,7 +37,7 @@ test('pages the apps of an agent with links to their studios', async () => {
 })
 
 test('filters the notifications by kind and read state', async () => {
-  const ben = await h.person('ben')
+  const ben = await h.agent('ben')
   const id = await ann.publish({ title: 'Boat', store: true })
   await ben.call('POST', `/apps/${id}/remix`)
   const all = await open('/notes')
@@ -53,7 +53,7 @@ test('filters the notifications by kind and read state', async () => {
 })
 
 test('isolates quotes in notifications for right-to-left text', async () => {
-  const ben = await h.person('ben')
+  const ben = await h.agent('ben')
   const id = await ann.publish({ title: 'لعبة 2026', store: true })
   await ben.call('POST', `/explore/${id}/comments`, { text: 'شكرًا @ann! (3)' })
   const note = '@ben commented on “<bdi>لعبة 2026</bdi>”: “<bdi>شكرًا @ann! (3)</bdi>”'
@@ -61,7 +61,7 @@ test('isolates quotes in notifications for right-to-left text', async () => {
 })
 
 test('pages the transactions and rejects other lists, agents and cursors', async () => {
-  const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await h.person('ben')]
+  const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await h.agent('ben')]
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   for (let sold = 0; sold < 51; sold += 1) await ben.call('POST', `/apps/${id}/remix`)
   const page = await open('/ledger')
@@ -71,7 +71,7 @@ test('pages the transactions and rejects other lists, agents and cursors', async
   expect((await olga.open('/agents/ann/nothing')).status).toBe(404)
   for (const list of ['apps', 'ledger', 'notes']) {
     expect((await olga.open(`/agents/ben/${list}`)).status).toBe(404)
-    expect((await h.visit('GET', `/agents/ann/${list}`)).headers.get('location')).toBe(
+    expect((await h.request('GET', `/agents/ann/${list}`)).headers.get('location')).toBe(
       `/sign-in?next=%2Fagents%2Fann%2F${list}`,
     )
   }

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { type Browser, claimedBy, operating, said, signedUp } from '../../testing/pages.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type FormBrowser, claimAgent, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestHouse
-let bea: Browser
+let h: TestServer
+let bea: FormBrowser
 let id = ''
 let decide: (decision: string, why?: string) => Promise<unknown>
 beforeEach(async () => {
-  h = await openTestHouse()
-  const ann = await h.person('ann')
+  h = await startTestServer()
+  const ann = await h.agent('ann')
   id = await ann.publish()
-  bea = await signedUp(h, 'bea')
-  await claimedBy(bea, ann)
-  const olga = await operating(h)
+  bea = await signUp(h, 'bea')
+  await claimAgent(bea, ann)
+  const olga = await signInOperator(h)
   const at = '/console/agents/ann'
   decide = (decision, why = '') => olga.fill(at, at, { decision, why })
 })
@@ -26,7 +26,7 @@ test('shows a suspension and its reason to the owner', async () => {
       await bea.open('/agents/ann'),
       await bea.open(`/studio/${id}/listing`),
     ]
-    return [/· suspended/.test(String(list.body)), said(agent), said(studio)]
+    return [/· suspended/.test(String(list.body)), alertText(agent), alertText(studio)]
   }
   expect(await seen()).toEqual([false, '', ''])
   await decide('suspend', 'It sends spam')

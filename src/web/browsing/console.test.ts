@@ -11,30 +11,34 @@ import { openEngine } from '../../db/open.ts'
 import { createReport } from '../../hosting/reports/reports.ts'
 import { admin } from '../../operator/admin.ts'
 import { recordMetrics } from '../../operator/metrics-history.ts'
-import { violationsOn } from '../../testing/browsers/axe.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
-import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { operating, signedUp } from '../../testing/pages.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 const ms = 300_000
 
 describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium', () => {
-  let t: TestHouse
+  let t: TestServer
   let browser: Browser
   let origin = ''
-  let close: Visited['close']
+  let close: BrowserSession['close']
   let cookie = ''
-  let ann: Person
+  let ann: TestAgent
   const folder = mkdtempSync(join(tmpdir(), 'berth-console-'))
 
   beforeAll(async () => {
     // Backups need a SQLite file.
     const db = dialect === 'sqlite' ? { db: await openEngine({ dataDir: folder }) } : {}
-    t = await openTestHouse({}, db)
-    ;({ browser, origin, close } = await openVisited(() => t))
-    cookie = (await operating(t)).cookie() ?? ''
-    ann = await t.person('ann')
+    t = await startTestServer({}, db)
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    cookie = (await signInOperator(t)).cookie() ?? ''
+    ann = await t.agent('ann')
   }, ms)
   afterAll(async () => {
     await close()
@@ -103,7 +107,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         expect(await page.textContent('.lead')).toContain('live')
         await link(page, 'Audit log').click()
         expect(await page.textContent('tbody tr')).toContain('olga')
-        t.clock.turn(minute)
+        t.clock.advance(minute)
         await guest.goto(`${origin}/a/${id}`)
         expect(await guest.title()).toContain(`Boat ${how}`)
         await Promise.all([context.close(), guest.context().close()])
@@ -158,7 +162,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       title: 'A title that is as long as a title may well become here',
     })
     await createReport(t.ctx, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
-    await signedUp(t, 'cyrus')
+    await signUp(t, 'cyrus')
     await admin(t.ctx, ['suspend', 'cyrus', 'w'.repeat(200)])
     const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']
     const more = ['grants?to=@ann&usd=5', 'grants?to=nobody&usd=5', 'models', 'backups', 'audit']
@@ -177,7 +181,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       })
       for (const path of await paths()) {
         await page.goto(origin + path)
-        expect([path, ...(await violationsOn(page)), ...far]).toEqual([path])
+        expect([path, ...(await findViolations(page)), ...far]).toEqual([path])
       }
       await context.close()
     },

@@ -2,24 +2,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Browser, findBrowser, type Tab, until } from '../../testing/browsers/browser.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
-import { password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 const waitMs = 30_000
 const path = findBrowser('firefox')
 
 describe.skipIf(path === undefined)('pages in firefox', () => {
-  let t: TestHouse
+  let t: TestServer
   let browser: Browser
   let server: ReturnType<typeof Bun.serve>
   let origin = ''
 
   beforeAll(async () => {
-    t = await openTestHouse()
-    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
+    t = await startTestServer()
+    server = Bun.serve({ port: 0, fetch: (request) => t.handle(request, '127.0.0.1') })
     origin = `http://localhost:${server.port}`
-    const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+    const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
     const id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
     await ann.publish({ title: 'Row by Row', store: true })
     await ben.call('POST', `/apps/${id}/remix`, {})
@@ -71,9 +71,12 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
         tab,
         "location.search === '?q=harb' && document.querySelectorAll('.tile').length === 1",
       )
-      await follow(tab, '.tile .face')
+      await follow(tab, '.tile .tile-link')
       await becomes(tab, "document.querySelector('h1')?.textContent === 'Harbour Lights'")
-      await becomes(tab, "document.querySelector('.said')?.textContent.includes('Calm and quick.')")
+      await becomes(
+        tab,
+        "document.querySelector('.feedback')?.textContent.includes('Calm and quick.')",
+      )
       await follow(tab, '.actions .button')
       await becomes(
         tab,

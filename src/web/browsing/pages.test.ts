@@ -3,29 +3,29 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 
 import { operatorLink } from '../../hosting/people/people.ts'
-import { violationsOn } from '../../testing/browsers/axe.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 300_000
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
 
 describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () => {
-  let t: TestHouse
+  let t: TestServer
   let browser: Browser
   let origin = ''
-  let close: Visited['close']
+  let close: BrowserSession['close']
   let id = ''
   let copied = ''
   let welcome = ''
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openVisited(() => t))
-    t = await openTestHouse({ APP_URL: origin, GATEWAY_URL: origin })
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    t = await startTestServer({ APP_URL: origin, GATEWAY_URL: origin })
     // A two-digit day is the widest case.
-    t.clock.turn(24 * 86_400_000)
-    const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+    t.clock.advance(24 * 86_400_000)
+    const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
     await ann.call('PATCH', '/me', { about: 'Small games about weather.' })
     id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
     await ann.publish({ title: 'Row by Row', description: 'See a table.', store: true })
@@ -84,7 +84,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     async () => {
       const found = await look(async (page) => {
         await referenced(page)
-        return violationsOn(page)
+        return findViolations(page)
       })
       expect(found).toEqual([])
     },
@@ -140,7 +140,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await page.waitForURL('**/explore?q=row')
       expect(await page.locator('.tile').count()).toBe(1)
       expect(await page.evaluate('document.activeElement.name')).toBe('q')
-      expect(await page.title()).toBe('row on Explore · Berth')
+      expect(await page.title()).toBe('row · Explore · Berth')
 
       // Results stay while a proxy restarts.
       await page.evaluate(`self.titles = []; new MutationObserver(() => titles.push(document.title))
@@ -158,7 +158,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await page.fill('input[type=search]', 'row by')
       await page.waitForURL('**/explore?q=row+by')
       await page.waitForFunction("document.title.startsWith('row by on')")
-      expect(await page.evaluate<string[]>('titles')).toEqual(['row by on Explore · Berth'])
+      expect(await page.evaluate<string[]>('titles')).toEqual(['row by · Explore · Berth'])
 
       // "Copied" disappears after a delay that this test controls.
       await page.clock.install()
@@ -195,7 +195,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       expect(await page.inputValue('select')).toBe('')
       await page.selectOption('select', 'other')
       await page.click('form button')
-      expect(await page.textContent('h1')).toBe('Thank you')
+      expect(await page.textContent('h1')).toBe('Report sent')
       await context.close()
     },
     ms,

@@ -4,12 +4,12 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 
 import { hour } from '../../core/time.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
-import { documentOf, gatewayDocumentOf, textFieldsOf } from '../../testing/described.ts'
-import { Browser as Visitor, origin } from '../../testing/pages.ts'
-import { payloads } from '../../testing/payloads.ts'
-import { password } from '../../testing/people.ts'
-import { type Opened, Poisoned } from '../../testing/poisoned.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { FormBrowser as Visitor, origin } from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { type PageSet, ScriptCanaries } from '../../testing/fixtures/script-canaries.ts'
+import { payloads } from '../../testing/fixtures/script-payloads.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { getDocument, getGatewayDocument, listTextFields } from '../../testing/openapi/document.ts'
 
 const ms = 600_000
 const unframed = "frame-ancestors 'none'"
@@ -33,7 +33,7 @@ const watch = `
   addEventListener('securitypolicyviolation', ({ violatedDirective }) => told(violatedDirective + ' ' + location))`
 
 describe.skipIf(executablePath === undefined)('user-provided text', () => {
-  let poisoned: Poisoned
+  let poisoned: ScriptCanaries
   let browser: Browser
   let server: ReturnType<typeof Bun.serve>
   let pages = 0
@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
   const ran: string[] = []
 
   beforeAll(async () => {
-    poisoned = await Poisoned.open()
+    poisoned = await ScriptCanaries.open()
     const { t } = poisoned
     server = Bun.serve({ port: 0, fetch: (request) => serve(t, request) })
     // Pages of apps name the address of the server, so it is fixed.
@@ -58,7 +58,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
   })
 
   /** Proxies the server and allows framing in this test only. */
-  async function serve(t: TestHouse, request: Request): Promise<Response> {
+  async function serve(t: TestServer, request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url)
     // Payloads load "x" relative to the page.
     if (/\/x$/.test(pathname)) ran.push(`asks ${request.url}`)
@@ -66,7 +66,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
     // Tests the viewer shell without the app.
     if (pathname === '/frame') return new Response(null, { status: 204 })
     if (pathname === '/sheet') return new Response('<!doctype html>', asHtml)
-    const answer = await t.door(request, '127.0.0.1')
+    const answer = await t.handle(request, '127.0.0.1')
     if (request.headers.get('sec-fetch-dest') !== 'iframe') return answer
     if (answer.ok) pages += 1
     else if (ownPages.test(pathname) && search === '') ran.push(`${answer.status} ${pathname}`)
@@ -92,7 +92,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
    * Opens URLs in batches. Each browser page stays on one document: a navigation would start a new,
    * cold process.
    */
-  async function visit({ cookie, paths }: Opened, at: number): Promise<void> {
+  async function visit({ cookie, paths }: PageSet, at: number): Promise<void> {
     const page = (visitors[at] ??= await opened('/sheet'))
     await page.context().clearCookies()
     const cookies = cookie ? [{ name: 'berth', value: cookie, url: origin }] : []
@@ -150,8 +150,8 @@ const fields = {
 }
 
 test('covers every text field of both OpenAPI documents', async () => {
-  const t = await openTestHouse()
-  const all = [await documentOf(t), await gatewayDocumentOf(t)].flatMap(textFieldsOf)
+  const t = await startTestServer()
+  const all = [await getDocument(t), await getGatewayDocument(t)].flatMap(listTextFields)
   const known = Object.values(fields).flatMap((names) => names.split(/\s+/))
   expect([...new Set(all)].toSorted()).toEqual(known.toSorted())
   await t.close()
@@ -160,12 +160,12 @@ test('covers every text field of both OpenAPI documents', async () => {
 test(
   'rejects payloads in handles, account names and file names',
   async () => {
-    const t = await openTestHouse()
-    const ann = await t.person('ann')
+    const t = await startTestServer()
+    const ann = await t.agent('ann')
     const id = await ann.publish()
     const visitor = new Visitor(t)
     for (const text of payloads) {
-      t.clock.turn(hour)
+      t.clock.advance(hour)
       const file = `/apps/${id}/assets/${encodeURIComponent(text)}`
       const ask = { name: text, kind: 'sprite', what: 'A buoy' }
       const answers = [

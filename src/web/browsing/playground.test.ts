@@ -5,27 +5,30 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { listHistory } from '../../gateway/usage/history.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
-import { violationsOn } from '../../testing/browsers/axe.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { fund, password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fund, password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 const path = '/wallet/playground'
 
 describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromium', () => {
   let browser: Browser
-  let demo: TestHouse
+  let demo: TestServer
   let origin = ''
-  let close: Visited['close']
-  let faked: Faked
+  let close: BrowserSession['close']
+  let faked: FakeUpstreamServer
 
   beforeAll(async () => {
-    demo = await openTestHouse()
-    ;({ browser, origin, close } = await openVisited(() => demo))
-    faked = await openFaked()
+    demo = await startTestServer()
+    ;({ browser, origin, close } = await openBrowserSession(() => demo))
+    faked = await startFakeUpstreamServer()
   }, ms)
   afterAll(async () => {
     await close()
@@ -34,7 +37,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   })
 
   /** Signs up a person with 1 USD. */
-  async function person(name: string, h: TestHouse, at: string, usd = 1n): Promise<BrowserContext> {
+  async function person(
+    name: string,
+    h: TestServer,
+    at: string,
+    usd = 1n,
+  ): Promise<BrowserContext> {
     const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } })
     const page = await context.newPage()
     await page.goto(`${at}/sign-up`)
@@ -48,7 +56,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     return context
   }
 
-  async function walletOf(h: TestHouse, name: string) {
+  async function walletOf(h: TestServer, name: string) {
     const owner = {
       kind: 'gateway',
       owner: (await findByName(h.ctx, name))?.wallet ?? '',
@@ -152,7 +160,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       const other = (await play(poor, origin, 'demo/chat')).page
       await other.fill('textarea[name=text]', 'Say hello.')
       await other.press('textarea[name=text]', 'Enter')
-      expect(await other.locator('.alert').innerText()).toMatch(/^This can cost .* add credits/)
+      expect(await other.locator('.alert').innerText()).toMatch(
+        /^This request can cost up to .* add credits/,
+      )
       expect(await other.inputValue('textarea[name=text]')).toBe('Say hello.')
       expect(await words(other)).toEqual([])
       await poor.clearCookies()
@@ -176,7 +186,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
           await page.press('textarea[name=text]', 'Enter')
           await summary(page, 0).waitFor()
         }
-        expect([place, ...(await violationsOn(page))]).toEqual([place])
+        expect([place, ...(await findViolations(page))]).toEqual([place])
       }
       await page.evaluate("document.documentElement.style.fontSize = '200%'")
       const cut =

@@ -4,9 +4,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findByName } from '../../hosting/people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { fund, password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { fund, password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 const arabic = 'لعبة القوارب!'
@@ -26,17 +26,17 @@ const leftsOf = (page: Page, within: string, texts: string[]): Promise<number[]>
   })`)
 
 describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', () => {
-  let t: TestHouse
+  let t: TestServer
   let browser: Browser
   let origin = ''
-  let close: Visited['close']
+  let close: BrowserSession['close']
   let owner: BrowserContext
   let id = ''
 
   beforeAll(async () => {
-    t = await openTestHouse()
-    ;({ browser, origin, close } = await openVisited(() => t))
-    const ann = await t.person('ann')
+    t = await startTestServer()
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    const ann = await t.agent('ann')
     const about = { title: arabic, description: `${arabic} @ann`, store: true }
     id = await ann.publish(about)
     const claim = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
@@ -75,7 +75,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
       await page.fill('textarea[name=text]', 'كم 3 km')
       await page.press('textarea[name=text]', 'Enter')
       await page.locator('.turn .small').waitFor()
-      const [first = 0, last = 0] = await leftsOf(page, '.turn.assistant .words', ['كم', 'km'])
+      const [first = 0, last = 0] = await leftsOf(page, '.turn.assistant .turn-text', ['كم', 'km'])
       expect(first).toBeGreaterThan(last)
 
       await page.setViewportSize({ width: 1_280, height: 900 })
@@ -118,7 +118,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
     const page = await browser.newPage({ viewport: { width: 768, height: 1_024 } })
     await page.goto(`${origin}/catalogue`)
     const cut =
-      "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.wide'))"
+      "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table-scroll'))"
     expect(await page.evaluate<number>(cut)).toBe(0)
     await page.close()
   })

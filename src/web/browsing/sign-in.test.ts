@@ -3,26 +3,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { operatorLink } from '../../hosting/people/people.ts'
-import { violationsOn } from '../../testing/browsers/axe.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import { addDevice } from '../../testing/browsers/device.ts'
-import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { IdentityProvider } from '../../testing/identity-provider.ts'
-import { password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { addPasskeyDevice } from '../../testing/browsers/passkey-device.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { IdentityProvider } from '../../testing/fakes/identity-provider.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 
 describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium', () => {
   const provider = new IdentityProvider()
-  let t: TestHouse
+  let t: TestServer
   let browser: Browser
   let origin = ''
-  let close: Visited['close']
+  let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ browser, origin, close } = await openVisited(() => t))
-    t = await openTestHouse({ ...provider.settings, APP_URL: origin })
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    t = await startTestServer({ ...provider.settings, APP_URL: origin })
   }, ms)
   afterAll(async () => {
     await close()
@@ -44,33 +44,33 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
     'uses the operator’s link, signs in with a passkey and removes it',
     async () => {
       const { context, page, said } = await open()
-      await addDevice(page)
+      await addPasskeyDevice(page)
       await page.goto((await operatorLink(t.ctx)) ?? '')
       await page.fill('input[name=name]', 'olga')
       await page.fill('input[name=password]', password)
       await page.click('form button')
       expect(await page.locator('.codes li').count()).toBe(8)
-      expect(await violationsOn(page)).toEqual([])
+      expect(await findViolations(page)).toEqual([])
       await page.click('text=I saved my codes')
       expect(await page.textContent('main')).toContain('You are the operator')
 
       await page.fill('passkey-form input[name=name]', 'Phone')
       await page.click('text=Add passkey')
       await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').first().waitFor()
-      expect(await violationsOn(page)).toEqual([])
+      expect(await findViolations(page)).toEqual([])
       await page.fill('passkey-form input[name=name]', 'Again')
       await page.click('text=Add passkey')
       await page.getByText('This device already has a passkey').waitFor()
 
       await page.getByRole('button', { name: 'Sign out' }).first().click()
       await page.goto(`${origin}/sign-in?next=/wallet`)
-      expect(await violationsOn(page)).toEqual([])
+      expect(await findViolations(page)).toEqual([])
       await page.click('text=Sign in with a passkey')
       await page.waitForURL(`${origin}/wallet`)
 
       await page.goto(`${origin}/account`)
       await page.click('[aria-label="Remove Phone"]')
-      expect(await violationsOn(page)).toEqual([])
+      expect(await findViolations(page)).toEqual([])
       expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
       await page.getByRole('dialog').getByText('You can no longer sign in with it.').click()
       expect(await page.evaluate('document.activeElement.role')).toBe('dialog')
@@ -90,7 +90,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
     'creates no passkey without user verification',
     async () => {
       const { context, page } = await open()
-      await addDevice(page, 'unknown')
+      await addPasskeyDevice(page, 'unknown')
       await page.goto(`${origin}/sign-in`)
       await page.click('text=Sign in with a passkey')
       await page.getByText('The passkey was not used').waitFor()
@@ -110,7 +110,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.waitForURL(`${origin}/agents`)
       await page.goto(`${origin}/account`)
       expect(await page.textContent('h1')).toBe('ann.sailor')
-      expect(await violationsOn(page)).toEqual([])
+      expect(await findViolations(page)).toEqual([])
 
       await context.clearCookies()
       await page.goto(`${origin}/sign-up`)
@@ -161,7 +161,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       const page = await context.newPage()
       await page.goto(`${origin}/sign-in?next=/account`)
       expect(await page.getByText('Sign in with a passkey').isVisible()).toBe(false)
-      provider.visitor = { sub: 'u-2', preferred_username: 'cyrus' }
+      provider.user = { sub: 'u-2', preferred_username: 'cyrus' }
       await page.click('text=Sign in with Harbour ID')
       await page.click('text=I saved my codes')
       await page.waitForURL(`${origin}/account`)

@@ -2,12 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-import { violationsOn } from '../../testing/browsers/axe.ts'
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
-import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { payloads } from '../../testing/payloads.ts'
-import { password } from '../../testing/people.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { payloads } from '../../testing/fixtures/script-payloads.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
 
@@ -16,15 +20,15 @@ const pageOf = (word: string, more = ''): string =>
   `document.body.append(document.createElement('canvas'))\n</script>\n${more}`
 
 describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium', () => {
-  let t: TestHouse
+  let t: TestServer
   let browser: Browser
   let origin = ''
-  let close: Visited['close']
+  let close: BrowserSession['close']
   let names = 0
 
   beforeAll(async () => {
-    t = await openTestHouse()
-    ;({ browser, origin, close } = await openVisited(() => t))
+    t = await startTestServer()
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
   }, ms)
   afterAll(async () => {
     await close()
@@ -38,9 +42,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
   /** Signs up a person in a browser who claims an agent with one app. */
   async function claimed(
     options: Parameters<Browser['newContext']>[0] = {},
-  ): Promise<{ context: BrowserContext; page: Page; agent: Person; id: string }> {
+  ): Promise<{ context: BrowserContext; page: Page; agent: TestAgent; id: string }> {
     names += 1
-    const agent = await t.person(`ann-${names}`)
+    const agent = await t.agent(`ann-${names}`)
     const id = await agent.publish({ html: pageOf('first'), title: 'Boat', store: true })
     const claim = new URL((await agent.call('POST', '/me/claim')).text('claim.url')).pathname
     const context = await browser.newContext(options)
@@ -62,11 +66,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         const { context, page, agent, id } = await claimed({ javaScriptEnabled })
         await page.getByRole('link', { name: 'Boat' }).click()
         await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
-        await tab(page, 'Versions').click()
-        await page.getByRole('link', { name: 'Changes of version 2' }).click()
+        await tab(page, 'Version history').click()
+        await page.getByRole('link', { name: 'Compare version 2' }).click()
         expect(await page.textContent('.removed')).toMatch(/−\s*Removed\s*<h1>first<\/h1>/)
         expect(await page.textContent('.added')).toMatch(/\+\s*Added\s*<h1>second<\/h1>/)
-        await tab(page, 'Versions').click()
+        await tab(page, 'Version history').click()
         await button(page, 'Restore version 1').click()
         expect(await page.textContent('.versions-list li')).toContain('Version 1 again.')
         const html = (await agent.call('GET', `/apps/${id}/html`)).body
@@ -124,7 +128,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       await fill(agent, id)
       const look = async (path: string): Promise<void> => {
         await page.goto(origin + path)
-        expect([path, ...(await violationsOn(page))]).toEqual([path])
+        expect([path, ...(await findViolations(page))]).toEqual([path])
       }
       for (const path of pathsOf(agent, id)) await look(path)
       expect(ran).toEqual([])
@@ -135,7 +139,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       expect(await page.evaluate<string>(ground)).not.toStartWith('rgba')
       await page.emulateMedia({ forcedColors: 'none' })
       await agent.call('PATCH', `/apps/${id}`, { title: 'W'.repeat(80) })
-      const other = await t.person('bea')
+      const other = await t.agent('bea')
       const claim = new URL((await other.call('POST', '/me/claim')).text('claim.url')).pathname
       for (const path of [`/studio/${id}/listing`, claim]) await look(path)
       await agent.call('DELETE', `/apps/${id}`)
@@ -153,7 +157,7 @@ const drawn = `document.querySelector('h1').textContent + ' ' +
   [...document.querySelectorAll('canvas')].filter((one) => one.getBoundingClientRect().width > 0).length +
   ' ' + self.origin`
 
-const pathsOf = ({ handle }: Person, id: string): string[] => [
+const pathsOf = ({ handle }: TestAgent, id: string): string[] => [
   ...['', '/apps', '/ledger', '/notes'].map((list) => `/agents/${handle}${list}`),
   ...['', '/versions', '/changes', '/assets', '/listing', '/safety'].map(
     (name) => `/studio/${id}${name}`,
@@ -161,7 +165,7 @@ const pathsOf = ({ handle }: Person, id: string): string[] => [
 ]
 
 /** Puts payloads into every field that the studio shows. */
-async function fill(agent: Person, id: string): Promise<void> {
+async function fill(agent: TestAgent, id: string): Promise<void> {
   const [text = ''] = payloads
   const asks = payloads
     .slice(0, 20)

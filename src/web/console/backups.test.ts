@@ -11,18 +11,18 @@ import { ApiError } from '../../errors.ts'
 import { backupsMax } from '../../limits.ts'
 import { restoreBackup } from '../../operator/backup.ts'
 import { listBackups } from '../../operator/console-backups.ts'
-import { type Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type FormBrowser, hiddenFields, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 let dir = ''
-let h: TestHouse
-let olga: Browser
+let h: TestServer
+let olga: FormBrowser
 let id = ''
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
-  h = await openTestHouse({}, { db: await openEngine({ dataDir: dir }) })
-  id = await (await h.person('ann')).publish({ title: 'Boats' })
-  olga = await operating(h)
+  h = await startTestServer({}, { db: await openEngine({ dataDir: dir }) })
+  id = await (await h.agent('ann')).publish({ title: 'Boats' })
+  olga = await signInOperator(h)
 })
 afterEach(async () => {
   await h.close()
@@ -51,7 +51,7 @@ async function make(): Promise<string> {
 }
 
 async function act(name: string, what: string) {
-  const { token = '' } = hidden(await page(), place)
+  const { token = '' } = hiddenFields(await page(), place)
   return olga.send(`${place}/${name}`, { token, act: what })
 }
 
@@ -83,7 +83,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     const config = loadConfig({ DATA_DIR: join(dir, 'other') }, {})
     const back = await restoreBackup(config, join(dir, `berth-${name}`), systemClock)
     expect(back.text).toContain('the database and 1 file,')
-    const cy = await signedUp(h, 'cyrus', '198.51.100.7')
+    const cy = await signUp(h, 'cyrus', '198.51.100.7')
     expect((await cy.open(`${place}/${name}`)).status).toBe(404)
   })
 
@@ -96,7 +96,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     writeFileSync(damaged, 'something else')
     await act(name, 'check')
     expect(await ended()).toContain('is damaged.')
-    expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
     expect((await act(name, 'restore')).status).toBe(404)
     expect((await act(name, 'remove')).status).toBe(303)
     expect(readdirSync(folder())).toEqual([])
@@ -107,7 +107,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
   })
 
   test('reports busy, too many and incomplete backups and rejects other paths', async () => {
-    const { token = '' } = hidden(await page(), place)
+    const { token = '' } = hiddenFields(await page(), place)
     const both = await Promise.all([olga.send(place, { token }), olga.send(place, { token })])
     expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409])
     await ended()
@@ -123,8 +123,8 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     for (let at = 1; at < backupsMax - 1; at += 1) {
       mkdirSync(folder(`2026-02-01T00-00-00-${String(at).padStart(3, '0')}Z`))
     }
-    h.clock.turn(1_000)
+    h.clock.advance(1_000)
     const full = await olga.send(place, { token })
-    expect([full.status, said(full)]).toEqual([400, expect.stringContaining('Remove one first')])
+    expect([full.status, alertText(full)]).toEqual([400, expect.stringContaining('Remove one first')])
   })
 })

@@ -4,17 +4,17 @@ import { minute } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
 import { createReport } from '../../hosting/reports/reports.ts'
 import { recordMetrics } from '../../operator/metrics-history.ts'
-import { Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
-import { password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { FormBrowser, hiddenFields, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
 
-async function open(settings = {}): Promise<TestHouse> {
-  const ctx = await openTestHouse(settings)
+async function open(settings = {}): Promise<TestServer> {
+  const ctx = await startTestServer(settings)
   opened.push(ctx)
   return ctx
 }
@@ -35,16 +35,16 @@ const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann', '/
   (path) => `/console${path}`,
 )
 
-const decide = (browser: Browser, path: string, decision: string, why = '') =>
+const decide = (browser: FormBrowser, path: string, decision: string, why = '') =>
   browser.fill(path, path, { decision, why })
 
 describe('access', () => {
   test('serves the operator only and redirects to sign-in', async () => {
     const h = await open({ OPERATOR_TOKEN: 'hush-hush', MARGIN_PERCENT: '20' })
-    const ann = await h.person('ann')
+    const ann = await h.agent('ann')
     const id = await ann.publish({ title: 'Boats <b>' })
-    const olga = await operating(h)
-    const cy = await signedUp(h, 'cyrus', '198.51.100.7')
+    const olga = await signInOperator(h)
+    const cy = await signUp(h, 'cyrus', '198.51.100.7')
     const nowhere = await cy.open('/console/nowhere')
     const all = [...pages, `/console/apps/${id}`, '/console/agents/ann', '/console/people/cyrus']
     for (const path of all) {
@@ -56,7 +56,7 @@ describe('access', () => {
       expect(String(page.body)).not.toContain('<b>')
       const other = await cy.open(path)
       expect([path, other.status, other.body]).toEqual([path, 404, nowhere.body])
-      const guest = await new Browser(h).open(path)
+      const guest = await new FormBrowser(h).open(path)
       const next = encodeURIComponent(path)
       expect([guest.status, guest.headers.get('location')]).toEqual([303, `/sign-in?next=${next}`])
     }
@@ -82,15 +82,15 @@ describe('access', () => {
 
   test('requires the session’s token and the origin on every form', async () => {
     const h = await open()
-    const ann = await h.person('ann')
+    const ann = await h.agent('ann')
     const id = await ann.publish()
-    const olga = await operating(h)
-    const cy = await signedUp(h, 'cyrus', '198.51.100.7')
+    const olga = await signInOperator(h)
+    const cy = await signUp(h, 'cyrus', '198.51.100.7')
     const action = '/console/rescan'
-    const { token = '' } = hidden(String((await olga.open('/console/queue')).body), action)
-    const theirs = hidden(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const { token = '' } = hiddenFields(String((await olga.open('/console/queue')).body), action)
+    const theirs = hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
     const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
-    const before = await h.kept()
+    const before = await h.snapshot()
     for (const path of [...posts, `/console/apps/${id}`, '/console/backups/x']) {
       for (const [values, more, wanted] of [
         [{ ...takedown }, {}, 403],
@@ -101,7 +101,7 @@ describe('access', () => {
         expect([path, (await olga.send(path, values, more)).status]).toEqual([path, wanted])
       }
       expect((await cy.send(path, { ...takedown, token: theirs })).status).toBe(404)
-      expect((await new Browser(h).send(path, takedown)).status).toBe(303)
+      expect((await new FormBrowser(h).send(path, takedown)).status).toBe(303)
     }
     const app = `/console/apps/${id}`
     expect((await olga.send(app, { token, decision: 'suspend', why: 'x' })).status).toBe(404)
@@ -113,14 +113,14 @@ describe('access', () => {
     const sha256 = 'x'.repeat(64)
     const block = { token, decision: 'block', sha256, why: 'spam' }
     expect((await olga.send('/console/blocklist', block)).status).toBe(400)
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
   })
 })
 
 describe('moderation', () => {
   test('logs a report, quarantine, takedown, appeal and restore with names', async () => {
     const h = await open()
-    const [ann, olga] = [await h.person('ann'), await operating(h)]
+    const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
     const id = await ann.publish({ title: 'Boats', store: true })
     expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
     await createReport(
@@ -138,24 +138,24 @@ describe('moderation', () => {
     expect(page).toContain(`/a/${id}/versions/1`)
 
     expect((await decide(olga, path, 'hold', 'A look first')).headers.get('location')).toBe(path)
-    expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
     const preview = await olga.open(`/a/${id}/versions/1`)
     expect(preview.status).toBe(200)
-    expect((await h.visit('GET', `/a/${id}/versions/1`)).status).toBe(404)
+    expect((await h.request('GET', `/a/${id}/versions/1`)).status).toBe(404)
     expect(String((await olga.open(path)).body)).toContain('A look first')
 
-    h.clock.turn(minute)
+    h.clock.advance(minute)
     expect((await decide(olga, path, 'takedown', 'It is a copy')).status).toBe(303)
-    h.clock.turn(minute)
+    h.clock.advance(minute)
     expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
     const again = await decide(olga, path, 'takedown', 'It is a copy')
-    expect([again.status, said(again)]).toEqual([
+    expect([again.status, alertText(again)]).toEqual([
       400,
       expect.stringContaining('this was already decided'),
     ])
     await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
     expect(String((await olga.open('/console/queue')).body)).toContain('appeal')
-    expect(said(await decide(olga, path, 'deny'))).toStartWith('Enter a reason')
+    expect(alertText(await decide(olga, path, 'deny'))).toStartWith('Enter a reason')
     expect((await decide(olga, path, 'grant', 'So you did')).status).toBe(303)
     expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
     expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
@@ -173,7 +173,7 @@ describe('moderation', () => {
 
   test('suspends agents, blocks pages and rescans all apps', async () => {
     const h = await open()
-    const [ann, olga] = [await h.person('ann'), await operating(h)]
+    const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
     const id = await ann.publish({ title: 'Boats' })
     const path = `/console/agents/${ann.handle}`
     expect((await decide(olga, path, 'suspend')).status).toBe(400)
@@ -211,13 +211,13 @@ const typed = ({ body }: { body: unknown }, name: string): (string | undefined)[
 
 test('keeps the typed reason and hash after an error', async () => {
   const h = await open()
-  const [ann, olga] = [await h.person('ann'), await operating(h)]
-  await signedUp(h, 'cyrus', '198.51.100.7')
+  const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
+  await signUp(h, 'cyrus', '198.51.100.7')
   const id = await ann.publish({ title: 'Boats', store: true })
   const path = `/console/apps/${id}`
   const why = 'Three visitors wrote that it asks for a password.'
   const early = await decide(olga, path, 'restore', why)
-  expect([said(early), ...typed(early, 'why')]).toEqual([
+  expect([alertText(early), ...typed(early, 'why')]).toEqual([
     expect.stringMatching(/^Nothing changed: this was already decided/),
     why,
   ])
@@ -233,7 +233,7 @@ test('keeps the typed reason and hash after an error', async () => {
   const block = (sha256: string) =>
     olga.fill('/console/queue', '/console/blocklist', { decision: 'block', sha256, why })
   const refused = await block('9f86d081')
-  expect(said(refused)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
+  expect(alertText(refused)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
   expect([typed(refused, 'sha256'), typed(refused, 'why')]).toEqual([['9f86d081'], [why]])
   // Some programs print hashes in upper case.
   expect((await block('9F'.repeat(32))).status).toBe(303)
@@ -242,13 +242,13 @@ test('keeps the typed reason and hash after an error', async () => {
 describe('grants', () => {
   test('confirms the recipient and grants once', async () => {
     const h = await open()
-    const [ann, olga] = [await h.person('ann'), await operating(h)]
+    const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
     const ask = '/console/grants?to=%40ann&usd=0.25'
     const page = String((await olga.open(ask)).body)
     expect(page).toContain('@ann')
     expect(page).toContain('400 credits')
     expect(page).toContain('650 credits')
-    const fields = hidden(page, '/console/grants')
+    const fields = hiddenFields(page, '/console/grants')
     const send = () => olga.send('/console/grants', fields)
     for (const given of [...(await Promise.all([send(), send(), send()])), await send()]) {
       expect(given.headers.get('location')).toBe('/console/grants?done=%40ann')
@@ -261,10 +261,10 @@ describe('grants', () => {
     const other = await olga.send('/console/grants', { ...fields, usd: '5' })
     expect(other.status).toBe(409)
 
-    const before = await h.kept()
+    const before = await h.snapshot()
     for (const usd of ['0', '-1', 'x', '1e9', '1000001', '0.0000000001', '9'.repeat(12)]) {
       const bad = await olga.open(`/console/grants?to=%40ann&usd=${usd}`)
-      expect([usd, bad.status, said(bad)]).toEqual([
+      expect([usd, bad.status, alertText(bad)]).toEqual([
         usd,
         400,
         expect.stringMatching(/USD .* 1,000,000\.$/),
@@ -272,19 +272,19 @@ describe('grants', () => {
       expect((await olga.send('/console/grants', { ...fields, usd })).status).toBe(400)
     }
     const nobody = await olga.open('/console/grants?to=nobody&usd=1')
-    expect([nobody.status, said(nobody)]).toEqual([
+    expect([nobody.status, alertText(nobody)]).toEqual([
       400,
       'No agent, person or gateway account has this name.',
     ])
     expect((await olga.send('/console/grants', { ...fields, ref: '' })).status).toBe(400)
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
   })
 
   test('grants to people and gateway accounts', async () => {
     const h = await open()
-    const olga = await operating(h)
-    await signedUp(h, 'cyrus', '198.51.100.7')
-    const made = await h.visit('POST', '/accounts/create', { body: {} })
+    const olga = await signInOperator(h)
+    await signUp(h, 'cyrus', '198.51.100.7')
+    const made = await h.request('POST', '/accounts/create', { body: {} })
     const account = made.text('credit_id')
     for (const [to, name] of [
       ['CYRUS', 'cyrus'],
@@ -294,7 +294,7 @@ describe('grants', () => {
       const given = await olga.fill(
         ask,
         '/console/grants',
-        hidden(String((await olga.open(ask)).body), '/console/grants'),
+        hiddenFields(String((await olga.open(ask)).body), '/console/grants'),
       )
       expect(given.headers.get('location')).toBe(`/console/grants?done=${name}`)
     }
@@ -306,7 +306,7 @@ describe('grants', () => {
 
 test('pages lists without repeating rows', async () => {
   const h = await open()
-  const olga = await operating(h)
+  const olga = await signInOperator(h)
   const handles: string[] = []
   for (let at = 0; at < 65; at += 1) {
     const handle = `agent-${at}`
@@ -327,11 +327,11 @@ test('pages lists without repeating rows', async () => {
 
 test('charts measurements with their units', async () => {
   const h = await open()
-  const [ann, olga] = [await h.person('ann'), await operating(h)]
+  const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
   expect(String((await olga.open('/console')).body)).toContain('No data yet')
   await recordMetrics(h.ctx)
   for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
-  h.clock.turn(minute)
+  h.clock.advance(minute)
   await recordMetrics(h.ctx)
   const page = String((await olga.open('/console')).body)
   expect(page).toContain('Requests per minute, the last three hours. Now 0 requests, peak 5')
@@ -342,7 +342,7 @@ test('charts measurements with their units', async () => {
 
 test('shows upstream prices, our prices and the margin', async () => {
   const h = await open({ MARGIN_PERCENT: '20' })
-  const olga = await operating(h)
+  const olga = await signInOperator(h)
   const page = String((await olga.open('/console/models?q=demo/chat')).body)
   expect(page).toContain('$0.10 <span class="small">/ 1M input tokens')
   expect(page).toContain('$0.12 <span class="small">/ 1M input tokens')
@@ -352,18 +352,18 @@ test('shows upstream prices, our prices and the margin', async () => {
 
 test('lets the operator sign in and free space on a full disk', async () => {
   const h = await open()
-  const ann = await h.person('ann')
+  const ann = await h.agent('ann')
   const id = await ann.publish()
-  await operating(h)
+  await signInOperator(h)
   h.ctx.storage.requireFreeSpace = () => {
     throw new ApiError('try_again', { why: 'the disk is full' })
   }
   const name = 'olga'
-  const olga = new Browser(h)
+  const olga = new FormBrowser(h)
   expect((await olga.fill('/sign-in', '/sign-in', { name, password })).status).toBe(303)
   expect((await decide(olga, `/console/apps/${id}`, 'takedown', 'malware')).status).toBe(303)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
-  const cy = new Browser(h, '198.51.100.7')
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
+  const cy = new FormBrowser(h, '198.51.100.7')
   expect((await cy.fill('/sign-up', '/sign-up', { name: 'cyrus', password })).status).toBe(503)
   expect((await ann.call('POST', '/apps', { html: '<title>Boats</title>' })).status).toBe(503)
 })

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { formToken } from '../../hosting/people/session-user.ts'
-import { holdUp } from '../../testing/held-up.ts'
-import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
-import { password } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
+import { FormBrowser, formType, hiddenFields, origin, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
@@ -15,8 +15,8 @@ afterEach(async () => {
 /** These tests hash many passwords, which is slow. */
 const hashesMs = 60_000
 
-async function open(settings = {}): Promise<TestHouse> {
-  const ctx = await openTestHouse(settings)
+async function open(settings = {}): Promise<TestServer> {
+  const ctx = await startTestServer(settings)
   opened.push(ctx)
   return ctx
 }
@@ -27,19 +27,19 @@ const costOf = (hash: string): string => hash.split('$').slice(0, 4).join('$')
 describe('attacks', () => {
   test('bad_sign_in: one message for a wrong name and a wrong password, after one hash', async () => {
     const h = await open()
-    await signedUp(h, 'olga')
+    await signUp(h, 'olga')
     const verify = spyOn(Bun.password, 'verify')
     const pages = new Set<string>()
     const hashes: string[] = []
     for (const name of ['olga', 'nobody', 'a b']) {
-      const browser = new Browser(h)
-      const fields = hidden(String((await browser.open('/sign-in')).body), '/sign-in')
+      const browser = new FormBrowser(h)
+      const fields = hiddenFields(String((await browser.open('/sign-in')).body), '/sign-in')
       verify.mockClear()
       const answer = await browser.send('/sign-in', { ...fields, name, password: 'wrong password' })
       // The hash dominates the response time, so that timing reveals nothing.
       hashes.push(...verify.mock.calls.map(([, hash]) => costOf(String(hash))))
       expect(answer.status).toBe(401)
-      pages.add(said(answer))
+      pages.add(alertText(answer))
       const text = String(answer.body).replaceAll(/(value|data-options)="[^"]*"/g, '')
       pages.add(text)
     }
@@ -50,9 +50,9 @@ describe('attacks', () => {
 
   test('sign_in_locked: brute force by name and address, one at a time or at once', async () => {
     const h = await open()
-    await signedUp(h, 'olga')
-    const cy = new Browser(h, '198.51.100.66')
-    const fields = hidden(String((await cy.open('/sign-in')).body), '/sign-in')
+    await signUp(h, 'olga')
+    const cy = new FormBrowser(h, '198.51.100.66')
+    const fields = hiddenFields(String((await cy.open('/sign-in')).body), '/sign-in')
     const guess = (secret: string) =>
       cy.send('/sign-in', { ...fields, name: 'olga', password: secret })
     const all = await Promise.all(Array.from({ length: 14 }, (_, at) => guess(`guess ${at} of it`)))
@@ -62,15 +62,15 @@ describe('attacks', () => {
     expect(locked.status).toBe(429)
     expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(
-      (await new Browser(h).fill('/sign-in', '/sign-in', { name: 'olga', password })).status,
+      (await new FormBrowser(h).fill('/sign-in', '/sign-in', { name: 'olga', password })).status,
     ).toBe(303)
-    h.clock.turn(30 * 60_000)
+    h.clock.advance(30 * 60_000)
     expect((await guess(password)).status).toBe(303)
-    const eve = new Browser(h, '198.51.100.66')
-    const empty = hidden(String((await eve.open('/sign-up')).body), '/sign-up')
+    const eve = new FormBrowser(h, '198.51.100.66')
+    const empty = hiddenFields(String((await eve.open('/sign-up')).body), '/sign-up')
     for (let at = 0; at < 31; at += 1)
       await eve.send('/sign-up', { ...empty, name: '', password: '' })
-    const many = await new Browser(h, '198.51.100.66').fill('/sign-up', '/sign-up', {
+    const many = await new FormBrowser(h, '198.51.100.66').fill('/sign-up', '/sign-up', {
       name: 'bea',
       password,
     })
@@ -79,10 +79,10 @@ describe('attacks', () => {
 
   test('cross_site: rejects missing and foreign tokens, other origins and GET', async () => {
     const h = await open()
-    const [olga, cy] = [await signedUp(h, 'olga'), await signedUp(h, 'cyrus')]
-    const token = hidden(String((await cy.open('/account')).body), '/account/keys').token ?? ''
-    const own = hidden(String((await olga.open('/account')).body), '/account/keys').token ?? ''
-    const before = await h.kept()
+    const [olga, cy] = [await signUp(h, 'olga'), await signUp(h, 'cyrus')]
+    const token = hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const own = hiddenFields(String((await olga.open('/account')).body), '/account/keys').token ?? ''
+    const before = await h.snapshot()
     const tries = [
       await olga.send('/account/keys', { name: 'mine' }),
       await olga.send('/account/keys', { name: 'mine', token: '' }),
@@ -104,7 +104,7 @@ describe('attacks', () => {
         { 'sec-fetch-site': 'same-site' },
       ),
       await olga.send('/sign-out', { token }),
-      await new Browser(h).send('/sign-in', { name: 'olga', password }),
+      await new FormBrowser(h).send('/sign-in', { name: 'olga', password }),
     ]
     expect(tries.map(({ status }) => status)).toEqual(Array<number>(tries.length).fill(403))
     const json = { cookie: `berth=${olga.cookie()}`, origin: 'https://evil.example' }
@@ -113,7 +113,7 @@ describe('attacks', () => {
     for (const path of ['/sign-out', '/account/keys', '/wallet/keys', '/agents/ann/release']) {
       expect((await olga.open(path)).status).toBe(404)
     }
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
     expect((await olga.send('/account/keys', { name: 'mine', token: own })).status).toBe(200)
   })
 
@@ -121,7 +121,7 @@ describe('attacks', () => {
     'open redirects: nowhere but to pages of ours',
     async () => {
       const h = await open()
-      await signedUp(h, 'olga')
+      await signUp(h, 'olga')
       const bad = [
         '//evil.example',
         'https://evil.example',
@@ -138,16 +138,16 @@ describe('attacks', () => {
         '/api/on',
         '/a/AAAAAAAAAAAA',
       ]) {
-        const browser = new Browser(h)
+        const browser = new FormBrowser(h)
         const page = `/sign-in?next=${encodeURIComponent(next)}`
         const first = await browser.fill(page, '/sign-in', { name: 'olga', password })
         expect(first.headers.get('location')).toBe('/agents')
         expect((await browser.open(page)).headers.get('location')).toBe('/agents')
-        const other = new Browser(h)
+        const other = new FormBrowser(h)
         const sent = await other.fill('/sign-in', '/sign-in', { name: 'olga', password, next })
         expect(sent.headers.get('location')).toBe('/agents')
       }
-      const good = await new Browser(h).fill(
+      const good = await new FormBrowser(h).fill(
         '/sign-in?next=%2Fclaim%2FAAAA-BBBB-CCCC',
         '/sign-in',
         {
@@ -162,9 +162,9 @@ describe('attacks', () => {
 
   test('rejects large, repeated, excessive and malformed form data', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
-    const token = hidden(String((await olga.open('/account')).body), '/account/keys').token ?? ''
-    const before = await h.kept()
+    const olga = await signUp(h, 'olga')
+    const token = hiddenFields(String((await olga.open('/account')).body), '/account/keys').token ?? ''
+    const before = await h.snapshot()
     const send = async (body: string, type = formType) =>
       (await olga.send('/account/keys', body, type)).status
     expect(await send(`token=${token}&name=${'x'.repeat(20_000)}`)).toBe(413)
@@ -186,15 +186,15 @@ describe('attacks', () => {
       expect((await olga.open(`/claim/a${odd}`)).status).toBe(404)
       expect((await olga.open(`/welcome/a${odd}`)).status).toBe(404)
     }
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
   })
 
   test('denies framing, caching and foreign scripts on private pages', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
+    const olga = await signUp(h, 'olga')
     for (const path of ['/account', '/agents', '/wallet', '/sign-in', '/recover']) {
       const { headers } = await (
-        path.startsWith('/s') || path.startsWith('/r') ? new Browser(h) : olga
+        path.startsWith('/s') || path.startsWith('/r') ? new FormBrowser(h) : olga
       ).open(path)
       const csp = headers.get('content-security-policy') ?? ''
       expect(csp).toContain("frame-ancestors 'none'")
@@ -208,12 +208,12 @@ describe('attacks', () => {
     const settings = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
     const h = await open(settings)
     const says = (from: string, name = 'olga@corp.example') =>
-      h.visit('GET', '/account', { from, headers: { 'remote-user': name } })
+      h.request('GET', '/account', { from, headers: { 'remote-user': name } })
     expect((await says('203.0.113.5')).status).toBe(303)
-    expect((await h.visit('GET', '/account', { from: '10.0.0.1' })).status).toBe(303)
+    expect((await h.request('GET', '/account', { from: '10.0.0.1' })).status).toBe(303)
     const spoofed = { 'remote-user': 'olga', 'x-forwarded-for': '10.0.0.1' }
     expect(
-      (await h.visit('GET', '/account', { from: '203.0.113.5', headers: spoofed })).status,
+      (await h.request('GET', '/account', { from: '203.0.113.5', headers: spoofed })).status,
     ).toBe(303)
     expect((await says('10.0.0.1', '<b>')).status).toBe(303)
     const page = await says('10.0.0.1')
@@ -224,16 +224,16 @@ describe('attacks', () => {
     expect((await h.call('GET', '/people/me', me)).body).toMatchObject({
       name: 'olga@corp.example',
     })
-    const { token = '' } = hidden(String(page.body), '/account/keys')
+    const { token = '' } = hiddenFields(String(page.body), '/account/keys')
     const keys = (from: string) =>
-      h.visit('POST', '/account/keys', {
+      h.request('POST', '/account/keys', {
         from,
         body: new URLSearchParams({ token }).toString(),
         headers: { ...formType, origin, 'remote-user': 'olga@corp.example' },
       })
     expect((await keys('10.0.0.1')).status).toBe(200)
     expect((await keys('203.0.113.5')).status).toBe(303)
-    const cy = new Browser(h)
+    const cy = new FormBrowser(h)
     expect((await cy.send('/sign-up', { name: 'cyrus', password })).status).toBe(403)
     expect(String((await cy.open('/sign-in')).body)).not.toContain('type="password"')
   })
@@ -242,15 +242,15 @@ describe('attacks', () => {
     const h = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
     const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const olga = { from: '10.0.0.1', headers: { 'remote-user': 'olga' } }
-    const { token = '' } = hidden(String((await h.visit('GET', link, olga)).body), link)
-    const cy = new Browser(h)
+    const { token = '' } = hiddenFields(String((await h.request('GET', link, olga)).body), link)
+    const cy = new FormBrowser(h)
     expect(String((await cy.open(link)).body)).not.toContain('type="password"')
     const guest = formToken(h.ctx, `guest ${cy.cookie('berth_form')}`)
     expect((await cy.send(link, { token: guest, name: 'cyrus', password })).status).toBe(403)
     const body = new URLSearchParams({ token }).toString()
     const headers = { ...formType, origin, ...olga.headers }
-    expect((await h.visit('POST', link, { from: '10.0.0.1', body, headers })).status).toBe(303)
-    expect((await h.visit('GET', '/console', olga)).status).toBe(200)
+    expect((await h.request('POST', link, { from: '10.0.0.1', body, headers })).status).toBe(303)
+    expect((await h.request('GET', '/console', olga)).status).toBe(200)
   })
 })
 
@@ -259,18 +259,18 @@ describe('bad_sign_in: an old password during a password change', () => {
   const owners = 'only olga knows this'
 
   /** Recovers Olga's account while a thief's request waits for its password check. */
-  async function recovered(send: (thief: Browser, token: string) => ReturnType<Browser['send']>) {
+  async function recovered(send: (thief: FormBrowser, token: string) => ReturnType<FormBrowser['send']>) {
     const h = await open()
-    const made = await new Browser(h).fill('/sign-up', '/sign-up', stolen)
+    const made = await new FormBrowser(h).fill('/sign-up', '/sign-up', stolen)
     const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){2}/.exec(String(made.body)) ?? []
-    const thief = new Browser(h, '198.51.100.66')
+    const thief = new FormBrowser(h, '198.51.100.66')
     await thief.fill('/sign-in', '/sign-in', stolen)
-    const { token = '' } = hidden(String((await thief.open('/account')).body), '/account/password')
+    const { token = '' } = hiddenFields(String((await thief.open('/account')).body), '/account/password')
     const verify = spyOn(Bun.password, 'verify')
-    const look = holdUp(Bun.password, 'verify')
+    const look = pauseMethod(Bun.password, 'verify')
     const sent = send(thief, token)
     await look.begun
-    const own = new Browser(h)
+    const own = new FormBrowser(h)
     const back = await own.fill('/recover', '/recover', { name: 'olga', code, password: owners })
     look.go()
     const answer = await sent
@@ -279,7 +279,7 @@ describe('bad_sign_in: an old password during a password change', () => {
     expect([(await own.open('/account')).status, (await thief.open('/account')).status]).toEqual([
       200, 303,
     ])
-    const again = await new Browser(h).fill('/sign-in', '/sign-in', {
+    const again = await new FormBrowser(h).fill('/sign-in', '/sign-in', {
       name: 'olga',
       password: owners,
     })
@@ -303,10 +303,10 @@ describe('bad_sign_in: an old password during a password change', () => {
 
   test('loses against the first of two password changes', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
-    const other = new Browser(h)
+    const olga = await signUp(h, 'olga')
+    const other = new FormBrowser(h)
     await other.fill('/sign-in', '/sign-in', stolen)
-    const change = (from: Browser, wanted: string) =>
+    const change = (from: FormBrowser, wanted: string) =>
       from.fill('/account', '/account/password', { password, wanted })
     const both = await Promise.all([change(olga, owners), change(other, 'another of olga')])
     expect(both.map(({ status }) => status).sort()).toEqual([303, 401])

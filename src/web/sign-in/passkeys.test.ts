@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
-import { Authenticator, optionsIn } from '../../testing/authenticator.ts'
-import { Browser, hidden, origin, said, signedUp } from '../../testing/pages.ts'
-import { password } from '../../testing/people.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { Authenticator, optionsIn } from '../../testing/fakes/authenticator.ts'
+import { FormBrowser, hiddenFields, origin, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { type TestResponse, startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
 
-async function open(settings = {}): Promise<TestHouse> {
-  const ctx = await openTestHouse(settings)
+async function open(settings = {}): Promise<TestServer> {
+  const ctx = await startTestServer(settings)
   opened.push(ctx)
   return ctx
 }
@@ -19,26 +19,26 @@ async function open(settings = {}): Promise<TestHouse> {
 const minute = 60_000
 
 /** Adds a passkey on the account page. */
-async function add(browser: Browser, device: Authenticator, odd = {}): Promise<Answer> {
+async function add(browser: FormBrowser, device: Authenticator, odd = {}): Promise<TestResponse> {
   const page = (await browser.open('/account')).body
   const answer = await device.create(optionsIn(page), odd)
-  const { token = '' } = hidden(String(page), '/account/passkeys')
+  const { token = '' } = hiddenFields(String(page), '/account/passkeys')
   return browser.send('/account/passkeys', { token, name: 'Laptop', answer })
 }
 
 /** Signs in with a passkey on the sign-in page. */
-async function enter(browser: Browser, device: Authenticator, odd = {}): Promise<Answer> {
+async function enter(browser: FormBrowser, device: Authenticator, odd = {}): Promise<TestResponse> {
   const page = (await browser.open('/sign-in')).body
   const answer = await device.get(optionsIn(page), odd)
   return browser.send('/sign-in/passkey', {
-    ...hidden(String(page), '/sign-in/passkey'),
+    ...hiddenFields(String(page), '/sign-in/passkey'),
     answer,
   })
 }
 
 /** Signs Olga up with a passkey and out again. */
-async function withPasskey(h: TestHouse): Promise<{ device: Authenticator; olga: Browser }> {
-  const [olga, device] = [await signedUp(h, 'olga'), new Authenticator(origin)]
+async function withPasskey(h: TestServer): Promise<{ device: Authenticator; olga: FormBrowser }> {
+  const [olga, device] = [await signUp(h, 'olga'), new Authenticator(origin)]
   expect((await add(olga, device)).status).toBe(303)
   return { device, olga }
 }
@@ -48,23 +48,23 @@ describe('passkeys', () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
     expect(String((await olga.open('/account')).body)).toContain('Never')
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     const entered = await enter(other, device)
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/agents'])
     const page = String((await other.open('/account')).body)
     expect(page).toContain('<bdi>Laptop</bdi>')
     expect(page).not.toContain('Never')
-    const id = hidden(page, '/account/passkeys').remove ?? ''
-    const cy = await signedUp(h, 'cyrus')
+    const id = hiddenFields(page, '/account/passkeys').remove ?? ''
+    const cy = await signUp(h, 'cyrus')
     expect((await cy.fill('/account', '/account/passkeys', { remove: id })).status).toBe(404)
     expect((await other.fill('/account', '/account/passkeys', { remove: id })).status).toBe(303)
-    expect((await enter(new Browser(h), device)).status).toBe(401)
+    expect((await enter(new FormBrowser(h), device)).status).toBe(401)
   })
 
   test('starts a new session on sign-in', async () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
-    const planted = new Browser(h)
+    const planted = new FormBrowser(h)
     planted.set('berth', 'a'.repeat(40))
     await enter(planted, device)
     expect(planted.cookie()).toMatch(/^[A-Za-z0-9]{40}$/)
@@ -72,11 +72,11 @@ describe('passkeys', () => {
     // A stolen session cookie ends with the next sign-in.
     const before = olga.cookie() ?? ''
     const page = (await olga.open('/sign-in?again=yes&next=%2Faccount')).body
-    const fields = hidden(String(page), '/sign-in/passkey')
+    const fields = hiddenFields(String(page), '/sign-in/passkey')
     const answer = await device.get(optionsIn(page))
     const again = await olga.send('/sign-in/passkey', { ...fields, answer })
     expect(again.headers.get('location')).toBe('/account')
-    const thief = new Browser(h)
+    const thief = new FormBrowser(h)
     thief.set('berth', before)
     expect((await thief.open('/account')).status).toBe(303)
   })
@@ -84,8 +84,8 @@ describe('passkeys', () => {
   test('bad_passkey: rejects another origin, missing user verification, a copy, another person', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
-    expect((await enter(new Browser(h), device, { counter: 7 })).status).toBe(303)
-    const before = await h.kept()
+    expect((await enter(new FormBrowser(h), device, { counter: 7 })).status).toBe(303)
+    const before = await h.snapshot()
     const wrong: [string, object][] = [
       ['another site', { origin: 'https://evil.example' }],
       ['another site', { origin: 'http://localhost:3001' }],
@@ -97,22 +97,22 @@ describe('passkeys', () => {
       ['not registered for any account', { userHandle: 'AAAA' }],
     ]
     for (const [words, odd] of wrong) {
-      const answer = await enter(new Browser(h), device, odd)
-      expect([answer.status, said(answer)]).toEqual([401, expect.stringContaining(words)])
+      const answer = await enter(new FormBrowser(h), device, odd)
+      expect([answer.status, alertText(answer)]).toEqual([401, expect.stringContaining(words)])
     }
     const stranger = new Authenticator(origin)
-    const page = (await (await signedUp(h, 'cyrus')).open('/account')).body
+    const page = (await (await signUp(h, 'cyrus')).open('/account')).body
     await stranger.create(optionsIn(page))
-    expect(said(await enter(new Browser(h), stranger))).toContain('not registered for any account')
-    const now = await h.kept()
+    expect(alertText(await enter(new FormBrowser(h), stranger))).toContain('not registered for any account')
+    const now = await h.snapshot()
     expect(now).toMatchObject({ passkeys: Reflect.get(Object(before), 'passkeys') })
-    expect((await enter(new Browser(h), device, { counter: 8 })).status).toBe(303)
+    expect((await enter(new FormBrowser(h), device, { counter: 8 })).status).toBe(303)
   })
 
   test('bad_passkey: rejects missing, truncated and wrongly signed responses', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     const page = (await browser.open('/sign-in')).body
     const good = JSON.parse(await device.get(optionsIn(page)))
     const forged = JSON.parse(await new Authenticator(origin).get(optionsIn(page)))
@@ -131,7 +131,7 @@ describe('passkeys', () => {
       { ...good, response: { ...good.response, clientDataJSON: 'e30' } },
       { ...good, response: { ...good.response, clientDataJSON: '!' } },
     ]
-    const fields = hidden(String(page), '/sign-in/passkey')
+    const fields = hiddenFields(String(page), '/sign-in/passkey')
     for (const answer of [...bad.map((one) => JSON.stringify(one)), '', '{', '['.repeat(4_000)]) {
       expect((await browser.send('/sign-in/passkey', { ...fields, answer })).status).toBe(401)
     }
@@ -143,14 +143,14 @@ describe('passkeys', () => {
   test('sign_in_stale: rejects used, expired and foreign challenges', async () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
-    const [first, second] = [new Browser(h), new Browser(h)]
+    const [first, second] = [new FormBrowser(h), new FormBrowser(h)]
     const page = (await first.open('/sign-in')).body
     const options = optionsIn(page)
-    const fields = hidden(String(page), '/sign-in/passkey')
+    const fields = hiddenFields(String(page), '/sign-in/passkey')
     const answer = await device.get(options)
-    const theirs = hidden(String((await second.open('/sign-in')).body), '/sign-in/passkey')
+    const theirs = hiddenFields(String((await second.open('/sign-in')).body), '/sign-in/passkey')
     const stolen = await second.send('/sign-in/passkey', { ...theirs, answer })
-    expect([stolen.status, said(stolen)]).toEqual([400, expect.stringContaining('another browser')])
+    expect([stolen.status, alertText(stolen)]).toEqual([400, expect.stringContaining('another browser')])
     expect((await first.send('/sign-in/passkey', { ...fields, answer })).status).toBe(303)
     await first.fill('/account', '/sign-out', {})
     const replay = async (more: string) =>
@@ -163,16 +163,16 @@ describe('passkeys', () => {
     const late = await (await browserAt(h)).send(device, { challenge: challengeOf(adding) })
     expect(late.status).toBe(400)
     const slow = await browserAt(h)
-    h.clock.turn(15 * minute)
+    h.clock.advance(15 * minute)
     expect((await slow.send(device)).status).toBe(400)
   })
 
   test('accepts a challenge once under concurrency', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     const page = (await browser.open('/sign-in')).body
-    const fields = hidden(String(page), '/sign-in/passkey')
+    const fields = hiddenFields(String(page), '/sign-in/passkey')
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => device.get(optionsIn(page), { counter: 0 })),
     )
@@ -183,38 +183,38 @@ describe('passkeys', () => {
 
   test('sign_in_again: requires a fresh session and the same origin', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
+    const olga = await signUp(h, 'olga')
     const device = new Authenticator(origin)
     const page = String((await olga.open('/account')).body)
     const answer = await device.create(optionsIn(page))
-    const fields = { ...hidden(page, '/account/passkeys'), name: 'Laptop', answer }
-    const before = await h.kept()
+    const fields = { ...hiddenFields(page, '/account/passkeys'), name: 'Laptop', answer }
+    const before = await h.snapshot()
     const evil = { origin: 'https://evil.example' }
     expect((await olga.send('/account/passkeys', fields, evil)).status).toBe(403)
     expect((await olga.send('/account/passkeys', { ...fields, token: '' })).status).toBe(403)
     expect((await olga.send('/account/passkeys', { ...fields, name: ' ' })).status).toBe(400)
     expect((await olga.send('/account/passkeys', { ...fields, name: 'a\u0000' })).status).toBe(400)
     const wrong = await add(olga, new Authenticator('https://evil.example'))
-    expect([wrong.status, said(wrong)]).toEqual([401, expect.stringContaining('another site')])
+    expect([wrong.status, alertText(wrong)]).toEqual([401, expect.stringContaining('another site')])
     expect((await add(olga, device, { verified: false })).status).toBe(401)
-    h.clock.turn(15 * minute)
+    h.clock.advance(15 * minute)
     const stale = await olga.send('/account/passkeys', fields)
-    expect([stale.status, said(stale)]).toEqual([403, expect.stringContaining('Sign in again')])
+    expect([stale.status, alertText(stale)]).toEqual([403, expect.stringContaining('Sign in again')])
     expect(String(stale.body)).not.toContain('data-options')
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
     const again = { name: 'olga', password }
     await olga.fill('/sign-in?again=yes&next=%2Faccount', '/sign-in', again)
     expect((await add(olga, device)).status).toBe(303)
-    expect(said(await add(olga, device))).toContain('already registered')
+    expect(alertText(await add(olga, device))).toContain('already registered')
   })
 
   test('cross_site: rejects other origins, methods and repeated fields', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     const page = (await browser.open('/sign-in')).body
     const answer = await device.get(optionsIn(page))
-    const fields = { ...hidden(String(page), '/sign-in/passkey'), answer }
+    const fields = { ...hiddenFields(String(page), '/sign-in/passkey'), answer }
     const send = async (sent: Record<string, string> | string, more = {}) =>
       (await browser.send('/sign-in/passkey', sent, more)).status
     expect(await send({ ...fields, token: '' })).toBe(403)
@@ -228,7 +228,7 @@ describe('passkeys', () => {
 
   test('bad_request: allows at most 20 passkeys', async () => {
     const h = await open()
-    const olga = await signedUp(h, 'olga')
+    const olga = await signUp(h, 'olga')
     for (let at = 0; at < 20; at += 1) {
       expect((await add(olga, new Authenticator(origin))).status).toBe(303)
     }
@@ -238,12 +238,12 @@ describe('passkeys', () => {
   test('sign_in_locked: allows 60 wrong passkeys per hour and address', async () => {
     const h = await open()
     const { device } = await withPasskey(h)
-    const browser = new Browser(h, '198.51.100.66')
+    const browser = new FormBrowser(h, '198.51.100.66')
     const page = (await browser.open('/sign-in')).body
-    const fields = { ...hidden(String(page), '/sign-in/passkey'), answer: '{}' }
+    const fields = { ...hiddenFields(String(page), '/sign-in/passkey'), answer: '{}' }
     for (let at = 0; at < 60; at += 1) await browser.send('/sign-in/passkey', fields)
     expect((await enter(browser, device)).status).toBe(429)
-    expect((await enter(new Browser(h), device)).status).toBe(303)
+    expect((await enter(new FormBrowser(h), device)).status).toBe(303)
   })
 
   test('is unavailable over plain HTTP and behind a proxy', async () => {
@@ -253,13 +253,13 @@ describe('passkeys', () => {
       'https://[2001:db8::1]',
     ]) {
       const h = await open({ APP_URL })
-      expect(String((await new Browser(h).open('/sign-in')).body)).not.toContain('passkey-form')
+      expect(String((await new FormBrowser(h).open('/sign-in')).body)).not.toContain('passkey-form')
     }
     const h = await open({ APP_URL: 'https://berth.example:8443' })
-    const options = JSON.parse(optionsIn((await new Browser(h).open('/sign-in')).body))
+    const options = JSON.parse(optionsIn((await new FormBrowser(h).open('/sign-in')).body))
     expect(options).toMatchObject({ rpId: 'berth.example', userVerification: 'required' })
     const proxied = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
-    const sent = await new Browser(proxied).send('/sign-in/passkey', { answer: '{}' })
+    const sent = await new FormBrowser(proxied).send('/sign-in/passkey', { answer: '{}' })
     expect(sent.status).toBe(403)
   })
 })
@@ -267,10 +267,10 @@ describe('passkeys', () => {
 const challengeOf = (options: string): string => JSON.parse(options).challenge
 
 /** Opens the sign-in page and submits the response of a device. */
-async function browserAt(h: TestHouse) {
-  const browser = new Browser(h)
+async function browserAt(h: TestServer) {
+  const browser = new FormBrowser(h)
   const page = (await browser.open('/sign-in')).body
-  const fields = hidden(String(page), '/sign-in/passkey')
+  const fields = hiddenFields(String(page), '/sign-in/passkey')
   return {
     send: async (device: Authenticator, odd = {}) =>
       browser.send('/sign-in/passkey', {

@@ -1,19 +1,19 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
-import { type Claims, IdentityProvider } from '../../testing/identity-provider.ts'
-import { Browser, hidden, said, signedUp } from '../../testing/pages.ts'
-import { password } from '../../testing/people.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type Claims, IdentityProvider } from '../../testing/fakes/identity-provider.ts'
+import { FormBrowser, hiddenFields, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { type TestResponse, startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-async function open(options = {}, settings = {}): Promise<{ h: TestHouse; id: IdentityProvider }> {
+async function open(options = {}, settings = {}): Promise<{ h: TestServer; id: IdentityProvider }> {
   const id = new IdentityProvider(options)
-  const h = await openTestHouse({ ...id.settings, ...settings })
+  const h = await startTestServer({ ...id.settings, ...settings })
   closing.push(
     () => h.close(),
     () => id.close(),
@@ -24,29 +24,29 @@ async function open(options = {}, settings = {}): Promise<{ h: TestHouse; id: Id
 const ann: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor', email: 'ann@corp.example' }
 
 /** Runs the redirect to the provider and back. */
-async function enter(browser: Browser, id: IdentityProvider, claims = ann, odd = {}, next = '') {
+async function enter(browser: FormBrowser, id: IdentityProvider, claims = ann, odd = {}, next = '') {
   const left = await browser.open(`/sign-in/oidc${next && `?next=${encodeURIComponent(next)}`}`)
   expect(left.status).toBe(303)
   return browser.open(id.approve(left.headers.get('location'), claims, odd))
 }
 
-const nameIn = async (browser: Browser): Promise<string | undefined> =>
+const nameIn = async (browser: FormBrowser): Promise<string | undefined> =>
   /<h1>([^<]*)<\/h1>/.exec(String((await browser.open('/account')).body))?.[1]
 
-const linkIn = (page: Answer): string =>
+const linkIn = (page: TestResponse): string =>
   /href="(\/sign-in\/oidc\?link=[^"]+)"/.exec(String(page.body))?.[1] ?? ''
 
 describe('signing in at a provider', () => {
   test('creates an account once and signs in to it later', async () => {
     const { h, id } = await open()
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     expect(String((await browser.open('/sign-in')).body)).toContain('Sign in with Harbour ID')
-    expect(id.asked).toEqual([])
+    expect(id.requestedPaths).toEqual([])
     const made = await enter(browser, id)
     const codes = String(made.body).match(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}/g) ?? []
     expect([made.status, codes.length]).toEqual([200, 8])
     expect(await nameIn(browser)).toBe('ann.sailor')
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     const again = await enter(
       other,
       id,
@@ -56,20 +56,20 @@ describe('signing in at a provider', () => {
     )
     expect([again.status, again.headers.get('location')]).toEqual([303, '/wallet'])
     expect(await nameIn(other)).toBe('ann.sailor')
-    expect(id.asked.filter((path) => path.endsWith('configuration'))).toHaveLength(1)
+    expect(id.requestedPaths.filter((path) => path.endsWith('configuration'))).toHaveLength(1)
     // A recovery code sets a password when the provider is unavailable.
     const name = 'ann.sailor'
     const set = { name, code: codes[0] ?? '', password }
-    expect((await new Browser(h).fill('/recover', '/recover', set)).status).toBe(303)
-    const by = await new Browser(h).fill('/sign-in', '/sign-in', { name, password })
+    expect((await new FormBrowser(h).fill('/recover', '/recover', set)).status).toBe(303)
+    const by = await new FormBrowser(h).fill('/sign-in', '/sign-in', { name, password })
     expect(by.status).toBe(303)
   })
 
   test('does not sign in to existing accounts by name or email', async () => {
     const { h, id } = await open()
-    const olga = await signedUp(h, 'ann@corp.example')
-    const anne = await signedUp(h, 'ann.sailor')
-    const browser = new Browser(h)
+    const olga = await signUp(h, 'ann@corp.example')
+    const anne = await signUp(h, 'ann.sailor')
+    const browser = new FormBrowser(h)
     expect((await enter(browser, id)).status).toBe(200)
     expect(await nameIn(browser)).toMatch(/^annsailor-[a-z0-9]{12}$/)
     for (const [one, name] of [
@@ -78,10 +78,10 @@ describe('signing in at a provider', () => {
     ] as const) {
       expect(await nameIn(one)).toBe(name)
     }
-    const odd = new Browser(h)
+    const odd = new FormBrowser(h)
     await enter(odd, id, { sub: 'u-2', preferred_username: '<b>', email: 'x' })
     expect(await nameIn(odd)).toMatch(/^person-[a-z0-9]{12}$/)
-    const mail = new Browser(h)
+    const mail = new FormBrowser(h)
     await enter(mail, id, { sub: 'u-3', email: 'cy@corp.example' })
     expect(await nameIn(mail)).toBe('cy@corp.example')
   })
@@ -89,7 +89,7 @@ describe('signing in at a provider', () => {
   test('accepts provider sign-in on the operator’s link', async () => {
     const { h, id } = await open()
     const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     const page = String((await browser.open(link)).body)
     expect(page).toContain(`/sign-in/oidc?next=${encodeURIComponent(link)}`)
     const made = await enter(browser, id, ann, {}, link)
@@ -100,24 +100,24 @@ describe('signing in at a provider', () => {
 
   test('reads the name from the user info endpoint', async () => {
     const { h, id } = await open({ userInfo: true })
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     await enter(browser, id, { sub: 'bea' })
     expect(await nameIn(browser)).toBe('bea.told')
   })
 
   test('last_way_in, sign_in_again: changes sign-in methods without a password', async () => {
     const { h, id } = await open()
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     await enter(browser, id)
     const page = String((await browser.open('/account')).body)
-    const remove = hidden(page, '/account/identities').remove ?? ''
+    const remove = hiddenFields(page, '/account/identities').remove ?? ''
     expect(page).not.toContain('Current password')
     const unlink = () => browser.fill('/account', '/account/identities', { remove })
     const last = await unlink()
-    expect([last.status, said(last)]).toEqual([409, expect.stringContaining('only way to sign in')])
+    expect([last.status, alertText(last)]).toEqual([409, expect.stringContaining('only way to sign in')])
     const codes = () => browser.fill('/account', '/account/codes', {})
     expect((await codes()).status).toBe(200)
-    h.clock.turn(15 * 60_000)
+    h.clock.advance(15 * 60_000)
     const set = (wanted: string) => browser.fill('/account', '/account/password', { wanted })
     expect([(await codes()).status, (await set(password)).status]).toEqual([403, 403])
     await enter(browser, id)
@@ -127,10 +127,10 @@ describe('signing in at a provider', () => {
     expect((await set('another long password')).status).toBe(401)
     expect((await unlink()).status).toBe(303)
     const name = 'ann.sailor'
-    const by = await new Browser(h).fill('/sign-in', '/sign-in', { name, password })
+    const by = await new FormBrowser(h).fill('/sign-in', '/sign-in', { name, password })
     expect(by.status).toBe(303)
     // The identity now creates a new account.
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     await enter(other, id)
     expect(await nameIn(other)).toBe('ann@corp.example')
   })
@@ -139,12 +139,12 @@ describe('signing in at a provider', () => {
 describe('linking a provider', () => {
   test('deletes an account without a password after a fresh sign-in', async () => {
     const { h, id } = await open()
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     await enter(browser, id)
-    h.clock.turn(15 * 60_000)
+    h.clock.advance(15 * 60_000)
     const leave = () => browser.fill('/account', '/account/leave', { sure: 'yes' })
     const late = await leave()
-    expect([late.status, said(late)]).toEqual([403, expect.stringContaining('Sign in again')])
+    expect([late.status, alertText(late)]).toEqual([403, expect.stringContaining('Sign in again')])
     expect((await enter(browser, id)).status).toBe(303)
     expect(String((await leave()).body)).toContain('Account deleted')
     const anew = await enter(browser, id)
@@ -156,23 +156,23 @@ describe('linking a provider', () => {
 
   test('identity_taken: links an identity to one account, from its own session', async () => {
     const { h, id } = await open()
-    const olga = await signedUp(h, 'olga')
+    const olga = await signUp(h, 'olga')
     const link = linkIn(await olga.open('/account'))
     const left = await olga.open(link)
     const back = id.approve(left.headers.get('location'), ann)
     expect((await olga.open(back)).headers.get('location')).toBe('/account')
     expect(String((await olga.open('/account')).body)).toContain('<bdi>Ann.Sailor</bdi>')
-    const other = new Browser(h)
+    const other = new FormBrowser(h)
     await enter(other, id)
     expect(await nameIn(other)).toBe('olga')
     // The owner can link it again; other accounts cannot.
     expect(linkIn(await olga.open('/account'))).toBe('')
     const again = await olga.open(link)
     expect((await olga.open(id.approve(again.headers.get('location'), ann))).status).toBe(303)
-    const cy = await signedUp(h, 'cyrus')
+    const cy = await signUp(h, 'cyrus')
     const taken = await cy.open(linkIn(await cy.open('/account')))
     const refused = await cy.open(id.approve(taken.headers.get('location'), ann))
-    expect([refused.status, said(refused)]).toEqual([
+    expect([refused.status, alertText(refused)]).toEqual([
       409,
       expect.stringContaining('another account'),
     ])
@@ -181,22 +181,22 @@ describe('linking a provider', () => {
 
   test('sign_in_stale, sign_in_again: rejects foreign, expired and other sessions’ links', async () => {
     const { h, id } = await open()
-    const [olga, cy] = [await signedUp(h, 'olga'), await signedUp(h, 'cyrus')]
+    const [olga, cy] = [await signUp(h, 'olga'), await signUp(h, 'cyrus')]
     const link = linkIn(await olga.open('/account'))
     for (const bad of [link.replace('.', 'x'), '/sign-in/oidc?link=', '/sign-in/oidc?link=%00']) {
       expect((await olga.open(bad)).status).toBe(400)
     }
     expect((await cy.open(link)).status).toBe(400)
-    expect((await new Browser(h).open(link)).status).toBe(400)
-    const before = await h.kept()
+    expect((await new FormBrowser(h).open(link)).status).toBe(400)
+    const before = await h.snapshot()
     // Mallory starts the flow and makes Olga's browser finish it.
-    const mallory = await signedUp(h, 'mallory')
+    const mallory = await signUp(h, 'mallory')
     const theirs = await mallory.open(linkIn(await mallory.open('/account')))
     const planted = id.approve(theirs.headers.get('location'), { sub: 'mallory' })
     const mine = await olga.open(linkIn(await olga.open('/account')))
     expect((await olga.open(planted)).status).toBe(400)
     // A sign-in flow cannot become a link flow, and a link flow ends with its session.
-    const swapped = new Browser(h)
+    const swapped = new FormBrowser(h)
     swapped.set('berth_trip', (olga.cookie('berth_trip') ?? '').replace('.link.', '.in.'))
     const back = id.approve(mine.headers.get('location'), ann)
     expect((await swapped.open(back)).status).toBe(400)
@@ -206,11 +206,11 @@ describe('linking a provider', () => {
     await olga.fill('/sign-in', '/sign-in', { name: 'olga', password })
     olga.set('berth_trip', trip)
     expect((await olga.open(back)).status).toBe(400)
-    expect(await h.kept()).toMatchObject({ identities: Reflect.get(Object(before), 'identities') })
+    expect(await h.snapshot()).toMatchObject({ identities: Reflect.get(Object(before), 'identities') })
     const late = linkIn(await olga.open('/account'))
-    h.clock.turn(14 * 60_000)
+    h.clock.advance(14 * 60_000)
     expect((await olga.open(late)).status).toBe(303)
-    h.clock.turn(60_000)
+    h.clock.advance(60_000)
     expect((await olga.open(late)).status).toBe(400)
     expect(linkIn(await olga.open('/account'))).toBe('')
   })
@@ -219,7 +219,7 @@ describe('linking a provider', () => {
 describe('callback attacks', () => {
   test('sign_in_stale: rejects used, expired, forged and foreign states', async () => {
     const { h, id } = await open()
-    const [eve, olga] = [new Browser(h), new Browser(h)]
+    const [eve, olga] = [new FormBrowser(h), new FormBrowser(h)]
     const left = await eve.open('/sign-in/oidc')
     const back = id.approve(left.headers.get('location'), { sub: 'eve' })
     // Login CSRF: Eve makes Olga's browser finish Eve's flow.
@@ -227,13 +227,13 @@ describe('callback attacks', () => {
       if (open) await olga.open('/sign-in/oidc')
       const refused = await olga.open(back)
       expect([refused.status, olga.cookie()]).toEqual([400, undefined])
-      expect(said(refused)).toContain('another browser')
+      expect(alertText(refused)).toContain('another browser')
     }
     expect((await eve.open(back)).status).toBe(200)
     const used = eve.cookie()
     expect((await eve.open(back)).status).toBe(400)
     expect(eve.cookie()).toBe(used)
-    const fresh = new Browser(h)
+    const fresh = new FormBrowser(h)
     await fresh.open('/sign-in/oidc')
     for (const query of ['', '?state=', '?code=x&state=%00', `?state=${'x'.repeat(5_000)}`]) {
       expect((await fresh.open(`/sign-in/oidc/back${query}`)).status).toBe(400)
@@ -241,7 +241,7 @@ describe('callback attacks', () => {
     const slow = id.approve((await fresh.open('/sign-in/oidc')).headers.get('location'), ann)
     const twice = await fresh.open(`${slow}&state=x`)
     expect(twice.status).toBe(403)
-    h.clock.turn(15 * 60_000)
+    h.clock.advance(15 * 60_000)
     expect((await fresh.open(slow)).status).toBe(400)
     expect(fresh.cookie()).toBeUndefined()
   })
@@ -255,25 +255,25 @@ describe('callback attacks', () => {
       { nonce: 'x' },
       { forged: true },
     ]
-    const before = await h.kept()
+    const before = await h.snapshot()
     for (const odd of odds) {
-      const refused = await enter(new Browser(h), id, ann, odd)
-      expect([refused.status, said(refused)]).toEqual([
+      const refused = await enter(new FormBrowser(h), id, ann, odd)
+      expect([refused.status, alertText(refused)]).toEqual([
         403,
         expect.stringContaining('its response cannot be verified'),
       ])
     }
-    expect(said(await enter(new Browser(h), id, ann, { error: 'invalid_grant' }))).toContain(
+    expect(alertText(await enter(new FormBrowser(h), id, ann, { error: 'invalid_grant' }))).toContain(
       'invalid_grant',
     )
-    const browser = new Browser(h)
+    const browser = new FormBrowser(h)
     const left = new URL((await browser.open('/sign-in/oidc')).headers.get('location') ?? '')
     const state = left.searchParams.get('state') ?? ''
     const query = new URLSearchParams({ state, error: 'access_denied', error_description: '<b>' })
     const denied = await browser.open(`/sign-in/oidc/back?${query}`)
-    expect([denied.status, said(denied)]).toEqual([403, expect.stringContaining('access_denied')])
+    expect([denied.status, alertText(denied)]).toEqual([403, expect.stringContaining('access_denied')])
     expect(String(denied.body)).not.toContain('<b>')
-    const now = await h.kept()
+    const now = await h.snapshot()
     for (const table of ['people', 'sessions', 'identities']) {
       expect(Reflect.get(Object(now), table)).toEqual(Reflect.get(Object(before), table))
     }
@@ -281,9 +281,9 @@ describe('callback attacks', () => {
 
   test('redirects only to its own pages', async () => {
     const { h, id } = await open()
-    await enter(new Browser(h), id)
+    await enter(new FormBrowser(h), id)
     for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/api/on']) {
-      const browser = new Browser(h)
+      const browser = new FormBrowser(h)
       expect((await enter(browser, id, ann, {}, next)).headers.get('location')).toBe('/agents')
       const left = await browser.open('/sign-in/oidc?next=%2Fwallet')
       const [secret] = (browser.cookie('berth_trip') ?? '').split('.')
@@ -296,8 +296,8 @@ describe('callback attacks', () => {
 
   test('starts a new session and ends the previous one', async () => {
     const { h, id } = await open()
-    await enter(new Browser(h), id)
-    const browser = new Browser(h)
+    await enter(new FormBrowser(h), id)
+    const browser = new FormBrowser(h)
     browser.set('berth', 'a'.repeat(40))
     await enter(browser, id)
     const first = browser.cookie() ?? ''
@@ -310,20 +310,20 @@ describe('callback attacks', () => {
 
   test('sign_in_locked: allows 60 failures per hour and address', async () => {
     const { h, id } = await open()
-    const browser = new Browser(h, '198.51.100.66')
+    const browser = new FormBrowser(h, '198.51.100.66')
     await browser.open('/sign-in/oidc')
     for (let at = 0; at < 60; at += 1) await browser.open('/sign-in/oidc/back?state=x')
     const locked = await enter(browser, id)
     expect([locked.status, Number(locked.headers.get('retry-after')) > 0]).toEqual([429, true])
-    expect((await enter(new Browser(h), id)).status).toBe(200)
+    expect((await enter(new FormBrowser(h), id)).status).toBe(200)
   })
 
   test('ignores cookies that a sibling host plants', async () => {
     const { h, id } = await open({}, { APP_URL: 'https://berth.example' })
-    const left = await h.visit('GET', '/sign-in/oidc')
+    const left = await h.request('GET', '/sign-in/oidc')
     const [cookie = ''] = left.headers.getSetCookie()[0]?.split(';') ?? []
     const path = id.approve(left.headers.get('location'), ann)
-    const back = (planted: string) => h.visit('GET', path, { headers: { cookie: planted } })
+    const back = (planted: string) => h.request('GET', path, { headers: { cookie: planted } })
     // Browsers accept cookies with this prefix from this host only.
     expect((await back(cookie.replace('__Host-', ''))).status).toBe(400)
     expect((await back(cookie)).status).toBe(200)
@@ -331,7 +331,7 @@ describe('callback attacks', () => {
 
   test('binds the state cookie to this host', async () => {
     const { h } = await open({}, { APP_URL: 'https://berth.example' })
-    const left = await h.visit('GET', '/sign-in/oidc')
+    const left = await h.request('GET', '/sign-in/oidc')
     expect(left.headers.getSetCookie()[0]).toMatch(
       /^__Host-berth_trip=[A-Za-z0-9]{40}\.in\.[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900; Secure$/,
     )
@@ -352,37 +352,37 @@ describe('unavailable provider', () => {
   test('provider_silent: shows an error, keeps passwords working and retries later', async () => {
     const { h, id } = await open()
     id.turn('off')
-    const browser = await signedUp(h, 'olga')
+    const browser = await signUp(h, 'olga')
     await browser.fill('/account', '/sign-out', {})
     const silent = await browser.open('/sign-in/oidc')
-    expect([silent.status, said(silent)]).toEqual([503, expect.stringContaining('Try again')])
+    expect([silent.status, alertText(silent)]).toEqual([503, expect.stringContaining('Try again')])
     expect(String(silent.body)).toContain('name="password"')
-    const asked = id.asked.length
+    const asked = id.requestedPaths.length
     expect((await browser.open('/sign-in/oidc')).status).toBe(503)
-    expect(id.asked).toHaveLength(asked)
+    expect(id.requestedPaths).toHaveLength(asked)
     expect((await browser.fill('/sign-in', '/sign-in', { name: 'olga', password })).status).toBe(
       303,
     )
     id.turn('on')
-    h.clock.turn(6_000)
-    const other = new Browser(h)
+    h.clock.advance(6_000)
+    const other = new FormBrowser(h)
     const left = await other.open('/sign-in/oidc')
     expect(left.status).toBe(303)
     id.turn('off')
     expect((await other.open(id.approve(left.headers.get('location'), ann))).status).toBe(503)
     await id.close()
-    expect((await enter(new Browser(h), id)).status).toBe(503)
+    expect((await enter(new FormBrowser(h), id)).status).toBe(503)
   })
 
   test('is unavailable without settings and behind a proxy', async () => {
-    const h = await openTestHouse()
+    const h = await startTestServer()
     closing.push(() => h.close())
     const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
     const { h: proxied } = await open({}, proxy)
     for (const ctx of [h, proxied]) {
-      expect(String((await new Browser(ctx).open('/sign-in')).body)).not.toContain('/sign-in/oidc')
+      expect(String((await new FormBrowser(ctx).open('/sign-in')).body)).not.toContain('/sign-in/oidc')
       for (const path of ['/sign-in/oidc', '/sign-in/oidc/back?state=x&code=y']) {
-        expect((await new Browser(ctx).open(path)).status).toBe(404)
+        expect((await new FormBrowser(ctx).open(path)).status).toBe(404)
       }
     }
   })

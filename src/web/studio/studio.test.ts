@@ -1,24 +1,35 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { decideAppeal, quarantine, takeDown } from '../../hosting/moderation/moderation.ts'
-import { type Browser, claimedBy, hidden, origin, said, signedUp } from '../../testing/pages.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import {
+  alertText,
+  claimAgent,
+  type FormBrowser,
+  hiddenFields,
+  origin,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 const page = (word: string): string =>
   `<!doctype html>\n<title>Boat</title>\n<p>one</p>\n<p>${word}</p>\n`
 
-let h: TestHouse
-let ann: Person
-let olga: Browser
+let h: TestServer
+let ann: TestAgent
+let olga: FormBrowser
 let id = ''
 
 beforeEach(async () => {
-  h = await openTestHouse()
-  ann = await h.person('ann')
+  h = await startTestServer()
+  ann = await h.agent('ann')
   id = await ann.publish({ html: page('first'), title: 'Boat <b>', store: true })
   await ann.call('POST', `/apps/${id}/versions`, { html: page('second'), note: 'Faster <i>.' })
-  olga = await signedUp(h, 'olga')
-  await claimedBy(olga, ann)
+  olga = await signUp(h, 'olga')
+  await claimAgent(olga, ann)
 })
 afterEach(async () => {
   expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
@@ -34,7 +45,7 @@ const app = async (): Promise<unknown> => (await ann.call('GET', `/apps/${id}`))
 /** Submits a form with a file, as browsers do. */
 async function upload(name: string, file: Blob, token?: string) {
   const form = new FormData()
-  form.set('token', token ?? hidden(await open('assets'), at('upload')).token ?? '')
+  form.set('token', token ?? hiddenFields(await open('assets'), at('upload')).token ?? '')
   form.set('name', name)
   form.set('file', file, 'file.bin')
   const sent = new Response(form)
@@ -43,7 +54,7 @@ async function upload(name: string, file: Blob, token?: string) {
     origin,
     cookie: `berth=${olga.cookie()}`,
   }
-  return h.visit('POST', at('upload'), { body: await sent.bytes(), headers })
+  return h.request('POST', at('upload'), { body: await sent.bytes(), headers })
 }
 
 const png = Uint8Array.fromBase64(
@@ -60,27 +71,27 @@ const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
 
 describe('access', () => {
   test('hides apps of other people and redirects to sign-in', async () => {
-    const cy = await signedUp(h, 'cyrus')
+    const cy = await signUp(h, 'cyrus')
     const unknown = String((await cy.open('/studio/AAAAAAAAAAAA')).body)
     for (const name of names) {
       const answer = await cy.open(at(name))
       expect([name, answer.status, String(answer.body)]).toEqual([name, 404, unknown])
-      const guest = await h.visit('GET', at(name))
+      const guest = await h.request('GET', at(name))
       const next = `/sign-in?next=${encodeURIComponent(at(name))}`
       expect([guest.status, guest.headers.get('location')]).toEqual([303, next])
     }
-    const token = hidden(String((await cy.open('/agents')).body), '/claim').token ?? ''
-    const before = await h.kept()
+    const token = hiddenFields(String((await cy.open('/agents')).body), '/claim').token ?? ''
+    const before = await h.snapshot()
     for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
       const answer = await cy.send(at(name), { token, version: '1', text: 'x' })
       expect([name, answer.status]).toEqual([name, 404])
     }
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
   })
 
   test('cross_site: requires the token, the origin and POST', async () => {
-    const { token = '' } = hidden(await open('versions'), at('restore'))
-    const before = await h.kept()
+    const { token = '' } = hiddenFields(await open('versions'), at('restore'))
+    const before = await h.snapshot()
     const tries = [
       await olga.send(at('restore'), { version: '1' }),
       await olga.send(at('restore'), { version: '1', token }, { origin: 'https://evil.example' }),
@@ -91,14 +102,17 @@ describe('access', () => {
     expect((await olga.open(at('restore'))).status).toBe(404)
     expect((await olga.send(at('nothing'), { token })).status).toBe(404)
     expect((await olga.open(at('nothing'))).status).toBe(404)
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
   })
 
   test('has no studio for closed agents and is read-only for suspended ones', async () => {
     const { suspendAgent: suspend } = await import('../../hosting/agents/suspension.ts')
     await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
     const refused = await act('listing', 'explore', { store: 'no' })
-    expect([refused.status, said(refused)]).toEqual([403, expect.stringContaining('suspended')])
+    expect([refused.status, alertText(refused)]).toEqual([
+      403,
+      expect.stringContaining('suspended'),
+    ])
     await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', null))
     h.ctx.keys.forget()
     expect((await ann.call('DELETE', '/me')).status).toBe(200)
@@ -134,7 +148,7 @@ describe('versions', () => {
 
   test('pages older versions', async () => {
     for (let more = 0; more < 30; more += 1) {
-      h.clock.turn(3_600_000)
+      h.clock.advance(3_600_000)
       await ann.call('POST', `/apps/${id}/versions`, { html: page(`more ${more}`) })
     }
     const list = await open('versions')
@@ -161,7 +175,7 @@ describe('assets', () => {
       [picture, 'image/png'],
       [sound, 'audio/wav'],
     ] as const) {
-      const looked = await h.visit('GET', path.replaceAll('&amp;', '&'))
+      const looked = await h.request('GET', path.replaceAll('&amp;', '&'))
       expect([looked.status, looked.headers.get('content-type')]).toEqual([200, type])
     }
     expect((await upload('lamp.json', new Blob(['{"lit":true}']))).status).toBe(303)
@@ -173,18 +187,18 @@ describe('assets', () => {
   })
 
   test('bad_asset, bad_request, too_large: rejects invalid uploads', async () => {
-    const before = await h.kept()
+    const before = await h.snapshot()
     const unfit = await upload('x.png', new Blob(['<script>alert(1)</script>']))
-    expect([unfit.status, said(unfit)]).toEqual([422, expect.any(String)])
+    expect([unfit.status, alertText(unfit)]).toEqual([422, expect.any(String)])
     expect((await upload('../x.json', new Blob(['1']))).status).toBe(400)
     expect((await upload('x.json', new Blob([]))).status).toBe(400)
     expect((await upload('x.json', new Blob([new Uint8Array(4 * 1_048_576 + 1)]))).status).toBe(413)
     expect((await upload('x.json', new Blob([new Uint8Array(5 * 1_048_576)]))).status).toBe(413)
-    const { token = '' } = hidden(await open('assets'), at('upload'))
+    const { token = '' } = hiddenFields(await open('assets'), at('upload'))
     expect((await olga.send(at('remove'), { token, name: 'none.png' })).status).toBe(404)
     const odd = { 'content-type': 'multipart/form-data; boundary=x' }
     expect((await olga.send(at('upload'), `token=${token}`, odd)).status).toBe(400)
-    expect(await h.kept()).toEqual(before)
+    expect(await h.snapshot()).toEqual(before)
   })
 })
 
@@ -224,19 +238,19 @@ describe('listing', () => {
     const html = '<!doctype html><meta http-equiv=refresh content="0;url=https://evil.example/">'
     await ann.call('POST', `/apps/${id}/versions`, { html })
     const answer = await act('listing', 'explore', { store: 'yes' })
-    expect([answer.status, said(answer)]).toEqual([422, expect.stringContaining('Explore')])
+    expect([answer.status, alertText(answer)]).toEqual([422, expect.stringContaining('Explore')])
   })
 
   test('keeps the typed values after an error', async () => {
     const typed = { title: ' ', description: 'A long\r\n<story>', shelf: 'art' }
     const details = await act('listing', 'details', typed)
-    expect([details.status, said(details)]).toEqual([400, 'Enter a title.'])
+    expect([details.status, alertText(details)]).toEqual([400, 'Enter a title.'])
     expect(String(details.body)).toContain('A long\r\n&lt;story&gt;</textarea>')
     expect(String(details.body)).toMatch(/value="art"\s+selected/)
     expect(String(details.body)).not.toMatch(/name="comments" value="yes"\s+checked/)
     for (const priceRemix of ['', '2.5', '100001']) {
       const terms = await act('listing', 'remix', { remix: 'price', priceRemix })
-      expect(said(terms)).toBe('Enter a remix price of 1 to 100,000 whole credits.')
+      expect(alertText(terms)).toBe('Enter a remix price of 1 to 100,000 whole credits.')
       expect(String(terms.body)).toMatch(/value="price"\s+selected/)
       expect(String(terms.body)).toMatch(new RegExp(`name="priceRemix"\\s+value="${priceRemix}"`))
     }
@@ -245,7 +259,7 @@ describe('listing', () => {
 
   test('restores a deleted app', async () => {
     expect((await act('listing', 'delete')).status).toBe(303)
-    expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
     const gone = await olga.open(at('versions'))
     expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('deleted on')])
     expect((await act('', 'undelete')).headers.get('location')).toBe(at())
@@ -256,14 +270,14 @@ describe('listing', () => {
 describe('analytics and safety', () => {
   test('charts opens by day and shows remixes and earnings', async () => {
     await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
-    const ben = await h.person('ben')
+    const ben = await h.agent('ben')
     await ben.call('POST', `/apps/${id}/remix`)
     for (const from of ['198.51.100.1', '198.51.100.2']) {
-      await h.visit('GET', `/a/${id}/data`, { from })
+      await h.request('GET', `/a/${id}/data`, { from })
     }
     const { flushOpens: writeOpens } = await import('../../hosting/apps/opens.ts')
     await writeOpens(h.ctx)
-    h.clock.turn(86_400_000)
+    h.clock.advance(86_400_000)
     const drawn = await open()
     expect(drawn).toContain('2 opens in 30 days, peak 2 a day')
     expect(drawn).toContain('<title>4 May: 2 opens</title>')
@@ -276,7 +290,7 @@ describe('analytics and safety', () => {
     const list = await open('safety')
     expect(list).toContain('net.external')
     expect(list).toMatch(/class="found">\s*<td>5<\/td>\s*<td>\s*<mark><code>&lt;script src=/)
-    h.clock.turn(60_000)
+    h.clock.advance(60_000)
     expect(String((await act('safety', 'rescan')).body)).toContain('Safety check completed.')
     expect(await open('safety')).toContain('12:01 UTC')
   })
@@ -285,7 +299,7 @@ describe('analytics and safety', () => {
     expect(
       (
         await olga.send(at('appeal'), {
-          ...hidden(await open('safety'), at('rescan')),
+          ...hiddenFields(await open('safety'), at('rescan')),
           text: 'x',
         })
       ).status,
@@ -293,7 +307,7 @@ describe('analytics and safety', () => {
     await quarantine(h.ctx, id, 'it looks <odd>')
     expect(await open()).toContain('Quarantined: <bdi>it looks &lt;odd&gt;.</bdi>')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
-    const before = hidden(await open('safety'), at('appeal'))
+    const before = hiddenFields(await open('safety'), at('appeal'))
     expect((await act('safety', 'appeal', { text: 'It is\r\na <story>.' })).status).toBe(303)
     const appealed = await open('safety')
     expect(appealed).toContain('It is\na &lt;story&gt;.')
@@ -302,17 +316,20 @@ describe('analytics and safety', () => {
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
     await decideAppeal(h.ctx, id, false, 'It is <odd>.')
     expect(await open('safety')).toContain('The appeal was denied: <bdi>It is &lt;odd&gt;.</bdi>')
-    h.clock.turn(1_000)
+    h.clock.advance(1_000)
     await takeDown(h.ctx, id, 'phishing')
     for (const name of names) {
       const gone = await olga.open(at(name))
       expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])
     }
     const refused = await olga.send(at('restore'), {
-      ...hidden(await open(), at('appeal')),
+      ...hiddenFields(await open(), at('appeal')),
       version: '1',
     })
-    expect([refused.status, said(refused)]).toEqual([410, expect.stringContaining('taken down')])
+    expect([refused.status, alertText(refused)]).toEqual([
+      410,
+      expect.stringContaining('taken down'),
+    ])
     expect((await act('', 'appeal', { text: 'It is a story.' })).status).toBe(303)
     expect(await open()).toContain('Appeal submitted on')
   })

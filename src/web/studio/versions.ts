@@ -52,7 +52,7 @@ function versionItem(studio: Studio, { version, created, via, note, bytes }: Ver
         href="/a/${app.id}/versions/${version}"
         aria-label="Preview version ${version}"
         >Preview</a
-      >${version > 1 && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Changes of version ${version}">Compare</a>`}${
+      >${version > 1 && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
         version !== app.version && form(req.token, studioPath(studio, 'restore'), restore, 'act')
       }
     </div>

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { listHistory } from '../../gateway/usage/history.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
-import { type Browser, hidden, said, signedUp } from '../../testing/pages.ts'
-import { fund } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type FormBrowser, hiddenFields, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { fund } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const path = '/wallet/playground'
 
-let h: TestHouse
-let olga: Browser
-let cy: Browser
+let h: TestServer
+let olga: FormBrowser
+let cy: FormBrowser
 beforeAll(async () => {
-  h = await openTestHouse()
-  olga = await signedUp(h, 'olga')
-  cy = await signedUp(h, 'cyrus')
+  h = await startTestServer()
+  olga = await signUp(h, 'olga')
+  cy = await signUp(h, 'cyrus')
   const person = await findByName(h.ctx, 'olga')
   if (person) await fund(h.ctx, person, 1n)
 })
@@ -24,7 +24,7 @@ afterAll(() => h.close())
 const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }
 
 /** Submits the form of a page with changed values. */
-const send = (browser: Browser, values: Record<string, string>) =>
+const send = (browser: FormBrowser, values: Record<string, string>) =>
   browser.fill(path, path, { ...draft, ...values })
 
 async function walletOf(name: string) {
@@ -36,7 +36,7 @@ async function walletOf(name: string) {
 
 /** Returns the conversation in the form. */
 function turnsIn(page: unknown): string {
-  const text = hidden(String(page), path).turns ?? ''
+  const text = hiddenFields(String(page), path).turns ?? ''
   return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>')
 }
 
@@ -91,7 +91,7 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
     const plain = await send(browser, { text: 'Hello "there"', ...values })
     const streamed = await send(browser, { text: 'Hello "there"', ...values, stream: 'yes' })
     expect(streamed.status).toBe(plain.status)
-    const sentence = said(plain).replaceAll('&quot;', '"')
+    const sentence = alertText(plain).replaceAll('&quot;', '"')
     // The stream flag is part of the request, so the hold differs.
     const wordsOf = (text: string) => text.replace(/cost up to [\d.]+/, 'cost')
     expect(wordsOf(streamed.text('error.message'))).toBe(wordsOf(sentence))
@@ -128,10 +128,10 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
 })
 
 test('rejects other origins, other sessions and larger forms', async () => {
-  const { token = '' } = hidden(String((await olga.open(path)).body), path)
-  const its = hidden(String((await cy.open(path)).body), path).token ?? ''
+  const { token = '' } = hiddenFields(String((await olga.open(path)).body), path)
+  const its = hiddenFields(String((await cy.open(path)).body), path).token ?? ''
   const fields = { ...draft, text: 'Hello' }
-  const kept = await h.kept()
+  const kept = await h.snapshot()
   const tries = [
     await olga.send(path, fields),
     await olga.send(path, { ...fields, token: its }),
@@ -142,12 +142,12 @@ test('rejects other origins, other sessions and larger forms', async () => {
   const large = { ...fields, token, text: 'x'.repeat(1_100_000) }
   expect((await olga.send(path, large)).status).toBe(413)
   expect((await olga.send(path, `token=${token}&text=a&text=b`)).status).toBe(400)
-  expect(await h.kept()).toEqual(kept)
+  expect(await h.snapshot()).toEqual(kept)
 })
 
 test('counts as gateway requests of the client address', async () => {
-  const other = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '2' })
-  const bea = await signedUp(other, 'beatrice')
+  const other = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '2' })
+  const bea = await signUp(other, 'beatrice')
   const ask = () => bea.fill(path, path, { ...draft, text: 'Hello' })
   const statuses = [(await ask()).status, (await ask()).status]
   const third = await ask()
@@ -157,7 +157,7 @@ test('counts as gateway requests of the client address', async () => {
     429,
     '60',
   ])
-  expect(said(third)).toContain('limit of 2 requests per minute')
+  expect(alertText(third)).toContain('limit of 2 requests per minute')
   await other.close()
 })
 

@@ -4,23 +4,23 @@ import { nano } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { insertUse } from '../../models/history.ts'
-import { type Browser, origin, said, signedUp } from '../../testing/pages.ts'
-import { fund } from '../../testing/people.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { type FormBrowser, origin, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { fund } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
 
-let h: TestHouse
-let olga: Browser
-let cy: Browser
+let h: TestServer
+let olga: FormBrowser
+let cy: FormBrowser
 beforeAll(async () => {
-  h = await openTestHouse({ DAILY_CAP_CREDITS: '300' })
-  olga = await signedUp(h, 'olga')
-  cy = await signedUp(h, 'cyrus')
+  h = await startTestServer({ DAILY_CAP_CREDITS: '300' })
+  olga = await signUp(h, 'olga')
+  cy = await signUp(h, 'cyrus')
 })
 afterAll(() => h.close())
 
-const bodyOf = async (browser: Browser, path: string): Promise<string> =>
+const bodyOf = async (browser: FormBrowser, path: string): Promise<string> =>
   String((await browser.open(path)).body)
 
 async function wallet(name: string, usd = 0n): Promise<string> {
@@ -43,7 +43,7 @@ test('creates a key with a daily limit, spends, changes and revokes it, and show
   expect(await bodyOf(olga, '/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
   const key = await newKey({ name: 'laptop', dailyCap: '0' })
   const prefix = key.slice(0, 11)
-  const ask = () => h.visit('POST', '/v1/chat/completions', { key, body: chat })
+  const ask = () => h.request('POST', '/v1/chat/completions', { key, body: chat })
   expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
   expect(await bodyOf(olga, '/wallet')).toContain('never used')
   for (const dailyCap of ['-1', 'x', '1e9']) {
@@ -57,7 +57,7 @@ test('creates a key with a daily limit, spends, changes and revokes it, and show
   expect(page).toContain('value="12.5"')
   expect(page).toMatch(/last used <time datetime="2026-05-04">4 May 2026/)
   expect((await keys({ cap: prefix })).status).toBe(303)
-  expect(await h.visit('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+  expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
     data: [{ id: prefix, daily_cap: null, name: 'laptop' }],
   })
   expect((await keys({ revoke: prefix })).status).toBe(303)
@@ -66,18 +66,18 @@ test('creates a key with a daily limit, spends, changes and revokes it, and show
 
 test('does not change or revoke keys of other people or malformed prefixes', async () => {
   const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
-  const kept = await h.kept()
+  const kept = await h.snapshot()
   for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
     expect((await keys({ revoke: odd }, cy)).status).toBe(404)
     const capped = await keys({ cap: odd, dailyCap: '1' }, cy)
-    expect([capped.status, said(capped)]).toEqual([404, expect.stringContaining('was not found')])
+    expect([capped.status, alertText(capped)]).toEqual([404, expect.stringContaining('was not found')])
   }
-  expect(await h.kept()).toEqual(kept)
+  expect(await h.snapshot()).toEqual(kept)
 })
 
 test('keeps the typed values after an error', async () => {
   const made = await keys({ name: 'my <key>', dailyCap: '10000000000' })
-  expect([made.status, said(made)]).toEqual([400, expect.stringContaining('below 1,000,000,000')])
+  expect([made.status, alertText(made)]).toEqual([400, expect.stringContaining('below 1,000,000,000')])
   expect(String(made.body)).toMatch(/name="name"\s+value="my &lt;key&gt;"/)
   expect(String(made.body)).toMatch(/name="dailyCap"\s+value="10000000000"/)
   const cap = (await newKey({ name: 'other' })).slice(0, 11)
@@ -139,7 +139,7 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
 })
 
 test('pages and filters usage and exports the CSV of the API', async () => {
-  const bea = await signedUp(h, 'beatrice')
+  const bea = await signUp(h, 'beatrice')
   const account = await wallet('beatrice')
   expect(await bodyOf(bea, '/wallet/history')).toContain('No usage yet')
   await h.ctx.db.tx(async (db) => {
@@ -172,9 +172,9 @@ test('pages and filters usage and exports the CSV of the API', async () => {
   expect(csv.headers.get('cache-control')).toBe('no-store')
   const made = await bea.fill('/wallet', '/wallet/keys', { name: '', dailyCap: '' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  const wanted = await h.visit('GET', `/queries/history?format=csv&${some}`, { key })
+  const wanted = await h.request('GET', `/queries/history?format=csv&${some}`, { key })
   expect(csv.body).toBe(wanted.body)
-  const all = await h.visit('GET', '/queries/history?format=csv', { key })
+  const all = await h.request('GET', '/queries/history?format=csv', { key })
   expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
   for (const query of ['model=none', 'to=2020-01-01']) {
     expect(await bodyOf(bea, `/wallet/history?${query}`)).toContain('No matching requests')
@@ -188,13 +188,13 @@ test('pages and filters usage and exports the CSV of the API', async () => {
 })
 
 test('pages the transactions', async () => {
-  const dee = await signedUp(h, 'deedee')
+  const dee = await signUp(h, 'deedee')
   expect(await bodyOf(dee, '/wallet/ledger')).toContain('No transactions yet')
   await wallet('deedee', 1n)
   const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   for (let at = 0; at < 55; at += 1) {
-    await h.visit('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
+    await h.request('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
   }
   const first = await bodyOf(dee, '/wallet/ledger')
   expect(first).toMatch(
@@ -217,11 +217,11 @@ test('pages the transactions', async () => {
 })
 
 test('formats large amounts exactly', async () => {
-  const max = await signedUp(h, 'maximilian')
+  const max = await signUp(h, 'maximilian')
   await wallet('maximilian', 999_999n)
   const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  await h.visit('POST', '/chat/completions', { key, body: chat })
+  await h.request('POST', '/chat/completions', { key, body: chat })
   const left = /data-label="Balance"[^>]*>([^<]+)</.exec(await bodyOf(max, '/wallet/ledger'))?.[1]
   expect(left).toMatch(/^999,998,999\.99\d{1,4}$/)
   expect(await bodyOf(max, '/wallet')).toMatch(/\$999,998\.99999\d+</)
@@ -229,7 +229,7 @@ test('formats large amounts exactly', async () => {
 
 test('requires a session and explains how to add credits', async () => {
   for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
-    const answer = await h.visit('GET', `/wallet${path}`, { headers: { origin } })
+    const answer = await h.request('GET', `/wallet${path}`, { headers: { origin } })
     expect([path, answer.status]).toEqual([path, 303])
     expect(answer.headers.get('location')).toStartWith('/sign-in')
   }
