@@ -28,7 +28,7 @@ const storingTests = [
   'src/testing/contract.test.ts',
   'src/testing/openapi.test.ts',
   'src/testing/properties.test.ts',
-  'src/testing/refusals.test.ts',
+  'src/testing/errors.test.ts',
 ]
 
 /** Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. */

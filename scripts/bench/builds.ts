@@ -2,7 +2,11 @@ import { stopwatch } from '../../src/core/time.ts'
 import type { GenerateRequest } from '../../src/generators/generate.ts'
 import { Generators } from '../../src/generators/generators.ts'
 import { checkPage } from '../../src/hosting/apps/builds/page-checks.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../src/testing/test-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../src/testing/fixtures/test-server.ts'
 import { beside } from './builds/beside.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
@@ -11,7 +15,7 @@ import { atMost, type BenchRow } from './row.ts'
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
 const list = { prompt: 'a packing list with tent, boots and a map' }
 const agents = 41
-const open = (more: object = {}) => openTestHouse({ BUILDS_PER_HOUR: '0', ...more })
+const open = (more: object = {}) => startTestServer({ BUILDS_PER_HOUR: '0', ...more })
 
 async function msOf(work: () => Promise<unknown>): Promise<number> {
   const begun = stopwatch()
@@ -19,9 +23,9 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
   return stopwatch() - begun
 }
 
-async function people(ctx: TestHouse): Promise<Person[]> {
+async function people(ctx: TestServer): Promise<TestAgent[]> {
   const names = Array.from({ length: agents }, (_, at) => `worker-${at}`)
-  return Promise.all(names.map((name) => ctx.person(name)))
+  return Promise.all(names.map((name) => ctx.agent(name)))
 }
 
 /** Each agent publishes 2 KB and begins a build, in turns; nothing is worked on. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { inspectNow } from '../../src/scan/inspection.ts'
-import { bigPage } from '../../src/testing/big-page.ts'
+import { bigPage } from '../../src/testing/fixtures/big-page.ts'
 import { countSyncs } from './gateway/syncs.ts'
 import { cpuNs, median, quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'

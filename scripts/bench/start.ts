@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { rssKib } from '../../src/testing/running.ts'
+import { rssKib } from '../../src/testing/processes/server-process.ts'
 import { median } from './load/load.ts'
 import { spawnServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { rssKib } from '../../src/testing/running.ts'
-import { streamMany } from '../../src/testing/streams.ts'
+import { openManyStreams } from '../../src/testing/processes/many-streams.ts'
+import { rssKib } from '../../src/testing/processes/server-process.ts'
 import { chatAt, serveGateway } from './gateway/served.ts'
 import { syncMs } from './gateway/syncs.ts'
 import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
@@ -96,7 +96,7 @@ async function openStream({ port, request }: Target, keys: string[], at: number)
 async function many(): Promise<BenchRow[]> {
   const count = 2_000
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
-  const { sockets, done } = await streamMany(join(dir, 'data'), count)
+  const { sockets, done } = await openManyStreams(join(dir, 'data'), count)
   rmSync(dir, { recursive: true })
   return [
     atLeast('2,000 live streams: sockets', sockets, count, ''),

@@ -1,11 +1,11 @@
-import { browsers, newEnough, type Wanted } from '../../src/testing/browsers/browser.ts'
+import { browsers, findPath, type BrowserSpec } from '../../src/testing/browsers/browser.ts'
 
 /**
  * Installs Debian's Chromium, Firefox and WebKitGTK for the browser tests, as root and with apt.
  * Elsewhere it prints the command to install them. `run` returns whether a command succeeded.
  */
 export async function installBrowsers(run: (command: string[]) => Promise<boolean>) {
-  const missing = (): Wanted[] => Object.values(browsers).filter((one) => !newEnough(one))
+  const missing = (): BrowserSpec[] => Object.values(browsers).filter((one) => !findPath(one))
   const names = missing().flatMap(({ packages }) => packages)
   if (names.length === 0) return true
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type ForClients, serveForClients } from '../../src/testing/clients/serving.ts'
+import { type ClientServer, startClientServer } from '../../src/testing/clients/server.ts'
 
 /** A coding agent of npm, and how it is told of a gateway. */
 export interface Agent {
@@ -24,7 +24,7 @@ const runMs = 120_000
  */
 export async function run(agent: Agent): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'berth-agent-'))
-  const berth = await serveForClients()
+  const berth = await startClientServer()
   try {
     const said = await ask(agent, berth, home)
     const cost = await berth.spent()
@@ -37,7 +37,7 @@ export async function run(agent: Agent): Promise<void> {
   }
 }
 
-async function ask(agent: Agent, { baseUrls, key }: ForClients, home: string): Promise<string> {
+async function ask(agent: Agent, { baseUrls, key }: ClientServer, home: string): Promise<string> {
   const [baseUrl = ''] = baseUrls
   const work = join(home, 'work')
   mkdirSync(work)

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { randomBelow } from '../../src/core/ids.ts'
-import { killBuilds } from '../../src/testing/build-kills.ts'
+import { killDuringBuilds } from '../../src/testing/processes/build-kills.ts'
 
 const atOnce = 12
 const rounds = Number(Bun.argv[2] ?? 200)
@@ -18,7 +18,11 @@ console.log(`builds: ${rounds} rounds, seed ${seed}`)
 try {
   // Some at a time, so that what was proved is told when a later one fails.
   for (let done = 0; done < rounds; done += atOnce) {
-    const killed = await killBuilds(join(dir, 'data'), Math.min(atOnce, rounds - done), seed + done)
+    const killed = await killDuringBuilds(
+      join(dir, 'data'),
+      Math.min(atOnce, rounds - done),
+      seed + done,
+    )
     const counts = Object.groupBy(killed, ({ ends }) => ends.join(', '))
     const told = Object.entries(counts).map(([ends, all = []]) => `${all.length}x ${ends}`)
     console.log(`builds: ${done + killed.length} rounds: ${told.join('; ')}`)

@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { streamMany } from '../../src/testing/streams.ts'
+import { openManyStreams } from '../../src/testing/processes/many-streams.ts'
 
 const count = Number(Bun.argv[2] ?? 2_000)
 const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 try {
-  const { sockets, done, rssMb, idleMb, held } = await streamMany(join(dir, 'data'), count)
+  const { sockets, done, rssMb, idleMb, held } = await openManyStreams(join(dir, 'data'), count)
   const each = ((rssMb - idleMb) * 1_024) / count
   console.log(`streams: ${sockets} sockets, ${done} of ${count} whole, ${held} USD held`)
   console.log(

@@ -60,7 +60,9 @@ const emptyType = /^(Asked|Wanted|Said|Told|Kept|Made|Sent|Carried|Fit|Found|Tak
 const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/
 
 export const vocabulary = (tree: Source[]): Finding[] =>
-  tree.flatMap((source) => [...inPath(source), ...inNames(source), ...inComments(source)])
+  tree
+    .filter(({ path }) => path !== 'scripts/tidy/vocabulary.ts')
+    .flatMap((source) => [...inPath(source), ...inNames(source), ...inComments(source)])
 
 const wordsOf = (name: string): string[] =>
   name
@@ -92,18 +94,20 @@ function inNames(source: Source): Finding[] {
   return found
 }
 
-/** A name that this code chose: what it only reads may be another program's. */
-const isDeclared = (node: ts.Identifier): boolean =>
-  (ts.isVariableDeclaration(node.parent) ||
-    ts.isParameter(node.parent) ||
-    ts.isBindingElement(node.parent) ||
-    ts.isFunctionLike(node.parent) ||
-    ts.isClassDeclaration(node.parent) ||
-    ts.isPropertyDeclaration(node.parent) ||
-    ts.isPropertySignature(node.parent) ||
-    ts.isPropertyAssignment(node.parent) ||
-    isTypeName(node)) &&
-  node.parent.name === node
+/** A name that this code chose: a name that it only reads may be another program's. */
+const isDeclared = ({ parent, ...node }: ts.Identifier): boolean =>
+  (ts.isVariableDeclaration(parent) ||
+    ts.isParameter(parent) ||
+    ts.isBindingElement(parent) ||
+    ts.isFunctionDeclaration(parent) ||
+    ts.isMethodDeclaration(parent) ||
+    ts.isPropertyDeclaration(parent) ||
+    ts.isPropertySignature(parent) ||
+    ts.isPropertyAssignment(parent) ||
+    ts.isInterfaceDeclaration(parent) ||
+    ts.isTypeAliasDeclaration(parent) ||
+    ts.isClassDeclaration(parent)) &&
+  parent.name?.pos === node.pos
 
 const isTypeName = ({ parent }: ts.Identifier): boolean =>
   ts.isInterfaceDeclaration(parent) ||

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { newId } from '../core/ids.ts'
-import { readPublic } from '../core/public.ts'
+import { readPublic } from '../core/public-files.ts'
 import { systemClock } from '../core/time.ts'
 import { findBrowser } from '../testing/browsers/browser.ts'
 import { previewPages } from '../viewer/preview-page.ts'

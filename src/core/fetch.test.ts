@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { caught } from '../testing/caught.ts'
-import { inside } from '../testing/inside.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { internalHosts } from '../testing/fixtures/internal-hosts.ts'
 import {
   fetchGuarded,
   GuardedFetchError,
@@ -11,7 +11,7 @@ import {
 } from './fetch.ts'
 
 describe('an address points outside', () => {
-  test.each(inside)('never as %s', (host) => {
+  test.each(internalHosts)('never as %s', (host) => {
     for (const url of [`http://${host}/`, `https://${host}:8443/a?b`, `http://x:y@${host}/`]) {
       expect(publicUrl(url)).toBeUndefined()
     }
@@ -100,7 +100,7 @@ describe('a guarded fetch', () => {
   const get = (url: string, net = netOf([outside]), more = {}) =>
     fetchGuarded(url, {}, { ...bounds, ...more }, never, net)
   const why = async (work: Promise<unknown>) => {
-    const error = await caught(work)
+    const error = await catchError(work)
     return error instanceof GuardedFetchError ? error.reason : String(error)
   }
 
@@ -110,7 +110,7 @@ describe('a guarded fetch', () => {
     expect(seen).toEqual([{ url: `${site}/a?b`, key: null }])
   })
 
-  test.each(inside)('opens no connection to %s', async (host) => {
+  test.each(internalHosts)('opens no connection to %s', async (host) => {
     const error = await why(fetchGuarded(`http://${host}:${canary.port}/`, {}, bounds, never))
     expect(['inside', 'address']).toContain(error.replace(/^.*ENOTFOUND.*$/, 'inside'))
     expect(touched).toBe(0)

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 
 import { ApiError } from '../errors.ts'
-import { caught } from '../testing/caught.ts'
-import { makePdf, makePdfBomb } from '../testing/pdf.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { makePdf, makePdfBomb } from '../testing/fixtures/pdf.ts'
 import { bounds, PdfReader } from './pdf-reader.ts'
 
 test('a decompression bomb is stopped and the next PDF is read', async () => {
@@ -22,7 +22,7 @@ test('a PDF that takes too long is stopped', async () => {
 test('a full queue throws try_again', async () => {
   const reader = new PdfReader({ ...bounds, ms: 1 })
   const all = Array.from({ length: 18 }, () => reader.read(makePdf(['x']), 'ann'))
-  const error = await caught(all.at(-1) ?? Promise.resolve())
+  const error = await catchError(all.at(-1) ?? Promise.resolve())
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({ errorName: 'try_again' })
   await Promise.all(all.slice(0, -1))

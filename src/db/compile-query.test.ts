@@ -3,11 +3,11 @@ import { afterAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 
 import { nano } from '../core/money.ts'
-import { openThings, thing, things } from '../testing/things.ts'
+import { openSampleDatabase, thing, things } from '../testing/fixtures/sample-tables.ts'
 import { compileQuery } from './compile-query.ts'
 import { dialect } from './dialect.ts'
 
-const engine = await openThings()
+const engine = await openSampleDatabase()
 afterAll(() => engine.close())
 
 /** Both fail when a new version of drizzle changes the private fields that compileQuery reads. */

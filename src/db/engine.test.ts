@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { count, eq, sql } from 'drizzle-orm'
 
 import { nano as brand } from '../core/money.ts'
-import { caught } from '../testing/caught.ts'
-import { openThings, thing, things } from '../testing/things.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { openSampleDatabase, thing, things } from '../testing/fixtures/sample-tables.ts'
 import type { Engine } from './engine.ts'
 import { databaseErrorKind } from './error.ts'
 import { lock } from './lock.ts'
@@ -12,7 +12,7 @@ import { forUpdate, prepared } from './query.ts'
 
 let engine: Engine
 beforeEach(async () => {
-  engine = await openThings()
+  engine = await openSampleDatabase()
 })
 afterEach(() => engine.close())
 
@@ -38,7 +38,7 @@ describe('a transaction', () => {
       await db.insert(things).values(thing('a'))
       throw own
     })
-    expect(await caught(failing)).toBe(own)
+    expect(await catchError(failing)).toBe(own)
     expect(await ids()).toEqual([])
   })
 
@@ -60,7 +60,7 @@ describe('a transaction', () => {
 
   test('fails when a statement failed, even if the error was caught', async () => {
     await insert('a')
-    const error = await caught(
+    const error = await catchError(
       engine.tx(async (db) => {
         await db.insert(things).values(thing('b'))
         await db
@@ -80,7 +80,7 @@ describe('a transaction', () => {
       undone.then(() => db.insert(things).values(thing('late'))).then(late.resolve, late.resolve)
       throw new Error('undone')
     })
-    await caught(failing)
+    await catchError(failing)
     const next = engine.tx(async (db) => {
       resolve()
       await late.promise
@@ -92,9 +92,9 @@ describe('a transaction', () => {
   })
 
   test('is rejected after the database is closed', async () => {
-    const closing = await openThings()
+    const closing = await openSampleDatabase()
     await closing.close()
-    expect(await caught(closing.tx(async () => 1))).toBeInstanceOf(Error)
+    expect(await catchError(closing.tx(async () => 1))).toBeInstanceOf(Error)
   })
 })
 
@@ -110,7 +110,7 @@ describe('the read handle', () => {
 
   test('rejects writes', async () => {
     const write = engine.read.insert(things).values(thing('a')).execute()
-    expect(databaseErrorKind(await caught(write))).toBe('readonly')
+    expect(databaseErrorKind(await catchError(write))).toBe('readonly')
     expect(await ids()).toEqual([])
   })
 
@@ -157,7 +157,7 @@ describe('columns', () => {
 describe('error kinds', () => {
   test('report a unique constraint with its columns', async () => {
     await insert('a')
-    const sameId = await caught(
+    const sameId = await catchError(
       engine.tx((db) =>
         db
           .insert(things)
@@ -165,7 +165,7 @@ describe('error kinds', () => {
           .returning(),
       ),
     )
-    const sameHandle = await caught(
+    const sameHandle = await catchError(
       engine.tx((db) =>
         db
           .insert(things)
@@ -178,7 +178,7 @@ describe('error kinds', () => {
   })
 
   test('report a check constraint', async () => {
-    const error = await caught(insert('a', -1n))
+    const error = await catchError(insert('a', -1n))
     expect(databaseErrorKind(error)).toBe('check')
     expect(await ids()).toEqual([])
   })

@@ -4,18 +4,18 @@ import { rmSync } from 'node:fs'
 
 import { SQL } from 'bun'
 
-import { caught } from '../testing/caught.ts'
-import { createDatabase, dropDatabase } from '../testing/databases.ts'
-import { freshEngine } from '../testing/engine.ts'
-import { freshFile, laterMigrations, thingsMigrations } from '../testing/things.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { createDatabase, dropDatabase } from '../testing/fixtures/databases.ts'
+import { freshEngine } from '../testing/fixtures/engine.ts'
+import { freshFile, laterMigrations, sampleMigrations } from '../testing/fixtures/sample-tables.ts'
 import { dialect } from './dialect.ts'
 import { migratePostgres, migrateSqlite, NewerSchemaError, schemaVersion } from './migrate.ts'
 
 const failing = [
-  ...thingsMigrations,
+  ...sampleMigrations,
   { tag: '0001_bad', hash: 'bad', statements: ['create table half (id text)', 'nonsense'] },
 ]
-const rewritten = [{ ...thingsMigrations[0], tag: '0000_other', hash: 'other', statements: [] }]
+const rewritten = [{ ...sampleMigrations[0], tag: '0000_other', hash: 'other', statements: [] }]
 
 test('the program has migrations, and every test database applies them all', async () => {
   expect(schemaVersion()).toBeGreaterThan(0)
@@ -53,7 +53,7 @@ if (dialect === 'sqlite')
     })
 
     test('copies an older database, with its rows and schema', () => {
-      migrateSqlite(file, thingsMigrations)
+      migrateSqlite(file, sampleMigrations)
       query(file, insert)
       migrateSqlite(file, laterMigrations)
       expect(query(file, 'select id, later from things')).toEqual([['a', null]])
@@ -63,18 +63,18 @@ if (dialect === 'sqlite')
 
     test('rejects a newer schema and does not change the file', () => {
       migrateSqlite(file, laterMigrations)
-      expect(() => migrateSqlite(file, thingsMigrations)).toThrow(NewerSchemaError)
-      expect(() => migrateSqlite(file, thingsMigrations)).toThrow('has schema 2')
+      expect(() => migrateSqlite(file, sampleMigrations)).toThrow(NewerSchemaError)
+      expect(() => migrateSqlite(file, sampleMigrations)).toThrow('has schema 2')
       expect(query(file, tags)).toHaveLength(2)
     })
 
     test('rejects a different migration history', () => {
-      migrateSqlite(file, thingsMigrations)
+      migrateSqlite(file, sampleMigrations)
       expect(() => migrateSqlite(file, rewritten)).toThrow('0000_things')
     })
 
     test('changes nothing when it fails halfway', () => {
-      migrateSqlite(file, thingsMigrations)
+      migrateSqlite(file, sampleMigrations)
       expect(() => migrateSqlite(file, failing)).toThrow()
       expect(query(file, "select 1 from sqlite_schema where name = 'half'")).toEqual([])
       migrateSqlite(file, laterMigrations)
@@ -82,11 +82,11 @@ if (dialect === 'sqlite')
     })
 
     test('never leaves rows without their parent', () => {
-      migrateSqlite(file, thingsMigrations)
+      migrateSqlite(file, sampleMigrations)
       query(file, insert)
       query(file, "insert into parts values ('p', 'a')")
       const losing = { tag: '0001_lose', hash: 'lose', statements: ['delete from things'] }
-      expect(() => migrateSqlite(file, [...thingsMigrations, losing])).toThrow('"parts"')
+      expect(() => migrateSqlite(file, [...sampleMigrations, losing])).toThrow('"parts"')
       expect(query(file, 'select id from things')).toEqual([['a']])
     })
   })
@@ -113,13 +113,15 @@ if (dialect === 'postgres')
 
     test('rejects a newer schema and a different history', async () => {
       await migratePostgres(url, laterMigrations)
-      expect(await caught(migratePostgres(url, thingsMigrations))).toBeInstanceOf(NewerSchemaError)
-      expect(String(await caught(migratePostgres(url, rewritten)))).toContain('schema 2')
+      expect(await catchError(migratePostgres(url, sampleMigrations))).toBeInstanceOf(
+        NewerSchemaError,
+      )
+      expect(String(await catchError(migratePostgres(url, rewritten)))).toContain('schema 2')
     })
 
     test('changes nothing when it fails halfway', async () => {
-      await migratePostgres(url, thingsMigrations)
-      await caught(migratePostgres(url, failing))
+      await migratePostgres(url, sampleMigrations)
+      await catchError(migratePostgres(url, failing))
       expect(await query("select to_regclass('half')")).toEqual([[null]])
       expect(await query(tags)).toEqual([['0000_things']])
     })

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { SQL } from 'bun'
 import { eq, sql } from 'drizzle-orm'
 
-import { caught } from '../testing/caught.ts'
-import { createDatabase, dropDatabase } from '../testing/databases.ts'
-import { thing, things, thingsMigrations } from '../testing/things.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { createDatabase, dropDatabase } from '../testing/fixtures/databases.ts'
+import { sampleMigrations, thing, things } from '../testing/fixtures/sample-tables.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
@@ -19,7 +19,7 @@ if (dialect === 'postgres')
     let engine: Engine
     beforeAll(async () => {
       url = await createDatabase()
-      await migratePostgres(url, thingsMigrations)
+      await migratePostgres(url, sampleMigrations)
       engine = await openPostgres(url)
     })
     beforeEach(() =>
@@ -97,7 +97,7 @@ if (dialect === 'postgres')
     test('gives up with DatabaseBusy after eight attempts', async () => {
       await refusing('40001')
       const { seen, done } = refused(100)
-      const error = await caught(done)
+      const error = await catchError(done)
       expect(error).toBeInstanceOf(DatabaseBusy)
       expect(databaseErrorKind(error)).toBe('busy')
       expect(seen.runs).toBe(8)
@@ -107,7 +107,7 @@ if (dialect === 'postgres')
     test('does not retry other errors', async () => {
       await refusing('22000')
       const { seen, done } = refused(1)
-      await caught(done)
+      await catchError(done)
       expect(seen.runs).toBe(1)
     })
 
@@ -118,7 +118,7 @@ if (dialect === 'postgres')
         await new Promise(() => {})
       })
       const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
-      const late = await caught(stuck)
+      const late = await catchError(stuck)
       expect(String(late)).toContain('did not finish in 500 ms')
       expect(databaseErrorKind(late)).toBe('busy')
       expect(await after).toHaveLength(1)
@@ -139,12 +139,12 @@ if (dialect === 'postgres')
         await asAdmin(`select pg_terminate_backend(${session?.pid})`)
         await db.insert(things).values(thing('more'))
       })
-      expect(databaseErrorKind(await caught(cut))).toBe('busy')
+      expect(databaseErrorKind(await catchError(cut))).toBe('busy')
       await engine.tx((db) => db.insert(things).values(thing('after')))
       expect(await counts()).toHaveLength(3)
       const away = await openPostgres('postgres://nobody@127.0.0.1:1/nothing')
-      expect(databaseErrorKind(await caught(away.tx(async () => {})))).toBe('busy')
-      expect(databaseErrorKind(await caught(away.read.select().from(things).execute()))).toBe(
+      expect(databaseErrorKind(await catchError(away.tx(async () => {})))).toBe('busy')
+      expect(databaseErrorKind(await catchError(away.read.select().from(things).execute()))).toBe(
         'busy',
       )
       await away.close()
@@ -156,7 +156,7 @@ if (dialect === 'postgres')
         create constraint trigger slow after insert on things deferrable initially deferred
         for each row when (new.id = 'cut') execute function sleep()`)
       const { promise, resolve } = Promise.withResolvers<number | undefined>()
-      const cut = caught(
+      const cut = catchError(
         engine.tx(async (db) => {
           const [session] = await db.insert(things).values(thing('cut')).returning({ pid })
           resolve(session?.pid)
@@ -176,7 +176,7 @@ if (dialect === 'postgres')
     test('cancels a statement that takes too long', async () => {
       const hasty = await openPostgres(url, 500)
       const slow = hasty.read.select({ x: sql`pg_sleep(20)` }).from(things)
-      expect(databaseErrorKind(await caught(slow))).toBe('busy')
+      expect(databaseErrorKind(await catchError(slow))).toBe('busy')
       expect(await hasty.ping()).toBeUndefined()
       await hasty.close()
     })

@@ -2,14 +2,14 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
-import { caught } from '../testing/caught.ts'
-import { freshFile, openThings, thing, things } from '../testing/things.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { freshFile, openSampleDatabase, thing, things } from '../testing/fixtures/sample-tables.ts'
 import { dialect } from './dialect.ts'
 import { snapshot } from './snapshot.ts'
 
 if (dialect === 'sqlite')
   test('writes a consistent copy of a live database over an older copy', async () => {
-    const engine = await openThings()
+    const engine = await openSampleDatabase()
     const copy = freshFile()
     await Bun.write(copy, 'an older copy')
     // Every unit adds two rows: a copy with an odd number would be torn.
@@ -39,16 +39,16 @@ if (dialect === 'sqlite')
 
 if (dialect === 'sqlite')
   test('reports why a copy failed and leaves no file', async () => {
-    const engine = await openThings()
+    const engine = await openSampleDatabase()
     const nowhere = `${freshFile()}-nowhere/copy`
-    expect(String(await caught(snapshot(engine, nowhere)))).toContain('unable to open')
+    expect(String(await catchError(snapshot(engine, nowhere)))).toContain('unable to open')
     expect(await Bun.file(nowhere).exists()).toBe(false)
     await engine.close()
   })
 
 if (dialect === 'postgres')
   test('throws on PostgreSQL', async () => {
-    const engine = await openThings()
-    expect(String(await caught(snapshot(engine, freshFile())))).toContain('pg_dump')
+    const engine = await openSampleDatabase()
+    expect(String(await catchError(snapshot(engine, freshFile())))).toContain('pg_dump')
     await engine.close()
   })

@@ -4,8 +4,14 @@ import { rmSync } from 'node:fs'
 
 import { eq, sql } from 'drizzle-orm'
 
-import { caught } from '../testing/caught.ts'
-import { freshFile, parts, thing, things, thingsMigrations } from '../testing/things.ts'
+import { catchError } from '../testing/catch-error.ts'
+import {
+  freshFile,
+  parts,
+  sampleMigrations,
+  thing,
+  things,
+} from '../testing/fixtures/sample-tables.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
@@ -16,7 +22,7 @@ let file: string
 let engine: Engine
 beforeEach(async () => {
   file = freshFile()
-  migrateSqlite(file, thingsMigrations)
+  migrateSqlite(file, sampleMigrations)
   engine = await openSqlite(file, { unitMs: 5_000, lockWaitMs: 1_000 })
 })
 afterEach(async () => {
@@ -44,7 +50,7 @@ if (dialect === 'sqlite')
       const orphan = engine.tx((db) =>
         db.insert(parts).values({ id: 'p', thing: 'nobody' }).returning(),
       )
-      const [first, second] = await Promise.all([caught(orphan), caught(insert('a'))])
+      const [first, second] = await Promise.all([catchError(orphan), catchError(insert('a'))])
       expect(String(first)).toContain('FOREIGN KEY')
       expect(second).toBe(first)
       expect(await ids()).toEqual([])
@@ -61,7 +67,7 @@ if (dialect === 'sqlite')
           .values({ ...thing('big'), notes: ['x'.repeat(100_000)] })
           .returning(),
       )
-      expect(databaseErrorKind(await caught(big))).toBe('full')
+      expect(databaseErrorKind(await catchError(big))).toBe('full')
       await insert('small')
       expect(await ids()).toEqual(['small'])
     })
@@ -83,7 +89,7 @@ if (dialect === 'sqlite')
     test('reports DatabaseBusy while another process keeps the lock, and recovers', async () => {
       const foreign = new Database(file)
       foreign.run('begin immediate')
-      const error = await caught(insert('a'))
+      const error = await catchError(insert('a'))
       foreign.run('commit')
       foreign.close()
       expect(error).toBeInstanceOf(DatabaseBusy)
@@ -99,7 +105,7 @@ if (dialect === 'sqlite')
         await new Promise(() => {})
       })
       const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
-      expect(String(await caught(stuck))).toContain('did not finish in 500 ms')
+      expect(String(await catchError(stuck))).toContain('did not finish in 500 ms')
       expect(await after).toHaveLength(1)
       expect(await hasty.read.select().from(things).where(eq(things.id, 'stuck'))).toEqual([])
       await hasty.close()
@@ -132,12 +138,12 @@ if (dialect === 'sqlite')
     test('rejects a file that is not a database', async () => {
       const broken = freshFile()
       await Bun.write(broken, 'not a database, but long enough to be looked at'.repeat(100))
-      expect(await caught(openSqlite(broken))).toBeInstanceOf(Error)
+      expect(await catchError(openSqlite(broken))).toBeInstanceOf(Error)
       rmSync(broken)
     })
 
     test('reports a missing folder as read-only', async () => {
-      expect(databaseErrorKind(await caught(openSqlite(`${file}-nowhere/db`)))).toBe('readonly')
+      expect(databaseErrorKind(await catchError(openSqlite(`${file}-nowhere/db`)))).toBe('readonly')
     })
 
     test('opens a temporary database from an image, separate from others', async () => {
@@ -157,7 +163,7 @@ if (dialect === 'sqlite')
 /** Writes rows for ever and prints the number of each once it is acknowledged. */
 const acknowledging = `
   const { openSqlite } = await import('${import.meta.dir}/sqlite.ts')
-  const { things, thing } = await import('${import.meta.dir}/../testing/things.ts')
+  const { things, thing } = await import('${import.meta.dir}/../testing/fixtures/sample-tables.ts')
   const engine = await openSqlite(process.argv[1])
   let next = 0
   await Promise.all(Array.from({ length: 8 }, async () => {

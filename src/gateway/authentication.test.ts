@@ -3,8 +3,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { fromUsd, zero } from '../core/money.ts'
 import { grantTo } from '../ledger/ledger.ts'
 import { gatewayBodyBytesMax } from '../limits.ts'
-import { createGatewayUser } from '../testing/gateway.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { createGatewayUser } from '../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
 let t: TestServer
 afterEach(() => t.close())

@@ -2,16 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 
 import { gatewayBodyBytesMax } from '../limits.ts'
-import { scripts } from '../testing/fake-scripts.ts'
-import { type Faked, fakeModel, openFaked } from '../testing/faked.ts'
-import type { Gus } from '../testing/gateway.ts'
-import { mediaModel } from '../testing/media.ts'
+import { scripts } from '../testing/fakes/chat-scripts.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../testing/fixtures/gateway.ts'
+import { mediaModel } from '../testing/fixtures/media-models.ts'
 
 /** Bodies that are none, at every operation that takes one: nothing is kept, held or sent on. */
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 beforeAll(async () => {
-  faked = await openFaked({}, [
+  faked = await startFakeUpstreamServer({}, [
     mediaModel('embedding', 'embedding-ok'),
     mediaModel('image', 'image-ok'),
     mediaModel('speech', 'speech-ok'),
@@ -37,7 +41,7 @@ const json = { 'content-type': 'application/json' }
 
 /** Sends it and holds the answer to be this refusal, with nothing kept, and nothing sent on. */
 async function expectRefused(status: number, path: string, body: unknown, headers = json) {
-  const before = [await faked.kept(), faked.fake.received.length]
+  const before = [await faked.snapshot(), faked.fake.received.length]
   const answer = await gus.call('POST', `/v1${path}`, body, headers)
   expect([path, answer.status]).toEqual([path, status])
   expect(answer.body).toEqual({
@@ -49,7 +53,7 @@ async function expectRefused(status: number, path: string, body: unknown, header
       ...paramOf(answer.body),
     },
   })
-  expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
+  expect([await faked.snapshot(), faked.fake.received.length]).toEqual(before)
   return answer
 }
 const paramOf = (body: unknown): object => {
@@ -134,7 +138,7 @@ describe('every operation that takes JSON refuses', () => {
 test('an empty body is none, also where its type is told', async () => {
   for (const body of ['', '  ', undefined]) {
     const from = `198.51.100.${200 + String(body).length}`
-    const made = await faked.visit('POST', '/accounts/create', { from, body, headers: json })
+    const made = await faked.request('POST', '/accounts/create', { from, body, headers: json })
     expect([body, made.status]).toEqual([body, body === '  ' ? 400 : 200])
   }
   expect((await gus.call('POST', '/credits/balance', '', json)).status).toBe(200)
@@ -161,7 +165,7 @@ test('half a character is a character like others, and breaks nothing', async ()
   for (const path of ['/v1/models/%ed%a0%80', '/v1/files/%ff', '/v1/models/%00']) {
     expect((await gus.call('GET', path)).status).toBe(404)
   }
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 /** PDFs that unpack without end have their test beside their reader. */
@@ -171,9 +175,9 @@ describe('files that are bombs', () => {
     form.append('file', new File([bytes], name))
     const sent = new Response(form)
     const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
-    const before = await faked.kept()
+    const before = await faked.snapshot()
     const answer = await gus.call('POST', '/v1/files', await sent.bytes(), headers)
-    expect(await faked.kept()).toEqual(before)
+    expect(await faked.snapshot()).toEqual(before)
     return [answer.status, answer.code]
   }
 
@@ -218,7 +222,7 @@ test('the key of an upstream is in no answer, no log and no history, whatever it
     faked.fake.received.some(({ headers }) => headers.authorization === 'Bearer sk-fake'),
   ).toBe(true)
   const history = await gus.call('GET', '/queries/history')
-  for (const kept of [faked.lines, faked.warnings, history.body, await faked.kept()]) {
+  for (const kept of [faked.lines, faked.warnings, history.body, await faked.snapshot()]) {
     expect(Bun.inspect(kept, { depth: 10 })).not.toContain('sk-fake')
   }
   expect(faked.warnings.length).toBeGreaterThan(0)

@@ -3,27 +3,27 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 
 import { recordOf } from '../core/schema.ts'
-import { newGus } from '../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { createGatewayUser } from '../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
-let t: TestHouse
+let t: TestServer
 
 beforeEach(async () => {
-  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '5' })
+  t = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '5' })
 })
 afterEach(() => t.close())
 
 test('over the rate of an address the answer is plain, with retry-after, and nothing is done', async () => {
   const from = '198.51.100.9'
   for (let calls = 5; calls > 0; calls -= 1) {
-    const { status, headers } = await t.visit('GET', '/v1/models', { from })
+    const { status, headers } = await t.request('GET', '/v1/models', { from })
     expect(status).toBe(200)
     expect(headers.get('x-ratelimit-limit-requests')).toBe('5')
     expect(headers.get('x-ratelimit-remaining-requests')).toBe(String(calls - 1))
     expect(headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+s$/)
   }
-  const kept = await t.kept()
-  const { status, body, headers } = await t.visit('POST', '/accounts/create', { from })
+  const kept = await t.snapshot()
+  const { status, body, headers } = await t.request('POST', '/accounts/create', { from })
   expect(status).toBe(429)
   expect(body).toEqual({
     statusCode: 429,
@@ -32,11 +32,11 @@ test('over the rate of an address the answer is plain, with retry-after, and not
   })
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   expect(headers.get('x-request-id')).toBeString()
-  expect(await t.kept()).toEqual(kept)
-  expect((await t.visit('GET', '/v1/models')).status).toBe(200)
-  expect((await t.visit('GET', '/api/on', { from })).status).toBe(200)
-  t.clock.turn(120_000)
-  expect((await t.visit('GET', '/models', { from })).status).toBe(200)
+  expect(await t.snapshot()).toEqual(kept)
+  expect((await t.request('GET', '/v1/models')).status).toBe(200)
+  expect((await t.request('GET', '/api/on', { from })).status).toBe(200)
+  t.clock.advance(120_000)
+  expect((await t.request('GET', '/models', { from })).status).toBe(200)
 })
 
 test('what is no operation says so in the envelope; other paths stay pages', async () => {
@@ -48,11 +48,11 @@ test('what is no operation says so in the envelope; other paths stay pages', asy
     ['DELETE', '/v1/credits/balance'],
   ] as const) {
     const from = `198.51.100.${path.length + method.length}`
-    const { status, body, code } = await t.visit(method, path, { from })
+    const { status, body, code } = await t.request(method, path, { from })
     expect([path, status, code]).toEqual([path, 404, 'unknown_url'])
     expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: null } })
   }
-  const page = await t.visit('GET', '/v1x')
+  const page = await t.request('GET', '/v1x')
   expect([page.status, page.headers.get('content-type')]).toEqual([
     404,
     expect.stringMatching(/html/),
@@ -60,15 +60,15 @@ test('what is no operation says so in the envelope; other paths stay pages', asy
 })
 
 test('browsers of any origin may call, with headers of any client', async () => {
-  const { status, headers } = await t.visit('OPTIONS', '/v1/chat/completions')
+  const { status, headers } = await t.request('OPTIONS', '/v1/chat/completions')
   expect(status).toBe(204)
   expect(headers.get('access-control-allow-headers')).toBe('authorization, *')
-  const answer = await t.visit('GET', '/v1/models', { headers: { origin: 'https://else.test' } })
+  const answer = await t.request('GET', '/v1/models', { headers: { origin: 'https://else.test' } })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
 })
 
 test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {
-  const gus = await newGus(t)
+  const gus = await createGatewayUser(t)
   const broken = new Error('the catalogue is broken')
   Object.assign(t.ctx.catalogue, {
     list: () => {
@@ -84,8 +84,10 @@ test('a fault of ours is 500 in the envelope, names the request, and is logged o
 })
 
 test('a gateway at an address of its own answers there', async () => {
-  const own = await openTestHouse({ GATEWAY_URL: 'https://models.test/llm' })
-  const { status } = await own.visit('GET', '/llm/v1/models', { headers: { host: 'models.test' } })
+  const own = await startTestServer({ GATEWAY_URL: 'https://models.test/llm' })
+  const { status } = await own.request('GET', '/llm/v1/models', {
+    headers: { host: 'models.test' },
+  })
   expect(status).toBe(200)
   await own.close()
 })
@@ -95,7 +97,7 @@ test('a socket may be silent from the end of a request to its answer, and no lon
   const ask = async (path: string, body: ReadableStream | string): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
     const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
-    await t.door(request, '198.51.100.7', (isAllowed) => told.push(isAllowed))
+    await t.handle(request, '198.51.100.7', (isAllowed) => told.push(isAllowed))
     told.push(path)
   }
   await ask('/accounts/create', '{}')
@@ -107,7 +109,7 @@ test('a socket may be silent from the end of a request to its answer, and no lon
 })
 
 test('the description is valid OpenAPI 3.1 and has every operation once', async () => {
-  const { status, body } = await t.visit('GET', '/v1/openapi.json')
+  const { status, body } = await t.request('GET', '/v1/openapi.json')
   expect(status).toBe(200)
   expect(body).toMatchObject({
     openapi: '3.1.0',
@@ -130,7 +132,7 @@ test('the description is valid OpenAPI 3.1 and has every operation once', async 
 })
 
 test('the description says what answers are that are no JSON, and every type a body may have', async () => {
-  const { info, paths } = recordOf((await t.visit('GET', '/v1/openapi.json')).body)
+  const { info, paths } = recordOf((await t.request('GET', '/v1/openapi.json')).body)
   expect(recordOf(info).description).toContain('Every 429 and 503\nhas `retry-after`')
   const typesOf = (path: string, method = 'get', status = '200') => {
     const { responses } = recordOf(recordOf(recordOf(paths)[path])[method])
@@ -160,7 +162,7 @@ test('the description says what answers are that are no JSON, and every type a b
 })
 
 test('a client that is made from the description may send what goes on to the upstream', async () => {
-  const { body } = await t.visit('GET', '/v1/openapi.json')
+  const { body } = await t.request('GET', '/v1/openapi.json')
   const sent = (schema: object) => ({
     post: { requestBody: { content: { 'application/json': { schema } } } },
   })

@@ -3,29 +3,36 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type NanoUsd, zero } from '../core/money.ts'
 import type { GatewayErrorName } from '../errors.ts'
 import { openHoldsPerKeyMax } from '../limits.ts'
-import { type Faked, fakeModel, openFaked } from '../testing/faked.ts'
-import type { Gus } from '../testing/gateway.ts'
-import { testModel } from '../testing/models.ts'
-import type { Answer } from '../testing/test-server.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../testing/fixtures/gateway.ts'
+import { testModel } from '../testing/fixtures/models.ts'
+import type { TestResponse } from '../testing/fixtures/test-server.ts'
 
 /**
  * Document 2, section 7, through the front door, row by row: status, type, param and code, and what
  * is charged. Searches and uploads have theirs in chat/search and files.
  */
-let faked: Faked
-let gus: Gus
-let poor: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
+let poor: GatewayUser
 /** A key of gus that may spend nothing. */
 let capped = ''
 
 beforeAll(async () => {
   const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await openFaked({ GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }, [
-    model('small', { contextLength: 8_000 }),
-    model('reads', { inputs: ['text', 'file'], contextLength: 2_000 }),
-    testModel(undefined, { id: 'fake/unpriced' }),
-    fakeModel('nowhere'),
-  ])
+  faked = await startFakeUpstreamServer(
+    { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' },
+    [
+      model('small', { contextLength: 8_000 }),
+      model('reads', { inputs: ['text', 'file'], contextLength: 2_000 }),
+      testModel(undefined, { id: 'fake/unpriced' }),
+      fakeModel('nowhere'),
+    ],
+  )
   gus = await faked.gus()
   poor = await faked.gus('0.0001')
   capped = (await gus.call('POST', '/accounts/keys', { daily_cap: 0 })).text('api_key')
@@ -128,14 +135,14 @@ const before: [GatewayErrorName, Row][] = [
   ],
 ]
 
-const ask = (row: Pick<Row, 'send' | 'key'>, stream: boolean): Promise<Answer> =>
-  faked.visit('POST', path, {
+const ask = (row: Pick<Row, 'send' | 'key'>, stream: boolean): Promise<TestResponse> =>
+  faked.request('POST', path, {
     key: row.key?.() ?? gus.key,
     body: { model: 'fake/ok', ...say('Hello.'), max_tokens: 50, stream, ...row.send },
   })
 
 /** The envelope, its headers, and a sentence that says what to do. */
-function expectRefused({ status, headers, body }: Answer, is: Row['is']): void {
+function expectRefused({ status, headers, body }: TestResponse, is: Row['is']): void {
   const [wanted, type, param, code] = is
   expect([status, body]).toEqual([
     wanted,
@@ -149,9 +156,9 @@ function expectRefused({ status, headers, body }: Answer, is: Row['is']): void {
 
 describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
   test.each(before)('%s', async (_name, row) => {
-    const seen = [await faked.kept(), faked.fake.received.length]
+    const seen = [await faked.snapshot(), faked.fake.received.length]
     expectRefused(await ask(row, stream), row.is)
-    expect([await faked.kept(), faked.fake.received.length]).toEqual(seen)
+    expect([await faked.snapshot(), faked.fake.received.length]).toEqual(seen)
   })
 
   test('model_unavailable, gateway_unavailable: the hold is released', async () => {
@@ -159,7 +166,7 @@ describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
     const send = { model: 'fake/nowhere' }
     expectRefused(await ask({ send, key: () => own.key }, stream), api(503))
     await expectPaid(faked, own)
-    const alone = await openFaked()
+    const alone = await startFakeUpstreamServer()
     const lone = await alone.gus()
     alone.fake.close()
     const body = { model: 'fake/ok', ...say('Hello.'), stream }
@@ -170,12 +177,16 @@ describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
 })
 
 /** What an account has left of its dollar; nothing is held, the books are sound. */
-async function expectPaid(ctx: Faked, own: Gus, charged: NanoUsd = zero): Promise<void> {
+async function expectPaid(
+  ctx: FakeUpstreamServer,
+  own: GatewayUser,
+  charged: NanoUsd = zero,
+): Promise<void> {
   const { use, total } = await ctx.lastUse(own)
   expect([total, use?.charged]).toEqual([1, charged])
   const balance = await own.call('POST', '/credits/balance', {})
   expect(balance.body).toMatchObject({ balance: Number(1_000_000_000n - charged) / 1e9, held: 0 })
-  expect(await ctx.faults(own)).toEqual([])
+  expect(await ctx.findProblems(own)).toEqual([])
 }
 
 interface Ran {

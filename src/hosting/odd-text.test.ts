@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 
 import { htmlBytesMax } from '../limits.ts'
-import { openTestHouse } from '../testing/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no cursor', async () => {
-  const { visit, lines, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { request, lines, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   await ann.publish()
   expect((await ann.call('DELETE', '/me/keys/%00')).code).toBe('not_found')
   expect((await ann.call('DELETE', '/me/keys/ak_abc%00defg')).code).toBe('not_found')
@@ -13,16 +13,16 @@ test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no curso
   const hook = await ann.call('POST', '/me/hooks', { url: 'https://example.com/' })
   const deliveries = `/me/hooks/${hook.text('hook.id')}/deliveries`
   expect((await ann.call('POST', `${deliveries}/%00/redeliver`)).code).toBe('not_found')
-  expect((await visit('GET', '/explore/@%00')).status).toBe(404)
+  expect((await request('GET', '/explore/@%00')).status).toBe(404)
   const cursor = Buffer.from('app 1 aaaaaaaaaaa\0').toString('base64url')
   expect((await ann.call('GET', `/apps?cursor=${cursor}`)).code).toBe('bad_request')
-  expect(lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(lines.filter(({ level }) => level === 'error')).toEqual([])
   await close()
 })
 
 test('characters are counted as people count them, and a title can be seen', async () => {
-  const { call, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { call, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish()
   const boats = (count: number): string => '⛵🚤'.repeat(count / 2)
   const limits: [path: string, field: string, max: number][] = [
@@ -47,8 +47,8 @@ test('characters are counted as people count them, and a title can be seen', asy
 })
 
 test('a refusal says what was wrong, also one byte over a limit', async () => {
-  const { person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
   for (const limit of ['many', '101']) {
     const list = await ann.call('GET', `/apps?limit=${limit}`)
     expect(list.text('error')).toBe('"limit" must be a whole number (1 to 100).')

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { ApiError } from '../errors.ts'
-import { createGatewayUser } from '../testing/gateway.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { createGatewayUser } from '../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
 let t: TestServer
 beforeEach(async () => {

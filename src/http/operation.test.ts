@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 import { operationsOf, type RoutedApi, type RoutedOperation } from './operation.ts'
 import { createRouter, partOf, partsBySegment } from './router.ts'
 

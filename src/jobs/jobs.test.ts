@@ -3,12 +3,12 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { openJobsPerOwnerMax } from '../limits.ts'
-import { refused, type TestBooks } from '../testing/books.ts'
-import { openJobs, type Run, type TestJobs } from '../testing/jobs.ts'
+import { openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
+import { expectApiError, type TestLedger } from '../testing/fixtures/ledger.ts'
 import * as jobs from './jobs.ts'
 
 let t: TestJobs
-let books: TestBooks
+let books: TestLedger
 beforeEach(async () => {
   t = await openJobs()
   books = t.books
@@ -20,15 +20,15 @@ test('again: releases its place, continues later and stays running for watchers'
   let looks = 0
   const poll: Run = async (work) => {
     looks += 1
-    return looks < 3 ? { end: 'again', afterMs: 5_000 } : t.land(work)
+    return looks < 3 ? { end: 'again', afterMs: 5_000 } : t.settle(work)
   }
   const one = t.runner(poll)
   await one.runDue()
-  expect(await t.the(id)).toMatchObject({ state: 'running', lease: null })
+  expect(await t.get(id)).toMatchObject({ state: 'running', lease: null })
   for (const expected of [1, 2, 3]) {
     await one.runDue()
     expect(looks).toBe(expected)
-    books.clock.turn(5_000)
+    books.clock.advance(5_000)
   }
   expect(await t.spent()).toBe(60)
   const events = await jobs.listEventsAfter(books, id, 0)
@@ -64,8 +64,8 @@ test('a slot has one open job', async () => {
   const slot = 'build:game:agent:ann'
   const [first, second] = await Promise.allSettled([t.newJob({ slot }), t.newJob({ slot })])
   expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected'])
-  await refused(t.newJob({ slot }), 'busy', {})
-  await t.runner(t.land).runDue()
+  await expectApiError(t.newJob({ slot }), 'busy', {})
+  await t.runner(t.settle).runDue()
   expect(await t.newJob({ slot })).toBeString()
 })
 
@@ -75,10 +75,10 @@ test('waitFor returns on a change, at the end or after the timeout', async () =>
   const one = t.runner(async (work) => {
     await gate.promise
     await work.report({ step: 'writing' })
-    return t.land(work)
+    return t.settle(work)
   })
   await one.poll()
-  const { events: seen } = await t.the(id)
+  const { events: seen } = await t.get(id)
   expect(await one.waitFor(id, { seen, ms: 0 })).toMatchObject({ events: seen })
   const changed = one.waitFor(id, { seen, ms: 30_000 })
   gate.resolve()
@@ -92,7 +92,7 @@ test('excess reports overwrite the last event, and the end has an event', async 
   const id = await t.newJob()
   const one = t.runner(async (work) => {
     for (let at = 0; at < 250; at += 1) await work.report({ progress: at / 250 })
-    return t.land(work)
+    return t.settle(work)
   })
   await one.runDue()
   const events = await jobs.listEventsAfter(books, id, 0)
@@ -105,12 +105,12 @@ test('excess reports overwrite the last event, and the end has an event', async 
 
 test('deletes jobs that ended 30 days ago', async () => {
   const id = await t.newJob()
-  await t.runner(t.land).runDue()
+  await t.runner(t.settle).runDue()
   const open = await t.newJob({ ms: 1_000 * hour })
-  books.clock.turn(30 * 24 * hour - 1)
+  books.clock.advance(30 * 24 * hour - 1)
   await jobs.deleteOldJobs(books)
   expect(await jobs.findJob(books, id)).toBeDefined()
-  books.clock.turn(1)
+  books.clock.advance(1)
   await jobs.deleteOldJobs(books)
   expect([await jobs.findJob(books, id), await jobs.listEventsAfter(books, id, 0)]).toEqual([
     undefined,
@@ -126,6 +126,6 @@ test('limits the open jobs of an owner', async () => {
     Array.from({ length: openJobsPerOwnerMax + 16 }, () => enqueue('agent:ben')),
   )
   expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(openJobsPerOwnerMax)
-  await refused(enqueue('agent:ben'), 'busy', {})
+  await expectApiError(enqueue('agent:ben'), 'busy', {})
   expect(await enqueue('agent:ann')).toMatchObject({ state: 'queued' })
 })

@@ -5,15 +5,15 @@ import { hour, minute } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
 import { balanceOf, openHold, settleHold } from '../ledger/ledger.ts'
 import { jobHeartbeatMs, jobLeaseMs, queueConcurrencyPerOwner } from '../limits.ts'
-import { ann, ask, type TestBooks } from '../testing/books.ts'
-import { caught } from '../testing/caught.ts'
-import { hang, openJobs, type Run, type TestJobs } from '../testing/jobs.ts'
+import { catchError } from '../testing/catch-error.ts'
+import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
+import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
 import { until } from '../testing/until.ts'
 import { LeaseLost } from './handler.ts'
 import * as jobs from './jobs.ts'
 
 let t: TestJobs
-let books: TestBooks
+let books: TestLedger
 beforeEach(async () => {
   t = await openJobs()
   books = t.books
@@ -22,14 +22,14 @@ afterEach(() => t.close())
 
 test('runs a job, reports its steps and charges it at the end', async () => {
   const id = await t.newJob()
-  expect(await t.the(id)).toMatchObject({ state: 'queued', step: null, started: null })
+  expect(await t.get(id)).toMatchObject({ state: 'queued', step: null, started: null })
   const steps = t.runner(async (work) => {
     await work.report({ step: 'planning' })
     await work.report({ step: 'writing', progress: 0.4 })
-    return t.land(work)
+    return t.settle(work)
   })
   await steps.runDue()
-  expect(await t.the(id)).toMatchObject({
+  expect(await t.get(id)).toMatchObject({
     state: 'done',
     step: 'writing',
     progress: 100,
@@ -49,7 +49,7 @@ test('runs a job, reports its steps and charges it at the end', async () => {
     [5, 'done', 'writing'],
   ])
   expect((await jobs.listEventsAfter(books, id, 3)).map(({ number }) => number)).toEqual([4, 5])
-  expect(t.undone).toEqual([])
+  expect(t.compensated).toEqual([])
 })
 
 test('failed, throwing and unrecordable jobs are compensated without charge', async () => {
@@ -61,7 +61,7 @@ test('failed, throwing and unrecordable jobs are compensated without charge', as
       async (work) => ({
         end: 'done',
         record: async (db, job) => {
-          const landed = await t.land(work)
+          const landed = await t.settle(work)
           if (landed.end === 'done') await landed.record?.(db, job)
           throw new Error('a bug in the landing')
         },
@@ -79,8 +79,8 @@ test('failed, throwing and unrecordable jobs are compensated without charge', as
   for (const [run, code] of failing) {
     const id = await t.newJob()
     await t.runner(run).runDue()
-    expect(await t.the(id)).toMatchObject({ state: 'failed', error: { code }, charged: zero })
-    expect(t.undone.pop()).toBe(`${id} failed ${code}`)
+    expect(await t.get(id)).toMatchObject({ state: 'failed', error: { code }, charged: zero })
+    expect(t.compensated.pop()).toBe(`${id} failed ${code}`)
     expect(await t.spent()).toBe(0)
   }
 })
@@ -100,20 +100,20 @@ test('an expired lease is recovered once, then the job is interrupted', async ()
   const id = await t.newJob()
   const dead = t.runner(hang)
   void dead.runDue()
-  await until(async () => (await t.the(id)).state === 'running')
+  await until(async () => (await t.get(id)).state === 'running')
   const other = t.runner(hang)
-  books.clock.turn(jobLeaseMs - 1)
+  books.clock.advance(jobLeaseMs - 1)
   await other.poll()
-  expect((await t.the(id)).interruptions).toBe(0)
-  books.clock.turn(1)
+  expect((await t.get(id)).interruptions).toBe(0)
+  books.clock.advance(1)
   await other.poll()
-  await until(async () => (await t.the(id)).interruptions === 1)
-  expect(await t.the(id)).toMatchObject({ state: 'running' })
-  books.clock.turn(jobLeaseMs)
-  const third = t.runner(t.land)
+  await until(async () => (await t.get(id)).interruptions === 1)
+  expect(await t.get(id)).toMatchObject({ state: 'running' })
+  books.clock.advance(jobLeaseMs)
+  const third = t.runner(t.settle)
   await third.poll()
-  expect(await t.the(id)).toMatchObject({ state: 'failed', error: { code: 'interrupted' } })
-  expect(t.undone).toEqual([`${id} failed interrupted`])
+  expect(await t.get(id)).toMatchObject({ state: 'failed', error: { code: 'interrupted' } })
+  expect(t.compensated).toEqual([`${id} failed interrupted`])
   expect(await t.spent()).toBe(0)
 })
 
@@ -121,11 +121,11 @@ test('a start recovers jobs of ended processes whatever the clock', async () => 
   const left = await t.newJob({ reservedMs: hour })
   await t.abandon(left)
   const begun = await t.newJob({ reservedMs: hour })
-  books.clock.turn(-hour)
-  await t.runner(t.land).start()
-  await until(async () => (await t.the(left)).state === 'done')
-  expect(await t.the(left)).toMatchObject({ interruptions: 1 })
-  expect(await t.the(begun)).toMatchObject({ interruptions: 0, lease: expect.any(String) })
+  books.clock.advance(-hour)
+  await t.runner(t.settle).start()
+  await until(async () => (await t.get(left)).state === 'done')
+  expect(await t.get(left)).toMatchObject({ interruptions: 1 })
+  expect(await t.get(begun)).toMatchObject({ interruptions: 0, lease: expect.any(String) })
 })
 
 test('a clock set back does not delay waiting jobs', async () => {
@@ -136,12 +136,12 @@ test('a clock set back does not delay waiting jobs', async () => {
     return runs.length === 1 ? { end: 'again', afterMs: 5_000 } : { end: 'done' }
   })
   await runner.runDue()
-  books.clock.turn(-hour)
+  books.clock.advance(-hour)
   await runner.runDue()
   expect(runs).toHaveLength(1)
-  books.clock.turn(5_000)
+  books.clock.advance(5_000)
   await runner.runDue()
-  expect(await t.the(id)).toMatchObject({ state: 'done' })
+  expect(await t.get(id)).toMatchObject({ state: 'done' })
 })
 
 test('a run that lost its lease writes nothing', async () => {
@@ -150,15 +150,15 @@ test('a run that lost its lease writes nothing', async () => {
   const errors: unknown[] = []
   const slow = t.runner(async (work) => {
     await gate.promise
-    errors.push(await caught(work.report({ step: 'writing' })))
-    return t.land(work)
+    errors.push(await catchError(work.report({ step: 'writing' })))
+    return t.settle(work)
   })
   const first = slow.runDue()
-  await until(async () => (await t.the(id)).state === 'running')
-  books.clock.turn(jobLeaseMs)
-  const quick = t.runner(t.land)
+  await until(async () => (await t.get(id)).state === 'running')
+  books.clock.advance(jobLeaseMs)
+  const quick = t.runner(t.settle)
   await quick.runDue()
-  expect(await t.the(id)).toMatchObject({ state: 'done', interruptions: 1 })
+  expect(await t.get(id)).toMatchObject({ state: 'done', interruptions: 1 })
   gate.resolve()
   await first
   expect(errors).toEqual([expect.any(LeaseLost)])
@@ -170,13 +170,13 @@ test('a heartbeat renews the lease, also after sleep', async () => {
   const gate = Promise.withResolvers<void>()
   const living = t.runner(async (work) => {
     await gate.promise
-    return t.land(work)
+    return t.settle(work)
   })
   await living.poll()
   for (const ms of [jobHeartbeatMs, jobLeaseMs - 1, 30 * minute]) {
-    books.clock.turn(ms)
+    books.clock.advance(ms)
     await living.poll()
-    const { leaseUntil, interruptions } = await t.the(id)
+    const { leaseUntil, interruptions } = await t.get(id)
     expect([leaseUntil, interruptions]).toEqual([books.clock.now() + jobLeaseMs, 0])
   }
   gate.resolve()
@@ -196,12 +196,12 @@ test('a crash at any step charges once or not at all', async () => {
     void dies.runDue()
     const step = died === 'claimed' ? null : 'planning'
     await until(async () => {
-      const job = await t.the(id)
+      const job = await t.get(id)
       return job.state === 'running' && job.step === step
     })
-    if (died === 'piece') await until(async () => Object(await t.the(id)).data?.pieces === 1)
-    for (const run of died === 'twice' ? [hang, t.land] : [t.land]) {
-      books.clock.turn(jobLeaseMs)
+    if (died === 'piece') await until(async () => Object(await t.get(id)).data?.pieces === 1)
+    for (const run of died === 'twice' ? [hang, t.settle] : [t.settle]) {
+      books.clock.advance(jobLeaseMs)
       const next = t.runner(async (work) => {
         if (died === 'piece') expect(work.data).toEqual({ pieces: 1 })
         return run(work)
@@ -209,7 +209,7 @@ test('a crash at any step charges once or not at all', async () => {
       if (run === hang) await next.poll()
       else await next.runDue()
     }
-    const { state, charged } = await t.the(id)
+    const { state, charged } = await t.get(id)
     const { balance, held } = await balanceOf(books, ann)
     const isDone = died !== 'twice'
     expect([died, state, held]).toEqual([died, isDone ? 'done' : 'failed', zero])
@@ -223,7 +223,7 @@ test('a crash at any step charges once or not at all', async () => {
 const piece = (work: Parameters<Run>[0], number: number): Promise<void> =>
   work.report({ data: { pieces: number } }, async (db, { id }) => {
     const more = { job: id, ms: 2 * hour }
-    const { hold: made } = await openHold(books, db, ask(`piece:${id}:${number}`, 1, more))
+    const { hold: made } = await openHold(books, db, holdRequest(`piece:${id}:${number}`, 1, more))
     await settleHold(books, db, made, fromCredits(1))
   })
 
@@ -240,7 +240,7 @@ test('cancels waiting and running jobs; ended jobs stay', async () => {
   expect(await one.cancel(running)).toMatchObject({ state: 'cancelled', charged: zero })
   expect(aborted).toEqual([expect.any(LeaseLost)])
   expect(await one.cancel(running)).toBeUndefined()
-  expect(t.undone).toEqual([`${waiting} cancelled`, `${running} cancelled`])
+  expect(t.compensated).toEqual([`${waiting} cancelled`, `${running} cancelled`])
   expect(await t.spent()).toBe(0)
 })
 
@@ -249,11 +249,11 @@ test('a job past its deadline times out, waiting or running', async () => {
   const one = t.runner(hang)
   await one.poll()
   const waiting = await t.newJob({ ms: minute, kind: 'unknown' })
-  books.clock.turn(minute)
+  books.clock.advance(minute)
   await one.poll()
   for (const id of [running, waiting]) {
-    await until(async () => (await t.the(id)).state === 'failed')
-    expect(await t.the(id)).toMatchObject({ error: { code: 'timed_out' }, charged: zero })
+    await until(async () => (await t.get(id)).state === 'failed')
+    expect(await t.get(id)).toMatchObject({ error: { code: 'timed_out' }, charged: zero })
   }
   expect(await t.spent()).toBe(0)
 })
@@ -264,16 +264,16 @@ test('closing lets running jobs finish and requeues the rest', async () => {
   const one = t.runner(async (work) => {
     if (work.job.id === slow) return hang(work)
     await gate.promise
-    return t.land(work)
+    return t.settle(work)
   })
   await one.poll()
   const closed = one.close(100)
   gate.resolve()
   await closed
-  expect(await t.the(quick)).toMatchObject({ state: 'done' })
-  expect(await t.the(slow)).toMatchObject({ state: 'queued', interruptions: 1, lease: null })
-  await t.runner(t.land).runDue()
-  expect(await t.the(slow)).toMatchObject({ state: 'done' })
+  expect(await t.get(quick)).toMatchObject({ state: 'done' })
+  expect(await t.get(slow)).toMatchObject({ state: 'queued', interruptions: 1, lease: null })
+  await t.runner(t.settle).runDue()
+  expect(await t.get(slow)).toMatchObject({ state: 'done' })
 })
 
 test('an owner whose hooks hang leaves room: they held the whole lane, and others waited', async () => {
@@ -288,7 +288,7 @@ test('an owner whose hooks hang leaves room: they held the whole lane, and other
   const run: Run = async (work) =>
     work.job.owner === 'hook:hangs' ? hang(work) : { end: 'done', record: async () => {} }
   await t.runner(run, { queue: 'hooks' }).poll()
-  await until(async () => (await t.the(id)).state === 'done')
-  const states = await Promise.all(hung.map(async (one) => (await t.the(one)).state))
+  await until(async () => (await t.get(id)).state === 'done')
+  const states = await Promise.all(hung.map(async (one) => (await t.get(one)).state))
   expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)
 })

@@ -3,21 +3,21 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { fromCredits as credits, zero } from '../core/money.ts'
 import {
   ann,
-  ask,
+  expectApiError,
   fund,
   holdNow,
-  openBooks,
-  refused,
+  holdRequest,
+  openTestLedger,
   releaseNow,
   settleNow,
-  type TestBooks,
-} from '../testing/books.ts'
+  type TestLedger,
+} from '../testing/fixtures/ledger.ts'
 import { doctor } from './doctor.ts'
 import { balanceOf, spentToday } from './ledger.ts'
 
-let books: TestBooks
+let books: TestLedger
 beforeEach(async () => {
-  books = await openBooks()
+  books = await openTestLedger()
 })
 afterEach(async () => {
   expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 describe('daily caps', () => {
   const capped = (ref: string, amount: number, max: number | null) =>
-    ask(ref, amount, { cap: { key: 'ak_1', max: max === null ? null : credits(max) } })
+    holdRequest(ref, amount, { cap: { key: 'ak_1', max: max === null ? null : credits(max) } })
   const spent = () => spentToday(books, 'ak_1')
 
   test('settled and held amounts count together in parallel calls', async () => {
@@ -37,7 +37,7 @@ describe('daily caps', () => {
     const ends = await Promise.allSettled(tries)
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
     const facts = { cap: credits(9), spent: credits(8) }
-    await refused(holdNow(books, capped('more', 2, 9)), 'daily_cap', facts)
+    await expectApiError(holdNow(books, capped('more', 2, 9)), 'daily_cap', facts)
     expect(await balanceOf(books, ann)).toMatchObject({ held: credits(8) })
   })
 
@@ -53,7 +53,7 @@ describe('daily caps', () => {
 
   test('null is unlimited, 0 allows nothing, and free work still passes', async () => {
     await fund(books, ann, 100)
-    await refused(holdNow(books, capped('a', 1, 0)), 'daily_cap', { cap: zero, spent: zero })
+    await expectApiError(holdNow(books, capped('a', 1, 0)), 'daily_cap', { cap: zero, spent: zero })
     expect((await holdNow(books, capped('b', 0, 0))).isNew).toBe(true)
     expect((await holdNow(books, capped('c', 99, null))).isNew).toBe(true)
     expect((await holdNow(books, capped('d', 0, 50))).isNew).toBe(true)
@@ -63,8 +63,10 @@ describe('daily caps', () => {
   test('the day ends at 00:00 UTC, and a hold counts on its own day', async () => {
     await fund(books, ann, 100)
     const before = await holdNow(books, capped('before', 10, 10))
-    await refused(holdNow(books, capped('too much', 1, 10)), 'daily_cap', { spent: credits(10) })
-    books.clock.turn(10_000)
+    await expectApiError(holdNow(books, capped('too much', 1, 10)), 'daily_cap', {
+      spent: credits(10),
+    })
+    books.clock.advance(10_000)
     expect(await spent()).toBe(zero)
     expect((await holdNow(books, capped('after', 10, 10))).isNew).toBe(true)
     await settleNow(books, before.hold, credits(4))
@@ -73,7 +75,9 @@ describe('daily caps', () => {
 
   test('credits are checked before the cap', async () => {
     await fund(books, ann, 1)
-    await refused(holdNow(books, capped('r', 2, 1)), 'not_enough_credits', { needed: credits(2) })
+    await expectApiError(holdNow(books, capped('r', 2, 1)), 'not_enough_credits', {
+      needed: credits(2),
+    })
     expect(await spent()).toBe(zero)
   })
 })

@@ -6,27 +6,27 @@ import { fromCredits as credits, nano } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import {
   ann,
-  ask,
   ben,
   fund,
   holdNow,
-  openBooks,
+  holdRequest,
+  openTestLedger,
   settleNow,
-  type TestBooks,
-} from '../testing/books.ts'
+  type TestLedger,
+} from '../testing/fixtures/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { accounts, caps, entries, holds } from './tables.ts'
 
-let books: TestBooks
+let books: TestLedger
 beforeEach(async () => {
-  books = await openBooks()
+  books = await openTestLedger()
   await fund(books, ann, 400)
   await fund(books, ben, 400, false)
   const cap = { key: 'ak_1', max: null }
-  const { hold } = await holdNow(books, ask('settled', 10, { cap }))
+  const { hold } = await holdNow(books, holdRequest('settled', 10, { cap }))
   await settleNow(books, hold, credits(4))
-  await holdNow(books, ask('open', 20, { cap }))
+  await holdNow(books, holdRequest('open', 20, { cap }))
 })
 afterEach(() => books.db.close())
 

@@ -8,8 +8,8 @@ import { fromCredits as credits, zero } from '../core/money.ts'
 import { systemClock } from '../core/time.ts'
 import { dialect } from '../db/dialect.ts'
 import { openEngine } from '../db/open.ts'
-import { ann, ben, fund, openBooks, type TestBooks } from '../testing/books.ts'
-import { createDatabase, dropDatabase } from '../testing/databases.ts'
+import { createDatabase, dropDatabase } from '../testing/fixtures/databases.ts'
+import { ann, ben, fund, openTestLedger, type TestLedger } from '../testing/fixtures/ledger.ts'
 import { until } from '../testing/until.ts'
 import { doctor } from './doctor.ts'
 import { listEntries } from './entries.ts'
@@ -27,15 +27,15 @@ afterAll(async () => {
 })
 
 /** Opens the database as the next process does, long before any deadline. */
-async function reopen(): Promise<TestBooks> {
-  const books = await openBooks(await openEngine(where))
-  books.clock.turn(systemClock.now() - books.clock.now())
+async function reopen(): Promise<TestLedger> {
+  const books = await openTestLedger(await openEngine(where))
+  books.clock.advance(systemClock.now() - books.clock.now())
   return books
 }
 
 /** Kills a spending child after a number of payments and returns those that it confirmed. */
 async function spendAndDie(run: string, payments: number): Promise<string[]> {
-  const program = join(import.meta.dir, '../testing/spender.ts')
+  const program = join(import.meta.dir, '../testing/processes/spender.ts')
   const child = Bun.spawn([process.execPath, program, where.dataDir, where.databaseUrl, run], {
     stdout: 'pipe',
     stderr: 'inherit',

@@ -2,29 +2,29 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { fromCredits, nano, zero } from '../core/money.ts'
 import { databaseErrorKind } from '../db/error.ts'
+import { catchError } from '../testing/catch-error.ts'
 import {
   ann,
-  ask,
   ben,
   cy,
+  expectApiError,
   fund,
   holdNow,
-  openBooks,
-  refused,
+  holdRequest,
+  openTestLedger,
   releaseNow,
   settleNow,
-  type TestBooks,
-} from '../testing/books.ts'
-import { caught } from '../testing/caught.ts'
+  type TestLedger,
+} from '../testing/fixtures/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { listEntries } from './entries.ts'
 import { balanceOf, grantTo, open, transfer, type TransferRequest } from './ledger.ts'
 import { accounts } from './tables.ts'
 
-let books: TestBooks
+let books: TestLedger
 beforeEach(async () => {
-  books = await openBooks()
+  books = await openTestLedger()
 })
 afterEach(async () => {
   expect(await doctor(books)).toMatchObject({ ok: true, problems: [] })
@@ -63,7 +63,7 @@ describe('grants and transfers', () => {
       const account = await open(books, db, cy)
       await transfer(books, db, { ...fromAnn('r', 1), from: account })
     })
-    await refused(failed, 'not_enough_credits', { needed: credits(1), available: zero })
+    await expectApiError(failed, 'not_enough_credits', { needed: credits(1), available: zero })
     expect(await books.db.read.select().from(accounts)).toEqual([])
   })
 
@@ -80,7 +80,7 @@ describe('grants and transfers', () => {
     await openNow(cy)
     await fund(books, ben, 1)
     const terms = { ...fromAnn('r', 3), from: accountOf(cy) }
-    await refused(move(terms), 'not_enough_credits', { needed: credits(3), available: zero })
+    await expectApiError(move(terms), 'not_enough_credits', { needed: credits(3), available: zero })
     expect(await listEntries(books, cy, { limit: 10 })).toEqual([])
     expect((await balanceOf(books, ben)).balance).toBe(credits(1))
   })
@@ -89,7 +89,7 @@ describe('grants and transfers', () => {
     await fund(books, ann, 5)
     await openNow(ben)
     await books.db.tx(async (db) => {
-      await caught(transfer(books, db, fromAnn('too much', 9)))
+      await catchError(transfer(books, db, fromAnn('too much', 9)))
       await transfer(books, db, fromAnn('too much', 5))
     })
     expect((await balanceOf(books, ben)).balance).toBe(credits(5))
@@ -101,7 +101,7 @@ describe('grants and transfers', () => {
     await move(fromAnn('r', 2))
     expect((await move(fromAnn('r', 2))).isNew).toBe(false)
     for (const terms of [fromAnn('r', 3), { ...fromAnn('r', 2), kind: 'other' }]) {
-      await refused(move(terms), 'ref_conflict', { ref: 'r' })
+      await expectApiError(move(terms), 'ref_conflict', { ref: 'r' })
     }
     expect((await balanceOf(books, ben)).balance).toBe(credits(2))
   })
@@ -118,9 +118,11 @@ describe('grants and transfers', () => {
     await fund(books, ann, 10)
     const self = { ...fromAnn('a', 1), to: [{ account: accountOf(ann), amount: credits(1) }] }
     for (const terms of [self, { ...fromAnn('b', 1), to: [] }, fromAnn('c', 0)]) {
-      expect(String(await caught(move(terms)))).toContain('Broken ledger invariant')
+      expect(String(await catchError(move(terms)))).toContain('Broken ledger invariant')
     }
-    expect(String(await caught(move(fromAnn('d', 1))))).toContain('There is no account agent:ben')
+    expect(String(await catchError(move(fromAnn('d', 1))))).toContain(
+      'There is no account agent:ben',
+    )
     expect((await balanceOf(books, ann)).balance).toBe(credits(10))
   })
 
@@ -146,7 +148,9 @@ describe('grants and transfers', () => {
       { earned: nano(1n) },
       { paidHeld: nano(1n) },
     ]) {
-      const error = await caught(books.db.tx((db) => db.update(accounts).set(change).returning()))
+      const error = await catchError(
+        books.db.tx((db) => db.update(accounts).set(change).returning()),
+      )
       expect(databaseErrorKind(error)).toBe('check')
     }
   })
@@ -155,7 +159,7 @@ describe('grants and transfers', () => {
 describe('holds', () => {
   test('a hold reserves the maximum cost; settling charges the actual cost', async () => {
     await fund(books, ann, 400)
-    const { hold } = await holdNow(books, ask('build:1', 300))
+    const { hold } = await holdNow(books, holdRequest('build:1', 300))
     expect(await balanceOf(books, ann)).toMatchObject({
       held: credits(300),
       available: credits(100),
@@ -167,7 +171,10 @@ describe('holds', () => {
 
   test('a charge is clamped to the hold, and never negative', async () => {
     await fund(books, ann, 10)
-    const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
+    const [a, b] = [
+      await holdNow(books, holdRequest('a', 4)),
+      await holdNow(books, holdRequest('b', 4)),
+    ]
     expect((await settleNow(books, a.hold, credits(1_000))).charged).toBe(credits(4))
     expect((await settleNow(books, b.hold, credits(-5))).charged).toBe(zero)
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(6), held: zero })
@@ -176,7 +183,10 @@ describe('holds', () => {
 
   test('the first settlement or release of a hold wins', async () => {
     await fund(books, ann, 10)
-    const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
+    const [a, b] = [
+      await holdNow(books, holdRequest('a', 4)),
+      await holdNow(books, holdRequest('b', 4)),
+    ]
     await Promise.all([1, 2, 3].map(async (charge) => settleNow(books, a.hold, credits(charge))))
     const { charged } = await releaseNow(books, a.hold)
     expect(await balanceOf(books, ann)).toMatchObject({ balance: nano(credits(10) - charged) })
@@ -185,28 +195,28 @@ describe('holds', () => {
     const late = await settleNow(books, b.hold, credits(4))
     expect(late).toMatchObject({ state: 'released', charged: zero })
     expect((await balanceOf(books, ann)).held).toBe(zero)
-    expect(String(await caught(releaseNow(books, { ...b.hold, id: 'nobody' })))).toContain(
+    expect(String(await catchError(releaseNow(books, { ...b.hold, id: 'nobody' })))).toContain(
       'no hold nobody',
     )
   })
 
   test('the same ref returns the first hold or conflicts; a released ref is free', async () => {
     await fund(books, ann, 10)
-    const first = await holdNow(books, ask('r', 10))
-    const twin = await holdNow(books, ask('r', 10))
+    const first = await holdNow(books, holdRequest('r', 10))
+    const twin = await holdNow(books, holdRequest('r', 10))
     expect(twin).toMatchObject({ isNew: false, hold: { id: first.hold.id, state: 'held' } })
-    await refused(holdNow(books, ask('r', 9)), 'ref_conflict', { ref: 'r' })
+    await expectApiError(holdNow(books, holdRequest('r', 9)), 'ref_conflict', { ref: 'r' })
     await releaseNow(books, first.hold)
-    const again = await holdNow(books, ask('r', 9))
+    const again = await holdNow(books, holdRequest('r', 9))
     expect(again.isNew).toBe(true)
-    expect(String(await caught(settleNow(books, first.hold, credits(1))))).toContain('no hold')
+    expect(String(await catchError(settleNow(books, first.hold, credits(1))))).toContain('no hold')
     expect((await balanceOf(books, ann)).held).toBe(credits(9))
   })
 
   test('of a hundred parallel holds as many succeed as the credits cover', async () => {
     await fund(books, ann, 7)
     const tries = Array.from({ length: 100 }, async (_, index) => {
-      const { hold } = await holdNow(books, ask(`r${index}`, 1))
+      const { hold } = await holdNow(books, holdRequest(`r${index}`, 1))
       return settleNow(books, hold, credits(1))
     })
     const ends = await Promise.allSettled(tries)
@@ -223,7 +233,7 @@ describe('holds', () => {
     await fund(books, ann, 1, false)
     await openNow(ben)
     const shares = [{ account: accountOf(ben), percent: 80 }]
-    const { hold } = await holdNow(books, ask('remix', 2, { shares }))
+    const { hold } = await holdNow(books, holdRequest('remix', 2, { shares }))
     await settleNow(books, hold, nano(1_500_001n))
     const got = await balanceOf(books, ben)
     expect(got).toMatchObject({ balance: 1_200_000n, free: 799_999n, earned: 400_001n })
@@ -233,14 +243,16 @@ describe('holds', () => {
   test('work for paid credits is not paid with free ones', async () => {
     await fund(books, ann, 100)
     await fund(books, ann, 5, false)
-    const paid = ask('chat', 6, { funds: 'paid' })
-    await refused(holdNow(books, paid), 'not_enough_credits', {
+    const paid = holdRequest('chat', 6, { funds: 'paid' })
+    await expectApiError(holdNow(books, paid), 'not_enough_credits', {
       needed: credits(6),
       available: credits(5),
     })
-    const { hold } = await holdNow(books, ask('chat', 5, { funds: 'paid' }))
-    expect((await holdNow(books, ask('build', 100))).isNew).toBe(true)
-    await refused(holdNow(books, ask('more', 1)), 'not_enough_credits', { available: zero })
+    const { hold } = await holdNow(books, holdRequest('chat', 5, { funds: 'paid' }))
+    expect((await holdNow(books, holdRequest('build', 100))).isNew).toBe(true)
+    await expectApiError(holdNow(books, holdRequest('more', 1)), 'not_enough_credits', {
+      available: zero,
+    })
     await settleNow(books, hold, credits(5))
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(100), free: credits(100) })
   })
@@ -252,7 +264,7 @@ describe('holds', () => {
       { account: accountOf(ben), percent: 30 },
     ]
     for (const more of [{ shares }, { amount: nano(-1n) }]) {
-      expect(String(await caught(holdNow(books, ask('r', 1, more))))).toContain(
+      expect(String(await catchError(holdNow(books, holdRequest('r', 1, more))))).toContain(
         'Broken ledger invariant',
       )
     }

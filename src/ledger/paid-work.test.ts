@@ -3,26 +3,26 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { fromCredits as credits, zero } from '../core/money.ts'
 import { minute } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
+import { catchError } from '../testing/catch-error.ts'
 import {
   ann,
-  ask,
   ben,
+  expectApiError,
   fund,
   holdNow,
-  openBooks,
-  refused,
-  type TestBooks,
-} from '../testing/books.ts'
-import { caught } from '../testing/caught.ts'
+  holdRequest,
+  openTestLedger,
+  type TestLedger,
+} from '../testing/fixtures/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
 import { balanceOf, grantTo } from './ledger.ts'
 import { UnsettledHoldError, withHold } from './paid-work.ts'
 
-let books: TestBooks
+let books: TestLedger
 beforeEach(async () => {
-  books = await openBooks()
+  books = await openTestLedger()
   await fund(books, ann, 100)
 })
 afterEach(async () => {
@@ -44,7 +44,7 @@ function failing(failures: number): Engine {
 
 describe('withHold', () => {
   test('holds during the work, charges its cost and returns its result', async () => {
-    const done = await withHold(books, ask('r', 10), async ({ amount }) => {
+    const done = await withHold(books, holdRequest('r', 10), async ({ amount }) => {
       expect(amount).toBe(credits(10))
       expect(await annHas()).toMatchObject({ balance: credits(100), held: credits(10) })
       return work()
@@ -54,10 +54,10 @@ describe('withHold', () => {
   })
 
   test('work that throws costs nothing, and its ref may be used again', async () => {
-    const torn = withHold(books, ask('r', 10), () => Promise.reject(new Error('no model')))
-    expect(String(await caught(torn))).toBe('Error: no model')
+    const torn = withHold(books, holdRequest('r', 10), () => Promise.reject(new Error('no model')))
+    expect(String(await catchError(torn))).toBe('Error: no model')
     expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
-    expect((await withHold(books, ask('r', 10), work)).result).toBe('made')
+    expect((await withHold(books, holdRequest('r', 10), work)).result).toBe('made')
   })
 
   test('a twin is busy during the work and a conflict afterwards; the work runs once', async () => {
@@ -68,12 +68,12 @@ describe('withHold', () => {
       await promise
       return work()
     }
-    const first = withHold(books, ask('r', 10), slow)
+    const first = withHold(books, holdRequest('r', 10), slow)
     while (runs === 0) await Bun.sleep(1)
-    await refused(withHold(books, ask('r', 10), slow), 'busy', { what: 'r' })
+    await expectApiError(withHold(books, holdRequest('r', 10), slow), 'busy', { what: 'r' })
     resolve()
     await first
-    await refused(withHold(books, ask('r', 10), slow), 'ref_conflict', { ref: 'r' })
+    await expectApiError(withHold(books, holdRequest('r', 10), slow), 'ref_conflict', { ref: 'r' })
     expect(runs).toBe(1)
     expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
   })
@@ -81,14 +81,14 @@ describe('withHold', () => {
   test('an account without the maximum cost gets no work', async () => {
     const never = () => Promise.reject(new Error('it ran'))
     const facts = { needed: credits(101), available: credits(100) }
-    await refused(withHold(books, ask('r', 101), never), 'not_enough_credits', facts)
+    await expectApiError(withHold(books, holdRequest('r', 101), never), 'not_enough_credits', facts)
   })
 
   test('a failed settlement or release is retried and logged', async () => {
     const ends = [() => work(), () => Promise.reject(new Error('no model'))]
     for (const [index, end] of ends.entries()) {
-      const torn: TestBooks = { ...books }
-      const done = withHold(torn, ask(`r${index}`, 10), async () => {
+      const torn: TestLedger = { ...books }
+      const done = withHold(torn, holdRequest(`r${index}`, 10), async () => {
         torn.db = failing(2)
         return end()
       })
@@ -100,17 +100,17 @@ describe('withHold', () => {
 
   test('a hold that cannot be ended is left to its deadline', async () => {
     const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
-    const torn: TestBooks = { ...books }
-    const done = withHold(torn, ask('r', 10), async () => {
+    const torn: TestLedger = { ...books }
+    const done = withHold(torn, holdRequest('r', 10), async () => {
       torn.db = failing(100)
       return work()
     })
-    expect(String(await caught(done))).toBe('Error: disk full')
+    expect(String(await catchError(done))).toBe('Error: disk full')
     expect(sleep.mock.calls.reduce((sum, [ms]) => sum + Number(ms), 0)).toBeGreaterThan(15_000)
     sleep.mockRestore()
     expect(books.lines.at(-1)).toContain('left_to_its_deadline')
     expect(await annHas()).toMatchObject({ held: credits(10) })
-    books.clock.turn(minute)
+    books.clock.advance(minute)
     await expireOrphans(books)
     expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
   })
@@ -118,24 +118,24 @@ describe('withHold', () => {
   test('a hold that its deadline charges reports that instead of the error of the work', async () => {
     const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
     for (const [index, end] of [work, () => Promise.reject(new Error('no model'))].entries()) {
-      const torn: TestBooks = { ...books }
-      const terms = { ...ask(`r${index}`, 10), onExpiry: 'settle' } as const
+      const torn: TestLedger = { ...books }
+      const terms = { ...holdRequest(`r${index}`, 10), onExpiry: 'settle' } as const
       const done = withHold(torn, terms, async () => {
         torn.db = failing(100)
         return end()
       })
-      expect(await caught(done)).toBeInstanceOf(UnsettledHoldError)
+      expect(await catchError(done)).toBeInstanceOf(UnsettledHoldError)
     }
     sleep.mockRestore()
   })
 
   test('work that outlives its hold throws and moves nothing', async () => {
-    const late = withHold(books, ask('r', 10), async () => {
-      books.clock.turn(minute)
+    const late = withHold(books, holdRequest('r', 10), async () => {
+      books.clock.advance(minute)
       await expireOrphans(books)
       return work()
     })
-    expect(String(await caught(late))).toContain('ended before its work')
+    expect(String(await catchError(late))).toContain('ended before its work')
     expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
   })
 })
@@ -144,11 +144,11 @@ describe('expiry', () => {
   test('a deadline releases a hold, or charges all of it by onExpiry', async () => {
     await grantTo(books, ben, { amount: credits(1), kind: 'grant', ref: 'ben' })
     const shares = [{ account: accountOf(ben), percent: 50 }]
-    await holdNow(books, ask('a', 10))
-    await holdNow(books, ask('b', 20, { onExpiry: 'settle', shares }))
-    await holdNow(books, ask('c', 30, { ms: 2 * minute }))
+    await holdNow(books, holdRequest('a', 10))
+    await holdNow(books, holdRequest('b', 20, { onExpiry: 'settle', shares }))
+    await holdNow(books, holdRequest('c', 30, { ms: 2 * minute }))
     expect(await expireOrphans(books)).toEqual({ released: 0, settled: 0 })
-    books.clock.turn(minute)
+    books.clock.advance(minute)
     expect(await expireOrphans(books)).toEqual({ released: 1, settled: 1 })
     expect(await annHas()).toMatchObject({ balance: credits(80), held: credits(30) })
     expect((await balanceOf(books, ben)).balance).toBe(credits(11))
@@ -156,15 +156,15 @@ describe('expiry', () => {
 
   test('orphans of several batches are all ended', async () => {
     await Promise.all(
-      Array.from({ length: 300 }, (_, index) => holdNow(books, ask(`r${index}`, 0))),
+      Array.from({ length: 300 }, (_, index) => holdNow(books, holdRequest(`r${index}`, 0))),
     )
-    books.clock.turn(minute)
+    books.clock.advance(minute)
     expect(await expireOrphans(books)).toEqual({ released: 300, settled: 0 })
   })
 
   test('a hold that cannot be ended is logged and left for the next run', async () => {
-    await holdNow(books, ask('a', 10))
-    books.clock.turn(minute)
+    await holdNow(books, holdRequest('a', 10))
+    books.clock.advance(minute)
     const torn = { ...books, db: failing(1) }
     expect(await expireOrphans(torn)).toEqual({ released: 0, settled: 0 })
     expect(books.lines.join()).toContain('hold_not_expired')

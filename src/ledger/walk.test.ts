@@ -9,11 +9,11 @@ import {
   ben,
   cy,
   holdNow,
-  openBooks,
+  openTestLedger,
   releaseNow,
   settleNow,
-  type TestBooks,
-} from '../testing/books.ts'
+  type TestLedger,
+} from '../testing/fixtures/ledger.ts'
 import { accountOf, type Owner } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
@@ -111,7 +111,7 @@ class Model {
 }
 
 type Draw = (below: number) => number
-type Act = (books: TestBooks, model: Model, draw: Draw, step: number) => Promise<void>
+type Act = (books: TestLedger, model: Model, draw: Draw, step: number) => Promise<void>
 
 const someone = (draw: Draw): Owner => people[draw(people.length)] ?? ann
 
@@ -191,12 +191,12 @@ const waiting: Act = async (books, model, draw) => {
   const until = books.clock.now() + minute
   const late = model.open.filter(({ deadline }) => deadline <= until)
   for (const hold of late.sort((a, b) => a.deadline - b.deadline)) {
-    books.clock.turn(hold.deadline - books.clock.now())
+    books.clock.advance(hold.deadline - books.clock.now())
     await expireOrphans(books)
     if (hold.onExpiry === 'settle') model.settle(hold, hold.amount)
     else model.close(hold)
   }
-  books.clock.turn(until - books.clock.now())
+  books.clock.advance(until - books.clock.now())
 }
 
 const acts = [granting, giving, holding, holding, holding, settling, settling, releasing, waiting]
@@ -214,7 +214,7 @@ async function agree<T>(work: Promise<T>, passes: boolean): Promise<T | undefine
   }
 }
 
-async function compare(books: TestBooks, model: Model): Promise<void> {
+async function compare(books: TestLedger, model: Model): Promise<void> {
   for (const owner of people) {
     const it = model.of(accountOf(owner))
     const { balance, free, earned, held, paidHeld } = await balanceOf(books, owner)
@@ -230,11 +230,11 @@ async function compare(books: TestBooks, model: Model): Promise<void> {
 }
 
 test(`a random walk agrees with a small model at every step (seed ${seed})`, async () => {
-  const books = await openBooks()
+  const books = await openTestLedger()
   const model = new Model()
   const draw = generator(seed)
   // Starts long before midnight, so that one day's counter covers the whole walk.
-  books.clock.turn(minute)
+  books.clock.advance(minute)
   for (const owner of people) await books.db.tx((db) => open(books, db, owner))
   for (let step = 0; step < steps; step++) {
     const act = acts[draw(acts.length)] ?? granting

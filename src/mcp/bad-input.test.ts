@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { isRecord } from '../core/schema.ts'
-import { callTool, listTools, post, send } from '../testing/mcp.ts'
-import { startTestServer, type TestAgent, type TestServer } from '../testing/test-server.ts'
+import { callTool, listTools, post, send } from '../testing/fixtures/mcp-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../testing/fixtures/test-server.ts'
 
 let ctx: TestServer
 let ann: TestAgent

@@ -3,9 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
 import type { DescribedOperation } from '../http/api-description.ts'
-import { getDocument, listOperations } from '../testing/described.ts'
-import { callTool, type ListedTool, listTools, post, send } from '../testing/mcp.ts'
-import { startTestServer, type TestAgent, type TestServer } from '../testing/test-server.ts'
+import { callTool, type ListedTool, listTools, post, send } from '../testing/fixtures/mcp-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../testing/fixtures/test-server.ts'
+import { getDocument, listOperations } from '../testing/openapi/document.ts'
 import { toolsOf } from './tools.ts'
 import { listTools as listShownTools } from './toolset.ts'
 

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { enqueue, type NewJob } from '../jobs/jobs.ts'
-import { type McpTestServer, startMcpTestServer } from '../testing/mcp.ts'
+import { type McpTestServer, startMcpTestServer } from '../testing/fixtures/mcp-server.ts'
 
 let t: McpTestServer
 /** The running job waits for each gate in turn. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { nano } from '../core/money.ts'
 import type { Engine } from '../db/engine.ts'
-import { freshEngine } from '../testing/engine.ts'
+import { freshEngine } from '../testing/fixtures/engine.ts'
 import { deleteOldUses, insertUse, listUses, type NewUse, type UseQuery } from './history.ts'
 
 let db: Engine

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { nano } from '../core/money.ts'
 import { day } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
-import { freshEngine } from '../testing/engine.ts'
+import { freshEngine } from '../testing/fixtures/engine.ts'
 import { deleteOldUses, insertUse } from './history.ts'
 import { getSpending, listUsedModels } from './spending.ts'
 

@@ -26,7 +26,7 @@ import * as assets from '../hosting/apps/assets/assets.ts'
 import { publishApp } from '../hosting/apps/publish.ts'
 import * as versions from '../hosting/apps/versions/versions.ts'
 import { FolderInUse, lockFolder } from '../storage/folder-lock.ts'
-import { caught } from '../testing/caught.ts'
+import { catchError } from '../testing/catch-error.ts'
 import { createBackup, restoreBackup } from './backup.ts'
 
 let dir = ''
@@ -109,7 +109,7 @@ test('a backup has the database, the referenced files, the secret and the prices
 test('a backup into a folder with content fails', async () => {
   mkdirSync(at('copy'))
   writeFileSync(at('copy/letter'), 'mine')
-  expect(textOf(await caught(createBackup(ctx, at('copy'))))).toContain('is not empty')
+  expect(textOf(await catchError(createBackup(ctx, at('copy'))))).toContain('is not empty')
   expect(readdirSync(at('copy'))).toEqual(['letter'])
 })
 
@@ -121,11 +121,11 @@ test('a failed backup leaves an empty folder', async () => {
       throw error
     },
   }
-  const full = await caught(createBackup({ ...ctx, clock }, at('copy')))
+  const full = await catchError(createBackup({ ...ctx, clock }, at('copy')))
   expect(textOf(full)).toContain(`The disk of ${at('copy')} is full`)
   expect(readdirSync(at('copy'))).toEqual([])
   rmSync(at('data/files'), { recursive: true })
-  expect(textOf(await caught(createBackup(ctx, at('copy'))))).toContain('is missing')
+  expect(textOf(await catchError(createBackup(ctx, at('copy'))))).toContain('is missing')
   expect(readdirSync(at('copy'))).toEqual([])
 })
 
@@ -147,7 +147,7 @@ test('sweeps and backups run one after the other', async () => {
   }
   const failing = ctx.state.fileWork.run(() => Promise.reject(new Error('no disk')))
   await Promise.all([
-    caught(failing),
+    catchError(failing),
     ctx.state.fileWork.run(work('backup', 5)),
     ctx.state.fileWork.run(work('sweep', 0)),
   ])
@@ -198,7 +198,7 @@ test('a restore into a data folder in use fails', async () => {
   await createBackup(ctx, at('copy'))
   const release = lockFolder(at('data'))
   try {
-    const error = await caught(restoreBackup(configOf('data'), at('copy'), systemClock))
+    const error = await catchError(restoreBackup(configOf('data'), at('copy'), systemClock))
     expect(error).toBeInstanceOf(FolderInUse)
   } finally {
     release()
@@ -299,7 +299,7 @@ test('a damaged backup is rejected with the reason and replaces nothing', async 
   for (const [title, damage, says] of damages) {
     cpSync(at('copy'), at('bad'), { recursive: true })
     damage(at('bad'))
-    const why = textOf(await caught(restoreBackup(configOf('data'), at('bad'), systemClock)))
+    const why = textOf(await catchError(restoreBackup(configOf('data'), at('bad'), systemClock)))
     expect([title, why]).toEqual([title, expect.stringMatching(says)])
     expect(contentOf(at('data'))).toEqual(before)
     rmSync(at('bad'), { recursive: true })

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { openTestHouse } from '../testing/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
 
 test('decisions print what they changed and fail where nothing changes', async () => {
-  const { ctx, visit, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { ctx, request, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish()
   const admin = (...words: string[]) => runCommand(ctx, { command: 'admin', words })
   const nothing = 'AAAAAAAAAAAA'
@@ -19,7 +19,7 @@ test('decisions print what they changed and fail where nothing changes', async (
     text: `${id} is taken down.`,
   })
   expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
-  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  expect((await request('GET', `/a/${id}`)).status).toBe(410)
   expect(await admin('restore', id)).toEqual({ ok: true, text: `${id} is live again.` })
   expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
   expect(await admin('pause', '@ann')).toEqual({ ok: true, text: '@ann cannot spend credits now.' })
@@ -51,9 +51,9 @@ test('decisions print what they changed and fail where nothing changes', async (
 })
 
 test('grant and backup reject extra words and change nothing', async () => {
-  const { ctx, person, kept, close } = await openTestHouse()
-  await person('ann')
-  const before = await kept()
+  const { ctx, agent, snapshot, close } = await startTestServer()
+  await agent('ann')
+  const before = await snapshot()
   for (const [command, ...words] of [
     ['grant', '@ann', '5', 'extra'],
     ['backup', '/tmp/berth-a', '/tmp/berth-b'],
@@ -61,6 +61,6 @@ test('grant and backup reject extra words and change nothing', async () => {
     const outcome = await runCommand(ctx, { command: command ?? '', words })
     expect(outcome).toEqual({ ok: false, text: expect.stringContaining(`usage: berth ${command}`) })
   }
-  expect(await kept()).toEqual(before)
+  expect(await snapshot()).toEqual(before)
   await close()
 })

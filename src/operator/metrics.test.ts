@@ -4,16 +4,16 @@ import { nano } from '../core/money.ts'
 import { day, minute } from '../core/time.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { listDailyIncome } from '../ledger/totals.ts'
-import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 import { metricsByMinute, recordMetrics } from './metrics-history.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
 
-async function open(settings = {}): Promise<TestHouse> {
-  const ctx = await openTestHouse(settings)
+async function open(settings = {}): Promise<TestServer> {
+  const ctx = await startTestServer(settings)
   opened.push(ctx)
   return ctx
 }
@@ -49,8 +49,8 @@ function parsed(text: string): Map<string, number> {
 
 const token = 'metrics-token-of-this-test'
 
-async function metricsOf(h: TestHouse): Promise<Map<string, number>> {
-  const answer = await h.visit('GET', '/metrics', { key: token })
+async function metricsOf(h: TestServer): Promise<Map<string, number>> {
+  const answer = await h.request('GET', '/metrics', { key: token })
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
   return parsed(String(answer.body))
@@ -59,11 +59,11 @@ async function metricsOf(h: TestHouse): Promise<Map<string, number>> {
 test('metrics need METRICS_TOKEN and are off without it', async () => {
   const none = await open()
   for (const key of [undefined, '', token]) {
-    expect((await none.visit('GET', '/metrics', { key })).status).toBe(404)
+    expect((await none.request('GET', '/metrics', { key })).status).toBe(404)
   }
   const h = await open({ METRICS_TOKEN: token })
   for (const key of [undefined, '', `${token}x`, token.slice(0, -1)]) {
-    const answer = await h.visit('GET', '/metrics', { key })
+    const answer = await h.request('GET', '/metrics', { key })
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     expect(String(answer.body)).not.toContain('berth_')
   }
@@ -71,11 +71,11 @@ test('metrics need METRICS_TOKEN and are off without it', async () => {
 
 test('responses are counted by part and status in the Prometheus format', async () => {
   const h = await open({ METRICS_TOKEN: token })
-  const ann = await h.person('ann')
+  const ann = await h.agent('ann')
   const id = await ann.publish()
-  await h.visit('GET', `/a/${id}`)
+  await h.request('GET', `/a/${id}`)
   await h.call('GET', '/me')
-  await h.visit('GET', '/v1/models')
+  await h.request('GET', '/v1/models')
   const before = await metricsOf(h)
   expect(before.get('berth_requests_total{part="api",status="2xx"}')).toBe(2)
   expect(before.get('berth_requests_total{part="api",status="4xx"}')).toBe(1)
@@ -92,7 +92,7 @@ test('responses are counted by part and status in the Prometheus format', async 
   expect(before.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
   expect(before.get('berth_disk_free_bytes')).toBeGreaterThan(0)
 
-  for (let at = 0; at < 20; at += 1) await h.visit('GET', `/nowhere/${at}"\n`)
+  for (let at = 0; at < 20; at += 1) await h.request('GET', `/nowhere/${at}"\n`)
   const after = await metricsOf(h)
   expect([...after.keys()]).toEqual([...before.keys()])
   expect(after.get('berth_requests_total{part="pages",status="4xx"}')).toBe(20)
@@ -101,7 +101,7 @@ test('responses are counted by part and status in the Prometheus format', async 
 test('holds and revenue are exact and summed by day', async () => {
   const h = await open({ METRICS_TOKEN: token })
   const { ctx, clock } = h
-  await h.person('ann')
+  await h.agent('ann')
   const owner = { kind: 'gateway', owner: 'gus' } as const
   const amount = nano(5_000_000_007n)
   await ledger.grantTo(ctx, owner, { amount, kind: 'grant', ref: 'g', free: false })
@@ -113,9 +113,9 @@ test('holds and revenue are exact and summed by day', async () => {
     })
   await recordMetrics(ctx)
   await pay('one', 1_001n)
-  clock.turn(minute)
+  clock.advance(minute)
   await recordMetrics(ctx)
-  await h.visit('GET', '/nowhere')
+  await h.request('GET', '/nowhere')
   await pay('open', 0n)
   const metrics = await metricsOf(h)
   expect(metrics.get('berth_income_nano_total')).toBe(1_001)
@@ -126,7 +126,7 @@ test('holds and revenue are exact and summed by day', async () => {
     { income: 0n, requests: 2 },
   ])
 
-  clock.turn(2 * day)
+  clock.advance(2 * day)
   await pay('two', 500n)
   await pay('three', 400n)
   expect((await listDailyIncome(ctx, 4)).map(({ amount: paid }) => paid)).toEqual(

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { mediaScripts } from '../testing/fake-media.ts'
-import { fakeText, fakeUsage, scripts } from '../testing/fake-scripts.ts'
-import { startFakeUpstream } from '../testing/fake-upstream.ts'
+import { fakeText, fakeUsage, scripts } from '../testing/fakes/chat-scripts.ts'
+import { mediaScripts } from '../testing/fakes/media-scripts.ts'
+import { startFakeUpstream } from '../testing/fakes/upstream.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import { UpstreamError } from './upstream.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { makeMp4, makeWebm } from '../testing/films.ts'
+import { makeMp4, makeWebm } from '../testing/fixtures/videos.ts'
 import { detectVideoType, readVideoDuration } from './videos.ts'
 
 const mp4 = 'video/mp4'

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { htmlBytesMax, jsonBodyBytesMax } from '../limits.ts'
-import { refused } from './refused.ts'
-import { openTestHouse, type Person, type TestHouse } from './test-server.ts'
+import { expectError } from './expect-error.ts'
+import { startTestServer, type TestAgent, type TestServer } from './fixtures/test-server.ts'
 
-let ctx: TestHouse
-let ann: Person
+let ctx: TestServer
+let ann: TestAgent
 let id = ''
 
 beforeAll(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
   id = await ann.publish()
 })
 afterAll(async () => {
@@ -56,18 +56,18 @@ describe('every operation that takes JSON refuses', () => {
   ]
   test.each(bodies)('%s', async (_, body) => {
     for (const [method, path] of takers()) {
-      await refused(ctx, 400, 'bad_request', () => ann.call(method, path, body, json))
+      await expectError(ctx, 400, 'bad_request', () => ann.call(method, path, body, json))
     }
   })
 
   test('an unknown field, by its name and without its value', async () => {
     for (const [method, path, fine] of takers()) {
       const sent = { ...fine, colour: 'secret-blue' }
-      const answer = await refused(ctx, 400, 'bad_request', () => ann.call(method, path, sent))
+      const answer = await expectError(ctx, 400, 'bad_request', () => ann.call(method, path, sent))
       expect(answer.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
     }
     const tricky = '{"html":"<p>hi</p>","__proto__":{"store":true}}'
-    await refused(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
+    await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
   })
 
   test('a field of another type', async () => {
@@ -76,7 +76,7 @@ describe('every operation that takes JSON refuses', () => {
       for (const field of Object.keys(fine)) {
         for (const other of others) {
           if (field === 'about' && other === null) continue
-          await refused(ctx, 400, 'bad_request', () =>
+          await expectError(ctx, 400, 'bad_request', () =>
             ann.call(method, path, { ...fine, [field]: other }),
           )
         }
@@ -87,7 +87,7 @@ describe('every operation that takes JSON refuses', () => {
   test('a body of more bytes than any may have', async () => {
     const large = new Uint8Array(jsonBodyBytesMax + 1).fill(0x20)
     for (const [method, path] of takers()) {
-      await refused(ctx, 413, 'too_large', () => ann.call(method, path, large, json))
+      await expectError(ctx, 413, 'too_large', () => ann.call(method, path, large, json))
     }
   })
 })
@@ -103,12 +103,12 @@ describe('an operation that takes no fields', () => {
 
   test('refuses one by its name, and what is no object', async () => {
     for (const path of takers()) {
-      const answer = await refused(ctx, 400, 'bad_request', () =>
+      const answer = await expectError(ctx, 400, 'bad_request', () =>
         ann.call('POST', path, { colour: 'secret-blue' }),
       )
       expect(answer.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
-      await refused(ctx, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
-      await refused(ctx, 401, 'no_key', () => ctx.call('POST', path, { body: { colour: 1 } }))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
+      await expectError(ctx, 401, 'no_key', () => ctx.call('POST', path, { body: { colour: 1 } }))
     }
   })
 
@@ -124,7 +124,7 @@ describe('no body at all', () => {
   test('is refused where a field is needed', async () => {
     const needing = takers().filter(([, path]) => !/\/(keys|remix)$/.test(path))
     for (const [method, path] of needing) {
-      await refused(ctx, 400, 'bad_request', () => ann.call(method, path))
+      await expectError(ctx, 400, 'bad_request', () => ann.call(method, path))
     }
   })
 
@@ -160,20 +160,20 @@ describe('POST /apps refuses', () => {
     ['a ref with other characters', { html, ref: 'monday 123' }],
   ]
   test.each(bad)('%s', async (_, body) => {
-    await refused(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', body))
+    await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', body))
   })
 
   test('an Idempotency-Key that is none', async () => {
     const headers = { 'idempotency-key': 'a b' }
-    await refused(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', { html }, headers))
+    await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', { html }, headers))
   })
 
   test('5 MB of html, by its UTF-8 bytes', async () => {
     const post = (text: string) => () => ann.call('POST', '/apps', { html: text })
-    await refused(ctx, 413, 'too_large', post('a'.repeat(5 * 1_048_576)))
-    await refused(ctx, 413, 'too_large', post('é'.repeat(htmlBytesMax / 2 + 1)))
+    await expectError(ctx, 413, 'too_large', post('a'.repeat(5 * 1_048_576)))
+    await expectError(ctx, 413, 'too_large', post('é'.repeat(htmlBytesMax / 2 + 1)))
     const large = 'b'.repeat(htmlBytesMax + 1)
-    await refused(ctx, 413, 'too_large', () =>
+    await expectError(ctx, 413, 'too_large', () =>
       ann.call('POST', `/apps/${id}/versions`, { html: large }),
     )
   })
@@ -181,20 +181,22 @@ describe('POST /apps refuses', () => {
 
 describe('changes refuse', () => {
   test('nothing to change', async () => {
-    await refused(ctx, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, {}))
-    await refused(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', {}))
+    await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, {}))
+    await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', {}))
   })
 
   test('lines that are none', async () => {
     for (const about of ['a'.repeat(161), 'a\nb', 'a\u0000', '\u2028', '\ud800', 7]) {
-      await refused(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', { about }))
-      await refused(ctx, 400, 'bad_request', () => ctx.call('POST', '/keys', { body: { about } }))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', { about }))
+      await expectError(ctx, 400, 'bad_request', () =>
+        ctx.call('POST', '/keys', { body: { about } }),
+      )
     }
     for (const name of ['', 'a'.repeat(81), 'a\u0000b', 'a\nb', '\udfff']) {
-      await refused(ctx, 400, 'bad_request', () => ann.call('POST', '/me/keys', { name }))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/me/keys', { name }))
     }
     for (const note of ['a'.repeat(201), 'a\u0000b']) {
-      await refused(ctx, 400, 'bad_request', () =>
+      await expectError(ctx, 400, 'bad_request', () =>
         ann.call('POST', `/apps/${id}/versions`, { html, note }),
       )
     }
@@ -213,8 +215,10 @@ describe('addresses and queries refuse', () => {
       'cursor=AA==',
     ]
     for (const query of [...queries, ...cursors]) {
-      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/apps?${query}`))
-      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/apps/${id}/versions?${query}`))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `/apps?${query}`))
+      await expectError(ctx, 400, 'bad_request', () =>
+        ann.call('GET', `/apps/${id}/versions?${query}`),
+      )
     }
   })
 
@@ -224,17 +228,17 @@ describe('addresses and queries refuse', () => {
     const { body } = await ann.call('GET', '/apps?limit=1')
     const next = String(Object(body).next)
     for (const path of others) {
-      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `${path}?cursor=${next}`))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `${path}?cursor=${next}`))
     }
     expect((await ann.call('GET', `/apps?cursor=${next}`)).status).toBe(200)
   })
 
   test('versions that are no number', async () => {
     for (const version of ['0', '-1', '1.5', 'x', '0x1', '1e0', '1e9', '99999999999999999999']) {
-      await refused(ctx, 400, 'bad_request', () =>
+      await expectError(ctx, 400, 'bad_request', () =>
         ann.call('POST', `/apps/${id}/versions/${version}/restore`),
       )
-      await refused(ctx, 400, 'bad_request', () =>
+      await expectError(ctx, 400, 'bad_request', () =>
         ann.call('GET', `/apps/${id}/html?version=${version}`),
       )
     }
@@ -243,21 +247,25 @@ describe('addresses and queries refuse', () => {
   test('asset names that could be paths', async () => {
     const names = ['..%2f..%2fetc%2fpasswd', '%2fetc%2fpasswd', '.hidden', 'A.png', 'a%00.png']
     for (const name of [...names, 'a%5cb.png', 'é.png', 'a'.repeat(65), 'a b.png']) {
-      await refused(ctx, 400, 'bad_request', () =>
+      await expectError(ctx, 400, 'bad_request', () =>
         ann.call('PUT', `/apps/${id}/assets/${name}`, '[]'),
       )
-      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/apps/${id}/assets/${name}`))
-      await refused(ctx, 400, 'bad_request', () => ann.call('DELETE', `/apps/${id}/assets/${name}`))
+      await expectError(ctx, 400, 'bad_request', () =>
+        ann.call('GET', `/apps/${id}/assets/${name}`),
+      )
+      await expectError(ctx, 400, 'bad_request', () =>
+        ann.call('DELETE', `/apps/${id}/assets/${name}`),
+      )
     }
   })
 })
 
 test('a path that is no UTF-8 is not_found', async () => {
   const broken = ['/apps/%ff', `/apps/${id}/assets/%c0%ae`, `/looks/${id}/1/%e0%80`]
-  for (const path of broken) await refused(ctx, 404, 'not_found', () => ann.call('GET', path))
+  for (const path of broken) await expectError(ctx, 404, 'not_found', () => ann.call('GET', path))
   const put = () => ann.call('PUT', `/apps/${id}/assets/%ff`, '[]')
-  await refused(ctx, 404, 'not_found', put)
-  await refused(ctx, 404, 'not_found', () => ann.call('DELETE', '/me/keys/%ff'))
+  await expectError(ctx, 404, 'not_found', put)
+  await expectError(ctx, 404, 'not_found', () => ann.call('DELETE', '/me/keys/%ff'))
 })
 
 test('a page whose title cannot be kept as it is gets one that can', async () => {

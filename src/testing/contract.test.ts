@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Described, documentOf, operationsOf } from './described.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from './test-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from './fixtures/test-server.ts'
+import { type DescribedOperation, getDocument, listOperations } from './openapi/document.ts'
 
-let ctx: TestHouse
-let ann: Person
+let ctx: TestServer
+let ann: TestAgent
 let id = ''
-let operations: Described[] = []
+let operations: DescribedOperation[] = []
 
 beforeAll(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
   id = await ann.publish()
-  operations = operationsOf(await documentOf(ctx))
+  operations = listOperations(await getDocument(ctx))
 })
 afterAll(() => ctx.close())
 
@@ -27,7 +32,7 @@ interface Row {
   /** Its own refusals in section 4; those of group C are added for key operations. */
   codes: Record<string, number>
   /** A call that succeeds, and what its body has. */
-  call: () => Promise<Answer>
+  call: () => Promise<TestResponse>
   gives: object
 }
 
@@ -264,14 +269,14 @@ const section7: Record<string, number[]> = {
 }
 
 /** The codes that an operation's description gives, each with its status. */
-const codesOf = ({ responses }: Described): [code: string, status: number][] =>
+const codesOf = ({ responses }: DescribedOperation): [code: string, status: number][] =>
   Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([status, { description }]) =>
       description.split(', ').map((code): [string, number] => [code, Number(status)]),
     )
 
-const described = (row: Row): Described | undefined =>
+const described = (row: Row): DescribedOperation | undefined =>
   operations.find(({ method, path }) => method === row.method && path === row.path)
 
 describe('section 4, operation', () => {
@@ -352,7 +357,7 @@ describe('every answer', () => {
       ...(await Promise.all(
         ['/me', '/on', '/no/such'].map((path) => ctx.call('GET', path, { headers })),
       )),
-      await ctx.visit('GET', '/v1/accounts/keys', { headers }),
+      await ctx.request('GET', '/v1/accounts/keys', { headers }),
     ]
     for (const answer of answers) {
       expect(answer.headers.get('cache-control')).toBe('no-store')

@@ -7,14 +7,14 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 
 import { isRecord } from '../core/schema.ts'
 import { createRouter } from '../http/router.ts'
+import { startTestServer, type TestServer } from './fixtures/test-server.ts'
 import {
-  type Described,
+  type DescribedOperation,
   type Document,
-  documentOf,
-  gatewayDocumentOf,
-  operationsOf,
-} from './described.ts'
-import { openTestHouse, type TestHouse } from './test-server.ts'
+  getDocument,
+  getGatewayDocument,
+  listOperations,
+} from './openapi/document.ts'
 
 const base = 'https://berth.test/api'
 const open = [
@@ -36,14 +36,14 @@ const open = [
   'get_claim',
 ]
 
-let ctx: TestHouse
+let ctx: TestServer
 let document: Document
-let operations: Described[]
+let operations: DescribedOperation[]
 
 beforeAll(async () => {
-  ctx = await openTestHouse({ BASE_URL: base })
-  document = await documentOf(ctx)
-  operations = operationsOf(document)
+  ctx = await startTestServer({ BASE_URL: base })
+  document = await getDocument(ctx)
+  operations = listOperations(document)
 })
 afterAll(() => ctx.close())
 
@@ -86,13 +86,13 @@ describe('the description', () => {
   })
 
   test('has what every write may meet: a body too large, a disk that is full', async () => {
-    const without = (status: string, all: Described[]) =>
+    const without = (status: string, all: DescribedOperation[]) =>
       all.flatMap(({ method, responses, operationId }) =>
         method === 'GET' || status in responses ? [] : [operationId],
       )
     expect(without('503', operations)).toEqual([])
     // A body that comes where none is asked for is read, too.
-    const gateway = operationsOf(await gatewayDocumentOf(ctx))
+    const gateway = listOperations(await getGatewayDocument(ctx))
     expect(without('413', [...operations, ...gateway])).toEqual([])
   })
 
@@ -232,7 +232,7 @@ describe('every operation', () => {
 })
 
 test('the description is behind agents_off', async () => {
-  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const closed = await startTestServer({ AGENTS_ON: 'off' })
   const answer = await closed.call('GET', '/openapi.json')
   expect([answer.status, answer.code]).toEqual([404, 'agents_off'])
   await closed.close()

@@ -1,4 +1,4 @@
-import { buildPublic, publicIsFresh } from '../../scripts/build-public.ts'
+import { buildPublic, isPublicFresh } from '../../scripts/build-public.ts'
 
 // Tests must pass from a clean checkout, where public/dist does not exist yet.
-if (!(await publicIsFresh())) await buildPublic()
+if (!(await isPublicFresh())) await buildPublic()

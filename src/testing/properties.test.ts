@@ -2,29 +2,37 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { pick } from '../core/ids.ts'
+import { randomBelow } from '../core/ids.ts'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { dismiss, takeDown } from '../hosting/moderation/moderation.ts'
 import { enqueue } from '../jobs/jobs.ts'
-import { Answers } from './answers.ts'
-import { newDelivery } from './deliveries.ts'
-import { type Described, documentOf, operationsOf } from './described.ts'
-import { newOwner } from './people.ts'
-import { type Draw, draws, golden, keyless, type Known, type Made, requestOf } from './requests.ts'
-import { type Answer, openTestHouse, type Person } from './test-server.ts'
+import { newDelivery } from './fixtures/deliveries.ts'
+import { createTestPerson } from './fixtures/people.ts'
+import { startTestServer, type TestAgent, type TestResponse } from './fixtures/test-server.ts'
+import { type DescribedOperation, getDocument, listOperations } from './openapi/document.ts'
+import {
+  type Draw,
+  draws,
+  type GeneratedRequest,
+  generateRequest,
+  golden,
+  keyless,
+  type KnownIds,
+} from './openapi/request-generator.ts'
+import { ResponseChecker } from './openapi/response-checker.ts'
 
 setDefaultTimeout(60_000)
 
 /** Put the number of a failed run here to see it again. */
-const seed = pick(2 ** 31)
+const seed = randomBelow(2 ** 31)
 const runs = 50
 
-const ctx = await openTestHouse()
-const document = await documentOf(ctx)
-const operations = operationsOf(document)
-const answers = new Answers(document)
-const ben = await ctx.person('ben')
+const ctx = await startTestServer()
+const document = await getDocument(ctx)
+const operations = listOperations(document)
+const answers = new ResponseChecker(document)
+const ben = await ctx.agent('ben')
 const theirs = await ben.publish({ store: true })
 const other = {
   id: theirs,
@@ -58,18 +66,18 @@ const unknown = {
 
 afterAll(() => ctx.close())
 
-const olga = await newOwner(ctx, 'olga', 1_000_000n)
+const olga = await createTestPerson(ctx, 'olga', 1_000_000n)
 let claims: Record<string, string> | undefined
 let people = 0
-let known: Known | undefined
+let known: KnownIds | undefined
 
 /** An agent with an app, two versions, a file and two keys; another one once it is worn out. */
-async function world(): Promise<Known> {
+async function world(): Promise<KnownIds> {
   if (known) return known
   people += 1
   // The third report of one item would hold it.
   await dismiss(ctx.ctx, theirs, 'for the next one')
-  const ann: Person = await ctx.person(`ann-${people}`)
+  const ann: TestAgent = await ctx.agent(`ann-${people}`)
   const id = await ann.publish({ store: true })
   const gone = await ann.publish()
   await ann.call('DELETE', `/apps/${gone}`)
@@ -109,8 +117,8 @@ async function world(): Promise<Known> {
 
 /** An agent that a person claimed, its key, and the claim code of one that nobody claimed. */
 async function claimed(): Promise<Record<string, string>> {
-  const [agent, free] = [await ctx.person(`kay-${people}`), await ctx.person(`lee-${people}`)]
-  const codeOf = async (one: Person) => (await one.call('POST', '/me/claim')).text('claim.code')
+  const [agent, free] = [await ctx.agent(`kay-${people}`), await ctx.agent(`lee-${people}`)]
+  const codeOf = async (one: TestAgent) => (await one.call('POST', '/me/claim')).text('claim.code')
   const body = { code: await codeOf(agent) }
   await ctx.call('POST', '/claim', { key: olga.key, body, from: from() })
   return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
@@ -121,7 +129,7 @@ let asked = 0
 const from = (): string => `10.0.${(asked += 1) >> 8}.${asked & 255}`
 
 /** What another made and this one has reviewed; and what others said of this one's app. */
-async function reviewed(ann: Person, id: string): Promise<Record<string, string>> {
+async function reviewed(ann: TestAgent, id: string): Promise<Record<string, string>> {
   await ann.call('GET', `/explore/${theirs}/source`)
   await ann.call('PUT', `/explore/${theirs}/review`, { stars: 4 })
   await ben.call('GET', `/explore/${id}/source`)
@@ -131,10 +139,10 @@ async function reviewed(ann: Person, id: string): Promise<Record<string, string>
 }
 
 /** A job that nobody works on. */
-async function newJob({ key }: Person, item: string): Promise<string> {
+async function newJob({ key }: TestAgent, item: string): Promise<string> {
   const { db, keys, clock } = ctx.ctx
   const owner = `agent:${(await keys.find(key))?.owner}`
-  const about = { kind: 'assets', lane: 'media', owner, item, input: {} } as const
+  const about = { kind: 'assets', queue: 'media', owner, item, input: {} } as const
   return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
 }
 
@@ -156,16 +164,16 @@ const wearing = [
 /** What wears out the agents that a person claimed, or did not yet. */
 const claiming = ['claim_agent', 'release_agent', 'revoke_agent_key', 'add_agent_key']
 
-type Send = (made: Made) => Promise<Answer>
+type Send = (made: GeneratedRequest) => Promise<TestResponse>
 
 const send: Send = ({ method, path, key, headers, body }) =>
   ctx.call(method, path, { key, headers, body, from: from() })
 
 /** Tries an operation with made-up requests; fails with the seed and the smallest request found. */
-async function tryOut(operation: Described, through: Send = send): Promise<Set<number>> {
+async function tryOut(operation: DescribedOperation, through: Send = send): Promise<Set<number>> {
   const seen = new Set<number>()
   const property = fc.asyncProperty(draws, async (draw) => {
-    const made = await requestOf(operation, draw, await world())
+    const made = await generateRequest(operation, draw, await world())
     const answer = await through(made)
     seen.add(answer.status)
     if (answer.status < 300 && wearing.includes(operation.operationId)) known = undefined
@@ -173,7 +181,7 @@ async function tryOut(operation: Described, through: Send = send): Promise<Set<n
       known = undefined
       claims = undefined
     }
-    const fault = answers.faultOf(operation, answer)
+    const fault = answers.findError(operation, answer)
     if (fault) throw new Error(`${fault}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
   })
   const examples: [Draw][] = [[golden], [keyless]]
@@ -184,7 +192,7 @@ async function tryOut(operation: Described, through: Send = send): Promise<Set<n
 /** A stream that only its reader ends is no answer to look at: notes.test.ts reads it. */
 const named = operations
   .filter(({ operationId }) => operationId !== 'watch_notes')
-  .map((operation): [string, Described] => [operation.operationId, operation])
+  .map((operation): [string, DescribedOperation] => [operation.operationId, operation])
 
 describe(`every answer is as described (seed ${seed})`, () => {
   test.each(named)('%s', async (_, operation) => {
@@ -194,24 +202,29 @@ describe(`every answer is as described (seed ${seed})`, () => {
   })
 
   test('and no request was a fault of ours', () =>
-    expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([]))
+    expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([]))
 })
 
 /** What the harness says of an operation whose answers are spoilt on their way. */
-async function saidOf(id: string, spoil: (answer: Answer) => Answer): Promise<string> {
+async function saidOf(id: string, spoil: (answer: TestResponse) => TestResponse): Promise<string> {
   const operation = operations.find(({ operationId }) => operationId === id)
   if (!operation) throw new Error(`no operation ${id}`)
   const said = tryOut(operation, async (made) => spoil(await send(made)))
   return said.then(() => 'nothing', String)
 }
 
-const withBody = (answer: Answer, more: object): Answer => ({
+const withBody = (answer: TestResponse, more: object): TestResponse => ({
   ...answer,
   body: Object.assign({}, answer.body, more),
 })
 
 describe('the harness goes red for', () => {
-  const spoilt: [what: string, id: string, spoil: (answer: Answer) => Answer, says: string][] = [
+  const spoilt: [
+    what: string,
+    id: string,
+    spoil: (answer: TestResponse) => TestResponse,
+    says: string,
+  ][] = [
     [
       'a field of a wrong type',
       'get_me',

@@ -8,9 +8,9 @@ import type { TSchema } from '@sinclair/typebox'
 import { loadConfig } from '../config/load.ts'
 import { expectedOf, toText } from '../config/setting-types.ts'
 import { SettingsSchema } from '../config/settings.ts'
-import { newGus } from './gateway.ts'
-import { newOwner } from './people.ts'
-import { openTestHouse, type TestHouse } from './test-server.ts'
+import { createGatewayUser } from './fixtures/gateway.ts'
+import { createTestPerson } from './fixtures/people.ts'
+import { startTestServer, type TestServer } from './fixtures/test-server.ts'
 
 setDefaultTimeout(120_000)
 
@@ -67,7 +67,7 @@ test('every code block of the guides is run by a test or excluded by name', () =
   expect(left).toEqual([])
 })
 
-let h: TestHouse
+let h: TestServer
 let folder = ''
 let server: ReturnType<typeof Bun.serve>
 beforeAll(async () => {
@@ -75,12 +75,12 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   // Each answer of curl ends with its status, on a line of its own.
   writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
-  h = await openTestHouse()
+  h = await startTestServer()
   server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
-    fetch: (request) => h.door(request, '127.0.0.1'),
+    fetch: (request) => h.handle(request, '127.0.0.1'),
   })
   await h.ctx.jobs.start()
 })
@@ -116,7 +116,7 @@ test('from no key to a live link, from a prompt to a game, and all that is told 
   const { out, statuses } = await paste(lines.join('\n'))
   expect(statuses).toEqual(['201', '202', '202', '201', '201', '200', '201', '200'])
   const [link = ''] = /http[^"]*\/a\/[\w-]{12}/.exec(out) ?? []
-  const page = await h.visit('GET', `${new URL(link).pathname}/data`)
+  const page = await h.request('GET', `${new URL(link).pathname}/data`)
   expect(String(page.body)).toContain('<h1>Hello</h1>')
   expect(out).toContain('"state":"done"')
   expect(out).toContain('"name":"ship.png"')
@@ -126,7 +126,7 @@ test('from no key to a live link, from a prompt to a game, and all that is told 
 })
 
 test('a personal key sends credits and sets a cap', async () => {
-  const [olga, fox] = [await newOwner(h, 'olga', 1n), await h.person('fox')]
+  const [olga, fox] = [await createTestPerson(h, 'olga', 1n), await h.agent('fox')]
   const code = (await fox.call('POST', '/me/claim')).text('claim.code')
   expect((await olga.call('POST', '/claim', { code })).status).toBe(200)
   const setUp = 'api=http://localhost:3000/api\n'
@@ -136,7 +136,7 @@ test('a personal key sends credits and sets a cap', async () => {
 })
 
 test('the openai client has its answer, and a key its cap', async () => {
-  const { key } = await newGus(h, '1')
+  const { key } = await createGatewayUser(h, '1')
   const file = join(folder, 'client.mjs')
   await Bun.write(file, here(walks.client))
   const client = Bun.spawn([process.execPath, file], {

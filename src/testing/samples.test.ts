@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { bigPage } from './big-page.ts'
-import { drift, isHome, readSea, solve } from './slack-tide.ts'
+import { bigPage } from './fixtures/big-page.ts'
+import { drift, isHome, readSea, solve } from './fixtures/slack-tide.ts'
 
 const FOLDER = join(import.meta.dir, '../../public/samples')
 const HTML_BYTES_MAX = 120 * 1024

@@ -1,9 +1,9 @@
 /** Waits until something is so, or is there, and answers it; fails after ten seconds. */
 export async function until<T>(
-  look: () => T | false | undefined | Promise<T | false | undefined>,
+  poll: () => T | false | undefined | Promise<T | false | undefined>,
 ): Promise<T> {
   for (let tries = 0; tries < 1_000; tries += 1) {
-    const found = await look()
+    const found = await poll()
     if (found !== undefined && found !== false) return found
     await Bun.sleep(10)
   }

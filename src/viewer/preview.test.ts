@@ -2,24 +2,28 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { takeDown } from '../hosting/moderation/moderation.ts'
 import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
-import { Browser, claimedBy, signedUp } from '../testing/pages.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
+import { claimAgent, FormBrowser, signUp } from '../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../testing/fixtures/test-server.ts'
 
 const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
 
-let h: TestHouse
-let ann: Person
-let olga: Browser
+let h: TestServer
+let ann: TestAgent
+let olga: FormBrowser
 let id = ''
 
 beforeEach(async () => {
-  h = await openTestHouse()
-  ann = await h.person('ann')
+  h = await startTestServer()
+  ann = await h.agent('ann')
   id = await ann.publish({ html: page('first') })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, { lit: true })
   await ann.call('POST', `/apps/${id}/versions`, { html: page('second') })
-  olga = await signedUp(h, 'olga')
-  await claimedBy(olga, ann)
+  olga = await signUp(h, 'olga')
+  await claimAgent(olga, ann)
 })
 afterEach(() => h.close())
 
@@ -55,12 +59,12 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
 })
 
 test('only the owner can preview a version, until it is taken down', async () => {
-  const bea = await signedUp(h, 'beatrice')
+  const bea = await signUp(h, 'beatrice')
   const all = ['', '/data', '/files', '/files/lamp.json'].map((below) => at(1, below))
   for (const path of all) {
     expect((await bea.open(path)).status).toBe(404)
-    expect((await new Browser(h).open(path)).status).toBe(404)
-    expect((await h.visit('GET', path, { key: ann.key })).status).toBe(404)
+    expect((await new FormBrowser(h).open(path)).status).toBe(404)
+    expect((await h.request('GET', path, { key: ann.key })).status).toBe(404)
   }
   for (const version of [0, 3, '01', '1e0', '-1', '9999999', 'x', '%00']) {
     expect([version, (await olga.open(at(version))).status]).toEqual([version, 404])

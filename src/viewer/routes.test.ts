@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { Elysia } from 'elysia'
 
-import { MemoryHosted } from '../testing/hosted.ts'
+import { MemoryAppSource } from '../testing/fakes/memory-app-source.ts'
 import { Pages } from './pages.ts'
 import { messageResponse, viewerRoutes } from './routes.ts'
 
@@ -11,7 +11,7 @@ const id = 'lampKeeper_1'
 const html = '<!doctype html><title>Lamp Keeper</title><p>light the lamps</p>'
 const origin = 'http://localhost:3000'
 
-let hosted: MemoryHosted
+let hosted: MemoryAppSource
 let pages: Pages
 let now = 0
 
@@ -35,7 +35,7 @@ const get = (answer: Response, name: string): string => answer.headers.get(name)
 
 beforeEach(() => {
   now = 1_000_000
-  hosted = new MemoryHosted()
+  hosted = new MemoryAppSource()
   hosted.put(id, html)
   hosted.putFile(id, 'lamp.json', 'application/json', new TextEncoder().encode('{"lit":true}'))
   pages = new Pages(hosted, { app: origin }, { now: () => now })
@@ -181,7 +181,7 @@ describe("an app's page as data", () => {
   test('changes with a new version', async () => {
     const before = get(await ask(`/a/${id}/data`), 'etag')
     hosted.put(id, `${html}<p>new`)
-    hosted.told += 1
+    hosted.commitCount += 1
     const after = await ask(`/a/${id}/data`, { 'if-none-match': before })
     expect([after.status, await after.text()]).toEqual([200, `${html}<p>new`])
   })
@@ -298,7 +298,7 @@ describe('states', () => {
     now += 1_000
     expect((await ask(`/a/${id}/data`)).status).toBe(410)
     hosted.put(id, html)
-    hosted.told += 1
+    hosted.commitCount += 1
     expect((await ask(`/a/${id}/data`)).status).toBe(200)
   })
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { encodePng } from './png.ts'
-import { seeded } from '../../../src/testing/random.ts'
+import { seeded } from '../../../src/testing/fixtures/random.ts'
 import { load, median, type Plan, requestFor, targetAt } from '../load/load.ts'
 import { pageOf } from '../load/page.ts'
 import { asRecord, callsTo, noLimits, spawnServer } from '../load/served.ts'
 import { atMost, type BenchRow } from '../row.ts'
+import { encodePng } from './png.ts'
 
 const many = 20
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { unlimited } from '../../../src/testing/unlimited.ts'
+import { unlimited } from '../../../src/testing/fixtures/unlimited.ts'
 import { requestFor, type Target, targetAt } from '../load/load.ts'
 import { asRecord, type Served, spawnServer } from '../load/served.ts'
 

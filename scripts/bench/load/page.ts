@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { seeded } from '../../../src/testing/random.ts'
+import { seeded } from '../../../src/testing/fixtures/random.ts'
 
 const sample = join(import.meta.dir, '../../../public/samples/lampkeeper/index.html')
 

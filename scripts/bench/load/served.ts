@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { unlimited } from '../../../src/testing/unlimited.ts'
+import { unlimited } from '../../../src/testing/fixtures/unlimited.ts'
 
 /** What runs: where it answers, its process, and how to end it. */
 export interface Served {

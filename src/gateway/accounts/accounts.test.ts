@@ -2,15 +2,15 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { accountsPerAddressDay } from '../../limits.ts'
 import { commands } from '../../operator/commands.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestHouse
-let gus: Gus
+let t: TestServer
+let gus: GatewayUser
 
 beforeEach(async () => {
-  t = await openTestHouse()
-  gus = await newGus(t)
+  t = await startTestServer()
+  gus = await createGatewayUser(t)
 })
 afterEach(() => t.close())
 
@@ -18,14 +18,14 @@ const zero = { balance: 0, held: 0, available: 0, currency: 'USDT' }
 
 test('creates an account without a body or key, with a balance of 0', async () => {
   for (const path of ['/accounts/create', '/v1/accounts/create']) {
-    const { status, body, text } = await t.visit('POST', path)
+    const { status, body, text } = await t.request('POST', path)
     expect(status).toBe(200)
     expect(body).toEqual({
       credit_id: expect.stringMatching(/^\w{12}$/),
       api_key: expect.stringMatching(/^gk_\w{40}$/),
     })
     const key = text('api_key')
-    const { body: balance } = await t.visit('POST', '/credits/balance', { key })
+    const { body: balance } = await t.request('POST', '/credits/balance', { key })
     expect(balance).toEqual({ ...zero, credit_id: text('credit_id') })
   }
 })
@@ -33,7 +33,7 @@ test('creates an account without a body or key, with a balance of 0', async () =
 test('returns the balance with or without credit_id, never that of another account', async () => {
   const own = await gus.call('POST', '/v1/credits/balance', { credit_id: gus.creditId })
   expect([own.status, own.body]).toEqual([200, { ...zero, credit_id: gus.creditId }])
-  const other = await newGus(t, '1')
+  const other = await createGatewayUser(t, '1')
   const { status, body } = await gus.call('POST', '/credits/balance', { credit_id: other.creditId })
   expect(status).toBe(404)
   expect(body).toMatchObject({ error: { type: 'invalid_request_error', code: null } })
@@ -43,7 +43,10 @@ test('returns the balance with or without credit_id, never that of another accou
 
 test('responds 401 to a missing, unknown or personal key before reading the body', async () => {
   for (const key of [undefined, 'gk_no', `gk_${'a'.repeat(40)}`, `pk_${'a'.repeat(40)}`]) {
-    const { status, body, headers } = await t.visit('POST', '/credits/balance', { key, body: '{' })
+    const { status, body, headers } = await t.request('POST', '/credits/balance', {
+      key,
+      body: '{',
+    })
     expect(status).toBe(401)
     expect(body).toMatchObject({ error: { type: 'authentication_error', param: null } })
     expect(headers.get('x-request-id')).toBeString()
@@ -51,12 +54,12 @@ test('responds 401 to a missing, unknown or personal key before reading the body
 })
 
 test('spends an agent’s credits with its key until the account is closed', async () => {
-  const ann = await t.person('ann')
-  const before = await t.visit('POST', '/credits/balance', { key: ann.key })
+  const ann = await t.agent('ann')
+  const before = await t.request('POST', '/credits/balance', { key: ann.key })
   expect(before.body).toMatchObject({ balance: 0.4, available: 0.4 })
   expect((await t.call('GET', '/me', { key: gus.key })).code).toBe('wrong_key_kind')
   expect((await ann.call('DELETE', '/me')).status).toBe(200)
-  const after = await t.visit('POST', '/credits/balance', { key: ann.key })
+  const after = await t.request('POST', '/credits/balance', { key: ann.key })
   expect([after.status, after.code]).toEqual([401, 'invalid_api_key'])
   expect((await ann.call('GET', '/me')).code).toBe('account_closed')
 })
@@ -71,19 +74,19 @@ test('grants paid credits by credit_id and by handle', async () => {
 })
 
 test('requires the operator’s token when accounts are by invitation', async () => {
-  const invited = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'the-token' })
-  const rejected = await invited.visit('POST', '/accounts/create')
+  const invited = await startTestServer({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'the-token' })
+  const rejected = await invited.request('POST', '/accounts/create')
   expect([rejected.status, rejected.text('error.message')]).toEqual([
     403,
     expect.stringContaining('operator'),
   ])
-  expect((await invited.visit('POST', '/accounts/create', { key: 'the-token' })).status).toBe(200)
+  expect((await invited.request('POST', '/accounts/create', { key: 'the-token' })).status).toBe(200)
   await invited.close()
 })
 
 test('limits new accounts per address and day: keys_address_limit', async () => {
   const from = '198.51.100.77'
-  const create = () => t.visit('POST', '/accounts/create', { from })
+  const create = () => t.request('POST', '/accounts/create', { from })
   for (let made = 0; made < accountsPerAddressDay; made += 1) {
     expect((await create()).status).toBe(200)
   }
@@ -91,6 +94,6 @@ test('limits new accounts per address and day: keys_address_limit', async () => 
   expect(status).toBe(429)
   expect(body).toMatchObject({ error: { type: 'rate_limit_error' } })
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
-  t.clock.turn(86_400_000)
+  t.clock.advance(86_400_000)
   expect((await create()).status).toBe(200)
 })

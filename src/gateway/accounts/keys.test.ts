@@ -2,26 +2,26 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { setRequestContext } from '../../http/request-context.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { getSpender } from '../authentication.ts'
 import * as keys from './keys.ts'
 
-let t: TestHouse
-let gus: Gus
+let t: TestServer
+let gus: GatewayUser
 
 beforeEach(async () => {
-  t = await openTestHouse()
-  gus = await newGus(t)
+  t = await startTestServer()
+  gus = await createGatewayUser(t)
 })
 afterEach(() => t.close())
 
 const first = () => gus.key.slice(0, 11)
 const withKey = (key: string) => (method: string, path: string, body?: unknown) =>
-  t.visit(method, path, { key, body })
+  t.request(method, path, { key, body })
 
 test('creates, lists, updates and revokes keys', async () => {
-  t.clock.turn(1_000)
+  t.clock.advance(1_000)
   const made = await gus.call('POST', '/accounts/keys', { name: 'ci', daily_cap: 0.5, more: 1 })
   expect(made.status).toBe(201)
   const id = made.text('id')
@@ -48,30 +48,30 @@ test('creates, lists, updates and revokes keys', async () => {
 })
 
 test('rejects revoking the last key: last_key', async () => {
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   const { status, body } = await gus.call('DELETE', `/accounts/keys/${first()}`)
   expect(status).toBe(409)
   expect(body).toMatchObject({ error: { type: 'invalid_request_error' } })
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('hides the keys of another account', async () => {
-  const other = await newGus(t)
+  const other = await createGatewayUser(t)
   const its = other.key.slice(0, 11)
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   for (const [method, body] of [['PATCH', { name: 'mine' }], ['DELETE']] as const) {
     expect((await gus.call(method, `/accounts/keys/${its}`, body)).status).toBe(404)
   }
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('rejects a cap with more than six decimals', async () => {
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   for (const daily_cap of [1e-7, 0.1234567]) {
     const { status, body } = await gus.call('POST', '/accounts/keys', { daily_cap })
     expect([status, body]).toMatchObject([400, { error: { param: 'daily_cap' } }])
   }
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
   const made = await gus.call('POST', '/accounts/keys', { daily_cap: 1_000_000.000_001 })
   expect(made.body).toMatchObject({ daily_cap: 1_000_000.000_001 })
 })
@@ -116,7 +116,7 @@ test('applies a limit or revocation that arrives during the request', async () =
     })
   }
   await gus.call('DELETE', `/accounts/keys/${id}`)
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   for (const late of [
     () => keys.add(t.ctx, sent, {}),
     () => keys.edit(t.ctx, sent, first(), { name: 'mine' }),
@@ -124,11 +124,11 @@ test('applies a limit or revocation that arrives during the request', async () =
   ]) {
     await expect(late()).rejects.toMatchObject({ errorName: 'bad_key' })
   }
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('rejects invalid fields by name and stores nothing', async () => {
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   for (const [param, value] of [
     ['daily_cap', -1],
     ['daily_cap', '5'],
@@ -155,7 +155,7 @@ test('rejects invalid fields by name and stores nothing', async () => {
       400,
     ])
   }
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('accepts names of 80 characters in any script', async () => {
@@ -164,7 +164,7 @@ test('accepts names of 80 characters in any script', async () => {
 })
 
 test('limits the number of keys per account and per agent', async () => {
-  const ann = await t.person('ann')
+  const ann = await t.agent('ann')
   for (const [key, most] of [
     [gus.key, keysPerAccountMax],
     [ann.key, keysPerAgentMax],

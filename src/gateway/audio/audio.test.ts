@@ -4,18 +4,25 @@ import { day } from '../../core/time.ts'
 import { createRouter } from '../../http/router.ts'
 import { readWav } from '../../storage/audio.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
-import { end, head, send } from '../../testing/fake-scripts.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { mediaModel, mediaModels } from '../../testing/media.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { end, head, send } from '../../testing/fakes/chat-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
-let demo: TestHouse
-let faked: Faked
-let gus: Gus
-let ned: Gus
+let demo: TestServer
+let faked: FakeUpstreamServer
+let gus: GatewayUser
+let ned: GatewayUser
 beforeAll(async () => {
-  demo = await openTestHouse({ DEMO_MODELS: 'on' })
+  demo = await startTestServer({ DEMO_MODELS: 'on' })
   const others = [
     mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
     mediaModel('transcription', 'transcription-ok', { per_character: '0.00001' }),
@@ -24,8 +31,8 @@ beforeAll(async () => {
   const byTokens = { prompt: '0.000001', completion: '0.000003' }
   const words = mediaModel('transcription', 'transcription-no-usage', byTokens)
   others.push({ ...words, id: 'transcription/words' })
-  faked = await openFaked({}, [...mediaModels(), ...others])
-  gus = await newGus(demo, '1')
+  faked = await startFakeUpstreamServer({}, [...mediaModels(), ...others])
+  gus = await createGatewayUser(demo, '1')
   ned = await faked.gus()
 })
 afterAll(async () => {
@@ -35,16 +42,16 @@ afterAll(async () => {
 
 const synthesize = (body: object, headers?: Record<string, string>, path = '/v1/audio/speech') =>
   gus.call('POST', path, { model: 'demo/speech', input: 'Hello 👋', ...body }, headers)
-const balanceOf = async (who: Gus) =>
+const balanceOf = async (who: GatewayUser) =>
   Number(Object((await who.call('POST', '/credits/balance')).body).balance)
 
 /** Sends a transcription request. */
 async function transcribe(
-  who: Gus,
+  who: GatewayUser,
   bytes: Uint8Array | string,
   fields: Record<string, string> = {},
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const form = new FormData()
   form.set('model', 'demo/transcription')
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
@@ -74,7 +81,7 @@ test('replays speech for the same Idempotency-Key and charges once', async () =>
   const headers = { 'idempotency-key': 'spoken' }
   const first = await synthesize({ input: 'Once' }, headers)
   const before = await balanceOf(gus)
-  demo.clock.turn(2 * day)
+  demo.clock.advance(2 * day)
   const second = await synthesize({ input: 'Once' }, headers)
   expect([second.status, second.bytes]).toEqual([200, first.bytes])
   expect(second.headers.get('x-service-cost')).toBe('0.000004')
@@ -168,7 +175,7 @@ test('charges a client that leaves and aborts the upstream', async () => {
   while ((await faked.lastUse(gil)).total === 0) await Bun.sleep(5)
   const { use } = await faked.lastUse(gil)
   expect([use?.status, Number(use?.charged)]).toEqual(['interrupted', 50_000])
-  expect(await faked.faults(gil)).toEqual([])
+  expect(await faked.findProblems(gil)).toEqual([])
 })
 
 test('allows a silent upstream but not a client that stops reading', async () => {
@@ -206,7 +213,7 @@ test('charges nothing for empty audio and the hold for an invalid response', asy
     const { use } = await faked.lastUse(ned)
     expect([answer.status, answer.code, Number(use?.charged)]).toEqual([502, code, charged])
   }
-  expect(await faked.faults(ned)).toEqual([])
+  expect(await faked.findProblems(ned)).toEqual([])
 })
 
 test('transcribes audio and charges its actual seconds', async () => {
@@ -282,7 +289,7 @@ test('rejects an invalid form by field before calling the upstream', async () =>
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
   }
   expect((await ned.call('POST', '/audio/transcriptions', { model })).status).toBe(400)
-  const keyless = await faked.visit('POST', '/audio/transcriptions', { body: 'x' })
+  const keyless = await faked.request('POST', '/audio/transcriptions', { body: 'x' })
   expect(keyless.status).toBe(401)
   const large = await transcribe(ned, new Uint8Array(32 * 1_024 * 1_024 + 70_000), { model })
   expect(large.status).toBe(413)

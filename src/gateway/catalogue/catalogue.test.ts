@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { testCatalogue, testModel } from '../../testing/models.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { testCatalogue, testModel } from '../../testing/fixtures/models.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestHouse
+let t: TestServer
 
 beforeAll(async () => {
   const small = { prompt: '0.0000000375', completion: '0.00000015', cache_read: '0.00000001' }
@@ -12,18 +12,18 @@ beforeAll(async () => {
     testModel({ per_image: '0.04' }, { id: 'maker/paint', type: 'image', outputs: ['image'] }),
     testModel(undefined, { id: 'maker/unpriced', type: 'embedding' }),
   )
-  t = await openTestHouse({}, { catalogue })
+  t = await startTestServer({}, { catalogue })
 })
 afterAll(() => t.close())
 
 const ids = async (query: string): Promise<unknown> => {
-  const { body } = await t.visit('GET', `/v1/models${query}`)
+  const { body } = await t.request('GET', `/v1/models${query}`)
   return JSON.stringify(body).match(/"id":"[^"]+"/g)
 }
 
 test('lists models without a key in the formats of document 2 and OpenAI', async () => {
   for (const path of ['/v1/models', '/models']) {
-    const { status, body } = await t.visit('GET', path)
+    const { status, body } = await t.request('GET', path)
     expect(status).toBe(200)
     expect(body).toMatchObject({
       object: 'list',
@@ -56,7 +56,7 @@ test('filters by types and rejects an unknown type', async () => {
   expect(await ids('?type=all')).toHaveLength(3)
   expect(await ids('?other=1')).toHaveLength(3)
   for (const type of ['music', 'chat,', 'chat,music', '__proto__']) {
-    const { status, body } = await t.visit('GET', `/v1/models?type=${type}`)
+    const { status, body } = await t.request('GET', `/v1/models?type=${type}`)
     expect(status).toBe(400)
     expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: 'type' } })
   }
@@ -64,14 +64,14 @@ test('filters by types and rejects an unknown type', async () => {
 
 test('finds a model by an id with slashes and colons, encoded or not', async () => {
   for (const id of ['maker/small:8b', 'maker%2Fsmall%3A8b', 'maker/small:8b:floor']) {
-    const { status, body } = await t.visit('GET', `/v1/models/${id}`)
+    const { status, body } = await t.request('GET', `/v1/models/${id}`)
     expect([status, body]).toEqual([200, expect.objectContaining({ id: 'maker/small:8b' })])
   }
   for (const id of ['maker/none', 'maker/small', 'maker/small:8b:sideways', '%zz']) {
-    const { status, body } = await t.visit('GET', `/models/${id}`)
+    const { status, body } = await t.request('GET', `/models/${id}`)
     expect([id, status]).toEqual([id, 404])
     expect(body).toMatchObject({ error: { type: 'invalid_request_error' } })
   }
-  const { code } = await t.visit('GET', '/v1/models/nobody/nothing')
+  const { code } = await t.request('GET', '/v1/models/nobody/nothing')
   expect(code).toBe('model_not_found')
 })

@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { isRecord } from '../../core/schema.ts'
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { inside } from '../../testing/inside.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { internalHosts } from '../../testing/fixtures/internal-hosts.ts'
 
 /** Request URLs are not fetched, and private ones are not forwarded. */
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 let touched = 0
 const canary = Bun.listen({
   hostname: '127.0.0.1',
@@ -16,7 +20,9 @@ const canary = Bun.listen({
 })
 beforeAll(async () => {
   const inputs = ['text', 'image', 'file', 'audio', 'video']
-  faked = await openFaked({}, [{ ...fakeModel('ok', { inputs }), id: 'fake/watches' }])
+  faked = await startFakeUpstreamServer({}, [
+    { ...fakeModel('ok', { inputs }), id: 'fake/watches' },
+  ])
   gus = await faked.gus()
 })
 afterAll(async () => {
@@ -40,37 +46,40 @@ const ask = (...parts: Part[]) =>
     messages: [{ role: 'user', content: [{ type: 'text', text: 'See.' }, ...parts] }],
   })
 
-test.each(inside)('%s is rejected in every part, before anything is sent or held', async (host) => {
-  const before = [await faked.kept(), faked.fake.received.length]
-  for (const part of partsAt(`http://${host}:${canary.port}/a.png`)) {
-    const { status, body } = await ask(part)
-    expect({ status, body }).toMatchObject({
-      status: 400,
-      body: { error: { type: 'invalid_request_error', param: 'messages' } },
-    })
-  }
-  const input = [
-    {
-      role: 'user',
-      content: [{ type: 'input_image', image_url: `http://${host}:${canary.port}/a.png` }],
-    },
-  ]
-  const responses = await gus.call('POST', '/v1/responses', { model: 'fake/watches', input })
-  expect(responses.status).toBe(400)
-  const url = `http://${host}:${canary.port}/a.png`
-  for (const [path, model] of [
-    ['/v1/images/generations', 'image/image-ok'],
-    ['/v1/videos', 'video/film-ok'],
-  ] as const) {
-    for (const more of [{ image: url }, { image_urls: [url] }, { start: { at: { url } } }]) {
-      const { status, body } = await gus.call('POST', path, { model, prompt: 'A boat', ...more })
-      const param = Object.keys(more).join()
-      expect({ status, body }).toMatchObject({ status: 400, body: { error: { param } } })
+test.each(internalHosts)(
+  '%s is rejected in every part, before anything is sent or held',
+  async (host) => {
+    const before = [await faked.snapshot(), faked.fake.received.length]
+    for (const part of partsAt(`http://${host}:${canary.port}/a.png`)) {
+      const { status, body } = await ask(part)
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { error: { type: 'invalid_request_error', param: 'messages' } },
+      })
     }
-  }
-  expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
-  expect(touched).toBe(0)
-})
+    const input = [
+      {
+        role: 'user',
+        content: [{ type: 'input_image', image_url: `http://${host}:${canary.port}/a.png` }],
+      },
+    ]
+    const responses = await gus.call('POST', '/v1/responses', { model: 'fake/watches', input })
+    expect(responses.status).toBe(400)
+    const url = `http://${host}:${canary.port}/a.png`
+    for (const [path, model] of [
+      ['/v1/images/generations', 'image/image-ok'],
+      ['/v1/videos', 'video/film-ok'],
+    ] as const) {
+      for (const more of [{ image: url }, { image_urls: [url] }, { start: { at: { url } } }]) {
+        const { status, body } = await gus.call('POST', path, { model, prompt: 'A boat', ...more })
+        const param = Object.keys(more).join()
+        expect({ status, body }).toMatchObject({ status: 400, body: { error: { param } } })
+      }
+    }
+    expect([await faked.snapshot(), faked.fake.received.length]).toEqual(before)
+    expect(touched).toBe(0)
+  },
+)
 
 test('other schemes and strings that are not URLs are rejected', async () => {
   for (const url of [

@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { testModel } from '../../testing/models.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { testModel } from '../../testing/fixtures/models.ts'
 
 const priced = { prompt: '0.000001', completion: '0.000004' }
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 beforeAll(async () => {
   const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await openFaked({}, [
+  faked = await startFakeUpstreamServer({}, [
     model('sees', { inputs: ['text', 'image'] }),
     model('watches', { inputs: ['text', 'image', 'file', 'audio', 'video'] }),
     testModel({ per_image: '0.01' }, { id: 'fake/painter', type: 'image' }),
@@ -121,19 +125,19 @@ const rows: Record<string, Row> = {
 
 describe('errors before the model runs, without a charge', () => {
   test.each(Object.entries(rows))('%s', async (_name, { send, is }) => {
-    const before = [await faked.kept(), faked.fake.received.length]
+    const before = [await faked.snapshot(), faked.fake.received.length]
     const answer = await gus.call('POST', path, { model: 'fake/ok', ...send })
     const [status, type, param, code = null] = is
     expect({ status: answer.status, body: answer.body }).toEqual({
       status,
       body: { error: { message: expect.any(String), type, param, code } },
     })
-    expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
+    expect([await faked.snapshot(), faked.fake.received.length]).toEqual(before)
   })
 
   test('a missing key and a wrong key are 401 with any body', async () => {
     for (const key of [undefined, `gk_${'x'.repeat(40)}`]) {
-      const answer = await faked.visit('POST', `/v1${path}`, { key, body: '{' })
+      const answer = await faked.request('POST', `/v1${path}`, { key, body: '{' })
       expect(answer.status).toBe(401)
       expect(answer.body).toMatchObject({ error: { type: 'authentication_error', param: null } })
     }
@@ -147,7 +151,7 @@ describe('errors before the model runs, without a charge', () => {
     const seen = []
     for (let at = 0; at < 7; at += 1) seen.push((await gus.call('POST', path, failing)).status)
     expect(seen).toEqual([502, 502, 502, 502, 502, 503, 503])
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 })
 
@@ -180,7 +184,7 @@ describe('accepted requests', () => {
   })
 
   test('a developer message where the operator configures it as system', async () => {
-    const open = await openFaked({ GATEWAY_DEVELOPER_ROLE: 'system' })
+    const open = await startFakeUpstreamServer({ GATEWAY_DEVELOPER_ROLE: 'system' })
     const one = await open.gus()
     const messages = [{ role: 'developer', content: 'Be short.' }]
     await one.call('POST', path, { model: 'fake/ok', messages })

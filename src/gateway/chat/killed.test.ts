@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { dialect } from '../../db/dialect.ts'
-import { createDatabase, dropDatabase } from '../../testing/databases.ts'
-import { scripts } from '../../testing/fake-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
-import { berth, type Running, serveFolder, textAt } from '../../testing/running.ts'
+import { scripts } from '../../testing/fakes/chat-scripts.ts'
+import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
+import {
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from '../../testing/processes/server-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-chat-'))
 const dataDir = join(folder, 'data')
@@ -47,7 +52,7 @@ const numberAt = async (answer: Response, name: string): Promise<number> => {
 }
 
 /** Calls under an Idempotency-Key. */
-const ask = (ctx: Running, key: string, named: string, body: object): Promise<Response> =>
+const ask = (ctx: ServerProcess, key: string, named: string, body: object): Promise<Response> =>
   fetch(`${ctx.origin}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -66,7 +71,12 @@ const hello = (model: string, stream: boolean) => ({
 })
 
 /** Starts a call that its upstream never ends. Resolves when the upstream has it. */
-async function begin(ctx: Running, key: string, model: string, stream: boolean): Promise<void> {
+async function begin(
+  ctx: ServerProcess,
+  key: string,
+  model: string,
+  stream: boolean,
+): Promise<void> {
   const before = fake.received.length
   const answer = ask(ctx, key, model, hello(model, stream))
   // A completion breaks off when its server is killed.
@@ -79,10 +89,10 @@ async function begin(ctx: Running, key: string, model: string, stream: boolean):
 }
 
 test('after kill -9 during calls a restart charges each hold and the ledger is sound', async () => {
-  let ctx = await serveFolder(dataDir, { env })
+  let ctx = await startServerProcess(dataDir, { env })
   const account = await (await ctx.call('POST', '/accounts/create')).json()
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
-  expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
+  expect((await runBerth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
   const paid = await ctx.call('POST', '/v1/chat/completions', key, {
     model: 'fake/ok',
     messages: [{ role: 'user', content: 'Hello.' }],
@@ -98,7 +108,7 @@ test('after kill -9 during calls a restart charges each hold and the ledger is s
   ctx.kill('SIGKILL')
   await ctx.exited
 
-  ctx = await serveFolder(dataDir, { env })
+  ctx = await startServerProcess(dataDir, { env })
   // A retry under the same key learns of the charge at once and pays nothing more.
   for (const [model, stream] of calls) {
     const again = await ask(ctx, key, model, hello(model, stream))
@@ -121,6 +131,6 @@ test('after kill -9 during calls a restart charges each hold and the ledger is s
   }
   ctx.kill('SIGTERM')
   await ctx.exited
-  const doctor = await berth(['doctor', '--data', dataDir], { env })
+  const doctor = await runBerth(['doctor', '--data', dataDir], { env })
   expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining('sound')])
 }, 60_000)

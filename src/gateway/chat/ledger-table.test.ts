@@ -4,16 +4,22 @@ import type { NanoUsd } from '../../core/money.ts'
 import { chargeOf } from '../../models/charge.ts'
 import { estimateTokens } from '../../models/tokens.ts'
 import { createUsage } from '../../models/usage.ts'
-import { fakeText } from '../../testing/fake-scripts.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import type { Answer } from '../../testing/test-server.ts'
+import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let patient: Faked
+let patient: FakeUpstreamServer
 /** For hanging upstreams. No other call may reach a deadline. */
-let hasty: Faked
+let hasty: FakeUpstreamServer
 beforeAll(async () => {
-  patient = await openFaked()
-  hasty = await openFaked({ GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' })
+  patient = await startFakeUpstreamServer()
+  hasty = await startFakeUpstreamServer({
+    GATEWAY_FIRST_BYTE_SECONDS: '1',
+    GATEWAY_TOTAL_SECONDS: '2',
+  })
 })
 afterAll(async () => {
   await patient.close()
@@ -55,7 +61,7 @@ const fits = {
   within: (c: NanoUsd, held: NanoUsd) => c > 0n && c <= held,
 }
 
-async function run(script: string, stream: boolean, cell: Cell): Promise<Answer> {
+async function run(script: string, stream: boolean, cell: Cell): Promise<TestResponse> {
   const faked = script.startsWith('hang') ? hasty : patient
   const gus = await faked.gus()
   const body = { model: `fake/${script}`, messages, stream, max_tokens: 50 }
@@ -76,7 +82,7 @@ async function run(script: string, stream: boolean, cell: Cell): Promise<Answer>
   if (cell.charge === 'used') expect(use).toMatchObject({ estimated: false, status })
   const { balance } = Object((await gus.call('POST', '/credits/balance', {})).body)
   expect(balance).toBe(Number(1_000_000_000n - use.charged) / 1e9)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
   if (cell.status !== 200) {
     const { error } = Object(answer.body)
     expect(error).toMatchObject({ type: cell.type ?? 'api_error', code: cell.code ?? null })

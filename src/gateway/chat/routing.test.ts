@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { readPrice } from '../../models/price.ts'
-import { fakeText, json } from '../../testing/fake-scripts.ts'
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
+import { fakeText, json } from '../../testing/fakes/chat-scripts.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 
 /** Routing of requests, upstream bodies and holds. */
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 
 const rate = (prompt: string, completion: string) => {
   const price = readPrice({ prompt, completion })
@@ -24,7 +28,7 @@ const unseen = [{ upstream: 'ok', model: 'fake/unseen', price: rate('0.000001', 
 
 beforeAll(async () => {
   const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await openFaked({}, [
+  faked = await startFakeUpstreamServer({}, [
     { ...model('many', {}), offers: places },
     model('llama3.2:3b', {}),
     model('odd:floor', {}),
@@ -48,7 +52,7 @@ const say = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 async function run(body: Record<string, unknown>) {
   const answer = await gus.call('POST', path, { ...say('Hello.'), ...body })
   const { use } = await faked.lastUse(gus)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
   return { status: answer.status, sent: faked.fake.received.at(-1)?.body ?? {}, use }
 }
 const placeOf = async (body: Record<string, unknown>) => {
@@ -203,7 +207,7 @@ describe('a circuit breaker', () => {
   test('that is open is skipped, and the operator is warned once', async () => {
     const offers = (...names: string[]) =>
       names.map((name) => ({ upstream: name, model: `fake/${name}`, price: rate('0', '0.000001') }))
-    const open = await openFaked({}, [
+    const open = await startFakeUpstreamServer({}, [
       { ...fakeModel('500'), id: 'fake/two', offers: offers('500', 'ok') },
     ])
     const one = await open.gus()

@@ -4,19 +4,23 @@ import { nano } from '../../core/money.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { openHold } from '../../ledger/ledger.ts'
 import { openHoldsPerKeyMax } from '../../limits.ts'
-import { scripts } from '../../testing/fake-scripts.ts'
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { testModel } from '../../testing/models.ts'
+import { scripts } from '../../testing/fakes/chat-scripts.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { testModel } from '../../testing/fixtures/models.ts'
 import { expireHolds, holdDurationMs, holdRef } from '../usage/expire-holds.ts'
 
-let faked: Faked
+let faked: FakeUpstreamServer
 beforeAll(async () => {
   const later = fakeModel('ok', { id: 'fake/later' })
   const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
   const { price } = testModel({ prompt: '999999999', completion: '999999999' })
   const dear = fakeModel('ok', { id: 'fake/dear', price })
-  faked = await openFaked({}, [{ ...later, offers }, dear])
+  faked = await startFakeUpstreamServer({}, [{ ...later, offers }, dear])
 })
 afterAll(() => faked.close())
 
@@ -27,7 +31,8 @@ const ask = (model: string, content = 'Say hello.', more: object = {}) => ({
   max_tokens: 50,
   ...more,
 })
-const balanceOf = async (gus: Gus) => Object((await gus.call('POST', '/credits/balance', {})).body)
+const balanceOf = async (gus: GatewayUser) =>
+  Object((await gus.call('POST', '/credits/balance', {})).body)
 
 /** The hold of one such call, in nano-USD. */
 async function heldBy(model: string): Promise<bigint> {
@@ -43,7 +48,7 @@ test('of 100 parallel calls exactly as many succeed as the credits cover', async
   const keys = [gus.key, second.text('api_key')]
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, at) =>
-      faked.visit('POST', path, {
+      faked.request('POST', path, {
         key: keys[at % 2],
         // Bodies differ, because the same failure would be repeated without a charge.
         body: ask('fake/bad-json', String(at).padStart(3, '0')),
@@ -55,7 +60,7 @@ test('of 100 parallel calls exactly as many succeed as the credits cover', async
   expect({ charged: count(502), refused: count(402) }).toEqual({ charged: 7, refused: 93 })
   expect((await faked.lastUse(gus)).total).toBe(7)
   expect((await balanceOf(gus)).balance).toBe(Number(held / 2n) / 1e9)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('a settlement that the database misses is reported and charged by the deadline', async () => {
@@ -71,10 +76,10 @@ test('a settlement that the database misses is reported and charged by the deadl
   expect(Object(answer.body).error.message).toContain('is charged within minutes')
   const { held } = await balanceOf(gus)
   expect(held).toBeGreaterThan(0)
-  faked.clock.turn(holdDurationMs(faked.ctx))
+  faked.clock.advance(holdDurationMs(faked.ctx))
   await expireHolds(faked.ctx)
   expect((await faked.lastUse(gus)).use).toMatchObject({ charged: BigInt(Math.round(held * 1e9)) })
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('402 has the needed and available credits; a cap is 429; neither is charged', async () => {
@@ -86,7 +91,7 @@ test('402 has the needed and available credits; a cap is 429; neither is charged
   })
   const gus = await faked.gus()
   const capped = await gus.call('POST', '/accounts/keys', { daily_cap: 0 })
-  const answer = await faked.visit('POST', path, {
+  const answer = await faked.request('POST', path, {
     key: capped.text('api_key'),
     body: ask('fake/ok'),
   })
@@ -94,7 +99,7 @@ test('402 has the needed and available credits; a cap is 429; neither is charged
   expect(answer.body).toMatchObject({ error: { type: 'rate_limit_error' } })
   for (const one of [poor, gus]) {
     expect((await faked.lastUse(one)).total).toBe(0)
-    expect(await faked.faults(one)).toEqual([])
+    expect(await faked.findProblems(one)).toEqual([])
   }
 })
 
@@ -136,7 +141,7 @@ test('the running calls of a key are limited', async () => {
   await Promise.all(running)
   while ((await faked.lastUse(gus)).total < openHoldsPerKeyMax) await Bun.sleep(5)
   expect((await gus.call('POST', path, ask('fake/ok'))).status).toBe(200)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('a key that is revoked during a stream pays for it and cannot start another', async () => {
@@ -159,7 +164,7 @@ test('a key that is revoked during a stream pays for it and cannot start another
     output: 40,
     estimated: false,
   })
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('under an Idempotency-Key a call is charged once; a twin in flight is 409', async () => {
@@ -178,7 +183,7 @@ test('under an Idempotency-Key a call is charged once; a twin in flight is 409',
   expect(again.headers.get('x-service-cost')).toBe(String(ran?.headers.get('x-service-cost')))
   expect((await gus.call('POST', path, ask('fake/ok', 'Other.'), key)).status).toBe(409)
   expect((await faked.lastUse(gus)).total).toBe(1)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('under an Idempotency-Key a call continues when its client leaves, and a retry finds it', async () => {
@@ -207,7 +212,7 @@ test('under an Idempotency-Key a call continues when its client leaves, and a re
   expect(again.status).toBe(200)
   expect(faked.fake.received.length).toBe(before + 1)
   expect((await faked.lastUse(gus)).use).toMatchObject({ status: 'completed', output: 7 })
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('a retry of work that died with its process reports the charge, and is charged once', async () => {
@@ -226,7 +231,7 @@ test('a retry of work that died with its process reports the charge, and is char
   }
   const died = die()
   expect(await died.catch(String)).toContain('killed')
-  faked.clock.turn(2)
+  faked.clock.advance(2)
   await expireHolds(ctx)
   const key = { 'idempotency-key': 'd-1' }
   const again = await gus.call('POST', path, body, key)
@@ -235,7 +240,7 @@ test('a retry of work that died with its process reports the charge, and is char
   expect((await gus.call('POST', path, ask('fake/ok', 'Other.'), key)).status).toBe(409)
   const { use, total } = await faked.lastUse(gus)
   expect([total, use?.requestId, use?.charged]).toEqual([1, 'died', nano(9n)])
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })
 
 test('a charged failure is repeated for a minute, and then runs again', async () => {
@@ -247,15 +252,15 @@ test('a charged failure is repeated for a minute, and then runs again', async ()
   const second = await call()
   expect(second.body).toEqual(first.body)
   expect((await faked.lastUse(gus)).total).toBe(1)
-  faked.clock.turn(60_000)
+  faked.clock.advance(60_000)
   expect((await call({ 'idempotency-key': 'b-1' })).status).toBe(502)
   expect((await faked.lastUse(gus)).total).toBe(2)
-  faked.clock.turn(3_600_000)
+  faked.clock.advance(3_600_000)
   const kept = await call({ 'idempotency-key': 'b-1' })
   expect([kept.body, kept.headers.get('x-should-retry')]).toEqual([first.body, 'false'])
   expect((await faked.lastUse(gus)).total).toBe(2)
-  faked.clock.turn(-7_200_000)
+  faked.clock.advance(-7_200_000)
   expect((await call()).status).toBe(502)
   expect((await faked.lastUse(gus)).total).toBe(3)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })

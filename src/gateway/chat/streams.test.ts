@@ -4,10 +4,14 @@ import { fromCredits } from '../../core/money.ts'
 import { chargeOf } from '../../models/charge.ts'
 import type { Use } from '../../models/history.ts'
 import { createUsage } from '../../models/usage.ts'
-import { fakeText, scripts, type Step } from '../../testing/fake-scripts.ts'
-import type { Received } from '../../testing/fake-upstream.ts'
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
+import { fakeText, scripts, type Step } from '../../testing/fakes/chat-scripts.ts'
+import type { Received } from '../../testing/fakes/upstream.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { until } from '../../testing/until.ts'
 
 const whole = scripts.ok?.stream ?? []
@@ -17,14 +21,14 @@ const pieces = 9
 const usageAt = 8
 const host = 'models.example'
 
-let faked: Faked
+let faked: FakeUpstreamServer
 beforeAll(async () => {
   const names = Array.from({ length: pieces }, (_, cut) => `cut-${cut}`)
   const models = [...names, 'silent', 'slow'].map((name) => ({
     ...fakeModel('ok', { id: `fake/${name}` }),
     offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/${name}` })),
   }))
-  faked = await openFaked({ GATEWAY_URL: `http://${host}/gateway` }, models)
+  faked = await startFakeUpstreamServer({ GATEWAY_URL: `http://${host}/gateway` }, models)
   for (const [cut, name] of names.entries()) {
     faked.fake.script(`fake/${name}`, [...whole.slice(0, headers + cut), hang])
   }
@@ -43,7 +47,12 @@ interface Left {
 }
 
 /** Calls a model, leaves after a number of events, and returns the outcome. */
-async function leave(gus: Gus, model: string, events: number, more: object = {}): Promise<Left> {
+async function leave(
+  gus: GatewayUser,
+  model: string,
+  events: number,
+  more: object = {},
+): Promise<Left> {
   const before = faked.fake.received.length
   const client = new AbortController()
   const body = { model, messages, stream: true, stream_options: { include_usage: true }, ...more }
@@ -79,11 +88,11 @@ const costs = (parts: Parameters<typeof createUsage>[0]) => {
   return chargeOf(price, createUsage(parts))
 }
 
-async function expectPaid(gus: Gus, use: Use): Promise<void> {
+async function expectPaid(gus: GatewayUser, use: Use): Promise<void> {
   expect(use.charged).toBeGreaterThan(0n)
   expect(use.charged).toBeLessThanOrEqual(use.held)
   expect((await faked.lastUse(gus)).total).toBe(1)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
   const { balance } = Object((await gus.call('POST', '/credits/balance', {})).body)
   expect(balance).toBe(Number(fromCredits(1_000) - use.charged) / 1e9)
 }
@@ -136,12 +145,12 @@ describe('a client that leaves a stream', () => {
       }
     }
     await until(async () => (await faked.lastUse(gus)).total === 4)
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 })
 
 describe('a whole stream', () => {
-  const stream = async (gus: Gus, more: object = {}) => {
+  const stream = async (gus: GatewayUser, more: object = {}) => {
     const body = { model: 'fake/ok', messages, stream: true, ...more }
     const answer = await gus.call('POST', '/chat/completions', body)
     return { answer, text: String(answer.body) }
@@ -220,7 +229,7 @@ describe('a whole stream', () => {
       expect(second.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
       expect((await faked.lastUse(gus)).total).toBe(at + 1)
     }
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 
   test('continues under its Idempotency-Key when its client leaves, and is charged once', async () => {
@@ -251,6 +260,6 @@ describe('a whole stream', () => {
     expect(use).toMatchObject({ status: 'completed', input: 11, output: 7, estimated: false })
     expect(kept.body).toBe((await stream(gus)).text)
     expect((await faked.lastUse(gus)).total).toBe(2)
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 })

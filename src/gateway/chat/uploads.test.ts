@@ -1,20 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { isRecord } from '../../core/schema.ts'
-import { json } from '../../testing/fake-scripts.ts'
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import { makeMp4, makeWebm } from '../../testing/films.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { mediaModel } from '../../testing/media.ts'
-import { makeEncryptedPdf, makePdf } from '../../testing/pdf.ts'
-import type { Answer } from '../../testing/test-server.ts'
-import { makeWav } from '../../testing/wav.ts'
+import { json } from '../../testing/fakes/chat-scripts.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { mediaModel } from '../../testing/fixtures/media-models.ts'
+import { makeEncryptedPdf, makePdf } from '../../testing/fixtures/pdf.ts'
+import type { TestResponse } from '../../testing/fixtures/test-server.ts'
+import { makeMp4, makeWebm } from '../../testing/fixtures/videos.ts'
+import { makeWav } from '../../testing/fixtures/wav.ts'
 
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 beforeAll(async () => {
   const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await openFaked({}, [
+  faked = await startFakeUpstreamServer({}, [
     model('sees', { inputs: ['text', 'image'] }),
     model('listens', { inputs: ['text', 'audio'] }),
     model('narrow', { contextLength: 1_000 }),
@@ -35,7 +39,7 @@ async function upload(
   const sent = new Response(form)
   const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
   const body = await sent.bytes()
-  return (await at.visit('POST', '/v1/files', { key: by.key, headers, body })).text('id')
+  return (await at.request('POST', '/v1/files', { key: by.key, headers, body })).text('id')
 }
 
 const picture = Uint8Array.fromBase64(
@@ -45,7 +49,7 @@ const picture = Uint8Array.fromBase64(
 const text = { type: 'text', text: 'What does it say?' }
 
 /** Sends a chat with files, in each of the two places for ids. */
-const ask = (model: string, ...ids: string[]): Promise<Answer> => {
+const ask = (model: string, ...ids: string[]): Promise<TestResponse> => {
   const parts = ids.map((id, at) =>
     at % 2 === 0 ? { type: 'file', file: { file_id: id } } : { type: 'file', file_id: id },
   )
@@ -60,12 +64,12 @@ function sentParts(at = faked): unknown[] {
   return isRecord(message) && Array.isArray(message.content) ? message.content.slice(1) : []
 }
 
-async function expectRefused(answer: Promise<Answer>, status: number, code: string | null) {
+async function expectRefused(answer: Promise<TestResponse>, status: number, code: string | null) {
   const before = await faked.lastUse(gus)
   const { status: received, body } = await answer
   expect({ received, body }).toMatchObject({ received: status, body: { error: { code } } })
   expect((await faked.lastUse(gus)).total).toBe(before.total)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 }
 
 test('a PDF and a text file become text, also for a model without file input', async () => {
@@ -145,7 +149,7 @@ const inline = (bytes: Uint8Array, type = 'application/pdf') => ({
   type: 'file',
   file: { file_data: `data:${type};base64,${Buffer.from(bytes).toString('base64')}` },
 })
-const say = (model: string, content: unknown, more: object = {}): Promise<Answer> => {
+const say = (model: string, content: unknown, more: object = {}): Promise<TestResponse> => {
   const messages = [{ role: 'user', content }]
   return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages, ...more })
 }
@@ -222,10 +226,10 @@ test('fields that an upstream bills beyond the hold are not forwarded', async ()
 })
 
 describe('with a transcription model', () => {
-  let hearing: Faked
-  let ann: Gus
+  let hearing: FakeUpstreamServer
+  let ann: GatewayUser
   beforeAll(async () => {
-    hearing = await openFaked({}, [
+    hearing = await startFakeUpstreamServer({}, [
       { ...fakeModel('ok', { inputs: ['text', 'audio'] }), id: 'fake/listens' },
       mediaModel('transcription', 'transcription-ok'),
       mediaModel('transcription', 'transcription-ok', { per_minute: '6' }),
@@ -245,7 +249,7 @@ describe('with a transcription model', () => {
   /** Half a second at 0.06 USD per minute. */
   const transcribed = { type: 'audio', status: 'completed', charged: 500_000n }
   const historyOf = async () => Object((await ann.call('GET', '/queries/history')).body).data
-  const costOf = ({ body }: Answer): number => Object(body).usage.cost
+  const costOf = ({ body }: TestResponse): number => Object(body).usage.cost
 
   test('audio becomes text, which is transcribed and charged once', async () => {
     const id = await upload(makeWav(), 'a.wav', ann, hearing)
@@ -283,7 +287,7 @@ describe('with a transcription model', () => {
       rows.reduce((sum, row) => sum + row.price_in_usd, 0),
       12,
     )
-    expect(await hearing.faults(ann)).toEqual([])
+    expect(await hearing.findProblems(ann)).toEqual([])
   })
 
   test('two audio files of a request are two history rows; one named twice is one', async () => {
@@ -301,7 +305,7 @@ describe('with a transcription model', () => {
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const types = (await historyOf()).map(({ type }: { type: string }) => type)
     expect(types.filter((type: string) => type === 'audio')).toHaveLength(3)
-    expect(await hearing.faults(ann)).toEqual([])
+    expect(await hearing.findProblems(ann)).toEqual([])
   })
 
   test('a client that leaves does not cancel a transcription that another awaits', async () => {
@@ -325,7 +329,7 @@ describe('with a transcription model', () => {
     leaving.abort()
     expect(await first).toBeUndefined()
     expect((await second)?.status).toBe(200)
-    while ((await hearing.faults(ann)).length > 0) await Bun.sleep(5)
+    while ((await hearing.findProblems(ann)).length > 0) await Bun.sleep(5)
     const types = (await historyOf()).map(({ type }: { type: string }) => type)
     expect(types.filter((type: string) => type === 'audio')).toHaveLength(1)
   })
@@ -355,7 +359,7 @@ describe('with a transcription model', () => {
     ann = await hearing.gus(String(Number(use?.held) / 1e9))
     expect((await call('ok', await upload(makeWav(), 'a.wav', ann, hearing))).status).toBe(402)
     expect(await historyOf()).toEqual([])
-    expect(await hearing.faults(ann)).toEqual([])
+    expect(await hearing.findProblems(ann)).toEqual([])
   })
 
   test('audio without speech is W611 and is not transcribed again', async () => {
@@ -376,7 +380,7 @@ describe('with a transcription model', () => {
     const other = await upload(makeWav(), 'b.wav', ann, hearing)
     expect((await call('ok', other)).status).toBe(502)
     expect(await fileOf(other)).toMatchObject({ words: null })
-    expect(await hearing.faults(ann)).toEqual([])
+    expect(await hearing.findProblems(ann)).toEqual([])
   })
   const failing = json(500, { error: { message: 'Broken.' } })
 

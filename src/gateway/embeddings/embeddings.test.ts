@@ -1,22 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { mediaModel, mediaModels } from '../../testing/media.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let demo: TestHouse
-let faked: Faked
-let gus: Gus
-let ned: Gus
+let demo: TestServer
+let faked: FakeUpstreamServer
+let gus: GatewayUser
+let ned: GatewayUser
 beforeAll(async () => {
-  demo = await openTestHouse({ DEMO_MODELS: 'on' })
+  demo = await startTestServer({ DEMO_MODELS: 'on' })
   const unseen = { id: 'embedding/unseen', contextLength: 0 }
-  faked = await openFaked({}, [
+  faked = await startFakeUpstreamServer({}, [
     ...mediaModels(),
     { ...mediaModel('embedding', 'embedding-ok'), ...unseen },
   ])
-  gus = await newGus(demo, '1')
+  gus = await createGatewayUser(demo, '1')
   ned = await faked.gus()
 })
 afterAll(async () => {

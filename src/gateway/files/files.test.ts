@@ -3,18 +3,22 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { day } from '../../core/time.ts'
 import { fileBytesMax, filesPerAccountMax } from '../../limits.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { makePdf } from '../../testing/pdf.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
-import { makeWav } from '../../testing/wav.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { makePdf } from '../../testing/fixtures/pdf.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import { makeWav } from '../../testing/fixtures/wav.ts'
 import { deleteExpired, get, readWords } from './files.ts'
 
-let t: TestHouse
-let gus: Gus
+let t: TestServer
+let gus: GatewayUser
 
 beforeEach(async () => {
-  t = await openTestHouse()
-  gus = await newGus(t)
+  t = await startTestServer()
+  gus = await createGatewayUser(t)
 })
 afterEach(() => t.close())
 
@@ -22,12 +26,12 @@ afterEach(() => t.close())
 async function upload(
   fields: Record<string, string | File>,
   { path = '/v1/files', key = gus.key } = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
   const sent = new Response(form)
   const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
-  return t.visit('POST', path, { key, headers, body: await sent.bytes() })
+  return t.request('POST', path, { key, headers, body: await sent.bytes() })
 }
 
 const file = (bytes: string | Uint8Array, name = 'notes.md'): File =>
@@ -89,7 +93,7 @@ test('stores a PDF of more than 200 pages without words', async () => {
 })
 
 test('upload_type, upload_too_large and upload_unreadable are W604, W605 and W610', async () => {
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0, 0, 0)
   const big = new Uint8Array(fileBytesMax + 1).fill(0x61)
   for (const [bytes, status, code] of [
@@ -107,7 +111,7 @@ test('upload_type, upload_too_large and upload_unreadable are W604, W605 and W61
     expect([answer.status, answer.code]).toEqual([status, code])
     expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file' } })
   }
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('rejects a body by its announced size without reading it: W605', async () => {
@@ -141,7 +145,7 @@ test('responds 401 without a key before reading the body, and 400 to invalid for
 
 test('hides the files of another account: no_file', async () => {
   const made = await upload({ file: file('mine') })
-  const other = await newGus(t)
+  const other = await createGatewayUser(t)
   const id = made.text('id')
   for (const [method, path] of [
     ['GET', id],
@@ -161,7 +165,7 @@ test('hides the files of another account: no_file', async () => {
 test('lists files in pages in both orders', async () => {
   const ids: string[] = []
   for (const purpose of ['one', 'two', 'one']) {
-    t.clock.turn(1_000)
+    t.clock.advance(1_000)
     ids.unshift((await upload({ file: file(purpose), purpose })).text('id'))
   }
   const list = async (query: string) => (await gus.call('GET', `/v1/files${query}`)).body
@@ -188,15 +192,15 @@ test('returns the expiry of a file and hides it afterwards', async () => {
   expect(made.body).toMatchObject({ expires_at: created + 3_600 })
   const path = `/v1/files/${made.text('id')}`
   const { sha256 } = await get(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
-  t.clock.turn(3_599_999)
+  t.clock.advance(3_599_999)
   expect((await gus.call('GET', path)).body).toEqual(made.body)
-  t.clock.turn(1)
+  t.clock.advance(1)
   expect((await gus.call('GET', path)).status).toBe(404)
   expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [] })
   expect((await upload({ file: file('stays') })).body).not.toHaveProperty('expires_at')
   await deleteExpired(t.ctx)
   expect(await findReferenced(t.ctx.db.read, [sha256])).toEqual(new Set())
-  t.clock.turn(day)
+  t.clock.advance(day)
   expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [{ bytes: 5 }] })
   for (const [anchor, seconds] of [
     ['now', '3600'],

@@ -2,24 +2,27 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
-import { fakePicture } from '../../testing/fake-media.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { mediaModel, mediaModels } from '../../testing/media.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteExpired } from '../media-files/media-files.ts'
 
 const tokenPriced = { prompt: '0.000005', completion: '0.00004' }
 
-let demo: TestHouse
-let faked: Faked
-let gus: Gus
-let ned: Gus
+let demo: TestServer
+let faked: FakeUpstreamServer
+let gus: GatewayUser
+let ned: GatewayUser
 beforeAll(async () => {
-  demo = await openTestHouse({ DEMO_MODELS: 'on' })
+  demo = await startTestServer({ DEMO_MODELS: 'on' })
   const more = ['image-tokens', 'image-ok'].map((name) => mediaModel('image', name, tokenPriced))
-  faked = await openFaked({}, [...mediaModels(), ...more])
-  gus = await newGus(demo, '1')
+  faked = await startFakeUpstreamServer({}, [...mediaModels(), ...more])
+  gus = await createGatewayUser(demo, '1')
   ned = await faked.gus()
 })
 afterAll(async () => {
@@ -43,28 +46,28 @@ test('returns image URLs that are valid without a key for 24 hours', async () =>
   expect([answer.status, data.length, cost]).toEqual([200, 2, 0.002])
   expect([created, answer.headers.get('x-service-cost')]).toEqual([1_777_896_000, '0.002'])
   const url = localOf(data[0]?.url ?? '')
-  const seen = await demo.visit('GET', url)
+  const seen = await demo.request('GET', url)
   expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'image/png'])
   expect(seen.headers.get('x-content-type-options')).toBe('nosniff')
   const about = await new Bun.Image(new Uint8Array(seen.bytes)).metadata()
   expect([about.width, about.height]).toEqual([64, 32])
-  expect((await demo.visit('GET', url.replace(/.$/, 'x'))).status).toBe(404)
-  expect((await demo.visit('GET', url.split('?')[0] ?? '')).status).toBe(404)
-  expect((await demo.visit('GET', '/v1/images/nonsense?expires=1&signature=x')).status).toBe(404)
+  expect((await demo.request('GET', url.replace(/.$/, 'x'))).status).toBe(404)
+  expect((await demo.request('GET', url.split('?')[0] ?? '')).status).toBe(404)
+  expect((await demo.request('GET', '/v1/images/nonsense?expires=1&signature=x')).status).toBe(404)
 })
 
 test('references stored bytes until the URL expires', async () => {
   const answer = await generate({ prompt: 'Only once' })
   const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
-  const { bytes } = await demo.visit('GET', url)
+  const { bytes } = await demo.request('GET', url)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   const isNamed = async () => (await findReferenced(demo.ctx.db.read, [sha256])).has(sha256)
-  demo.clock.turn(day - hour)
+  demo.clock.advance(day - hour)
   await deleteExpired(demo.ctx)
-  expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([200, true])
-  demo.clock.turn(hour)
+  expect([(await demo.request('GET', url)).status, await isNamed()]).toEqual([200, true])
+  demo.clock.advance(hour)
   await deleteExpired(demo.ctx)
-  expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([404, false])
+  expect([(await demo.request('GET', url)).status, await isNamed()]).toEqual([404, false])
 })
 
 test('replays images for the same Idempotency-Key and charges once', async () => {
@@ -142,7 +145,7 @@ test('charges nothing without an image and the hold for an invalid response', as
   expect([none.status, none.code]).toEqual([502, 'unreadable_response'])
   const last = await faked.lastUse(ned)
   expect(Number(last.use?.charged)).toBe(20_000_000)
-  expect(await faked.faults(ned)).toEqual([])
+  expect(await faked.findProblems(ned)).toEqual([])
 })
 
 test('sends a quality only to models charged per token', async () => {

@@ -1,15 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { minute, second } from '../../core/time.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { type MediaKind, mediaModel, mediaModels, mediaPrices } from '../../testing/media.ts'
-import { testModel } from '../../testing/models.ts'
-import type { Answer } from '../../testing/test-server.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import {
+  type MediaKind,
+  mediaModel,
+  mediaModels,
+  mediaPrices,
+} from '../../testing/fixtures/media-models.ts'
+import { testModel } from '../../testing/fixtures/models.ts'
+import type { TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let patient: Faked
+let patient: FakeUpstreamServer
 /** For hanging upstreams. No other call may reach a deadline. */
-let hasty: Faked
+let hasty: FakeUpstreamServer
 beforeAll(async () => {
   const unpriced = kinds.map((kind) => {
     const model = { ...mediaModel(kind, 'ok'), id: `${kind}/unpriced` }
@@ -30,9 +38,9 @@ beforeAll(async () => {
     }))
     return { ...mediaModel(kind, 'ok'), id: `${kind}/fallback`, offers }
   })
-  patient = await openFaked({}, [...mediaModels(), ...unpriced, ...fallback])
+  patient = await startFakeUpstreamServer({}, [...mediaModels(), ...unpriced, ...fallback])
   const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
-  hasty = await openFaked(deadlines, mediaModels())
+  hasty = await startFakeUpstreamServer(deadlines, mediaModels())
 })
 afterAll(async () => {
   await patient.close()
@@ -69,11 +77,11 @@ function sound(): File {
 }
 
 async function ask(
-  gus: Gus,
+  gus: GatewayUser,
   kind: MediaKind,
   script: string,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { path, body } = requests[kind]
   const model = `${kind}/${script}`
   if (body) return gus.call('POST', path, { model, ...body }, headers)
@@ -113,7 +121,7 @@ describe.each(kinds)('charges of %s', (kind) => {
     expect(Number(use?.charged)).toBe(charge === 'hold' ? requests[kind].held : 0)
     expect(use).toMatchObject({ model: `${kind}/${script}`, status: 'failed' })
     expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
     const isFinal = charge === 'hold' || status === 400
     expect(answer.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
   })
@@ -138,7 +146,7 @@ describe.each(kinds)('charges of %s', (kind) => {
     ])
     const online = await ask(gus, kind, 'ok:online')
     expect([online.status, online.code]).toEqual([400, 'W207'])
-    const keyless = await patient.visit('POST', requests[kind].path, { body: 'x' })
+    const keyless = await patient.request('POST', requests[kind].path, { body: 'x' })
     expect(keyless.status).toBe(401)
     expect(await patient.lastUse(gus)).toEqual({ use: undefined, total: 0 })
   })
@@ -153,7 +161,7 @@ describe.each(kinds)('charges of %s', (kind) => {
     expect([capped.status, capped.code]).toEqual([429, 'daily_cap'])
     for (const one of [gus, rich]) {
       expect((await patient.lastUse(one)).total).toBe(0)
-      expect(await patient.faults(one)).toEqual([])
+      expect(await patient.findProblems(one)).toEqual([])
     }
   })
 
@@ -173,11 +181,11 @@ describe.each(kinds)('charges of %s', (kind) => {
     expect((await ask(gus, kind, 'html')).code).toBe('unreadable_response')
     expect(requests()).toBe(before + 1)
     const key = { 'idempotency-key': 'once' }
-    patient.clock.turn(minute + second)
+    patient.clock.advance(minute + second)
     for (const _ of [1, 2]) {
       const answer = await ask(gus, kind, 'html', key)
       expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
-      patient.clock.turn(minute + second)
+      patient.clock.advance(minute + second)
     }
     expect([requests(), (await patient.lastUse(gus)).total]).toEqual([before + 2, 2])
   })
@@ -199,13 +207,13 @@ describe.each(kinds)('charges of %s', (kind) => {
       const { use } = await patient.lastUse(gus)
       expect([use?.status, Number(use?.charged) > 0]).toEqual(['interrupted', true])
     }
-    expect(await patient.faults(gus)).toEqual([])
+    expect(await patient.findProblems(gus)).toEqual([])
   })
 })
 
 /** The same account with calls to models of another kind. */
 const renamed =
-  (gus: Gus, other: MediaKind): Gus['call'] =>
+  (gus: GatewayUser, other: MediaKind): GatewayUser['call'] =>
   (method, path, body, headers) => {
     const latin = body instanceof Uint8Array ? Buffer.from(body).toString('latin1') : ''
     const bytes = Buffer.from(latin.replace(/(transcription)\/ok/, `${other}/ok`), 'latin1')
@@ -213,14 +221,14 @@ const renamed =
     return gus.call(method, path, sent, headers)
   }
 
-const withKey = (gus: Gus, key: string): Gus => ({
+const withKey = (gus: GatewayUser, key: string): GatewayUser => ({
   ...gus,
   call: (method, path, body, headers) =>
-    patient.visit(method, path, { key, body, ...(headers && { headers }) }),
+    patient.request(method, path, { key, body, ...(headers && { headers }) }),
 })
 
 /** Calls over a real socket, so that the client can leave. */
-const withOrigin = (gus: Gus, signal: AbortSignal): Gus => ({
+const withOrigin = (gus: GatewayUser, signal: AbortSignal): GatewayUser => ({
   ...gus,
   call: async (method, path, body, headers) => {
     const isBytes = body instanceof Uint8Array

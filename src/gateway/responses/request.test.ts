@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 
 beforeAll(async () => {
-  faked = await openFaked({}, [
+  faked = await startFakeUpstreamServer({}, [
     {
       ...fakeModel('ok', { id: 'fake/seeing', inputs: ['text', 'image', 'file', 'audio'] }),
       offers: fakeModel('ok').offers,
@@ -186,19 +190,19 @@ const refused: [body: object, param: string][] = [
 ]
 
 test.each(refused)('%j is rejected, naming %s, before anything is held', async (body, param) => {
-  const [before, kept] = [faked.fake.received.length, await faked.kept()]
+  const [before, kept] = [faked.fake.received.length, await faked.snapshot()]
   const answer = await ask(body)
   expect([answer.status, Object(answer.body).error]).toMatchObject([
     400,
     { type: 'invalid_request_error', param },
   ])
   expect(faked.fake.received).toHaveLength(before)
-  expect(await faked.kept()).toEqual(kept)
+  expect(await faked.snapshot()).toEqual(kept)
 })
 
 test('errors of the chat are passed on: model, key, credits', async () => {
   expect(await ask({ model: 'no/such' })).toMatchObject({ status: 404, code: 'model_not_found' })
-  const stranger = await faked.visit('POST', '/responses', { key: 'gk_no', body: { input: 7 } })
+  const stranger = await faked.request('POST', '/responses', { key: 'gk_no', body: { input: 7 } })
   expect([stranger.status, stranger.code]).toEqual([401, 'invalid_api_key'])
   const poor = await faked.gus('0')
   const broke = await poor.call('POST', '/responses', { model: 'fake/ok', input: 'Hello.' })

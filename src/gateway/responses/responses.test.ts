@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { fakeText } from '../../testing/fake-scripts.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let faked: Faked
-let demo: TestHouse
-let gus: Gus
+let faked: FakeUpstreamServer
+let demo: TestServer
+let gus: GatewayUser
 
 beforeAll(async () => {
-  faked = await openFaked()
-  demo = await openTestHouse({ DEMO_MODELS: 'on' })
-  gus = await newGus(demo, '1')
+  faked = await startFakeUpstreamServer()
+  demo = await startTestServer({ DEMO_MODELS: 'on' })
+  gus = await createGatewayUser(demo, '1')
 })
 afterAll(async () => {
   await faked.close()
@@ -132,7 +135,7 @@ describe('a completion', () => {
     const after = await faked.lastUse(ann)
     expect([total, after.total]).toEqual([1, 2])
     expect([after.use?.charged, after.use?.held]).toEqual([use?.charged, use?.held])
-    expect(await faked.faults(ann)).toEqual([])
+    expect(await faked.findProblems(ann)).toEqual([])
   })
 
   test('has reasoning before its message, and a function call', async () => {
@@ -194,7 +197,7 @@ describe('a completion', () => {
         ann.call('POST', '/responses', body, { 'idempotency-key': `response-${at}` })
       const first = await again()
       expect(first.status).toBe(200)
-      faked.clock.turn(5_000)
+      faked.clock.advance(5_000)
       expect((await again()).body).toEqual(first.body)
       expect((await faked.lastUse(ann)).total).toBe(1)
     }
@@ -232,13 +235,13 @@ describe('an item id', () => {
 
   test('is unknown to other accounts, with "store": false, and after an hour', async () => {
     const call = await called()
-    const ben = await newGus(demo, '1', '198.51.100.77')
+    const ben = await createGatewayUser(demo, '1', '198.51.100.77')
     const other = await ben.call('POST', '/v1/responses', { model, ...again(call) })
     const unknown = { message: expect.stringContaining('"store": false'), param: 'input' }
     expect(other).toMatchObject({ status: 400, body: { error: unknown } })
     const unkept = Object((await ask({ ...received, store: false })).body).output[0]
     expect(await ask(again(unkept))).toMatchObject({ status: 400, body: { error: unknown } })
-    demo.clock.turn(3_600_001)
+    demo.clock.advance(3_600_001)
     expect(await ask(again(call))).toMatchObject({ status: 400, body: { error: unknown } })
   })
 })
@@ -315,7 +318,7 @@ describe('a stream', () => {
       const after = await faked.lastUse(ann)
       expect([after.use?.charged, after.use?.held]).toEqual([use?.charged, use?.held])
       expect(use?.charged).toBeGreaterThan(0n)
-      expect(await faked.faults(ann)).toEqual([])
+      expect(await faked.findProblems(ann)).toEqual([])
     }
   })
 

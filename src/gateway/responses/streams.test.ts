@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { scripts, type Step } from '../../testing/fake-scripts.ts'
-import type { Received } from '../../testing/fake-upstream.ts'
-import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
-import type { Gus } from '../../testing/gateway.ts'
+import { scripts, type Step } from '../../testing/fakes/chat-scripts.ts'
+import type { Received } from '../../testing/fakes/upstream.ts'
+import {
+  fakeModel,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { until } from '../../testing/until.ts'
 
 const whole = scripts.ok?.stream ?? []
@@ -12,13 +16,13 @@ const host = 'models.example'
 const cuts = [0, 1, 3, 6, 8]
 const hang: Step = { do: 'hang' }
 
-let faked: Faked
+let faked: FakeUpstreamServer
 beforeAll(async () => {
   const models = cuts.map((cut) => ({
     ...fakeModel('ok', { id: `fake/cut-${cut}` }),
     offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/cut-${cut}` })),
   }))
-  faked = await openFaked({ GATEWAY_URL: `http://${host}/gateway` }, models)
+  faked = await startFakeUpstreamServer({ GATEWAY_URL: `http://${host}/gateway` }, models)
   for (const cut of cuts) {
     faked.fake.script(`fake/cut-${cut}`, [...whole.slice(0, headers + cut), hang])
   }
@@ -26,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => faked.close())
 
 /** Calls, leaves after `mark` has arrived that often, and returns the charge. */
-async function leave(gus: Gus, path: string, body: object, mark: RegExp, times: number) {
+async function leave(gus: GatewayUser, path: string, body: object, mark: RegExp, times: number) {
   const before = faked.fake.received.length
   const { total } = await faked.lastUse(gus)
   const client = new AbortController()
@@ -77,5 +81,5 @@ test.each(cuts)('a client that leaves after %i events pays the same as for a cha
   expect(use.charged).toBeLessThanOrEqual(use.held)
   if (cut < 8) expect(use).toMatchObject({ charged: chat.charged, output: chat.output })
   expect((await faked.lastUse(gus)).total).toBe(2)
-  expect(await faked.faults(gus)).toEqual([])
+  expect(await faked.findProblems(gus)).toEqual([])
 })

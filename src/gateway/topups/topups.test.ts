@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestHouse
-let gus: Gus
+let t: TestServer
+let gus: GatewayUser
 
 beforeAll(async () => {
-  t = await openTestHouse()
-  gus = await newGus(t)
+  t = await startTestServer()
+  gus = await createGatewayUser(t)
 })
 afterAll(() => t.close())
 
 test('validates top-ups, responds payments_off and stores nothing', async () => {
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   for (const method of ['usdt', 'btc', 'eth', 'sol']) {
     const made = await gus.call('POST', `/topup/create/${method}`, { amount: 5, currency: 'USD' })
     expect([made.status, made.code]).toEqual([503, 'payments_off'])
@@ -21,12 +21,12 @@ test('validates top-ups, responds payments_off and stores nothing', async () => 
   }
   const status = await gus.call('GET', '/v1/topup/status/some-invoice')
   expect([status.status, status.code]).toEqual([503, 'payments_off'])
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('responds 401 without a key and rejects invalid fields by name', async () => {
-  expect((await t.visit('POST', '/topup/create/usdt', { body: { amount: 5 } })).status).toBe(401)
-  expect((await t.visit('GET', '/topup/status/some')).status).toBe(401)
+  expect((await t.request('POST', '/topup/create/usdt', { body: { amount: 5 } })).status).toBe(401)
+  expect((await t.request('GET', '/topup/status/some')).status).toBe(401)
   for (const [path, body, param] of [
     ['doge', { amount: 5 }, 'method'],
     ['usdt', {}, 'amount'],

@@ -2,15 +2,15 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import { insertUse, type NewUse } from '../../models/history.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestHouse
-let gus: Gus
+let t: TestServer
+let gus: GatewayUser
 
 beforeEach(async () => {
-  t = await openTestHouse()
-  gus = await newGus(t)
+  t = await startTestServer()
+  gus = await createGatewayUser(t)
 })
 afterEach(() => t.close())
 
@@ -71,9 +71,9 @@ test('the history is available as JSON and CSV, and only of one’s own account'
   expect(csv).toMatch(
     /^id,request_id,.*,ttft_ms\r\n\w+,req,2026-05-04T12:00:00.000Z,maker\/small,chat,api,ok,10,4,3,1,2,false,0.0000015,0.00002,12,5\r\n$/,
   )
-  const other = await newGus(t)
+  const other = await createGatewayUser(t)
   expect((await other.call('GET', '/queries/history')).body).toMatchObject({ data: [], total: 0 })
-  expect((await t.visit('GET', '/queries/history')).status).toBe(401)
+  expect((await t.request('GET', '/queries/history')).status).toBe(401)
 })
 
 test('CSV is safe to open: quotes are doubled, and no cell is a formula', async () => {
@@ -86,7 +86,7 @@ test('CSV is safe to open: quotes are doubled, and no cell is a formula', async 
 test('pages, a model, and a time range', async () => {
   for (const model of ['maker/small', 'maker/large', 'maker/small']) {
     await use({ model })
-    t.clock.turn(86_400_000)
+    t.clock.advance(86_400_000)
   }
   expect(await total('page=2&page_count=2')).toMatchObject({
     data: [{ timestamp: row.timestamp }],

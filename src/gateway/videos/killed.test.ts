@@ -3,11 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { raw } from '../../testing/fake-media.ts'
-import { json } from '../../testing/fake-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
-import { filmBytes } from '../../testing/films.ts'
-import { berth, type Running, serveFolder, textAt } from '../../testing/running.ts'
+import { json } from '../../testing/fakes/chat-scripts.ts'
+import { raw } from '../../testing/fakes/media-scripts.ts'
+import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { mp4Bytes } from '../../testing/fixtures/videos.ts'
+import {
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from '../../testing/processes/server-process.ts'
 import { until } from '../../testing/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-film-'))
@@ -30,7 +35,7 @@ price = { per_second = "0.1" }
   )
   writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
   fake.script('/videos/film', json(200, { status: 'in_progress' }))
-  fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
+  fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
 })
 afterAll(() => {
   fake.close()
@@ -40,23 +45,23 @@ afterAll(() => {
 const bodyOf = async (answer: Promise<Response>): Promise<Record<string, unknown>> =>
   Object(await (await answer).json())
 
-const begin = (ctx: Running, key: string, name: string) =>
+const begin = (ctx: ServerProcess, key: string, name: string) =>
   ctx.call('POST', '/v1/videos', key, { model: `video/${name}`, prompt: 'A boat' })
 
-async function kill(ctx: Running): Promise<Running> {
+async function kill(ctx: ServerProcess): Promise<ServerProcess> {
   ctx.kill('SIGKILL')
   await ctx.exited
-  return serveFolder(dataDir, { env })
+  return startServerProcess(dataDir, { env })
 }
 
 test('survives kill -9: charges a running video once and releases an interrupted submission', async () => {
-  let ctx = await serveFolder(dataDir, { env })
+  let ctx = await startServerProcess(dataDir, { env })
   const account = await bodyOf(ctx.call('POST', '/accounts/create'))
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
-  expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
+  expect((await runBerth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
   const balance = () => bodyOf(ctx.call('POST', '/credits/balance', key, {}))
-  const videoBytes = await bodyOf(begin(ctx, key, 'video-ok'))
-  const poll = () => bodyOf(ctx.call('GET', `/v1/videos/${String(videoBytes.id)}`, key))
+  const created = await bodyOf(begin(ctx, key, 'video-ok'))
+  const poll = () => bodyOf(ctx.call('GET', `/v1/videos/${String(created.id)}`, key))
   const polls = () => fake.received.filter(({ path }) => path.endsWith('/videos/film')).length
   begin(ctx, key, 'hang').catch(() => undefined)
   await until(async () => polls() > 0 && (await balance()).held === 0.8)
@@ -73,7 +78,7 @@ test('survives kill -9: charges a running video once and releases an interrupted
   ctx = await kill(ctx)
   const done = await poll()
   expect(done).toMatchObject({ status: 'completed', cost: 0.4 })
-  expect(Buffer.from(await (await fetch(String(done.url))).bytes())).toEqual(filmBytes)
+  expect(Buffer.from(await (await fetch(String(done.url))).bytes())).toEqual(mp4Bytes)
   expect(await balance()).toMatchObject({ balance: 0.6, held: 0 })
   expect(await bodyOf(ctx.call('GET', '/queries/history', key))).toMatchObject({
     data: [
@@ -84,6 +89,6 @@ test('survives kill -9: charges a running video once and releases an interrupted
   })
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
-  const doctor = await berth(['doctor', '--data', dataDir])
+  const doctor = await runBerth(['doctor', '--data', dataDir])
   expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining('sound')])
 }, 60_000)

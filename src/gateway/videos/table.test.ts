@@ -1,29 +1,32 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { hour, second } from '../../core/time.ts'
-import { mediaScripts, raw } from '../../testing/fake-media.ts'
-import { json, scripts } from '../../testing/fake-scripts.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { filmBytes, filmModel } from '../../testing/films.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { testModel } from '../../testing/models.ts'
+import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
+import { mediaScripts, raw } from '../../testing/fakes/media-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { testModel } from '../../testing/fixtures/models.ts'
+import { mp4Bytes, videoModel } from '../../testing/fixtures/videos.ts'
 
 /** Results by upstream behavior (document 2, section 7): a video is charged on completion only. */
-let patient: Faked
+let patient: FakeUpstreamServer
 /** Short deadlines for upstreams that hang. */
-let hasty: Faked
+let hasty: FakeUpstreamServer
 beforeAll(async () => {
   const names = [...Object.keys(scripts), ...Object.keys(mediaScripts)]
-  const models = names.map((name) => filmModel(name))
+  const models = names.map((name) => videoModel(name))
   const unpriced = testModel(undefined, { id: 'video/unpriced', type: 'video' })
-  const by = (upstream: string) => filmModel(upstream).offers
+  const by = (upstream: string) => videoModel(upstream).offers
   const offers = [...by('500'), ...by('video-ok')]
-  const fallback = { ...filmModel('video-ok'), id: 'video/fallback', offers }
-  patient = await openFaked({}, [...models, unpriced, fallback])
+  const fallback = { ...videoModel('video-ok'), id: 'video/fallback', offers }
+  patient = await startFakeUpstreamServer({}, [...models, unpriced, fallback])
   const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
-  hasty = await openFaked(deadlines, models)
+  hasty = await startFakeUpstreamServer(deadlines, models)
   for (const { fake } of [patient, hasty]) {
-    fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
+    fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
   }
 })
 afterAll(async () => {
@@ -31,7 +34,7 @@ afterAll(async () => {
   await hasty.close()
 })
 
-const ask = (gus: Gus, script: string, more: object = {}) =>
+const ask = (gus: GatewayUser, script: string, more: object = {}) =>
   gus.call('POST', '/v1/videos', { model: `video/${script}`, prompt: 'A boat', ...more })
 
 type Cell = [scripts: string, status: number, code?: string]
@@ -63,27 +66,27 @@ test.concurrent.each(cells)(
     expect(use).toMatchObject({ model: `video/${script}`, type: 'video', status: 'failed' })
     expect([Number(use?.charged), Number(use?.held)]).toEqual([0, 400_000_000])
     expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   },
 )
 
 /** The upstream's responses, poll by poll, and the result of the video. */
-const videoBytes = (status: string, more: object = {}) =>
+const videoStatus = (status: string, more: object = {}) =>
   json(200, { id: 'film', object: 'video', status, ...more })
-const ok = videoBytes('completed', { seconds: '4' })
+const ok = videoStatus('completed', { seconds: '4' })
 const polls: [what: string, answers: (typeof ok)[], ends: object, charged: number][] = [
   ['done at once', [ok], { status: 'completed', cost: 0.4 }, 0.4],
   [
     'queued, then done',
-    [videoBytes('queued'), videoBytes('in_progress'), ok],
+    [videoStatus('queued'), videoStatus('in_progress'), ok],
     { status: 'completed' },
     0.4,
   ],
-  ['no seconds told', [videoBytes('completed')], { status: 'completed', cost: 0.4 }, 0.4],
-  ['fewer seconds', [videoBytes('completed', { seconds: '3' })], { cost: 0.3 }, 0.3],
-  ['more seconds', [videoBytes('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
-  ['seconds that are none', [videoBytes('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
-  ['no seconds at all', [videoBytes('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
+  ['no seconds told', [videoStatus('completed')], { status: 'completed', cost: 0.4 }, 0.4],
+  ['fewer seconds', [videoStatus('completed', { seconds: '3' })], { cost: 0.3 }, 0.3],
+  ['more seconds', [videoStatus('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
+  ['seconds that are none', [videoStatus('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
+  ['no seconds at all', [videoStatus('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
   ...['500', '429', '401', 'bad-json', 'reset-first', 'html', 'truncated', 'redirect', 'empty'].map(
     (name): (typeof polls)[number] => [
       `${name}, then done`,
@@ -92,10 +95,10 @@ const polls: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
       0.4,
     ],
   ),
-  ['failed', [videoBytes('failed')], { status: 'failed', error: { code: 'upstream_failed' } }, 0],
+  ['failed', [videoStatus('failed')], { status: 'failed', error: { code: 'upstream_failed' } }, 0],
   [
     'failed under content rules',
-    [videoBytes('failed', { error: { code: 'content_policy_violation', message: 'No.' } })],
+    [videoStatus('failed', { error: { code: 'content_policy_violation', message: 'No.' } })],
     { status: 'failed', cost: 0, error: { code: 'content_policy_violation' } },
     0,
   ],
@@ -117,30 +120,31 @@ test.each(polls)('poll: %s', async (_, answers, ends, charged) => {
     fake.script('/videos/film', answer)
     expect(await statusOf(gus, begun.text('id'))).toMatchObject({ status: 'pending' })
     // The circuit breaker pauses an upstream that failed often.
-    clock.turn(5 * second)
+    clock.advance(5 * second)
     await ctx.jobs.runDue()
   }
   expect(await statusOf(gus, begun.text('id'))).toMatchObject(ends)
   const { use, total } = await patient.lastUse(gus)
   expect([total, Number(use?.charged)]).toEqual([1, charged * 1e9])
-  expect(await patient.faults(gus)).toEqual([])
+  expect(await patient.findProblems(gus)).toEqual([])
 })
 
-const statusOf = async (gus: Gus, id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
+const statusOf = async (gus: GatewayUser, id: string) =>
+  (await gus.call('GET', `/v1/videos/${id}`)).body
 
 test('fails without a charge when a video never completes', async () => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
-  fake.script('/videos/film', videoBytes('in_progress', { progress: 30 }))
+  fake.script('/videos/film', videoStatus('in_progress', { progress: 30 }))
   const id = (await ask(gus, 'video-ok')).text('id')
-  clock.turn(5 * second)
+  clock.advance(5 * second)
   await ctx.jobs.runDue()
   expect(await statusOf(gus, id)).toMatchObject({ status: 'pending', progress: 30 })
-  clock.turn(2 * hour)
+  clock.advance(2 * hour)
   await ctx.jobs.runDue()
   const error = { code: 'timed_out' }
   expect(await statusOf(gus, id)).toMatchObject({ status: 'failed', cost: 0, error })
-  expect(await patient.faults(gus)).toEqual([])
+  expect(await patient.findProblems(gus)).toEqual([])
 })
 
 test('does not return content that is not a video', async () => {
@@ -149,11 +153,11 @@ test('does not return content that is not a video', async () => {
   fake.script('/videos/film', ok)
   fake.script('/videos/film/content', raw(Buffer.from('<html>'), 'video/mp4'))
   const id = (await ask(gus, 'video-ok')).text('id')
-  clock.turn(5 * second)
+  clock.advance(5 * second)
   await ctx.jobs.runDue()
   expect(await statusOf(gus, id)).toMatchObject({ status: 'pending' })
-  fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
-  clock.turn(5 * second)
+  fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
+  clock.advance(5 * second)
   await ctx.jobs.runDue()
   expect(await statusOf(gus, id)).toMatchObject({ status: 'completed' })
 })
@@ -180,7 +184,7 @@ test('reports a video and its history row under the model that created it', asyn
   patient.fake.script('/videos/film', ok)
   const { status, body } = await ask(gus, '503', { models: ['video/video-ok'] })
   expect([status, Object(body).model]).toEqual([200, 'video/video-ok'])
-  patient.clock.turn(5 * second)
+  patient.clock.advance(5 * second)
   await patient.ctx.jobs.runDue()
   expect(await statusOf(gus, Object(body).id)).toMatchObject({ status: 'completed' })
   expect((await patient.lastUse(gus)).use?.model).toBe('video/video-ok')
@@ -193,21 +197,21 @@ test('responds 402 without credits and 429 over the cap, and stores nothing', as
   const rich = await patient.gus()
   const made = await rich.call('POST', '/accounts/keys', { daily_cap: 100 })
   const key = made.text('api_key')
-  const capped = await patient.visit('POST', '/v1/videos', {
+  const capped = await patient.request('POST', '/v1/videos', {
     key,
     body: { model: 'video/video-ok', prompt: 'A boat' },
   })
   expect([capped.status, capped.code]).toEqual([429, 'daily_cap'])
   for (const gus of [poor, rich]) {
     expect((await patient.lastUse(gus)).total).toBe(0)
-    expect(await patient.faults(gus)).toEqual([])
+    expect(await patient.findProblems(gus)).toEqual([])
   }
 })
 
 test('limits the concurrent videos of an account', async () => {
   const gus = await patient.gus('100')
   const { fake } = patient
-  fake.script('/videos/film', videoBytes('queued'))
+  fake.script('/videos/film', videoStatus('queued'))
   for (let made = 0; made < 64; made += 1) expect((await ask(gus, 'video-ok')).status).toBe(200)
   const { status, headers } = await ask(gus, 'video-ok')
   expect([status, headers.get('retry-after')]).toEqual([429, '5'])

@@ -3,25 +3,28 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { day, second } from '../../core/time.ts'
 import { jobs } from '../../jobs/tables.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
-import { raw } from '../../testing/fake-media.ts'
-import { json } from '../../testing/fake-scripts.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
-import { filmBytes, filmModel } from '../../testing/films.ts'
-import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+import { json } from '../../testing/fakes/chat-scripts.ts'
+import { raw } from '../../testing/fakes/media-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { mp4Bytes, videoModel } from '../../testing/fixtures/videos.ts'
 
-let t: TestHouse
-let gus: Gus
+let t: TestServer
+let gus: GatewayUser
 beforeEach(async () => {
-  t = await openTestHouse()
-  gus = await newGus(t, '1')
+  t = await startTestServer()
+  gus = await createGatewayUser(t, '1')
 })
 afterEach(() => t.close())
 
-let faked: Faked
+let faked: FakeUpstreamServer
 beforeAll(async () => {
-  const pictured = { ...filmModel('video-ok'), id: 'video/pictured', inputs: ['text', 'image'] }
-  faked = await openFaked({}, [filmModel('video-ok'), pictured])
+  const pictured = { ...videoModel('video-ok'), id: 'video/pictured', inputs: ['text', 'image'] }
+  faked = await startFakeUpstreamServer({}, [videoModel('video-ok'), pictured])
 })
 afterAll(() => faked.close())
 
@@ -30,8 +33,8 @@ const begin = (more: object = {}) => gus.call('POST', '/v1/videos', { ...video, 
 const poll = async (id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
 
 /** Polls until the video is completed. */
-async function finish(ctx: TestHouse): Promise<void> {
-  ctx.clock.turn(5 * second)
+async function finish(ctx: TestServer): Promise<void> {
+  ctx.clock.advance(5 * second)
   await ctx.ctx.jobs.runDue()
 }
 
@@ -70,15 +73,15 @@ test('creates a video, charges it once, and serves it without a key for 24 hours
   })
 
   const { pathname, search } = new URL(String(Object(await poll(id)).url))
-  const seen = await t.visit('GET', pathname + search)
+  const seen = await t.request('GET', pathname + search)
   expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'video/webm'])
   expect(seen.headers.get('x-content-type-options')).toBe('nosniff')
   expect(Buffer.from(seen.bytes.subarray(0, 4)).toString('hex')).toBe('1a45dfa3')
   expect((await gus.call('GET', `/v1/videos/${id}/content`)).bytes).toEqual(seen.bytes)
-  t.clock.turn(day - 1)
-  expect((await t.visit('GET', pathname + search)).status).toBe(200)
-  t.clock.turn(1)
-  expect((await t.visit('GET', pathname + search)).status).toBe(404)
+  t.clock.advance(day - 1)
+  expect((await t.request('GET', pathname + search)).status).toBe(200)
+  t.clock.advance(1)
+  expect((await t.request('GET', pathname + search)).status).toBe(404)
 })
 
 test('references stored bytes until they expire', async () => {
@@ -92,29 +95,29 @@ test('references stored bytes until they expire', async () => {
 test('rejects a missing key, another account, another URL and an unknown video', async () => {
   const id = (await begin()).text('id')
   await finish(t)
-  const ned = await newGus(t, '1', '198.51.100.2')
+  const ned = await createGatewayUser(t, '1', '198.51.100.2')
   for (const path of [`/v1/videos/${id}`, `/v1/videos/${id}/content`]) {
-    expect((await t.visit('GET', path)).status).toBe(401)
-    expect((await t.visit('GET', path, { key: `gk_${'x'.repeat(40)}` })).status).toBe(401)
+    expect((await t.request('GET', path)).status).toBe(401)
+    expect((await t.request('GET', path, { key: `gk_${'x'.repeat(40)}` })).status).toBe(401)
     expect((await ned.call('GET', path)).status).toBe(404)
     for (const none of ['A'.repeat(12), 'x', '%20']) {
       expect((await gus.call('GET', path.replace(id, none))).status).toBe(404)
     }
   }
-  expect((await t.visit('POST', '/v1/videos', { body: '{broken' })).status).toBe(401)
+  expect((await t.request('POST', '/v1/videos', { body: '{broken' })).status).toBe(401)
   const { search } = new URL(String(Object(await poll(id)).url))
   const other = `/v1/videos/${'B'.repeat(12)}/content${search}`
-  expect((await t.visit('GET', other)).status).toBe(404)
+  expect((await t.request('GET', other)).status).toBe(404)
   const forged = `/v1/videos/${id}/content${search.replace(/.$/, 'x')}y`
   expect((await gus.call('GET', forged)).status).toBe(404)
 })
 
 test('creates videos with an agent’s key without listing them as its jobs', async () => {
-  const ann = await t.person('ann')
-  const begun = await t.visit('POST', '/videos', { key: ann.key, body: video })
+  const ann = await t.agent('ann')
+  const begun = await t.request('POST', '/videos', { key: ann.key, body: video })
   expect(begun.status).toBe(200)
   await finish(t)
-  const seen = await t.visit('GET', `/videos/${begun.text('id')}`, { key: ann.key })
+  const seen = await t.request('GET', `/videos/${begun.text('id')}`, { key: ann.key })
   expect(seen.body).toMatchObject({ status: 'completed', cost: 0.004 })
   expect((await ann.call('GET', '/jobs')).body).toEqual({ jobs: [], next: null })
   expect((await ann.call('DELETE', `/jobs/${begun.text('id')}`)).status).toBe(404)
@@ -122,7 +125,7 @@ test('creates videos with an agent’s key without listing them as its jobs', as
 })
 
 test('rejects invalid fields by name', async () => {
-  const kept = await t.kept()
+  const kept = await t.snapshot()
   for (const [param, value] of [
     ['prompt', ''],
     ['prompt', 7],
@@ -142,7 +145,7 @@ test('rejects invalid fields by name', async () => {
   for (const body of ['{broken', '[]', '"x"', undefined]) {
     expect((await gus.call('POST', '/v1/videos', body)).status).toBe(400)
   }
-  expect(await t.kept()).toEqual(kept)
+  expect(await t.snapshot()).toEqual(kept)
 })
 
 test('creates one video per Idempotency-Key and rejects another body', async () => {
@@ -209,22 +212,22 @@ test('returns the upstream’s URL of a video', async () => {
   expect((await ned.call('GET', path)).body).toMatchObject({ status: 'completed', url })
   const { status, headers } = await ned.call('GET', `${path}/content`)
   expect([status, headers.get('location')]).toEqual([302, url])
-  expect(await faked.faults(ned)).toEqual([])
+  expect(await faked.findProblems(ned)).toEqual([])
 })
 
 test('fails a video whose process ended during the submission', async () => {
   const { ctx, clock } = faked
   const ned = await faked.gus()
   faked.fake.script('/videos/film', json(200, { status: 'queued' }))
-  faked.fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
+  faked.fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
   const begun = await ned.call('POST', '/v1/videos', { model: 'video/video-ok', prompt: 'A boat' })
   await ctx.db.tx((db) => db.update(jobs).set({ data: null }))
-  clock.turn(5 * second)
+  clock.advance(5 * second)
   await ctx.jobs.runDue()
   expect((await ned.call('GET', `/v1/videos/${begun.text('id')}`)).body).toMatchObject({
     status: 'failed',
     cost: 0,
     error: { code: 'interrupted' },
   })
-  expect(await faked.faults(ned)).toEqual([])
+  expect(await faked.findProblems(ned)).toEqual([])
 })

@@ -3,16 +3,16 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 
 import { deletedAppKeptMs } from '../../limits.ts'
-import { openTestHouse } from '../../testing/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { purgeDeleted } from './deletion.ts'
 import { apps } from './tables.ts'
 
 test('an app restored during the purge stays, with its versions', async () => {
-  const { ctx, clock, person, visit, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { ctx, clock, agent, request, close } = await startTestServer()
+  const ann = await agent('ann')
   const [back, gone] = [await ann.publish(), await ann.publish()]
   for (const id of [back, gone]) await ann.call('DELETE', `/apps/${id}`)
-  clock.turn(deletedAppKeptMs + 1)
+  clock.advance(deletedAppKeptMs + 1)
   const { tx } = ctx.db
   const first: typeof tx = async (work) => {
     Object.assign(ctx.db, { tx })
@@ -21,7 +21,7 @@ test('an app restored during the purge stays, with its versions', async () => {
   }
   Object.assign(ctx.db, { tx: first })
   await purgeDeleted(ctx, async () => {})
-  expect((await visit('GET', `/a/${back}`)).status).toBe(200)
-  expect((await visit('GET', `/a/${gone}`)).status).toBe(404)
+  expect((await request('GET', `/a/${back}`)).status).toBe(200)
+  expect((await request('GET', `/a/${gone}`)).status).toBe(404)
   await close()
 })

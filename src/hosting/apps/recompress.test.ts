@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
 import { hour } from '../../core/time.ts'
-import { openTestHouse } from '../../testing/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import * as apps from './apps.ts'
 import { readPage } from './page-content.ts'
 import { recompressOne } from './recompress.ts'
@@ -11,12 +11,12 @@ const lines = Array.from({ length: 3_000 }, (_, at) => `<p>line ${at * 7_919} of
 const html = `<!doctype html><title>Long</title>${lines.join('\n')}`
 
 test('recompresses a settled page once without changing its content', async () => {
-  const { ctx, clock, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { ctx, clock, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish({ html })
   expect(await recompressOne(ctx)).toBe(false)
 
-  clock.turn(hour)
+  clock.advance(hour)
   const before = await apps.getVersion(ctx, id, 1)
   expect(await recompressOne(ctx)).toBe(true)
   const after = await apps.getVersion(ctx, id, 1)

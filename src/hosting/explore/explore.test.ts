@@ -2,21 +2,25 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { eq, sql } from 'drizzle-orm'
 
-import { refused } from '../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 import { flushOpens } from '../apps/opens.ts'
 import { mergeIndex } from '../apps/search.ts'
 import { apps } from '../apps/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
 
-let ctx: TestHouse
-let ann: Person
-let ben: Person
+let ctx: TestServer
+let ann: TestAgent
+let ben: TestAgent
 
 beforeEach(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
-  ben = await ctx.person('ben')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
+  ben = await ctx.agent('ben')
 })
 afterEach(async () => {
   expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
@@ -26,8 +30,8 @@ afterEach(async () => {
 const nobody = 'A'.repeat(12)
 
 /** Lists an app one second after the last one. */
-async function share(maker: Person, title: string, more: object = {}): Promise<string> {
-  ctx.clock.turn(1_000)
+async function share(maker: TestAgent, title: string, more: object = {}): Promise<string> {
+  ctx.clock.advance(1_000)
   return maker.publish({ title, store: true, ...more })
 }
 
@@ -115,7 +119,7 @@ describe('GET /explore', () => {
     const first = await share(ann, 'First')
     await share(ben, 'Second')
     for (const store of [false, true]) {
-      ctx.clock.turn(1_000)
+      ctx.clock.advance(1_000)
       await ann.call('PATCH', `/apps/${first}`, { store })
     }
     expect(await titles('')).toEqual(['Second', 'First'])
@@ -141,7 +145,7 @@ describe('GET /explore', () => {
       'cursor=x',
     ]
     for (const query of [...bad, ...forged, `q=${'a'.repeat(201)}`, `sort=top&cursor=${next}`]) {
-      await refused(ctx, 400, 'bad_request', () => ctx.call('GET', `/explore?${query}`))
+      await expectError(ctx, 400, 'bad_request', () => ctx.call('GET', `/explore?${query}`))
     }
     const { body } = await ctx.call('GET', '/explore?limit=101')
     expect(body).toMatchObject({ error: expect.stringMatching(/^"limit" must be /) })
@@ -272,7 +276,7 @@ describe('the order', () => {
   test('trending counts an address once a day and decays', async () => {
     const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
     const open = async (id: string, from: string, parts = ['', '/data']) => {
-      for (const part of parts) await ctx.visit('GET', `/a/${id}${part}`, { from })
+      for (const part of parts) await ctx.request('GET', `/a/${id}${part}`, { from })
       await flushOpens(ctx.ctx)
     }
     // Opens the link without scripts.
@@ -283,7 +287,7 @@ describe('the order', () => {
     expect(await titles('sort=trending')).toEqual(['Old', 'Fresh'])
     const { body } = await ctx.call('GET', `/explore/${fresh}`)
     expect(body).toMatchObject({ item: { opens: 2 } })
-    ctx.clock.turn(6 * 86_400_000)
+    ctx.clock.advance(6 * 86_400_000)
     await open(fresh, '198.51.100.1')
     expect(await titles('sort=trending')).toEqual(['Fresh', 'Old'])
   })
@@ -295,7 +299,7 @@ describe('the order', () => {
       expect((await ann.call('POST', `/apps/${own}/remix`)).status).toBe(201)
       expect((await ben.call('POST', `/apps/${again}/remix`)).status).toBe(201)
     }
-    const cy = await ctx.person('cy')
+    const cy = await ctx.agent('cy')
     for (const agent of [ben, cy]) await agent.call('POST', `/apps/${loved}/remix`)
     expect(await titles('sort=remixed')).toEqual(['Loved', 'Again', 'Own'])
     expect((await ctx.call('GET', `/explore/${again}`)).body).toMatchObject({
@@ -333,7 +337,7 @@ describe('an item', () => {
     const none = await ctx.call('GET', `/explore/${nobody}`)
     for (const id of [hidden, deleted, 'x', 'A%00', "1'or'1'='1"]) {
       for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
-        const { body } = await refused(ctx, 404, 'not_found', () => ann.call('GET', path))
+        const { body } = await expectError(ctx, 404, 'not_found', () => ann.call('GET', path))
         expect(body).toEqual(none.body)
       }
     }
@@ -343,20 +347,20 @@ describe('an item', () => {
     const id = await share(ann, 'Boat')
     await takeDown(ctx.ctx, id, 'spam')
     for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
-      const { body } = await refused(ctx, 410, 'taken_down', () => ctx.call('GET', path))
+      const { body } = await expectError(ctx, 410, 'taken_down', () => ctx.call('GET', path))
       expect(body).toMatchObject({ reason: 'spam' })
     }
-    await refused(ctx, 404, 'not_found', () => ctx.call('GET', '/explore/@ann'))
+    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', '/explore/@ann'))
     expect(await titles('')).toEqual([])
     const { body } = await ctx.call('GET', '/explore/feed.json')
     expect(body).toContain('"items":[]')
-    expect((await ctx.visit('GET', '/sitemap.xml')).body).not.toContain(id)
+    expect((await ctx.request('GET', '/sitemap.xml')).body).not.toContain(id)
   })
 })
 
 test('a maker has a page when it has a listed app', async () => {
   const path = '/explore/@ann'
-  await refused(ctx, 404, 'not_found', () => ctx.call('GET', path))
+  await expectError(ctx, 404, 'not_found', () => ctx.call('GET', path))
   await ann.call('PATCH', '/me', { about: 'Boats' })
   await share(ann, 'One', { kind: 'game' })
   await share(ann, 'Two')
@@ -372,7 +376,7 @@ test('a maker has a page when it has a listed app', async () => {
   const { next } = await titlesAt(`${path}?limit=1`)
   expect(await titlesAt(`${path}?limit=1&cursor=${next}`)).toEqual({ titles: ['One'], next: null })
   for (const odd of ['@', '@nobody-here', '@%00', '@a%20b', '@%ff']) {
-    await refused(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${odd}`))
+    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${odd}`))
   }
 })
 

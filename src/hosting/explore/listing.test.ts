@@ -1,15 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { refused } from '../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 /** Listings and what visitors see of them (document 1, section 3). */
-let ctx: TestHouse
-let ann: Person
+let ctx: TestServer
+let ann: TestAgent
 
 beforeEach(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
 })
 afterEach(async () => {
   expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
@@ -24,8 +28,8 @@ const change = async (id: string, body: object): Promise<string> =>
 
 const shownAt = async (id: string): Promise<unknown> => {
   // A cached page is compared with its app twice a second.
-  ctx.clock.turn(600)
-  return (await ctx.visit('GET', `/a/${id}/data`)).body
+  ctx.clock.advance(600)
+  return (await ctx.request('GET', `/a/${id}/data`)).body
 }
 
 const versionOf = async (id: string): Promise<unknown> => {
@@ -90,7 +94,7 @@ describe('texts that are forbidden on Explore', () => {
       ['PATCH', '/me', { about: order }, 'bad_request'],
       ['POST', `/apps/${id}/versions`, { html: page('two'), note: order }, 'bad_request'],
     ] as const) {
-      await refused(ctx, 400, code, () => ann.call(method, path, body))
+      await expectError(ctx, 400, code, () => ann.call(method, path, body))
     }
   })
 })
@@ -112,7 +116,7 @@ describe('a later version', () => {
     expect(made.text('note')).toContain('redirect.meta')
     await ann.call('PUT', `/apps/${id}/assets/a.json`, '[2]')
     expect([await versionOf(id), await shownAt(id)]).toEqual([1, page('one')])
-    const file = await ctx.visit('GET', `/a/${id}/files/a.json`)
+    const file = await ctx.request('GET', `/a/${id}/files/a.json`)
     expect(new TextDecoder().decode(file.bytes)).toBe('[1]')
 
     // Requesting the listing again does not delist the app.
@@ -130,7 +134,7 @@ describe('a later version', () => {
     await ann.call('POST', `/apps/${id}/versions`, { html: away })
     await change(id, { store: false })
     expect(await shownAt(id)).toBe(away)
-    await refused(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${id}`))
+    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${id}`))
   })
 
   test('is scanned again when it is restored', async () => {
@@ -150,8 +154,8 @@ describe('the feeds', () => {
 
   beforeEach(async () => {
     await ann.publish({ title: odd, description: 'One\nTwo', store: true, shelf: 'sim' })
-    ctx.clock.turn(60_000)
-    const ben = await ctx.person('ben')
+    ctx.clock.advance(60_000)
+    const ben = await ctx.agent('ben')
     await ben.publish({ title: 'Ship', store: true, kind: 'game' })
   })
 
@@ -189,12 +193,14 @@ describe('the feeds', () => {
     const { body: found } = await ctx.call('GET', '/explore/feed.atom?q=ship&kind=game')
     expect(String(found).match(/<entry>/g)).toHaveLength(1)
     for (const feed of ['atom', 'json']) {
-      await refused(ctx, 400, 'bad_request', () => ctx.call('GET', `/explore/feed.${feed}?kind=x`))
+      await expectError(ctx, 400, 'bad_request', () =>
+        ctx.call('GET', `/explore/feed.${feed}?kind=x`),
+      )
     }
   })
 
   test('the sitemap has every item and maker, and robots.txt links it', async () => {
-    const { headers, body } = await ctx.visit('GET', '/sitemap.xml')
+    const { headers, body } = await ctx.request('GET', '/sitemap.xml')
     expect(headers.get('content-type')).toStartWith('application/xml')
     const addresses = [...String(body).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, address]) => address)
     expect(addresses).toEqual([
@@ -203,7 +209,7 @@ describe('the feeds', () => {
       'http://localhost:3000/explore/@ann',
       expect.stringMatching(/\/a\/[A-Za-z0-9_-]{12}$/),
     ])
-    const robots = await ctx.visit('GET', '/robots.txt')
+    const robots = await ctx.request('GET', '/robots.txt')
     expect(robots.body).toContain('Sitemap: http://localhost:3000/sitemap.xml')
   })
 
@@ -213,16 +219,16 @@ describe('the feeds', () => {
       ['/', '/api/explore/feed.atom"'],
       ['/explore/@ann', '/api/explore/feed.atom?maker=ann"'],
     ] as const) {
-      expect((await ctx.visit('GET', path, { headers })).body).toContain(feed)
+      expect((await ctx.request('GET', path, { headers })).body).toContain(feed)
     }
   })
 })
 
 test('Explore is off with the API', async () => {
-  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const closed = await startTestServer({ AGENTS_ON: 'off' })
   const paths = ['', '/shelves', '/feed.atom', '/feed.json', '/@ann', `/${'A'.repeat(12)}`]
   for (const path of paths) {
-    await refused(closed, 404, 'agents_off', () => closed.call('GET', `/explore${path}`))
+    await expectError(closed, 404, 'agents_off', () => closed.call('GET', `/explore${path}`))
   }
   await closed.close()
 })

@@ -9,17 +9,21 @@ import { enqueue } from '../../jobs/jobs.ts'
 import { listOpenHolds } from '../../ledger/job-holds.ts'
 import { balanceOf, openHold, settleHold } from '../../ledger/ledger.ts'
 import { noteStreamsMax } from '../../limits.ts'
-import { refused } from '../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 const app = 'Boats0000001'
-let t: TestHouse
-let ann: Person
+let t: TestServer
+let ann: TestAgent
 /** Gates that the running job waits for. */
 let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
-  t = await openTestHouse()
-  ann = await t.person('ann')
+  t = await startTestServer()
+  ann = await t.agent('ann')
   gates = [Promise.withResolvers(), Promise.withResolvers()]
   t.ctx.jobs.register('assets', {
     queue: 'media',
@@ -49,7 +53,7 @@ afterEach(async () => {
 
 const open = (): void => gates.forEach((gate) => gate.resolve())
 
-async function accountOf(person: Person) {
+async function accountOf(person: TestAgent) {
   const key = await t.ctx.keys.find(person.key)
   if (!key) throw new Error('there is no key')
   return { kind: 'agent', owner: key.owner } as const
@@ -171,7 +175,7 @@ test('cancels queued and running jobs without charge; ended jobs are not_cancell
     await work
     const { balance, held } = await balanceOf(t.ctx, await accountOf(ann))
     expect([balance, held]).toEqual([fromCredits(400), fromCredits(0)])
-    await refused(t, 409, 'not_cancellable', () => ann.call('DELETE', `/jobs/${id}`))
+    await expectError(t, 409, 'not_cancellable', () => ann.call('DELETE', `/jobs/${id}`))
     expect((await ann.call('GET', `/jobs/${id}`)).body).toMatchObject({ job: { error: null } })
   }
 })
@@ -180,7 +184,7 @@ test('a list continues at its cursor', async () => {
   const ids: string[] = []
   for (let made = 0; made < 3; made += 1) {
     ids.unshift(await newJob())
-    t.clock.turn(1)
+    t.clock.advance(1)
   }
   const seen: unknown[] = []
   let next: unknown = ''
@@ -195,23 +199,23 @@ test('a list continues at its cursor', async () => {
 
 test("rejects a missing key, another agent's job, unknown ids and invalid queries", async () => {
   const id = await newJob()
-  const ben = await t.person('ben')
+  const ben = await t.agent('ben')
   for (const [method, path] of [
     ['GET', `/jobs/${id}`],
     ['DELETE', `/jobs/${id}`],
     ['GET', `/jobs/${id}/events`],
   ] as const) {
-    await refused(t, 401, 'no_key', () => t.call(method, path))
-    await refused(t, 404, 'job_not_found', () => ben.call(method, path))
+    await expectError(t, 401, 'no_key', () => t.call(method, path))
+    await expectError(t, 404, 'job_not_found', () => ben.call(method, path))
     for (const none of ['A'.repeat(12), 'x', '%20', 'a'.repeat(300)]) {
       const other = path.replace(id, none)
-      await refused(t, 404, 'job_not_found', () => ann.call(method, other))
+      await expectError(t, 404, 'job_not_found', () => ann.call(method, other))
     }
   }
   for (const wait of ['-1', '31', 'x', '']) {
-    await refused(t, 400, 'bad_request', () => ann.call('GET', `/jobs/${id}?wait=${wait}`))
+    await expectError(t, 400, 'bad_request', () => ann.call('GET', `/jobs/${id}?wait=${wait}`))
   }
-  await refused(t, 400, 'bad_request', () => ann.call('GET', '/jobs?cursor=x'))
+  await expectError(t, 400, 'bad_request', () => ann.call('GET', '/jobs?cursor=x'))
   expect((await ben.call('GET', '/jobs')).body).toEqual({ jobs: [], next: null })
 })
 

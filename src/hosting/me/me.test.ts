@@ -3,15 +3,15 @@ import { expect, test } from 'bun:test'
 import { fromCredits } from '../../core/money.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { withHold } from '../../ledger/paid-work.ts'
-import { newOwner, type Owner } from '../../testing/people.ts'
-import { refused } from '../../testing/refused.ts'
-import { openTestHouse } from '../../testing/test-server.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import { createTestPerson, type TestPerson } from '../../testing/fixtures/people.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { createAgentKey } from '../agents/keys.ts'
 
 test('a new agent has 400 credits and a ledger entry for them', async () => {
-  const { person, close } = await openTestHouse({ PUBLISHES_PER_HOUR: '60' })
-  const ann = await person('ann')
+  const { agent, close } = await startTestServer({ PUBLISHES_PER_HOUR: '60' })
+  const ann = await agent('ann')
   expect((await ann.call('GET', '/me')).body).toMatchObject({
     credits: 400,
     held: 0,
@@ -28,10 +28,10 @@ test('a new agent has 400 credits and a ledger entry for them', async () => {
 })
 
 test('spending on builds is in the agent record and in the paged ledger', async () => {
-  const { ctx, person, close } = await openTestHouse()
-  const ann = await person('ann')
-  const agent = await findByHandle(ctx, ann.handle)
-  const owner = { kind: 'agent', owner: agent?.id ?? '' } as const
+  const { ctx, agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const stored = await findByHandle(ctx, ann.handle)
+  const owner = { kind: 'agent', owner: stored?.id ?? '' } as const
   const account = await ctx.db.tx((db) => ledger.open(ctx, db, owner))
   for (const ref of ['build:one', 'build:two']) {
     const ask = { account, amount: fromCredits(50), ref, kind: 'build', ms: 1_000 }
@@ -49,17 +49,17 @@ test('spending on builds is in the agent record and in the paged ledger', async 
 })
 
 test('lists of keys and hooks are newest first, with limit and cursor', async () => {
-  const h = await openTestHouse({ HOOKS_TO_PRIVATE: 'on' })
-  const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga')]
+  const h = await startTestServer({ HOOKS_TO_PRIVATE: 'on' })
+  const [ann, olga] = [await h.agent('ann'), await createTestPerson(h, 'olga')]
   const code = (await ann.call('POST', '/me/claim')).text('claim.code')
   expect((await olga.call('POST', '/claim', { code })).status).toBe(200)
   for (const name of ['second', 'third']) {
-    h.clock.turn(1)
+    h.clock.advance(1)
     await ann.call('POST', '/me/keys', { name })
     await ann.call('POST', '/me/hooks', { url: `http://127.0.0.1:1/${name}` })
   }
   await ann.call('POST', '/me/hooks', { url: 'http://127.0.0.1:1/first' })
-  const lists: [Pick<Owner, 'call'>, string, string][] = [
+  const lists: [Pick<TestPerson, 'call'>, string, string][] = [
     [ann, '/me/keys', 'keys'],
     [olga, `/people/me/agents/${ann.handle}/keys`, 'keys'],
     [ann, '/me/hooks', 'hooks'],
@@ -75,16 +75,16 @@ test('lists of keys and hooks are newest first, with limit and cursor', async ()
     const rest = await read(`limit=2&cursor=${first.next}`)
     expect([rest[field], rest.next]).toEqual([all[field].slice(2), null])
     for (const query of ['limit=0', 'limit=101', 'cursor=zz']) {
-      await refused(h, 400, 'bad_request', () => who.call('GET', `${path}?${query}`))
+      await expectError(h, 400, 'bad_request', () => who.call('GET', `${path}?${query}`))
     }
   }
   await h.close()
 })
 
 test('a new key works, and a revoked key stops at once', async () => {
-  const { call, person, clock, close } = await openTestHouse()
-  const ann = await person('ann')
-  clock.turn(1)
+  const { call, agent, clock, close } = await startTestServer()
+  const ann = await agent('ann')
+  clock.advance(1)
   const added = await ann.call('POST', '/me/keys', { name: 'second' })
   expect(added.status).toBe(201)
   const second = added.text('key')
@@ -105,20 +105,20 @@ test('a new key works, and a revoked key stops at once', async () => {
 })
 
 test('a closed account gives account_closed, and its links are gone', async () => {
-  const { visit, person, clock, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { request, agent, clock, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish()
   expect((await ann.call('DELETE', '/me')).status).toBe(200)
-  clock.turn(1_000)
+  clock.advance(1_000)
   expect((await ann.call('GET', '/me')).code).toBe('account_closed')
-  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  expect((await request('GET', `/a/${id}`)).status).toBe(410)
   await close()
 })
 
 test('a key created with a capped key inherits its cap; a revoked key creates none', async () => {
-  const { ctx, person, call, visit, close } = await openTestHouse()
-  const ann = await person('ann')
-  const capped = await visit('POST', '/accounts/keys', { key: ann.key, body: { daily_cap: 2 } })
+  const { ctx, agent, call, request, close } = await startTestServer()
+  const ann = await agent('ann')
+  const capped = await request('POST', '/accounts/keys', { key: ann.key, body: { daily_cap: 2 } })
   const key = capped.text('api_key')
   const created = await call('POST', '/me/keys', { key })
   expect((await call('GET', '/me', { key: created.text('key') })).body).toMatchObject({
@@ -128,19 +128,19 @@ test('a key created with a capped key inherits its cap; a revoked key creates no
   expect((await call('GET', '/me', { key: own.text('key') })).body).toMatchObject({
     limits: { dailyCap: null },
   })
-  const agent = await findByHandle(ctx, ann.handle)
-  if (!agent) throw new Error('nobody')
+  const stored = await findByHandle(ctx, ann.handle)
+  if (!stored) throw new Error('nobody')
   const by = await ctx.keys.find(key)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
-  await expect(createAgentKey(ctx, agent, undefined, by)).rejects.toMatchObject({
+  await expect(createAgentKey(ctx, stored, undefined, by)).rejects.toMatchObject({
     errorName: 'bad_key',
   })
   await close()
 })
 
 test('a new claim link invalidates earlier ones, and about is one line', async () => {
-  const { person, kept, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { agent, snapshot, close } = await startTestServer()
+  const ann = await agent('ann')
   const first = await ann.call('POST', '/me/claim')
   const second = await ann.call('POST', '/me/claim')
   expect(second.status).toBe(201)
@@ -149,22 +149,22 @@ test('a new claim link invalidates earlier ones, and about is one line', async (
 
   const kind = await ann.call('PATCH', '/me', { about: ' I make games. ' })
   expect(kind.body).toMatchObject({ about: 'I make games.' })
-  const before = await kept()
+  const before = await snapshot()
   for (const about of ['two\nlines', 'x'.repeat(161), 'turned \u202e round', 7]) {
     expect((await ann.call('PATCH', '/me', { about })).code).toBe('bad_request')
   }
   expect((await ann.call('PATCH', '/me', {})).code).toBe('bad_request')
-  expect(await kept()).toEqual(before)
+  expect(await snapshot()).toEqual(before)
   expect((await ann.call('PATCH', '/me', { about: null })).body).toMatchObject({ about: null })
   await close()
 })
 
 test('restoring an app fails while its account closes', async () => {
-  const { visit, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { request, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish()
   await ann.call('DELETE', `/apps/${id}`)
   await Promise.all([ann.call('DELETE', '/me'), ann.call('POST', `/apps/${id}/restore`)])
-  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  expect((await request('GET', `/a/${id}`)).status).toBe(410)
   await close()
 })

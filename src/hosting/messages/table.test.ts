@@ -2,7 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { ApiError, type HostingErrorName } from '../../errors.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { updateLimits } from '../agents/spending.ts'
 import { errorEnvelope } from '../error-response.ts'
@@ -10,11 +14,11 @@ import { errorEnvelope } from '../error-response.ts'
 const messageOf = <N extends HostingErrorName>(error: ApiError<N>): string =>
   errorEnvelope(error).body.error
 
-let ctx: TestHouse
-let ann: Person
+let ctx: TestServer
+let ann: TestAgent
 beforeAll(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
 })
 afterAll(() => ctx.close())
 
@@ -53,7 +57,7 @@ test('daily_cap mentions the next day only where the cap is above zero', async (
     [0, false],
     [1, true],
   ] as const) {
-    const ben = await ctx.person(`ben-${max}`)
+    const ben = await ctx.agent(`ben-${max}`)
     const agent = await findByHandle(ctx.ctx, ben.handle)
     await ctx.ctx.db.tx((db) => updateLimits(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
     ctx.ctx.keys.forget()

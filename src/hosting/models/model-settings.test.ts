@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { openTestHouse } from '../../testing/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { modelSettingWarnings } from './model-settings.ts'
 
-const warningsFor = async (settings: Parameters<typeof openTestHouse>[0]): Promise<string[]> => {
-  const { ctx, close } = await openTestHouse(settings)
+const warningsFor = async (settings: Parameters<typeof startTestServer>[0]): Promise<string[]> => {
+  const { ctx, close } = await startTestServer(settings)
   const warnings = modelSettingWarnings(ctx)
   await close()
   return warnings

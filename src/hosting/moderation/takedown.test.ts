@@ -5,14 +5,14 @@ import { eq } from 'drizzle-orm'
 import { sha256 } from '../../core/ids.ts'
 import { day, second } from '../../core/time.ts'
 import { runCommand } from '../../operator/control.ts'
-import { holdUp } from '../../testing/held-up.ts'
-import { refused } from '../../testing/refused.ts'
+import { expectError } from '../../testing/expect-error.ts'
 import {
-  type Answer,
-  openTestHouse,
-  type Person,
-  type TestHouse,
-} from '../../testing/test-server.ts'
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
 import { findApp } from '../apps/apps.ts'
 import { lockPage } from '../apps/blocked-pages.ts'
 import { rescanOutdated } from '../apps/scan/scans.ts'
@@ -23,9 +23,9 @@ import { listReports } from '../reports/reports.ts'
 import { takeDown } from './moderation.ts'
 import { deleteOldModeration } from './retention.ts'
 
-let h: TestHouse
-let ann: Person
-let ben: Person
+let h: TestServer
+let ann: TestAgent
+let ben: TestAgent
 let id = ''
 
 const html = '<!doctype html><title>Boats</title><p>hello</p>'
@@ -34,9 +34,9 @@ const pixel = Uint8Array.fromBase64(
 )
 
 beforeEach(async () => {
-  h = await openTestHouse()
-  ann = await h.person('ann')
-  ben = await h.person('ben')
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  ben = await h.agent('ben')
   id = await ann.publish({ html, store: true })
 })
 
@@ -55,7 +55,7 @@ async function noteKinds(): Promise<string[]> {
 }
 
 /** Requests every URL of an item and returns the responses. */
-async function addresses(): Promise<[name: string, call: () => Promise<Answer>][]> {
+async function addresses(): Promise<[name: string, call: () => Promise<TestResponse>][]> {
   const file = await ann.call('PUT', `/apps/${id}/assets/a.png`, pixel)
   const look = new URL(file.text('asset.url'))
   const icon = new URL((await ann.call('PUT', `/apps/${id}/icon`, { make: true })).text('icon'))
@@ -64,7 +64,7 @@ async function addresses(): Promise<[name: string, call: () => Promise<Answer>][
     [`${method} ${path}`, () => ann.call(method, `/apps/${id}${path}`, body)] as const
   const api = (path: string, key?: string) =>
     [path, () => h.call('GET', path, key === undefined ? {} : { key })] as const
-  const site = (path: string) => [path, () => h.visit('GET', path)] as const
+  const site = (path: string) => [path, () => h.request('GET', path)] as const
   const mine = ['', '/html', '/export', '/versions', '/assets', '/assets/a.png', '/scan']
   const shown = ['', '/data', '/files', '/files/a.png', `/files/a.png?h=${hash}`]
   return [
@@ -86,7 +86,7 @@ test('a takedown is 410 everywhere within a second, with warm caches', async () 
   for (const path of ['/explore', '/explore/feed.atom', '/explore/@ann']) await h.call('GET', path)
 
   expect((await admin('takedown', id, 'phishing')).ok).toBe(true)
-  h.clock.turn(second / 2)
+  h.clock.advance(second / 2)
   for (const [name, call] of all) {
     const answer = await call()
     expect([name, answer.status]).toEqual([name, 410])
@@ -108,16 +108,16 @@ test('a takedown is 410 everywhere within a second, with warm caches', async () 
     ['POST', '/assets', { assets: [{ name: 'c.png', kind: 'sprite', what: 'a boat' }] }],
   ]
   for (const [method, path, body] of writes) {
-    const answer = await refused(h, 410, 'taken_down', () =>
+    const answer = await expectError(h, 410, 'taken_down', () =>
       ann.call(method, `/apps/${id}${path}`, body),
     )
     const at = '2026-05-04T12:00:00.000Z'
     expect(answer.body).toMatchObject({ reason: 'phishing', at, appeal: `/apps/${id}/appeal` })
   }
-  await refused(h, 410, 'taken_down', () => ben.call('POST', `/apps/${id}/remix`))
+  await expectError(h, 410, 'taken_down', () => ben.call('POST', `/apps/${id}/remix`))
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
   expect(String((await h.call('GET', '/explore/feed.atom')).body)).not.toContain(id)
-  expect(String((await h.visit('GET', '/sitemap.xml')).body)).not.toContain(id)
+  expect(String((await h.request('GET', '/sitemap.xml')).body)).not.toContain(id)
   expect((await ann.call('GET', '/apps')).body).toMatchObject({
     apps: [{ id, state: 'taken_down', listed: 'taken_down' }],
   })
@@ -130,11 +130,11 @@ test('blocked pages of all versions are rejected everywhere', async () => {
   const other = await ben.publish({ html: '<title>Other</title>' })
   await admin('takedown', id, 'phishing')
   for (const page of [html, second]) {
-    const { body } = await refused(h, 422, 'blocked_by_scan', () =>
+    const { body } = await expectError(h, 422, 'blocked_by_scan', () =>
       ben.call('POST', '/apps', { html: page }),
     )
     expect(body).toMatchObject({ reasons: [expect.stringContaining('known.bad')] })
-    await refused(h, 422, 'blocked_by_scan', () =>
+    await expectError(h, 422, 'blocked_by_scan', () =>
       ben.call('POST', `/apps/${other}/versions`, { html: page }),
     )
   }
@@ -162,7 +162,7 @@ test('takedowns and publishes of the same page take locks in one order', async (
 test('a deleted app that is taken down cannot be restored', async () => {
   await ann.call('DELETE', `/apps/${id}`)
   await admin('takedown', id, 'phishing')
-  await refused(h, 410, 'taken_down', () => ann.call('POST', `/apps/${id}/restore`))
+  await expectError(h, 410, 'taken_down', () => ann.call('POST', `/apps/${id}/restore`))
   expect((await admin('restore', id)).text).toBe(`${id} stays deleted; its maker can restore it.`)
   expect((await ann.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
     notes: [{ text: expect.stringContaining('stays deleted') }],
@@ -172,16 +172,16 @@ test('a deleted app that is taken down cannot be restored', async () => {
 
 test('an appeal is created once, listed and decided', async () => {
   const appeal = (text: unknown, by = ann) => by.call('POST', `/apps/${id}/appeal`, { text })
-  await refused(h, 409, 'nothing_to_appeal', () => appeal('It is fine.'))
+  await expectError(h, 409, 'nothing_to_appeal', () => appeal('It is fine.'))
   await admin('takedown', id, 'phishing')
   for (const text of ['', '  ', 'x'.repeat(2_001), 'a\u202eb', 7, undefined]) {
-    await refused(h, 400, 'bad_request', () => appeal(text))
+    await expectError(h, 400, 'bad_request', () => appeal(text))
   }
-  await refused(h, 404, 'not_found', () => appeal('Mine now.', ben))
+  await expectError(h, 404, 'not_found', () => appeal('Mine now.', ben))
   const made = await appeal('It is a\nstory about phishing.')
   expect(made.status).toBe(201)
   expect(made.body).toMatchObject({ appeal: { item: id, state: 'open' } })
-  await refused(h, 409, 'appealed_already', () => appeal('And?'))
+  await expectError(h, 409, 'appealed_already', () => appeal('And?'))
   expect((await admin('appeals')).text).toBe(
     `2026-05-04T12:00:00.000Z  ${id}  appeal  It is a story about phishing.`,
   )
@@ -190,16 +190,16 @@ test('an appeal is created once, listed and decided', async () => {
   expect((await admin('decide', id, 'maybe', 'so')).ok).toBe(false)
   expect((await admin('decide', id, 'deny', 'It asks for', 'a password.')).ok).toBe(true)
   expect((await admin('decide', id, 'grant', 'no')).ok).toBe(false)
-  await refused(h, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
-  await refused(h, 409, 'appealed_already', () => appeal('Please.'))
+  await expectError(h, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
+  await expectError(h, 409, 'appealed_already', () => appeal('Please.'))
 
   await admin('restore', id)
-  h.clock.turn(second)
+  h.clock.advance(second)
   await admin('takedown', id, 'again')
   expect((await appeal('Really.')).status).toBe(201)
   expect((await admin('decide', id, 'grant', 'We were wrong.')).ok).toBe(true)
-  h.clock.turn(second)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  h.clock.advance(second)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
   const all = 'appeal.decided item.taken_down item.restored appeal.decided item.taken_down'
   expect((await noteKinds()).join(' ')).toBe(all)
   expect((await ann.call('GET', '/me/notes')).text('notes.0.text')).toContain('live again, off Ex')
@@ -218,7 +218,7 @@ test('reinstating an app resolves its appeal', async () => {
     ['hold', 'release'],
   ] as const) {
     await admin(stop, id, 'a look')
-    h.clock.turn(second)
+    h.clock.advance(second)
     await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is fine.' })
     expect((await admin(show, id, 'It is.')).ok).toBe(true)
     expect((await admin('appeals')).text).toBe('Nothing found.')
@@ -231,27 +231,27 @@ test('account_suspended: quarantines the apps until the suspension ends', async 
   await admin('hold', held, 'a look')
   const other = await ben.publish()
   expect((await ann.call('GET', '/me')).status).toBe(200)
-  expect((await h.visit('POST', '/credits/balance', { key: ann.key })).status).toBe(200)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect((await h.request('POST', '/credits/balance', { key: ann.key })).status).toBe(200)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
   expect((await admin('suspend', '@ann-person')).ok).toBe(false)
   expect((await admin('suspend', '@ann', 'spam')).ok).toBe(true)
   expect((await admin('suspend', '@ann', 'spam')).ok).toBe(false)
-  h.clock.turn(second)
-  const { body } = await refused(h, 403, 'account_closed', () => ann.call('GET', '/me'))
+  h.clock.advance(second)
+  const { body } = await expectError(h, 403, 'account_closed', () => ann.call('GET', '/me'))
   expect(body).toMatchObject({ error: expect.stringContaining(': spam.') })
-  await refused(h, 403, 'account_closed', () => ann.call('POST', '/apps', { html }))
-  expect((await h.visit('POST', '/credits/balance', { key: ann.key })).status).toBe(401)
-  for (const app of [id, held]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
-  expect((await h.visit('GET', `/a/${other}`)).status).toBe(200)
+  await expectError(h, 403, 'account_closed', () => ann.call('POST', '/apps', { html }))
+  expect((await h.request('POST', '/credits/balance', { key: ann.key })).status).toBe(401)
+  for (const app of [id, held]) expect((await h.request('GET', `/a/${app}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${other}`)).status).toBe(200)
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
   expect((await admin('show', '@ann')).text).toContain('suspended 2026-05-04')
 
   expect((await admin('unsuspend', '@ann')).ok).toBe(true)
-  h.clock.turn(second)
+  h.clock.advance(second)
   expect((await ann.call('GET', '/me')).status).toBe(200)
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [{ id }] })
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
-  expect((await h.visit('GET', `/a/${held}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
+  expect((await h.request('GET', `/a/${held}`)).status).toBe(403)
 })
 
 test('apps released during a suspension stay quarantined and off Explore', async () => {
@@ -277,10 +277,10 @@ test('apps released during a suspension stay quarantined and off Explore', async
   for (const app of all) expect((await admin('show', app)).text).toContain('quarantined')
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
   expect((await ben.call('POST', `/apps/${id}/remix`)).status).toBe(404)
-  for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
+  for (const app of all) expect((await h.request('GET', `/a/${app}`)).status).toBe(403)
   await admin('unsuspend', '@ann')
-  h.clock.turn(second)
-  for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
+  h.clock.advance(second)
+  for (const app of all) expect((await h.request('GET', `/a/${app}`)).status).toBe(200)
 })
 
 test('no appeal stays open after a concurrent release', async () => {
@@ -309,7 +309,7 @@ test('rejects a page that is blocked during its publish', async () => {
   const page = { html: '<title>Bad</title>' }
   const bad = await ann.publish(page)
   for (const path of ['/apps', `/apps/${own}/versions`]) {
-    const kept = holdUp(h.ctx.storage, 'put')
+    const kept = pauseMethod(h.ctx.storage, 'put')
     const sent = ben.call('POST', path, page)
     await kept.begun
     await admin('takedown', bad, 'phishing')
@@ -342,8 +342,8 @@ test('quarantines a page that is blocked as its publish commits', async () => {
   gate.resolve()
   await down
   await rescanOutdated(h.ctx)
-  h.clock.turn(second)
-  expect((await h.visit('GET', `/a/${(await sent).text('app.id')}`)).status).toBe(403)
+  h.clock.advance(second)
+  expect((await h.request('GET', `/a/${(await sent).text('app.id')}`)).status).toBe(403)
 })
 
 test('blocks and reports outlast a suspension', async () => {
@@ -356,9 +356,9 @@ test('blocks and reports outlast a suspension', async () => {
     await h.call('POST', '/report', { body: { item: reported, reason: 'phishing' }, from })
   await admin('unsuspend', '@ben')
 
-  h.clock.turn(second)
+  h.clock.advance(second)
   for (const app of [twin, reported]) {
-    expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
+    expect((await h.request('GET', `/a/${app}`)).status).toBe(403)
     expect((await h.call('GET', `/explore/${app}`)).status).toBe(404)
   }
 })
@@ -378,7 +378,7 @@ test('records decisions and deletes them after MODERATION_KEPT_DAYS', async () =
   const shown = (await admin('show', id)).text
   expect(shown).toContain('taken down  2026-05-04T12:00:00.000Z  spam')
   expect(shown).toMatch(/version 1 {2}clean {2}[0-9a-f]{64}/)
-  h.clock.turn(401 * day)
+  h.clock.advance(401 * day)
   await deleteOldModeration(h.ctx)
   expect(await listAudit(h.ctx, 10)).toEqual([])
   expect(await listReports(h.ctx, 10)).toEqual([])
@@ -393,8 +393,8 @@ test("another agent's app returns the same body as an unknown id", async () => {
     ['POST', 'appeal', { text: 'It is fine.' }],
   ] as const) {
     const call = (app: string) =>
-      refused(h, 404, 'not_found', () => ben.call(method, `/apps/${app}/${path}`, body))
+      expectError(h, 404, 'not_found', () => ben.call(method, `/apps/${app}/${path}`, body))
     expect((await call(id)).body).toEqual((await call(none)).body)
-    await refused(h, 401, 'no_key', () => h.call(method, `/apps/${id}/${path}`))
+    await expectError(h, 401, 'no_key', () => h.call(method, `/apps/${id}/${path}`))
   }
 })

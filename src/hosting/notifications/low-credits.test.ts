@@ -4,33 +4,33 @@ import { fromCredits, nano, type NanoUsd } from '../../core/money.ts'
 import { accountOf, serviceAccounts } from '../../ledger/accounts.ts'
 import { balanceOf, grantTo, transfer } from '../../ledger/ledger.ts'
 import {
-  type Answer,
-  openTestHouse,
-  type Person,
-  type TestHouse,
-} from '../../testing/test-server.ts'
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(60_000)
 
-let t: TestHouse
-let shop: Person
+let t: TestServer
+let shop: TestAgent
 let priced = ''
 beforeAll(async () => {
-  t = await openTestHouse({
+  t = await startTestServer({
     EMBEDDED_ASSET_CREDITS: '2',
   })
-  shop = await t.person('seller')
+  shop = await t.agent('seller')
   priced = await shop.publish({ store: true, remix: 'price', priceRemix: 1 })
 })
 afterAll(() => t.close())
 
-const ownerOf = async ({ key }: Person) =>
+const ownerOf = async ({ key }: TestAgent) =>
   ({ kind: 'agent', owner: (await t.ctx.keys.find(key))?.owner ?? '' }) as const
 
 let moves = 0
 /** Spends an agent's credits down to a balance. Below 50 is low. */
-async function bringTo(who: Person, credits = 50): Promise<void> {
+async function bringTo(who: TestAgent, credits = 50): Promise<void> {
   const owner = await ownerOf(who)
   const { balance } = await balanceOf(t.ctx, owner)
   const [account, ref] = [accountOf(owner), `move-${(moves += 1)}`]
@@ -41,14 +41,14 @@ async function bringTo(who: Person, credits = 50): Promise<void> {
   await t.ctx.db.tx((db) => transfer(t.ctx, db, { from: account, to, ref, kind: 'test' }))
 }
 
-const lowOf = async (who: Person): Promise<number> =>
+const lowOf = async (who: TestAgent): Promise<number> =>
   Object((await who.call('GET', '/me/notes?kind=credits.low')).body).notes.length
 
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }] }
-const gateway = (path: string, body: object) => (who: Person) =>
-  t.visit('POST', path, { key: who.key, body })
+const gateway = (path: string, body: object) => (who: TestAgent) =>
+  t.request('POST', path, { key: who.key, body })
 
-const purchases: [what: string, spend: (who: Person) => Promise<Answer>][] = [
+const purchases: [what: string, spend: (who: TestAgent) => Promise<TestResponse>][] = [
   ['a chat', gateway('/v1/chat/completions', chat)],
   ['a streamed chat', gateway('/v1/chat/completions', { ...chat, stream: true })],
   ['a response', gateway('/v1/responses', { model: 'demo/chat', input: 'Ahoy' })],
@@ -59,8 +59,8 @@ const purchases: [what: string, spend: (who: Person) => Promise<Answer>][] = [
     'a film',
     async (who) => {
       const body = { model: 'demo/video', prompt: 'a boat', duration: '1' }
-      const created = await t.visit('POST', '/v1/videos', { key: who.key, body })
-      t.clock.turn(60_000)
+      const created = await t.request('POST', '/v1/videos', { key: who.key, body })
+      t.clock.advance(60_000)
       await t.ctx.jobs.runDue()
       return created
     },
@@ -71,7 +71,7 @@ const purchases: [what: string, spend: (who: Person) => Promise<Answer>][] = [
       const coin = { name: 'coin', kind: 'sound', what: 'coin' }
       const path = `/apps/${await who.publish()}/assets`
       // The call waits for fast generators.
-      let answer: Answer | undefined
+      let answer: TestResponse | undefined
       const pending = who
         .call('POST', path, { assets: [coin] })
         .then((created) => (answer = created))
@@ -86,7 +86,7 @@ const purchases: [what: string, spend: (who: Person) => Promise<Answer>][] = [
 test.each(purchases)(
   '%s that leaves less than 50 credits notifies once for each fall',
   async (what, spend) => {
-    const who = await t.person(what.replaceAll(' ', '-'))
+    const who = await t.agent(what.replaceAll(' ', '-'))
     await bringTo(who)
     expect(await lowOf(who)).toBe(0)
     const first = await spend(who)
@@ -100,7 +100,7 @@ test.each(purchases)(
 )
 
 test('a published build notifies; a released hold does not', async () => {
-  const who = await t.person('builder-of-games')
+  const who = await t.agent('builder-of-games')
   const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
   Object.assign(t.ctx.config, { embeddedAssetCredits: 10 })
   const { price } = Object((await who.call('POST', '/apps', { ...game, dryRun: true })).body)

@@ -2,39 +2,41 @@ import { afterEach, describe, expect, test } from 'bun:test'
 
 import { minute } from '../../core/time.ts'
 import { admin } from '../../operator/admin.ts'
-import { newGus } from '../../testing/gateway.ts'
-import { holdUp } from '../../testing/held-up.ts'
-import { newOwner, type Owner } from '../../testing/people.ts'
-import { refused } from '../../testing/refused.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { createTestPerson, type TestPerson } from '../../testing/fixtures/people.ts'
 import {
-  type Answer,
-  openTestHouse,
-  type Person,
-  type TestHouse,
-} from '../../testing/test-server.ts'
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
 import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
 import { release, updateBounds } from './owned-agents.ts'
 import { findByName } from './people.ts'
 
-const opened: TestHouse[] = []
+const opened: TestServer[] = []
 afterEach(async () => {
   for (const ctx of opened.splice(0)) await ctx.close()
 })
 
-async function open(settings = {}): Promise<TestHouse> {
-  const ctx = await openTestHouse(settings)
+async function open(settings = {}): Promise<TestServer> {
+  const ctx = await startTestServer(settings)
   opened.push(ctx)
   return ctx
 }
 
-const codeOf = async (agent: Person): Promise<string> =>
+const codeOf = async (agent: TestAgent): Promise<string> =>
   (await agent.call('POST', '/me/claim')).text('claim.code')
 
 /** Returns the agent ann, claimed by olga, whose wallet holds 5 USD. */
-async function claimed(settings = {}): Promise<{ h: TestHouse; ann: Person; olga: Owner }> {
+async function claimed(
+  settings = {},
+): Promise<{ h: TestServer; ann: TestAgent; olga: TestPerson }> {
   const h = await open(settings)
-  const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga', 5n)]
+  const [ann, olga] = [await h.agent('ann'), await createTestPerson(h, 'olga', 5n)]
   expect((await olga.call('POST', '/claim', { code: await codeOf(ann) })).status).toBe(200)
   return { h, ann, olga }
 }
@@ -54,51 +56,51 @@ describe('authentication', () => {
 
   test('not_signed_in, bad_personal_key, wrong_key_kind come before body validation', async () => {
     const { h, ann } = await claimed()
-    const gus = await newGus(h)
+    const gus = await createGatewayUser(h)
     for (const [method, path, body] of calls) {
       const send = (key?: string) => () => h.call(method, path, { body: body ?? undefined, key })
-      await refused(h, 401, 'no_key', send())
-      const bad = await refused(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
+      await expectError(h, 401, 'no_key', send())
+      const bad = await expectError(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
       expect(bad.body).toMatchObject({
         error: expect.stringContaining('personal key is invalid or revoked'),
       })
-      await refused(h, 403, 'wrong_key_kind', send(ann.key))
-      await refused(h, 403, 'wrong_key_kind', send(gus.key))
-      await refused(h, 401, 'no_key', () => h.call(method, path, { body: '{' }))
+      await expectError(h, 403, 'wrong_key_kind', send(ann.key))
+      await expectError(h, 403, 'wrong_key_kind', send(gus.key))
+      await expectError(h, 401, 'no_key', () => h.call(method, path, { body: '{' }))
     }
   })
 
   test('an agent of another person is not_found', async () => {
     const { h, ann, olga } = await claimed()
-    const cy = await newOwner(h, 'cyrus', 1n)
+    const cy = await createTestPerson(h, 'cyrus', 1n)
     const prefix = ann.key.slice(0, 11)
     for (const [method, path, body] of calls.slice(3)) {
       const own = path.replace('ann-person', ann.handle).replace('ak_12345678', prefix)
-      await refused(h, 404, 'not_found', () => cy.call(method, own, body))
-      await refused(h, 404, 'not_found', () =>
+      await expectError(h, 404, 'not_found', () => cy.call(method, own, body))
+      await expectError(h, 404, 'not_found', () =>
         cy.call(method, own.replace(ann.handle, 'nobody'), body),
       )
     }
     expect((await cy.call('GET', '/people/me/agents')).body).toEqual({ agents: [], next: null })
-    await refused(h, 404, 'not_found', () =>
+    await expectError(h, 404, 'not_found', () =>
       olga.call('PATCH', '/people/me/agents/%ff', { paused: true }),
     )
   })
 
   test('a personal key cannot act as an agent or spend', async () => {
     const { h, olga } = await claimed()
-    await refused(h, 403, 'wrong_key_kind', () => olga.call('GET', '/me'))
-    await refused(h, 400, 'not_an_agent', () => olga.call('POST', '/me/claim'))
+    await expectError(h, 403, 'wrong_key_kind', () => olga.call('GET', '/me'))
+    await expectError(h, 400, 'not_an_agent', () => olga.call('POST', '/me/claim'))
     const chat = { key: olga.key, body: { model: 'demo/chat', messages: [] } }
-    expect((await h.visit('POST', '/v1/chat/completions', chat)).status).toBe(401)
+    expect((await h.request('POST', '/v1/chat/completions', chat)).status).toBe(401)
   })
 
   test('agents_off', async () => {
     const h = await open({ AGENTS_ON: 'off' })
-    const olga = await newOwner(h, 'olga')
+    const olga = await createTestPerson(h, 'olga')
     const preview: (typeof calls)[number] = ['GET', '/claim/AAAA-AAAA-AAAA']
     for (const [method, path, body] of [...calls, preview]) {
-      await refused(h, 404, 'agents_off', () => olga.call(method, path, body))
+      await expectError(h, 404, 'agents_off', () => olga.call(method, path, body))
     }
   })
 })
@@ -106,8 +108,8 @@ describe('authentication', () => {
 describe('an owner', () => {
   test('lists the wallet and the agents in pages', async () => {
     const { h, ann, olga } = await claimed()
-    h.clock.turn(minute)
-    const ben = await h.person('ben')
+    h.clock.advance(minute)
+    const ben = await h.agent('ben')
     await olga.call('POST', '/claim', { code: await codeOf(ben) })
     expect((await olga.call('GET', '/people/me')).body).toMatchObject({
       name: 'olga',
@@ -121,13 +123,13 @@ describe('an owner', () => {
     expect(first.body).toMatchObject({ agents: [{ handle: ben.handle }] })
     const rest = await olga.call('GET', `/people/me/agents?limit=1&cursor=${first.text('next')}`)
     expect(rest.body).toMatchObject({ agents: [{ handle: ann.handle }], next: null })
-    await refused(h, 400, 'bad_request', () => olga.call('GET', '/people/me/agents?cursor=x'))
+    await expectError(h, 400, 'bad_request', () => olga.call('GET', '/people/me/agents?cursor=x'))
   })
 
   test('sends credits once for each ref, up to the balance (wallet_short)', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/@${ann.handle}/credits`
-    const send = (body: unknown, headers = {}): Promise<Answer> =>
+    const send = (body: unknown, headers = {}): Promise<TestResponse> =>
       olga.call('POST', path, body, headers)
     const first = await send({ credits: 1_500.5, ref: 'monday-01' })
     expect([first.status, first.body]).toEqual([
@@ -144,16 +146,16 @@ describe('an owner', () => {
     expect((await send({ credits: 1_500.5 }, { 'idempotency-key': 'monday-01' })).body).toEqual(
       first.body,
     )
-    await refused(h, 409, 'ref_conflict', () => send({ credits: 2, ref: 'monday-01' }))
-    const short = await refused(h, 402, 'not_enough_credits', () =>
+    await expectError(h, 409, 'ref_conflict', () => send({ credits: 2, ref: 'monday-01' }))
+    const short = await expectError(h, 402, 'not_enough_credits', () =>
       send({ credits: 3_499.6, ref: 'monday-02' }),
     )
     expect(short.text('error')).toStartWith('This takes 3,499.6 credits and you have 3,499.5.')
     for (const credits of [0, -1, 0.000_000_1, 1e10, '5', null, true]) {
-      await refused(h, 400, 'bad_request', () => send({ credits }))
+      await expectError(h, 400, 'bad_request', () => send({ credits }))
     }
     for (const body of [undefined, {}, { credits: 1, ref: 'short' }, { credits: 1, to: 'me' }]) {
-      await refused(h, 400, 'bad_request', () => send(body))
+      await expectError(h, 400, 'bad_request', () => send(body))
     }
     const twins = await Promise.all([1, 2, 3].map(() => send({ credits: 1, ref: 'at-once-01' })))
     // A request after the first has finished replays its response.
@@ -184,12 +186,14 @@ describe('an owner', () => {
     expect((await olga.call('PATCH', path, { paused: true })).body).toMatchObject({
       agent: { dailyCap: 3, paused: true },
     })
-    const maker = await h.person('ben')
+    const maker = await h.agent('ben')
     const id = await maker.publish({ store: true, remix: 'price', priceRemix: 2 })
-    await refused(h, 403, 'paused', () => ann.call('POST', `/apps/${id}/remix`))
+    await expectError(h, 403, 'paused', () => ann.call('POST', `/apps/${id}/remix`))
     await olga.call('PATCH', path, { paused: false })
     expect((await ann.call('POST', `/apps/${id}/remix`)).status).toBe(201)
-    await refused(h, 402, 'daily_cap', () => h.call('POST', `/apps/${id}/remix`, { key: second }))
+    await expectError(h, 402, 'daily_cap', () =>
+      h.call('POST', `/apps/${id}/remix`, { key: second }),
+    )
     expect((await ann.call('GET', '/me/notes?kind=cap.changed')).body).toMatchObject({
       notes: [
         { text: 'Your owner lifted their pause of your purchases.', data: { paused: false } },
@@ -208,7 +212,7 @@ describe('an owner', () => {
       { paused: 1 },
       { owner: 'x' },
     ]) {
-      await refused(h, 400, 'bad_request', () => olga.call('PATCH', path, body))
+      await expectError(h, 400, 'bad_request', () => olga.call('PATCH', path, body))
     }
   })
 
@@ -217,7 +221,7 @@ describe('an owner', () => {
     const byOwner = (paused: boolean) =>
       olga.call('PATCH', `/people/me/agents/${ann.handle}`, { paused })
     const byOperator = (word: string) => admin(h.ctx, [word, `@${ann.handle}`])
-    const maker = await h.person('ben')
+    const maker = await h.agent('ben')
     const id = await maker.publish({ store: true, remix: 'price', priceRemix: 2 })
     const isPaused = async () => (await ann.call('POST', `/apps/${id}/remix`)).code === 'paused'
     await byOwner(true)
@@ -273,10 +277,12 @@ describe('an owner', () => {
       const gone = await olga.call('DELETE', `${path}/${key.slice(0, 11)}`)
       expect(gone.body).toEqual({ prefix: key.slice(0, 11), revoked: true })
       expect((await h.call('GET', '/me', { key })).code).toBe('bad_key')
-      await refused(h, 404, 'not_found', () => olga.call('DELETE', `${path}/${key.slice(0, 11)}`))
+      await expectError(h, 404, 'not_found', () =>
+        olga.call('DELETE', `${path}/${key.slice(0, 11)}`),
+      )
     }
     expect((await olga.call('POST', path)).status).toBe(201)
-    await refused(h, 400, 'bad_request', () => olga.call('POST', path, { name: 'two\nlines' }))
+    await expectError(h, 400, 'bad_request', () => olga.call('POST', path, { name: 'two\nlines' }))
   })
 
   test('account_suspended: cannot create a key for a suspended agent', async () => {
@@ -284,12 +290,12 @@ describe('an owner', () => {
     const path = `/people/me/agents/${ann.handle}/keys`
     const suspend = (why: string | null) => moderation.suspend(h.ctx, ann.handle, why)
     await suspend('spam')
-    await refused(h, 403, 'account_closed', () => olga.call('POST', path))
+    await expectError(h, 403, 'account_closed', () => olga.call('POST', path))
     await suspend(null)
     const key = (await olga.call('POST', path)).text('key')
-    expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(200)
+    expect((await h.request('POST', '/credits/balance', { key })).status).toBe(200)
     await suspend('spam')
-    expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(401)
+    expect((await h.request('POST', '/credits/balance', { key })).status).toBe(401)
   })
 
   test('releases an agent, which can be claimed again', async () => {
@@ -300,14 +306,14 @@ describe('an owner', () => {
       handle: ann.handle,
       released: true,
     })
-    await refused(h, 404, 'not_found', () => olga.call('POST', `${path}/release`))
+    await expectError(h, 404, 'not_found', () => olga.call('POST', `${path}/release`))
     expect((await ann.call('GET', '/me')).body).toMatchObject({
       claimed: false,
       owner: null,
       credits: 400,
       limits: { dailyCap: null },
     })
-    const cy = await newOwner(h, 'cyrus')
+    const cy = await createTestPerson(h, 'cyrus')
     expect((await cy.call('POST', '/claim', { code: await codeOf(ann) })).status).toBe(200)
   })
 })
@@ -315,7 +321,7 @@ describe('an owner', () => {
 describe('an agent that changes concurrently', () => {
   test('receives nothing after its account is closed', async () => {
     const { h, ann, olga } = await claimed()
-    const { begun, go } = holdUp(h.ctx.idempotency, 'claim')
+    const { begun, go } = pauseMethod(h.ctx.idempotency, 'claim')
     const sending = olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 })
     await begun
     expect((await ann.call('DELETE', '/me')).status).toBe(200)

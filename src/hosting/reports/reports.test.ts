@@ -1,20 +1,24 @@
 import { afterEach, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import { refused } from '../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 import { findApp } from '../apps/apps.ts'
 import { listAudit } from '../audit/audit.ts'
 import * as moderation from '../moderation/moderation.ts'
 import { listNotes } from '../notifications/notifications.ts'
 import { listReports } from './reports.ts'
 
-let h: TestHouse
-let ann: Person
+let h: TestServer
+let ann: TestAgent
 
 async function open(): Promise<void> {
-  h = await openTestHouse()
-  ann = await h.person('ann')
+  h = await startTestServer()
+  ann = await h.agent('ann')
 }
 
 afterEach(async () => {
@@ -49,11 +53,11 @@ test('reports_limit: five a day per address, also over the web', async () => {
   }
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const sent = { body: 'reason=other', from: '2001:db8:1:2::7', headers }
-  const form = () => h.visit('POST', `/report/${ids[0]}`, sent)
+  const form = () => h.request('POST', `/report/${ids[0]}`, sent)
   expect((await form()).status).toBe(200)
   expect((await form()).status).toBe(429)
-  await refused(h, 429, 'rate_limited', () => send(ids[0], '2001:db8:1:2:ffff::9'))
-  h.clock.turn(day)
+  await expectError(h, 429, 'rate_limited', () => send(ids[0], '2001:db8:1:2:ffff::9'))
+  h.clock.advance(day)
   expect((await send(ids[0], '2001:db8:1:2::1')).status).toBe(201)
 })
 
@@ -75,15 +79,17 @@ test('rejects invalid reports', async () => {
     { more: 1 },
   ]
   for (const more of bad) {
-    await refused(h, 400, 'bad_request', () => send(id, '198.51.100.1', more))
+    await expectError(h, 400, 'bad_request', () => send(id, '198.51.100.1', more))
   }
-  await refused(h, 404, 'not_found', () => send('A'.repeat(12), '198.51.100.1'))
+  await expectError(h, 404, 'not_found', () => send('A'.repeat(12), '198.51.100.1'))
   const gone = await ann.publish({ html: '<title>Gone</title>' })
   await ann.call('DELETE', `/apps/${gone}`)
-  await refused(h, 404, 'not_found', () => send(gone, '198.51.100.1'))
+  await expectError(h, 404, 'not_found', () => send(gone, '198.51.100.1'))
   await moderation.takeDown(h.ctx, id, 'phishing')
-  await refused(h, 410, 'taken_down', () => send(id, '198.51.100.1'))
-  await refused(h, 413, 'too_large', () => send(id, '198.51.100.1', { text: 'x'.repeat(70_000) }))
+  await expectError(h, 410, 'taken_down', () => send(id, '198.51.100.1'))
+  await expectError(h, 413, 'too_large', () =>
+    send(id, '198.51.100.1', { text: 'x'.repeat(70_000) }),
+  )
 })
 
 test('three phishing or malware reports quarantine an app until its release', async () => {
@@ -93,9 +99,9 @@ test('three phishing or malware reports quarantine an app until its release', as
     app: (await ann.call('GET', `/apps/${id}`)).body,
     explore: (await h.call('GET', `/explore/${id}`)).status,
     list: (await h.call('GET', '/explore')).body,
-    page: (await h.visit('GET', `/a/${id}`)).status,
-    data: (await h.visit('GET', `/a/${id}/data`)).status,
-    embed: (await h.visit('GET', `/oembed?url=http://localhost:3000/a/${id}`)).status,
+    page: (await h.request('GET', `/a/${id}`)).status,
+    data: (await h.request('GET', `/a/${id}/data`)).status,
+    embed: (await h.request('GET', `/oembed?url=http://localhost:3000/a/${id}`)).status,
   })
   const before = await stands()
   expect(before).toMatchObject({ explore: 200, page: 200, data: 200, embed: 200 })
@@ -105,7 +111,7 @@ test('three phishing or malware reports quarantine an app until its release', as
   await send(id, '198.51.100.3', { reason: 'abuse' })
   expect(await stands()).toEqual(before)
   await send(id, '198.51.100.3', { reason: 'malware' })
-  h.clock.turn(500)
+  h.clock.advance(500)
   const held = await stands()
   expect(held).toMatchObject({ explore: 404, page: 403, data: 403, embed: 404 })
   expect(held).toMatchObject({ list: { items: [] } })
@@ -117,11 +123,11 @@ test('three phishing or malware reports quarantine an app until its release', as
       held: { reason: 'people reported phishing or malware', at: expect.any(String) },
     },
   })
-  expect(String((await h.visit('GET', `/a/${id}`)).body)).toContain('Warning')
-  expect((await h.visit('GET', `/a/${id}/data`)).code).toBe('held')
+  expect(String((await h.request('GET', `/a/${id}`)).body)).toContain('Warning')
+  expect((await h.request('GET', `/a/${id}/data`)).code).toBe('held')
 
   expect(await moderation.release(h.ctx, id, 'it is fine')).toBe(true)
-  h.clock.turn(500)
+  h.clock.advance(500)
   expect(await stands()).toEqual(before)
   // Closed reports do not count again.
   await send(id, '198.51.100.4')
@@ -138,7 +144,7 @@ test('a maker can change a quarantined app; it is listed after its release', asy
   const html = '<title>Two</title>'
   expect((await ann.call('POST', `/apps/${id}/versions`, { html })).status).toBe(201)
   expect((await h.call('GET', `/explore/${id}`)).code).toBe('not_found')
-  const ben = await h.person('ben')
+  const ben = await h.agent('ben')
   expect((await ben.call('POST', `/apps/${id}/remix`)).code).toBe('not_found')
   await moderation.release(h.ctx, id, '')
   expect((await h.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { version: 2 } })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { RULES } from '../../scan/rules.ts'
-import { startTestServer, type TestServer } from '../../testing/test-server.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 let ctx: TestServer
 let html: string

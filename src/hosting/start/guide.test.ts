@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 let ctx: TestServer
 

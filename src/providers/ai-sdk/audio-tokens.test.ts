@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { openProvided, type ProvidedHouse } from '../../testing/provided.ts'
+import { type ProviderServer, startWithProviders } from '../../testing/fixtures/with-providers.ts'
 
 /** A fake Gemini that reports the prompt tokens by modality. */
 const usageMetadata = {
@@ -15,7 +15,7 @@ const usageMetadata = {
 const content = { role: 'model', parts: [{ text: 'A bell.' }] }
 const result = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
 
-let ctx: ProvidedHouse
+let ctx: ProviderServer
 const gemini = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -27,7 +27,7 @@ const gemini = Bun.serve({
       : Response.json(result),
 })
 beforeAll(async () => {
-  ctx = await openProvided([
+  ctx = await startWithProviders([
     {
       id: 'gemini/hears',
       kind: 'google',
@@ -60,7 +60,7 @@ test.each([{}, { stream: true }])('charges audio tokens at their own price (%p)'
   // 10 text tokens, 1,000 audio tokens, 20 output tokens.
   expect<bigint>(use.charged).toBe(3_000n + 1_000_000n + 50_000n)
   expect(use.estimated).toBe(false)
-  expect(await ctx.faults()).toEqual([])
+  expect(await ctx.findProblems()).toEqual([])
 })
 
 test('reports audio tokens and includes them in the hold', async () => {
@@ -71,6 +71,6 @@ test('reports audio tokens and includes them in the hold', async () => {
 })
 
 test('lists the audio price in the catalogue', async () => {
-  const { body } = await ctx.visit('GET', '/v1/models/gemini/hears')
+  const { body } = await ctx.request('GET', '/v1/models/gemini/hears')
   expect(Object(body).price).toMatchObject({ prompt: '0.0000003', audio: '0.000001' })
 })

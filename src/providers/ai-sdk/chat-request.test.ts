@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import type { AiSdkKind } from '../../config/providers.ts'
 import { systemClock } from '../../core/time.ts'
-import { fakePicture } from '../../testing/fake-media.ts'
+import { fakePicture } from '../../testing/fakes/media-scripts.ts'
 import { createAiSdkAdapter } from './adapter.ts'
 
 /** A fake provider that records its requests. */

@@ -4,7 +4,11 @@ import { LLMock } from '@copilotkit/aimock'
 
 import { chargeOf } from '../../models/charge.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'
-import { hushed, openProvided, type ProvidedHouse } from '../../testing/provided.ts'
+import {
+  providerKey,
+  type ProviderServer,
+  startWithProviders,
+} from '../../testing/fixtures/with-providers.ts'
 
 const mock = new LLMock({ port: 0 })
 const result = { content: 'Ahoy, wörld 👋.', usage: { input_tokens: 11, output_tokens: 7 } }
@@ -19,7 +23,7 @@ const kinds = [
   { id: 'gpt/small', kind: 'openai', base: '/v1', model: 'gpt-4.1-mini' },
 ]
 
-let ctx: ProvidedHouse
+let ctx: ProviderServer
 beforeAll(async () => {
   mock.on(
     { userMessage: 'weather', hasToolResult: false },
@@ -32,7 +36,7 @@ beforeAll(async () => {
   mock.on({ userMessage: 'too much' }, { error: { message: 'Slow down.' }, status: 429 })
   mock.on({ userMessage: 'cut' }, { ...result, usage }, { truncateAfterChunks: 4, chunkSize: 2 })
   await mock.start()
-  ctx = await openProvided(
+  ctx = await startWithProviders(
     kinds.map(({ base, ...model }) => ({ ...model, baseUrl: mock.url + base })),
   )
 })
@@ -98,7 +102,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     const use = await ctx.lastUse(gus)
     expect(use).toMatchObject({ status: 'completed', input: 11, output: 7, estimated: false })
     expect(use.charged).toBe(costOf(id, { prompt: 11, completion: 7 }))
-    expect(await ctx.faults()).toEqual([])
+    expect(await ctx.findProblems()).toEqual([])
     const seen = mock.getLastRequest()
     expect(JSON.stringify(seen?.body)).toContain('Be brief.')
     expect(JSON.stringify(seen)).toContain(kind === 'google' ? 'gemini-2.5-flash' : model)
@@ -161,7 +165,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     expect(chunksOf(answer.body).at(-1)?.error).toMatchObject({ code: 'upstream_stream_error' })
     const { charged, held } = await ctx.lastUse(gus)
     expect(charged > 0n && charged < held).toBe(true)
-    expect(JSON.stringify([answer.body, ctx.warnings])).not.toContain(hushed)
+    expect(JSON.stringify([answer.body, ctx.warnings])).not.toContain(providerKey)
   })
 })
 

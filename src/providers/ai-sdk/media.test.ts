@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { fakePicture } from '../../testing/fake-media.ts'
-import type { Gus } from '../../testing/gateway.ts'
-import { hushed, openProvided, type Provided, type ProvidedHouse } from '../../testing/provided.ts'
+import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import {
+  providerKey,
+  type ProviderModel,
+  type ProviderServer,
+  startWithProviders,
+} from '../../testing/fixtures/with-providers.ts'
 
 /** A request that a provider received. */
 interface Seen {
@@ -114,7 +119,7 @@ const listens = {
 }
 const embeds = { type: 'embedding', price: { prompt: '0.0000001' } }
 
-const models: Provided[] = [
+const models: ProviderModel[] = [
   { id: 'fal/flux', kind: 'fal', baseUrl: at('fal'), model: 'fal-ai/flux', ...perImage },
   { id: 'fal/blocked', kind: 'fal', baseUrl: at('fal'), model: 'fal-ai/blocked', ...perImage },
   { id: 'fal/wizper', kind: 'fal', baseUrl: at('fal'), model: 'wizper', ...listens },
@@ -149,10 +154,10 @@ const models: Provided[] = [
   { id: 'a/paints', kind: 'anthropic', baseUrl: at('anthropic'), ...perImage },
 ]
 
-let ctx: ProvidedHouse
-let gus: Gus
+let ctx: ProviderServer
+let gus: GatewayUser
 beforeAll(async () => {
-  ctx = await openProvided(models)
+  ctx = await startWithProviders(models)
   gus = await ctx.gus('20')
 })
 afterAll(async () => {
@@ -170,7 +175,7 @@ describe('pictures', () => {
     const { status, body } = await generate('fal/flux', { n: 2, size: '640x480', seed: 7 })
     expect([status, Object(body).data.length, await usd()]).toEqual([200, 2, 0.08])
     const sent = seen.find(({ path }) => path === '/fal/fal-ai/flux')
-    expect(sent?.headers.get('authorization')).toBe(`Key ${hushed}`)
+    expect(sent?.headers.get('authorization')).toBe(`Key ${providerKey}`)
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({
       prompt: 'a boat',
       seed: 7,
@@ -178,7 +183,7 @@ describe('pictures', () => {
       image_size: { width: 640, height: 480 },
     })
     const link = new URL(Object(body).data[0].url)
-    const kept = await ctx.visit('GET', link.pathname + link.search)
+    const kept = await ctx.request('GET', link.pathname + link.search)
     expect(kept.bytes).toEqual(picture)
   })
 
@@ -186,7 +191,7 @@ describe('pictures', () => {
     const { status } = await generate('r/paints', { size: '1600x900', negative_prompt: 'rain' })
     expect([status, await usd()]).toEqual([200, 0.04])
     const sent = seen.find(({ path }) => path === '/replicate/models/maker/paints/predictions')
-    expect(sent?.headers.get('authorization')).toBe(`Bearer ${hushed}`)
+    expect(sent?.headers.get('authorization')).toBe(`Bearer ${providerKey}`)
     const input = { prompt: 'a boat', aspect_ratio: '16:9', negative_prompt: 'rain' }
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({ input })
     expect([(await generate('r/fails')).status, await usd()]).toEqual([502, 0])
@@ -220,16 +225,16 @@ describe('speech', () => {
 
   test('sends voice, model and key in each provider’s format', () => {
     const eleven = seen.find(({ path }) => path.startsWith('/eleven/v1/text-to-speech/rachel'))
-    expect(eleven?.headers.get('xi-api-key')).toBe(hushed)
+    expect(eleven?.headers.get('xi-api-key')).toBe(providerKey)
     expect(JSON.parse(eleven?.body ?? '')).toMatchObject({
       text: 'Ahoy wörld',
       model_id: 'eleven_v3',
     })
     const deepgram = seen.find(({ path }) => path.startsWith('/deepgram/v1/speak'))
-    expect(deepgram?.headers.get('authorization')).toBe(`Token ${hushed}`)
+    expect(deepgram?.headers.get('authorization')).toBe(`Token ${providerKey}`)
     expect(deepgram?.path).toContain('model=aura-2-thalia-en')
     const fal = seen.find(({ path }) => path === '/fal/fal-ai/speech')
-    expect(fal?.headers.get('authorization')).toBe(`Key ${hushed}`)
+    expect(fal?.headers.get('authorization')).toBe(`Key ${providerKey}`)
     expect(JSON.parse(fal?.body ?? '')).toEqual({
       text: 'Ahoy wörld',
       voice: 'rachel',
@@ -301,6 +306,6 @@ describe('embeddings', () => {
 test('sends the key to providers only, never to file hosts, responses or logs', async () => {
   const files = seen.filter(({ path }) => path.startsWith('/cdn/'))
   expect(files.length).toBeGreaterThan(2)
-  expect(ctx.warnings.join('')).not.toContain(hushed)
-  expect(await ctx.faults()).toEqual([])
+  expect(ctx.warnings.join('')).not.toContain(providerKey)
+  expect(await ctx.findProblems()).toEqual([])
 })

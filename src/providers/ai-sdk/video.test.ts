@@ -3,8 +3,8 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import type { AiSdkKind } from '../../config/providers.ts'
 import { isRecord } from '../../core/schema.ts'
 import { systemClock } from '../../core/time.ts'
-import { caught } from '../../testing/caught.ts'
-import { makeMp4 } from '../../testing/films.ts'
+import { catchError } from '../../testing/catch-error.ts'
+import { makeMp4 } from '../../testing/fixtures/videos.ts'
 import { createAiSdkAdapter } from './adapter.ts'
 
 /** A request that a provider received. */
@@ -15,7 +15,7 @@ interface Seen {
 }
 
 const apiKey = 'sk-of-the-operator'
-const videoBytes = makeMp4(4)
+const mp4Bytes = makeMp4(4)
 let seen: Seen[] = []
 let state: 'making' | 'done' | 'failed' | 'busy' | 'declined' = 'making'
 beforeEach(() => {
@@ -47,7 +47,7 @@ const statusBodies: Record<string, (origin: string) => unknown> = {
 
 function answer({ url, body }: Seen): Response {
   const [, kind = ''] = url.pathname.split('/')
-  if (kind === 'cdn') return new Response(videoBytes)
+  if (kind === 'cdn') return new Response(mp4Bytes)
   if (url.pathname.endsWith(':download')) {
     return new Response(null, { status: 302, headers: { location: '/cdn/a.mp4' } })
   }
@@ -116,7 +116,7 @@ test.each(makers)(
     state = 'done'
     expect(await standing(kind, id)).toEqual({ status: 'completed', progress: 100 })
     if (kind === 'google') return
-    expect(await (await look(kind, id, '/content')).bytes()).toEqual(new Uint8Array(videoBytes))
+    expect(await (await look(kind, id, '/content')).bytes()).toEqual(new Uint8Array(mp4Bytes))
     const taken = seen.find(({ url }) => url.pathname === '/cdn/a.mp4')
     expect(JSON.stringify([taken?.url, taken?.headers])).not.toContain(apiKey)
   },
@@ -125,7 +125,7 @@ test.each(makers)(
 test('does not follow a download to a private address', async () => {
   const id = await begin('google', 'veo-3.0-generate-001')
   state = 'done'
-  expect(await caught(look('google', id, '/content'))).toBeInstanceOf(Error)
+  expect(await catchError(look('google', id, '/content'))).toBeInstanceOf(Error)
   expect(seen.some(({ url }) => url.pathname === '/cdn/a.mp4')).toBe(false)
 })
 

@@ -21,7 +21,7 @@ const sideways = 'document.documentElement.scrollWidth > document.documentElemen
  * What is wrong with a page in both themes, on a desk and on a phone: what axe-core finds against
  * accessibility, each rule with the element it is about, and that it scrolls sideways.
  */
-export async function violationsOn(page: Page): Promise<string[]> {
+export async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const found: string[] = []
   for (const size of sizes) {

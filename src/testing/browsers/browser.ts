@@ -16,7 +16,7 @@ export interface Tab {
   /** Evaluates an expression in the top document; its value comes back as JSON. */
   evaluate(expression: string): Promise<unknown>
   /** The names of the fields of all messages that the top document got, whatever became of it. */
-  told(): Promise<string[]>
+  received(): Promise<string[]>
   /** Presses and releases a mouse button at a place of the viewport. */
   click(x: number, y: number, button?: 'left' | 'middle'): Promise<void>
   press(key: string): Promise<void>
@@ -34,7 +34,7 @@ export const recorder =
   "console.debug('told', location.href, ...Object.keys(e.data ?? {})) }) }"
 
 /** A browser that the tests want. */
-export interface Wanted {
+export interface BrowserSpec {
   /** Debian's packages. */
   packages: string[]
   paths: string[]
@@ -46,7 +46,7 @@ export interface Wanted {
   isOptional?: true
 }
 
-export const browsers: Record<Browser['name'], Wanted> = {
+export const browsers: Record<Browser['name'], BrowserSpec> = {
   chromium: {
     packages: ['chromium'],
     paths: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
@@ -70,7 +70,7 @@ export const browsers: Record<Browser['name'], Wanted> = {
 }
 
 /** Where a browser is installed that is new enough. */
-export const newEnough = ({ paths, oldest, beside = [] }: Wanted): string | undefined =>
+export const findPath = ({ paths, oldest, beside = [] }: BrowserSpec): string | undefined =>
   paths.find((path) => {
     if (![path, ...beside].every((file) => existsSync(file))) return false
     if (oldest === undefined) return true
@@ -81,7 +81,7 @@ export const newEnough = ({ paths, oldest, beside = [] }: Wanted): string | unde
 /** Where a browser is installed; undefined, after one line that says how to get it. */
 export function findBrowser(name: Browser['name']): string | undefined {
   const wanted = browsers[name]
-  const found = newEnough(wanted)
+  const found = findPath(wanted)
   if (found !== undefined) return found
   const install = `apt-get update && apt-get install ${wanted.packages.join(' ')}`
   const what = [name, wanted.oldest].join(' ').trim()

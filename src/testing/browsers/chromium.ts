@@ -49,7 +49,7 @@ async function openTab(context: BrowserContext): Promise<Tab> {
     if (mark === 'told') told.set(url, [...(told.get(url) ?? []), ...names])
   })
   return {
-    told: async () => told.get(at) ?? [],
+    received: async () => told.get(at) ?? [],
     goto: async (url) => {
       at = url
       await page.goto(url, { waitUntil: 'commit' })

@@ -156,7 +156,7 @@ function tabOf(session: Session, context: string, seen: Map<string, string[]>): 
     goto: async (url) =>
       void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
     evaluate,
-    async told() {
+    async received() {
       const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
       return Array.isArray(names) ? names : []
     },

@@ -170,7 +170,7 @@ function tabOf(session: Session, handle: string): Tab {
         )
       }),
     evaluate,
-    async told() {
+    async received() {
       const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
       return Array.isArray(names) ? names : []
     },

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 
-import { fixtures } from '../mcp-fixtures.ts'
-import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
+import { fixtures } from '../fixtures/mcp-conformance.ts'
+import { type McpTestServer, node, startMcpTestServer } from '../fixtures/mcp-server.ts'
 
 const modules = join(import.meta.dir, '../../../node_modules')
 
@@ -47,9 +47,9 @@ const suites = [
   },
 ]
 
-let ctx: McpHouse
+let ctx: McpTestServer
 beforeAll(async () => {
-  ctx = await openMcpHouse(fixtures)
+  ctx = await startMcpTestServer(fixtures)
 })
 afterAll(() => ctx.close())
 

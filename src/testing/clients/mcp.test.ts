@@ -9,13 +9,13 @@ import { Client as Client2, StreamableHTTPClientTransport } from '@modelcontextp
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
 import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
-import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
-import { textAt } from '../running.ts'
+import { type McpTestServer, node, startMcpTestServer } from '../fixtures/mcp-server.ts'
+import { textAt } from '../processes/server-process.ts'
 
-let ctx: McpHouse
+let ctx: McpTestServer
 let folder = ''
 beforeAll(async () => {
-  ctx = await openMcpHouse()
+  ctx = await startMcpTestServer()
   folder = mkdtempSync(join(tmpdir(), 'berth-mcp-'))
 })
 afterAll(async () => {
@@ -46,7 +46,7 @@ async function play(call: Caller): Promise<void> {
     app: { title: 'Tide', version: 2 },
   })
   const link = new URL(textAt(made, 'app.link'))
-  expect((await ctx.visit('GET', link.pathname)).status).toBe(200)
+  expect((await ctx.request('GET', link.pathname)).status).toBe(200)
   const refused = await call('get_app', { key, id: 'AAAAAAAAAAAA' })
   expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } })
 }

@@ -6,11 +6,11 @@ import { OpenAIEmbeddings } from '@langchain/openai'
 import { embed, generateImage, generateSpeech, transcribe } from 'ai'
 import OpenAI, { toFile } from 'openai'
 
-import { type ForClients, serveForClients } from './serving.ts'
+import { type ClientServer, startClientServer } from './server.ts'
 
-let gateway: ForClients
+let gateway: ClientServer
 beforeAll(async () => {
-  gateway = await serveForClients()
+  gateway = await startClientServer()
 })
 afterAll(() => gateway.stop())
 

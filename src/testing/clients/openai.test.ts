@@ -4,15 +4,15 @@ import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 
-import { caught } from '../caught.ts'
-import { type ForClients, serveForClients } from './serving.ts'
+import { catchError } from '../catch-error.ts'
+import { type ClientServer, startClientServer } from './server.ts'
 
-let gateway: ForClients
+let gateway: ClientServer
 const model = 'demo/chat'
 const say = (content: string) => [{ role: 'user' as const, content }]
 
 beforeAll(async () => {
-  gateway = await serveForClients()
+  gateway = await startClientServer()
 })
 afterAll(() => gateway.stop())
 
@@ -104,10 +104,10 @@ for (const at of [0, 1]) {
     test('refusals are the client’s own error classes', async () => {
       const send = (body: object) =>
         client().chat.completions.create({ model, messages: say('x'), ...body })
-      expect(await caught(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
-      expect(await caught(send({ messages: [] }))).toBeInstanceOf(OpenAI.BadRequestError)
+      expect(await catchError(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
+      expect(await catchError(send({ messages: [] }))).toBeInstanceOf(OpenAI.BadRequestError)
       const stranger = new OpenAI({ baseURL: gateway.baseUrls[at] ?? '', apiKey: 'gk_no' })
-      const refused = caught(stranger.chat.completions.create({ model, messages: say('x') }))
+      const refused = catchError(stranger.chat.completions.create({ model, messages: say('x') }))
       expect(await refused).toBeInstanceOf(OpenAI.AuthenticationError)
     })
   })

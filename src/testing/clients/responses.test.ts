@@ -7,16 +7,16 @@ import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 
-import { caught } from '../caught.ts'
-import { type ForClients, serveForClients } from './serving.ts'
+import { catchError } from '../catch-error.ts'
+import { type ClientServer, startClientServer } from './server.ts'
 
-let gateway: ForClients
+let gateway: ClientServer
 const model = 'demo/chat'
 const description = 'How deep the water is.'
 const place = z.object({ place: z.string() })
 
 beforeAll(async () => {
-  gateway = await serveForClients()
+  gateway = await startClientServer()
 })
 afterAll(() => gateway.stop())
 
@@ -62,8 +62,8 @@ for (const [base, name] of ['with', 'without'].entries()) {
 
     test('refusals are the client’s own error classes', async () => {
       const send = (body: object) => client().responses.create({ model, input: 'x', ...body })
-      expect(await caught(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
-      expect(await caught(send({ store: true }))).toBeInstanceOf(OpenAI.BadRequestError)
+      expect(await catchError(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
+      expect(await catchError(send({ store: true }))).toBeInstanceOf(OpenAI.BadRequestError)
     })
   })
 }

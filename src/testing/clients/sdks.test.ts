@@ -7,9 +7,9 @@ import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
 import { generateText, streamText, tool as aiTool } from 'ai'
 import { z } from 'zod'
 
-import { type ForClients, serveForClients } from './serving.ts'
+import { type ClientServer, startClientServer } from './server.ts'
 
-let gateway: ForClients
+let gateway: ClientServer
 const model = 'demo/chat'
 const depth = {
   name: 'depth',
@@ -18,7 +18,7 @@ const depth = {
 }
 
 beforeAll(async () => {
-  gateway = await serveForClients()
+  gateway = await startClientServer()
 })
 afterAll(() => gateway.stop())
 

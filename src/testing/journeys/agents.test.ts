@@ -10,15 +10,15 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
 import { isRecord } from '../../core/schema.ts'
-import { type Running, serveFolder, textAt } from '../running.ts'
+import { type ServerProcess, startServerProcess, textAt } from '../processes/server-process.ts'
 
 let folder = ''
-let ctx: Running
+let ctx: ServerProcess
 /** What the model is paid with. */
 let purse = ''
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))
-  ctx = await serveFolder(join(folder, 'data'), {
+  ctx = await startServerProcess(join(folder, 'data'), {
     env: { DEMO_MODELS: 'on', OLLAMA_HOST: 'off' },
   })
   purse = await ctx.newKey()

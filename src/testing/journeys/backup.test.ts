@@ -4,10 +4,15 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { berth, type Running, serveFolder, textAt } from '../running.ts'
+import {
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from '../processes/server-process.ts'
 
 let dir = ''
-let houses: Running[] = []
+let houses: ServerProcess[] = []
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
 })
@@ -20,20 +25,20 @@ afterEach(async () => {
 
 const at = (...names: string[]): string => join(dir, ...names)
 
-async function serve(name: string): Promise<Running> {
-  const ctx = await serveFolder(at(name))
+async function serve(name: string): Promise<ServerProcess> {
+  const ctx = await startServerProcess(at(name))
   houses.push(ctx)
   return ctx
 }
 
-async function stop(ctx: Running): Promise<void> {
+async function stop(ctx: ServerProcess): Promise<void> {
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
 }
 
 type Pages = Map<string, string>
 
-async function publish(ctx: Running, key: string, pages: Pages): Promise<void> {
+async function publish(ctx: ServerProcess, key: string, pages: Pages): Promise<void> {
   const html = `<!doctype html><title>${key.slice(-4)} ${pages.size}</title>`.padEnd(9_000, 'lamp ')
   const response = await ctx.call('POST', '/api/apps', key, { html })
   expect(response.status).toBe(201)
@@ -41,13 +46,18 @@ async function publish(ctx: Running, key: string, pages: Pages): Promise<void> {
 }
 
 /** Publishes with one key until the work has ended; answers the pages that were acknowledged. */
-async function publishDuring(ctx: Running, key: string, work: Promise<unknown>, pages: Pages) {
+async function publishDuring(
+  ctx: ServerProcess,
+  key: string,
+  work: Promise<unknown>,
+  pages: Pages,
+) {
   let isOver = false
   void work.finally(() => (isOver = true))
   for (let count = 0; count < 500 && !isOver; count += 1) await publish(ctx, key, pages)
 }
 
-const shown = async (ctx: Running, id: string): Promise<string> =>
+const shown = async (ctx: ServerProcess, id: string): Promise<string> =>
   (await ctx.call('GET', `/a/${id}/data`)).text()
 
 test('a backup beside a busy server holds all that was acknowledged before it', async () => {
@@ -58,12 +68,12 @@ test('a backup beside a busy server holds all that was acknowledged before it', 
 
   const during: Pages = new Map()
   // From another working folder than the server's, so that a path in words would miss it.
-  const copying = berth(['backup', at('copy'), '--data', at('data')])
+  const copying = runBerth(['backup', at('copy'), '--data', at('data')])
   await Promise.all(keys.map((key) => publishDuring(ctx, key, copying, during)))
   expect(await copying).toMatchObject({ code: 0, err: '' })
   await stop(ctx)
 
-  const restored = await berth(['restore', at('copy'), '--data', at('fresh')])
+  const restored = await runBerth(['restore', at('copy'), '--data', at('fresh')])
   expect(restored).toMatchObject({
     code: 0,
     err: '',
@@ -78,7 +88,7 @@ test('a backup beside a busy server holds all that was acknowledged before it', 
   const [key = ''] = keys
   await publish(fresh, key, before)
   await stop(fresh)
-  expect((await berth(['doctor', '--data', at('fresh')])).out).toContain('sound')
+  expect((await runBerth(['doctor', '--data', at('fresh')])).out).toContain('sound')
 }, 60_000)
 
 test('a restore into a used folder leads back, and what was there can lead forth again', async () => {
@@ -88,13 +98,13 @@ test('a restore into a used folder leads back, and what was there can lead forth
   await publish(ctx, key, old)
   await stop(ctx)
   // Nobody serves: the command opens the folder by itself.
-  expect(await berth(['backup', at('copy'), '--data', at('data')])).toMatchObject({ code: 0 })
+  expect(await runBerth(['backup', at('copy'), '--data', at('data')])).toMatchObject({ code: 0 })
 
   const later = await serve('data')
   const young: Pages = new Map()
   await publish(later, key, young)
   await stop(later)
-  expect((await berth(['restore', at('copy'), '--data', at('data')])).code).toBe(0)
+  expect((await runBerth(['restore', at('copy'), '--data', at('data')])).code).toBe(0)
 
   const back = await serve('data')
   for (const [id, html] of old) expect(await shown(back, id)).toBe(html)
@@ -112,12 +122,12 @@ test('a restore of half a backup changes nothing, beside a server or without one
   const ctx = await serve('data')
   const pages: Pages = new Map()
   await publish(ctx, await ctx.newKey(), pages)
-  expect((await berth(['backup', at('copy'), '--data', at('data')])).code).toBe(0)
+  expect((await runBerth(['backup', at('copy'), '--data', at('data')])).code).toBe(0)
   rmSync(at('copy/backup.json'))
-  const again = await berth(['backup', at('copy'), '--data', at('data')])
+  const again = await runBerth(['backup', at('copy'), '--data', at('data')])
   expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is not empty') })
   await stop(ctx)
-  const refused = await berth(['restore', at('copy'), '--data', at('none')])
+  const refused = await runBerth(['restore', at('copy'), '--data', at('none')])
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^[^\n]+\n$/) })
   expect(existsSync(at('none/berth.sqlite'))).toBe(false)
   const still = await serve('data')

@@ -5,13 +5,13 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Running, serveFolder } from '../running.ts'
+import { type ServerProcess, startServerProcess } from '../processes/server-process.ts'
 
 let dir = ''
-let ctx: Running
+let ctx: ServerProcess
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-edge-'))
-  ctx = await serveFolder(join(dir, 'data'), { env: { REQUESTS_PER_MINUTE: '5' } })
+  ctx = await startServerProcess(join(dir, 'data'), { env: { REQUESTS_PER_MINUTE: '5' } })
 }, 60_000)
 afterAll(() => {
   ctx.kill('SIGKILL')

@@ -1,26 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { decide } from '../../hosting/moderation/appeals.ts'
-import { takeDown } from '../../hosting/moderation/moderation.ts'
+import { decideAppeal, takeDown } from '../../hosting/moderation/moderation.ts'
 import { doctor } from '../../ledger/doctor.ts'
-import { openTestHouse, type Person, type TestHouse } from '../test-server.ts'
+import { startTestServer, type TestAgent, type TestServer } from '../fixtures/test-server.ts'
 
 /** Four agents over HTTP alone; the books balance to the Nano. */
-let ctx: TestHouse
-let ann: Person
-let ben: Person
-let cy: Person
-let dan: Person
+let ctx: TestServer
+let ann: TestAgent
+let ben: TestAgent
+let cy: TestAgent
+let dan: TestAgent
 
 beforeAll(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
-  ben = await ctx.person('ben')
-  cy = await ctx.person('cyd')
-  dan = await ctx.person('dan')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
+  ben = await ctx.agent('ben')
+  cy = await ctx.agent('cyd')
+  dan = await ctx.agent('dan')
 })
 afterAll(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 
@@ -29,7 +28,7 @@ const changed = game.replace('lit = 0', 'lit = 9')
 let lamp = ''
 let copy = ''
 
-const creditsOf = async (person: Person): Promise<unknown> =>
+const creditsOf = async (person: TestAgent): Promise<unknown> =>
   Reflect.get(Object((await person.call('GET', '/me')).body), 'credits')
 
 test('ann publishes a priced game with a file, and it is found', async () => {
@@ -103,7 +102,7 @@ test("dan remixes ben's remix for free, and everyone is credited by name", async
 test('dan reviews and comments on what he used, ben on what he bought; ann answers', async () => {
   const unused = await dan.call('PUT', `/explore/${lamp}/review`, { stars: 5 })
   expect([unused.status, unused.code]).toEqual([403, 'not_used'])
-  await ctx.visit('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
+  await ctx.request('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
   const wanted = { stars: 4, text: 'Bright, and hard to keep lit.' }
   const review = await dan.call('PUT', `/explore/${lamp}/review`, wanted)
   expect(review.status).toBe(201)
@@ -138,8 +137,8 @@ test('dan reviews and comments on what he used, ben on what he bought; ann answe
 
 test('a report holds the game, a takedown takes it from everybody, an appeal brings it back', async () => {
   const shown = async () => {
-    ctx.clock.turn(1_000)
-    return (await ctx.visit('GET', `/a/${lamp}`)).status
+    ctx.clock.advance(1_000)
+    return (await ctx.request('GET', `/a/${lamp}`)).status
   }
   for (const from of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) {
     const body = { item: lamp, reason: 'phishing', text: 'It asks for my lamp.' }
@@ -151,7 +150,7 @@ test('a report holds the game, a takedown takes it from everybody, an appeal bri
   expect((await dan.call('POST', `/apps/${lamp}/remix`)).code).toBe('taken_down')
   const wanted = { text: 'A lamp in a game is no password.' }
   expect((await ann.call('POST', `/apps/${lamp}/appeal`, wanted)).status).toBe(201)
-  await decide(ctx.ctx, lamp, true, 'It is a game.')
+  await decideAppeal(ctx.ctx, lamp, true, 'It is a game.')
   expect(await shown()).toBe(200)
   await ann.call('PATCH', `/apps/${lamp}`, { store: true })
   expect((await ctx.call('GET', `/explore/${lamp}`)).status).toBe(200)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { readUntil, startBinary } from '../binary.ts'
+import { readUntil, startBinary } from '../processes/binary.ts'
 
 type Child = ReturnType<typeof startBinary>
 

@@ -4,7 +4,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { berth, type Running, serveFolder, textAt } from '../running.ts'
+import {
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from '../processes/server-process.ts'
 
 const mb = 1_048_576
 const mayMount = Bun.spawnSync(['unshare', '--mount', 'true']).success
@@ -15,7 +20,7 @@ const needsMount = (title: string): boolean => {
 
 let dir = ''
 let disk = ''
-let ctx: Running | undefined
+let ctx: ServerProcess | undefined
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-full-'))
   disk = join(dir, 'disk')
@@ -53,7 +58,7 @@ async function answer(response: Response): Promise<Refused> {
 const tryAgain = { status: 503, code: 'try_again' }
 
 /** Publishes until it is refused; answers the pages that were acknowledged, by app, and the no. */
-async function publishUntilFull(its: Running, key: string, bytes: number) {
+async function publishUntilFull(its: ServerProcess, key: string, bytes: number) {
   const kept = new Map<string, string>()
   for (let tries = 0; tries < 200; tries += 1) {
     const html = pageOf(bytes)
@@ -64,7 +69,11 @@ async function publishUntilFull(its: Running, key: string, bytes: number) {
   throw new Error('the disk was never full')
 }
 
-async function expectAll(its: Running, key: string, kept: Map<string, string>): Promise<void> {
+async function expectAll(
+  its: ServerProcess,
+  key: string,
+  kept: Map<string, string>,
+): Promise<void> {
   for (const [id, html] of kept) {
     expect(await (await its.call('GET', `/api/apps/${id}/html`, key)).text()).toBe(html)
     expect((await its.call('GET', `/a/${id}`)).status).toBe(200)
@@ -77,7 +86,7 @@ async function expectAll(its: Running, key: string, kept: Map<string, string>): 
 test('publishes to a full disk are refused, reads go on, and room is enough to recover', async () => {
   if (!needsMount('a full disk')) return
   mount('12m')
-  ctx = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: '0' } })
+  ctx = await startServerProcess(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: '0' } })
   const key = await ctx.newKey()
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, new Uint8Array(3 * mb))
@@ -124,13 +133,13 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
   expect(statSync(join(disk, 'data.log')).size).toBeGreaterThan(logged)
-  const doctor = await berth(['doctor', '--data', join(disk, 'data')])
+  const doctor = await runBerth(['doctor', '--data', join(disk, 'data')])
   expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('sound') })
 }, 60_000)
 
 test('where files may not grow, writes are refused, reads go on, and nothing is lost', async () => {
   const under = ['/bin/sh', '-c', 'ulimit -f 1600; exec "$@"', 'sh']
-  ctx = await serveFolder(join(disk, 'data'), { under })
+  ctx = await startServerProcess(join(disk, 'data'), { under })
   const key = await ctx.newKey()
   const big = await ctx.call('POST', '/api/apps', key, { html: pageOf(2_400_000) })
   expect(await answer(big)).toEqual(tryAgain)
@@ -152,7 +161,7 @@ test('where files may not grow, writes are refused, reads go on, and nothing is 
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
 
-  ctx = await serveFolder(join(disk, 'data'))
+  ctx = await startServerProcess(join(disk, 'data'))
   await expectAll(ctx, key, kept)
   expect(textAt(await (await ctx.call('GET', '/api/me', key)).json(), 'about')).toBe(about)
 }, 60_000)
@@ -160,7 +169,7 @@ test('where files may not grow, writes are refused, reads go on, and nothing is 
 test('below the floor nothing new is taken, though there is room', async () => {
   if (!needsMount('the floor of a disk')) return
   mount('26m')
-  ctx = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })
+  ctx = await startServerProcess(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })
   const key = await ctx.newKey()
   expect((await ctx.call('GET', '/readyz')).status).toBe(200)
   const ballast = ['before', 'after'].map((name) => join(disk, name))

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { pick } from '../../core/ids.ts'
-import { killOften } from '../kills.ts'
+import { randomBelow } from '../../core/ids.ts'
+import { killWhilePublishing } from '../processes/publish-kills.ts'
 
 /** Put the printed seed of a failed run here to draw the same again. */
-const seed = pick(2 ** 32)
+const seed = randomBelow(2 ** 32)
 
 test(`kill -9 during publishes loses nothing that was acknowledged (seed ${seed})`, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-killed-'))
   try {
-    expect(await killOften(join(dir, 'data'), 4, seed)).toBeGreaterThanOrEqual(12)
+    expect(await killWhilePublishing(join(dir, 'data'), 4, seed)).toBeGreaterThanOrEqual(12)
   } finally {
     rmSync(dir, { recursive: true })
   }

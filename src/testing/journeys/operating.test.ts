@@ -13,12 +13,17 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { startBinary } from '../binary.ts'
-import { berth, type Running, serveFolder, textAt } from '../running.ts'
+import { startBinary } from '../processes/binary.ts'
+import {
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from '../processes/server-process.ts'
 
 let dir = ''
 let data = ''
-let houses: Running[] = []
+let houses: ServerProcess[] = []
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-operating-'))
   data = join(dir, 'data')
@@ -30,8 +35,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true })
 })
 
-async function serve(env: Record<string, string> = {}): Promise<Running> {
-  const ctx = await serveFolder(data, { env })
+async function serve(env: Record<string, string> = {}): Promise<ServerProcess> {
+  const ctx = await startServerProcess(data, { env })
   houses.push(ctx)
   return ctx
 }
@@ -39,20 +44,20 @@ async function serve(env: Record<string, string> = {}): Promise<Running> {
 const oneLine = /^[^\n]+\n$/
 /** Expects a command to fail with one line on stderr that says this, and nothing on stdout. */
 async function expectRefused(words: string[], says: RegExp, start = {}): Promise<void> {
-  const { code, out, err } = await berth(words, start)
+  const { code, out, err } = await runBerth(words, start)
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(oneLine)
   expect(err).toMatch(says)
 }
 
-const portOf = ({ origin }: Running): string => new URL(origin).port
+const portOf = ({ origin }: ServerProcess): string => new URL(origin).port
 
 test('grant works beside a running server and without one, and says what was wrong', async () => {
   const ctx = await serve()
   const key = await ctx.newKey()
   const me: unknown = await (await ctx.call('GET', '/api/me', key)).json()
   const handle = `@${textAt(me, 'handle')}`
-  const grant = (...words: string[]) => berth(['grant', ...words, '--data', data])
+  const grant = (...words: string[]) => runBerth(['grant', ...words, '--data', data])
   expect(await grant(handle, '5')).toEqual({
     code: 0,
     out: `${handle} has 5400 credits now.\n`,
@@ -64,7 +69,7 @@ test('grant works beside a running server and without one, and says what was wro
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
   expect((await grant(handle, '0.01')).out).toBe(`${handle} has 5410 credits now.\n`)
-  expect(await berth(['doctor', '--data', data])).toMatchObject({ code: 0, err: '' })
+  expect(await runBerth(['doctor', '--data', data])).toMatchObject({ code: 0, err: '' })
 }, 60_000)
 
 test('every command ends its line, and a reader that is slow misses nothing', async () => {
@@ -81,12 +86,12 @@ test('every command ends its line, and a reader that is slow misses nothing', as
     ['health', ...port],
   ]
   for (const words of [...commands, ['admin', 'reports']]) {
-    const { code, out, err } = await berth([...words, '--data', data])
+    const { code, out, err } = await runBerth([...words, '--data', data])
     expect([words, code, err]).toEqual([words, 0, ''])
     expect(out).toEndWith('\n')
     expect(out).not.toEndWith('\n\n')
   }
-  const unknown = await berth(['sing', '--data', data])
+  const unknown = await runBerth(['sing', '--data', data])
   expect(unknown).toMatchObject({ code: 1, out: '' })
   expect(unknown.err).toMatch(/^There is no command sing\.\n\nberth [^]*config\.\n$/)
   await expectRefused(['version', '--loud'], /--loud/)
@@ -95,16 +100,16 @@ test('every command ends its line, and a reader that is slow misses nothing', as
   const env = { TRUSTED_PROXIES: Array.from({ length: 12_000 }, () => '10.0.0.1').join(',') }
   const slow = '"$@" | (sleep 0.5; cat)'
   const config = ['config', '--data', data]
-  const whole = await berth(config, { env })
+  const whole = await runBerth(config, { env })
   expect(whole.out.length).toBeGreaterThan(100_000)
-  const late = await berth(config, { env, under: ['/bin/sh', '-c', slow, 'sh'] })
+  const late = await runBerth(config, { env, under: ['/bin/sh', '-c', slow, 'sh'] })
   expect(late.out).toBe(whole.out)
 }, 60_000)
 
 test('health exits 0 while the server answers, and 1 with one line when it does not', async () => {
   const ctx = await serve()
   const words = ['health', '--port', portOf(ctx), '--data', data]
-  expect(await berth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
+  expect(await runBerth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
   await expectRefused(words, /No response from http/)
@@ -117,7 +122,7 @@ test('a folder has one owner; a port too', async () => {
   const port = portOf(ctx)
   await expectRefused(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
   await expectRefused(['restore', join(dir, 'none'), '--data', data], /is not a complete backup/)
-  expect(await berth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
+  expect(await runBerth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
   const twoFolders = ['restore', join(dir, 'copy'), join(dir, 'other'), '--data', data]
   await expectRefused(twoFolders, /usage: berth restore/)
   await expectRefused(['restore', join(dir, 'copy'), '--data', data], /Another Berth is running/)
@@ -128,7 +133,13 @@ test('a folder has one owner; a port too', async () => {
  * Starts an upload of which `more` is yet to come, once the house is there for it; answers how to
  * send that and what came back.
  */
-async function slowUpload(ctx: Running, key: string, path: string, first: string, more: string) {
+async function slowUpload(
+  ctx: ServerProcess,
+  key: string,
+  path: string,
+  first: string,
+  more: string,
+) {
   const { port } = new URL(ctx.origin)
   const socket = connect(Number(port), '127.0.0.1')
   const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
@@ -213,7 +224,7 @@ test("what is made in a folder that others may enter is its owner's alone", asyn
   mkdirSync(data, { mode: 0o755 })
   await (await serve()).newKey()
   const copy = join(dir, 'copy')
-  expect(await berth(['backup', copy, '--data', data])).toMatchObject({ code: 0 })
+  expect(await runBerth(['backup', copy, '--data', data])).toMatchObject({ code: 0 })
   const open = [data, copy].flatMap((folder) =>
     readdirSync(folder).filter((name) => statSync(join(folder, name)).mode & 0o077),
   )
@@ -224,7 +235,7 @@ test('a long path to the data folder does not part a command from its server', a
   data = join(dir, 'x'.repeat(100), 'y'.repeat(100))
   mkdirSync(join(data, '..'))
   await serve()
-  expect((await berth(['doctor', '--data', data])).out).toContain('sound')
+  expect((await runBerth(['doctor', '--data', data])).out).toContain('sound')
 }, 60_000)
 
 test('a command on a folder without a house makes none', async () => {

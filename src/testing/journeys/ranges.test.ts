@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Running, serveFolder, textAt } from '../running.ts'
+import { type ServerProcess, startServerProcess, textAt } from '../processes/server-process.ts'
 
 let dir = ''
-let ctx: Running
+let ctx: ServerProcess
 let key = ''
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-ranges-'))
-  ctx = await serveFolder(join(dir, 'data'))
+  ctx = await startServerProcess(join(dir, 'data'))
   key = await ctx.newKey()
 }, 60_000)
 afterAll(async () => {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { streamMany } from '../streams.ts'
+import { openManyStreams } from '../processes/many-streams.ts'
 
 test('more streams than fetch has sockets for, unless told: each has its own, and its end', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-streams-'))
   try {
-    const seen = await streamMany(join(dir, 'data'), 400)
+    const seen = await openManyStreams(join(dir, 'data'), 400)
     expect(seen).toMatchObject({ sockets: 400, done: 400, held: 0 })
   } finally {
     rmSync(dir, { recursive: true })

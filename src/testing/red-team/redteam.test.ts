@@ -4,7 +4,7 @@ import { type Browser, findBrowser } from '../browsers/browser.ts'
 import { openChromium } from '../browsers/chromium.ts'
 import { openFirefox } from '../browsers/firefox.ts'
 import { openWebkit } from '../browsers/webkit.ts'
-import { tryAll } from './run.ts'
+import { runVectors } from './run.ts'
 import type { Vector } from './vector.ts'
 import { connections } from './vectors/connections.ts'
 import { hosts } from './vectors/host.ts'
@@ -52,7 +52,7 @@ describe('the sandbox holds', () => {
     test.concurrent.skipIf(path === undefined)(
       name,
       async () => {
-        const outcomes = await tryAll(await open(path ?? ''), tried)
+        const outcomes = await runVectors(await open(path ?? ''), tried)
         expect(outcomes.length).toBeGreaterThanOrEqual(name === 'webkit' ? some.size : 80)
         expect({
           dead: names(outcomes.filter(({ control }) => !control)),

@@ -1,5 +1,5 @@
 import { type Browser, type Tab, until, viewport } from '../browsers/browser.ts'
-import { MemoryHosted } from '../hosted.ts'
+import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { type Canary, openCanary } from './canary.ts'
 import { openTarget, type Target } from './target.ts'
 import type { Vector } from './vector.ts'
@@ -19,13 +19,13 @@ export interface Outcome {
   reached: boolean
 }
 
-interface Trial {
+interface Attempt {
   vector: Vector
   mark: string
   canary: Canary
   guarded: boolean
   ran: boolean
-  told: boolean
+  isReported: boolean
   native: boolean
 }
 
@@ -33,7 +33,7 @@ const idOf = (mark: string): string => mark.padStart(12, '0')
 const nameOf = (mark: string): string => `rt-${mark}.localhost`
 
 /** The vector's markup with its own addresses in it, and a line that says that it ran. */
-function pageOf({ vector, mark, canary }: Trial, origin: string): string {
+function pageOf({ vector, mark, canary }: Attempt, origin: string): string {
   const host = `127.0.0.1:${canary.port}`
   const words: Record<string, string> = {
     http: `http://${host}/`,
@@ -50,12 +50,12 @@ function pageOf({ vector, mark, canary }: Trial, origin: string): string {
 }
 
 /** Whether it got through, as far as can be seen while the browser still runs. */
-function reached(trial: Trial, target: Target): boolean {
+function reached(trial: Attempt, target: Target): boolean {
   switch (trial.vector.by) {
     case 'datagram':
       return trial.canary.datagram
     case 'told':
-      return trial.told
+      return trial.isReported
     case 'native':
       return trial.native
     case 'host':
@@ -67,19 +67,19 @@ function reached(trial: Trial, target: Target): boolean {
   }
 }
 
-async function look(tab: Tab, trial: Trial, before: number): Promise<void> {
-  const told = await tab.told().catch((): string[] => [])
+async function look(tab: Tab, trial: Attempt, before: number): Promise<void> {
+  const told = await tab.received().catch((): string[] => [])
   trial.ran ||= told.includes('ran')
-  trial.told ||= told.includes('got')
+  trial.isReported ||= told.includes('got')
   trial.native ||= tab.seen().length > before
 }
 
-function addressOf({ vector, guarded, mark }: Trial, origin: string): string {
+function addressOf({ vector, guarded, mark }: Attempt, origin: string): string {
   const open = vector.alone ? 'inner' : 'control'
   return `${origin}/${guarded ? 'a' : open}/${idOf(mark)}`
 }
 
-async function attempt(tab: Tab, target: Target, trial: Trial): Promise<void> {
+async function attempt(tab: Tab, target: Target, trial: Attempt): Promise<void> {
   const { vector, guarded } = trial
   const before = tab.seen().length
   const through = async (): Promise<true | undefined> => {
@@ -108,7 +108,7 @@ async function inTabs(
   tabs: number,
   browser: Browser,
   target: Target,
-  trials: Trial[],
+  trials: Attempt[],
 ): Promise<void> {
   const queue = [...trials]
   const worker = async (): Promise<void> => {
@@ -131,7 +131,7 @@ async function inTabs(
 }
 
 /** Runs all trials, closes the browser whatever happened, and answers its resolver's log. */
-async function runAll(browser: Browser, target: Target, trials: Trial[]): Promise<string> {
+async function runAll(browser: Browser, target: Target, trials: Attempt[]): Promise<string> {
   try {
     const watcher = await browser.open()
     await watcher.goto(`${target.origin}/watch`)
@@ -148,15 +148,15 @@ async function runAll(browser: Browser, target: Target, trials: Trial[]): Promis
 }
 
 /** Tries every vector that is live in this browser, unprotected and in the sandbox. */
-export async function tryAll(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
-  const hosted = new MemoryHosted()
+export async function runVectors(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
+  const hosted = new MemoryAppSource()
   const target = openTarget(hosted, browser.name)
   const live = vectors.filter(({ live }) => live === undefined || live.includes(browser.name))
-  const trials: Trial[] = []
+  const trials: Attempt[] = []
   for (const [index, vector] of live.entries()) {
     for (const guarded of [false, true]) {
       const mark = `${index}${guarded ? 'g' : 'c'}`
-      const start = { ran: false, told: false, native: false }
+      const start = { ran: false, isReported: false, native: false }
       trials.push({ vector, mark, guarded, canary: await openCanary(), ...start })
     }
   }
@@ -166,7 +166,7 @@ export async function tryAll(browser: Browser, vectors: Vector[]): Promise<Outco
     for (const { canary } of trials) canary.close()
     target.close()
   })
-  const through = (trial: Trial): boolean =>
+  const through = (trial: Attempt): boolean =>
     reached(trial, target) || lookups.includes(nameOf(trial.mark))
   return live.map((vector, index) => {
     const [control, guarded] = trials.slice(index * 2, index * 2 + 2)

@@ -2,9 +2,9 @@ import { Elysia } from 'elysia'
 
 import { systemClock } from '../../core/time.ts'
 import { Pages } from '../../viewer/pages.ts'
-import { viewer } from '../../viewer/routes.ts'
+import { viewerRoutes } from '../../viewer/routes.ts'
 import { type Browser, recorder } from '../browsers/browser.ts'
-import type { MemoryHosted } from '../hosted.ts'
+import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
 
 /** The host under attack: the viewer, and beside it the same pages without any protection. */
 export interface Target {
@@ -39,9 +39,9 @@ async function recorded(answer: Response): Promise<Response> {
   return new Response(body, { status: answer.status, headers })
 }
 
-export function openTarget(hosted: MemoryHosted, browser: Browser['name']): Target {
+export function openTarget(hosted: MemoryAppSource, browser: Browser['name']): Target {
   const reached = new Set<string>()
-  const text = (id: string): string => new TextDecoder().decode(hosted.kept.get(id)?.html.identity)
+  const text = (id: string): string => new TextDecoder().decode(hosted.apps.get(id)?.html.identity)
   const note = ({ params }: { params: Record<string, string> }): Response => {
     reached.add(params['mark'] ?? '')
     return new Response('ann', { headers: { 'content-type': 'text/plain' } })
@@ -49,7 +49,7 @@ export function openTarget(hosted: MemoryHosted, browser: Browser['name']): Targ
   // The address is known only once it listens; the viewer takes the Host of the request anyway.
   const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock)
   const app = new Elysia()
-    .use(viewer(pages))
+    .use(viewerRoutes(pages))
     .get('/watch', () => new Response(treasure, { headers: html }))
     .get(
       '/control/:id',

@@ -5,15 +5,20 @@ import { isRecord } from '../../../core/schema.ts'
 import { minute } from '../../../core/time.ts'
 import { searchesPerRequestMax, searchResultTextBytesMax } from '../../../limits.ts'
 import type { SearchResult } from '../../../providers/search/engines.ts'
-import { json, type Step } from '../../../testing/fake-scripts.ts'
-import { type Faked, fakeModel, fakePrice, openFaked } from '../../../testing/faked.ts'
-import { type Gus, newGus } from '../../../testing/gateway.ts'
-import { testModel } from '../../../testing/models.ts'
-import { openTestHouse } from '../../../testing/test-server.ts'
+import { json, type Step } from '../../../testing/fakes/chat-scripts.ts'
+import {
+  fakeModel,
+  fakePrice,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser, type GatewayUser } from '../../../testing/fixtures/gateway.ts'
+import { testModel } from '../../../testing/fixtures/models.ts'
+import { startTestServer } from '../../../testing/fixtures/test-server.ts'
 import { formatResults, parseQuery } from './tool.ts'
 
-let faked: Faked
-let gus: Gus
+let faked: FakeUpstreamServer
+let gus: GatewayUser
 beforeAll(async () => {
   const { price } = testModel({ ...fakePrice, per_search: '0.01' })
   const model = (id: string) => ({
@@ -21,10 +26,13 @@ beforeAll(async () => {
     id,
     offers: [{ upstream: 'ok', model: id, price }],
   })
-  faked = await openFaked({ SEARCH_ON: 'on' }, ['fake/seeks', 'fake/fails'].map(model))
+  faked = await startFakeUpstreamServer(
+    { SEARCH_ON: 'on' },
+    ['fake/seeks', 'fake/fails'].map(model),
+  )
 })
 beforeEach(async () => {
-  faked.clock.turn(2 * minute)
+  faked.clock.advance(2 * minute)
   gus = await faked.gus()
 })
 afterAll(() => faked.close())
@@ -130,7 +138,7 @@ describe('a completion', () => {
     expect(use?.held).toBeGreaterThan(3n * fee)
     const history = await gus.call('GET', '/queries/history')
     expect(history.body).toMatchObject({ data: [{ search_count: 1 }] })
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 
   test('has the positions of the URLs in its text', async () => {
@@ -207,7 +215,7 @@ describe('a stream', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 220 } })
     const { use } = await faked.lastUse(gus)
     expect(use).toMatchObject({ searches: 1, charged: fee + tokens(2), estimated: false })
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 
   test('works with an upstream that does not stream', async () => {
@@ -249,7 +257,7 @@ describe('a stream', () => {
     const { use } = await faked.lastUse(gus)
     expect(use).toMatchObject({ searches: 1, estimated: true })
     expect(use?.charged).toBeGreaterThan(fee + tokens(1))
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 
   test('that its client leaves after a search is charged with the search', async () => {
@@ -275,7 +283,7 @@ describe('a stream', () => {
     expect(use).toMatchObject({ status: 'interrupted', searches: 1 })
     expect(use?.charged).toBeGreaterThan(fee + tokens(1))
     expect(use?.charged).toBeLessThan(use?.held ?? 0n)
-    expect(await faked.faults(gus)).toEqual([])
+    expect(await faked.findProblems(gus)).toEqual([])
   })
 })
 
@@ -305,13 +313,13 @@ describe('rejected without a charge', () => {
     const body = { model: 'fake/seeks:online', messages: [{ role: 'user', content: 'Tides?' }] }
     for (let calls = 0; calls < 6; calls += 1) expect((await ask()).status).toBe(200)
     const key = second.text('api_key')
-    const seventh = await faked.visit('POST', '/chat/completions', { key, body })
+    const seventh = await faked.request('POST', '/chat/completions', { key, body })
     expect([seventh.status, seventh.code]).toEqual([429, 'W109'])
     expect(Number(seventh.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await faked.lastUse(gus)).total).toBe(6)
     const plain = { ...body, model: 'fake/seeks' }
     expect((await gus.call('POST', '/chat/completions', plain)).status).toBe(200)
-    faked.clock.turn(2 * minute)
+    faked.clock.advance(2 * minute)
     expect((await ask()).status).toBe(200)
   })
 
@@ -350,8 +358,8 @@ test('search results are limited in pages and bytes, and stay escaped data', () 
 })
 
 test('a server that only looked for Ollama searches with the demo', async () => {
-  const demo = await openTestHouse({ OLLAMA_HOST: '127.0.0.1:1' })
-  const { call } = await newGus(demo, '1')
+  const demo = await startTestServer({ OLLAMA_HOST: '127.0.0.1:1' })
+  const { call } = await createGatewayUser(demo, '1')
   const asking = (model: string) => {
     const messages = [{ role: 'user', content: 'tides' }]
     return call('POST', '/chat/completions', { model, messages, web_search: true })

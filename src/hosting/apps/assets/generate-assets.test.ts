@@ -2,17 +2,21 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 
 import { fromCredits } from '../../../core/money.ts'
 import { balanceOf } from '../../../ledger/ledger.ts'
-import { holdUp } from '../../../testing/held-up.ts'
-import { refused } from '../../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../../testing/pause-method.ts'
 
 setDefaultTimeout(60_000)
-let t: TestHouse
-let ann: Person
+let t: TestServer
+let ann: TestAgent
 let app: string
-async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
-  t = await openTestHouse(settings)
-  ann = await t.person('ann')
+async function open(settings: Parameters<typeof startTestServer>[0] = {}): Promise<void> {
+  t = await startTestServer(settings)
+  ann = await t.agent('ann')
   app = await ann.publish()
   await t.ctx.jobs.start()
 }
@@ -23,7 +27,7 @@ const coin = { name: 'coin.png', kind: 'sprite', what: 'a golden coin' }
 const ding = { name: 'ding', kind: 'sound', what: 'coin pickup' }
 const path = () => `/apps/${app}/assets`
 
-async function creditsOf(person: Person) {
+async function creditsOf(person: TestAgent) {
   const key = await t.ctx.keys.find(person.key)
   const { balance, held } = await balanceOf(t.ctx, { kind: 'agent', owner: key?.owner ?? '' })
   return { balance, held }
@@ -74,7 +78,7 @@ test('"waiting" generates the assets that the page requests and does not have', 
   expect([status, body]).toMatchObject([201, { items: [{ name: 'ding', state: 'made' }] }])
   expect((await ann.call('POST', path(), request)).body).toEqual(body)
   expect((await ann.call('GET', path())).body).toMatchObject({ waiting: [] })
-  await refused(t, 400, 'bad_request', () => ann.call('POST', path(), { assets: 'waiting' }))
+  await expectError(t, 400, 'bad_request', () => ann.call('POST', path(), { assets: 'waiting' }))
 })
 
 test('each asset is held and charged; the same ref pays once', async () => {
@@ -83,7 +87,7 @@ test('each asset is held and charged; the same ref pays once', async () => {
   const dry = await ann.call('POST', path(), { assets: [coin, ding], dryRun: true, maxCredits: 5 })
   const items = [coin, ding].map(({ name, kind }) => ({ name, kind, price: 3, state: 'held' }))
   expect([dry.status, dry.body]).toEqual([200, { items, price: 6 }])
-  await refused(t, 402, 'price_above_max', () =>
+  await expectError(t, 402, 'price_above_max', () =>
     ann.call('POST', path(), { assets: [coin, ding], maxCredits: 5 }),
   )
   const body = { assets: [coin, ding], maxCredits: 6, ref: 'my-coins-1' }
@@ -96,13 +100,15 @@ test('each asset is held and charged; the same ref pays once', async () => {
   const again = await ann.call('POST', path(), body)
   expect([again.status, again.body]).toEqual([201, first.body])
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(394), held: fromCredits(0) })
-  await refused(t, 409, 'ref_conflict', () => ann.call('POST', path(), { ...body, assets: [coin] }))
+  await expectError(t, 409, 'ref_conflict', () =>
+    ann.call('POST', path(), { ...body, assets: [coin] }),
+  )
 })
 
 test('unfinished items of a cancelled job fail and release their holds', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
-  const { begun, go } = holdUp(t.ctx.generators, 'generate')
+  const { begun, go } = pauseMethod(t.ctx.generators, 'generate')
   const response = ann.call('POST', path(), { assets: [coin, ding] })
   await begun
   const [job] = Object((await ann.call('GET', '/jobs')).body).jobs
@@ -121,7 +127,7 @@ test('unfinished items of a cancelled job fail and release their holds', async (
 test('not_enough_credits: generates nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '250' })
-  const short = await refused(t, 402, 'not_enough_credits', () =>
+  const short = await expectError(t, 402, 'not_enough_credits', () =>
     ann.call('POST', path(), { assets: [coin, ding] }),
   )
   expect(short.text('error')).toStartWith('This costs 500 credits and you have 400.')
@@ -133,7 +139,9 @@ test('daily_cap: the error names the amount spent today', async () => {
   await open({ EMBEDDED_ASSET_CREDITS: '100', DAILY_CAP_CREDITS: '350' })
   await ann.call('POST', path(), { assets: [coin] })
   const asks = ['a', 'b', 'c'].map((name) => ({ ...coin, name }))
-  const over = await refused(t, 402, 'daily_cap', () => ann.call('POST', path(), { assets: asks }))
+  const over = await expectError(t, 402, 'daily_cap', () =>
+    ann.call('POST', path(), { assets: asks }),
+  )
   expect(over.text('error')).toContain('has spent 100 of the 350 credits')
   expect((await ann.call('POST', path(), { assets: asks.slice(1) })).status).toBe(201)
 })
@@ -156,31 +164,31 @@ test('rejects invalid requests and stores nothing', async () => {
     { assets: [coin], ref: 'short' },
     { assets: [coin], colour: 'red' },
   ])
-    await refused(t, 400, 'bad_request', () => ann.call('POST', path(), body))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', path(), body))
   const voiced = { assets: [{ ...ding, kind: 'voice', voice: 'v'.repeat(65) }] }
-  const { body } = await refused(t, 400, 'bad_request', () => ann.call('POST', path(), voiced))
+  const { body } = await expectError(t, 400, 'bad_request', () => ann.call('POST', path(), voiced))
   expect(body).toMatchObject({ error: '"voice" must be one plain line of at most 64 characters.' })
 })
 
 test("rejects a missing key, another agent's app, assets off and a missing generator", async () => {
-  const ben = await t.person('ben')
+  const ben = await t.agent('ben')
   const body = { assets: [coin] }
-  await refused(t, 401, 'no_key', () => t.call('POST', path(), { body: body }))
-  await refused(t, 404, 'not_found', () => ben.call('POST', path(), body))
+  await expectError(t, 401, 'no_key', () => t.call('POST', path(), { body: body }))
+  await expectError(t, 404, 'not_found', () => ben.call('POST', path(), body))
   await t.close()
   await open({ ASSETS_ON: 'off' })
-  await refused(t, 404, 'assets_off', () => ann.call('POST', path(), body))
+  await expectError(t, 404, 'assets_off', () => ann.call('POST', path(), body))
   await t.close()
   await open({ EMBEDDED_MAKERS: 'off' })
-  await refused(t, 503, 'no_painter', () => ann.call('POST', path(), body))
-  await refused(t, 503, 'no_voice', () => ann.call('POST', path(), { assets: [ding] }))
+  await expectError(t, 503, 'no_painter', () => ann.call('POST', path(), body))
+  await expectError(t, 503, 'no_voice', () => ann.call('POST', path(), { assets: [ding] }))
 })
 
 test('too_many_assets: fails before generating', async () => {
   await ann.call('POST', path(), { assets: [coin] })
   const one = (name: string) => ann.call('PUT', `${path()}/${name}`, '[1]')
   for (let index = 0; index < 299; index += 1) await one(`f${index}.json`)
-  await refused(t, 409, 'too_many_assets', () => ann.call('POST', path(), { assets: [ding] }))
+  await expectError(t, 409, 'too_many_assets', () => ann.call('POST', path(), { assets: [ding] }))
   const again = await ann.call('POST', path(), { assets: [{ ...coin, seed: 5 }] })
   expect(again.status).toBe(201)
 })

@@ -2,28 +2,35 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { doctor } from '../../../ledger/doctor.ts'
-import { type Faked, openFaked } from '../../../testing/faked.ts'
-import { mediaModel, mediaModels } from '../../../testing/media.ts'
-import { refused } from '../../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../../testing/fixtures/fake-upstream-server.ts'
+import { mediaModel, mediaModels } from '../../../testing/fixtures/media-models.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 
 setDefaultTimeout(60_000)
-let t: TestHouse | Faked
-let ann: Person
+let t: TestServer | FakeUpstreamServer
+let ann: TestAgent
 let app = ''
 afterEach(async () => {
   expect((await doctor(t.ctx)).problems).toEqual([])
   await t.close()
 })
 
-type Settings = Parameters<typeof openTestHouse>[0]
+type Settings = Parameters<typeof startTestServer>[0]
 
-async function open(ctx: Promise<TestHouse>): Promise<void> {
+async function open(ctx: Promise<TestServer>): Promise<void> {
   t = await ctx
-  ann = await t.person('ann')
+  ann = await t.agent('ann')
   app = await ann.publish({ store: true })
 }
-const openWith = (settings: Settings) => open(openFaked(settings, mediaModels()))
+const openWith = (settings: Settings) => open(startFakeUpstreamServer(settings, mediaModels()))
 
 const ship = { name: 'ship.png', kind: 'sprite', what: 'a ship' }
 const hello = { name: 'hello', kind: 'voice', what: 'Hello captain' }
@@ -39,7 +46,7 @@ async function made(assets: object[]) {
 
 test('a model generates each kind and is charged by usage', async () => {
   const [PAINTER_MODEL, SPEAKER_MODEL, SOUND_MODEL] = ['demo/image', 'demo/speech', 'demo/speech']
-  await open(openTestHouse({ PAINTER_MODEL, SPEAKER_MODEL, SOUND_MODEL }))
+  await open(startTestServer({ PAINTER_MODEL, SPEAKER_MODEL, SOUND_MODEL }))
   const asks = [
     ship,
     { name: 'sea.png', kind: 'picture', what: 'the sea', width: 300, height: 200 },
@@ -63,7 +70,7 @@ test('a model generates each kind and is charged by usage', async () => {
 })
 
 test('an icon of a model is charged, except the first of a listed app', async () => {
-  await open(openTestHouse({ PAINTER_MODEL: 'demo/image' }))
+  await open(startTestServer({ PAINTER_MODEL: 'demo/image' }))
   const put = () => ann.call('PUT', `/apps/${app}/icon`, { make: true })
   expect((await put()).body).toMatchObject({ free: true, credits: 0 })
   const { body } = await put()
@@ -112,11 +119,13 @@ test.each(['500', 'speech-empty', 'speech-json', 'speech-cut', 'speech-ok'])(
 
 test('not_enough_credits: fails before the model is called', async () => {
   const dear = mediaModel('image', 'image-ok', { per_image: '1' })
-  await open(openFaked({ PAINTER_MODEL: dear.id }, [dear]))
+  await open(startFakeUpstreamServer({ PAINTER_MODEL: dear.id }, [dear]))
   const assets = { assets: [ship] }
-  await refused(t, 402, 'not_enough_credits', () => ann.call('POST', `/apps/${app}/assets`, assets))
+  await expectError(t, 402, 'not_enough_credits', () =>
+    ann.call('POST', `/apps/${app}/assets`, assets),
+  )
   await ann.call('PATCH', `/apps/${app}`, { store: false })
-  await refused(t, 402, 'not_enough_credits', () =>
+  await expectError(t, 402, 'not_enough_credits', () =>
     ann.call('PUT', `/apps/${app}/icon`, { make: true }),
   )
 })

@@ -10,7 +10,11 @@ import {
 
 import { LLMock } from '@copilotkit/aimock'
 
-import { openProvided, type ProvidedHouse, providedPrice } from '../../../testing/provided.ts'
+import {
+  providerPrice,
+  type ProviderServer,
+  startWithProviders,
+} from '../../../testing/fixtures/with-providers.ts'
 
 setDefaultTimeout(60_000)
 
@@ -34,7 +38,7 @@ const outside = page('<h1>Boats</h1><script src="https://cdn.test/x.js"></script
 
 /** Credits of a call of 1,000 and 500 tokens. */
 const callCredits =
-  1_000 * (1_000 * Number(providedPrice.prompt) + 500 * Number(providedPrice.completion))
+  1_000 * (1_000 * Number(providerPrice.prompt) + 500 * Number(providerPrice.completion))
 
 const mock = new LLMock({ port: 0 })
 const planning = /ONE JSON object/
@@ -60,18 +64,21 @@ const kinds = [
 ]
 
 describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, declines }) => {
-  let ctx: ProvidedHouse
+  let ctx: ProviderServer
   let key = ''
   beforeAll(async () => {
-    ctx = await openProvided([{ id: 'mock/builder', kind, model, baseUrl: mock.url + base }], {
-      BUILDER_MODEL: 'mock/builder',
-    })
+    ctx = await startWithProviders(
+      [{ id: 'mock/builder', kind, model, baseUrl: mock.url + base }],
+      {
+        BUILDER_MODEL: 'mock/builder',
+      },
+    )
   })
   beforeEach(async () => {
     key = (await call('POST', '/keys', {})).key
   })
   afterAll(async () => {
-    expect(await ctx.faults()).toEqual([])
+    expect(await ctx.findProblems()).toEqual([])
     await ctx.close()
   })
 

@@ -2,22 +2,26 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 
 import { minute } from '../../../core/time.ts'
 import { doctor } from '../../../ledger/doctor.ts'
-import { fakePicture } from '../../../testing/fake-media.ts'
-import { json, type Step } from '../../../testing/fake-scripts.ts'
-import { type Faked, fakePrice, openFaked } from '../../../testing/faked.ts'
-import { holdUp } from '../../../testing/held-up.ts'
-import { refused } from '../../../testing/refused.ts'
-import type { Person } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import { json, type Step } from '../../../testing/fakes/chat-scripts.ts'
+import { fakePicture } from '../../../testing/fakes/media-scripts.ts'
+import {
+  fakePrice,
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../../testing/fixtures/fake-upstream-server.ts'
+import type { TestAgent } from '../../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../../testing/pause-method.ts'
 import { until } from '../../../testing/until.ts'
 
 setDefaultTimeout(60_000)
 const picture = Uint8Array.fromBase64(fakePicture)
 const model = 'fake/ok'
-let t: Faked
-let ann: Person
+let t: FakeUpstreamServer
+let ann: TestAgent
 beforeEach(async () => {
-  t = await openFaked({ BUILDER_MODEL: model })
-  ann = await t.person('ann')
+  t = await startFakeUpstreamServer({ BUILDER_MODEL: model })
+  ann = await t.agent('ann')
 })
 afterEach(async () => {
   expect((await doctor(t.ctx)).problems).toEqual([])
@@ -229,7 +233,7 @@ test('closing the account cancels its build', async () => {
 
 test('a hanging model call ends at the time limit of the build', async () => {
   const { id, path } = await hanging()
-  t.clock.turn(11 * minute)
+  t.clock.advance(11 * minute)
   await t.ctx.jobs.poll()
   await until(async () => Object((await ann.call('GET', path)).body).job.ended !== null)
   const { job } = Object((await ann.call('GET', path)).body)
@@ -260,14 +264,14 @@ test('rejects a build when credits run out before it starts', async () => {
   const coin = { name: 'coin', kind: 'sound', what: 'coin' }
   await ann.call('POST', `/apps/${id}/assets`, { assets: [coin] })
   Object.assign(t.ctx.config, { embeddedAssetCredits: 0 })
-  await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', request))
+  await expectError(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', request))
 })
 
 test('an upload during a build wins over the generated file', async () => {
   const asks = '[{"name":"ship.png","kind":"sprite","what":"a ship"}]'
   const asking = `<script type="application/json" data-assets>${asks}</script>`
   const id = await ann.publish({ html: pageOf(`<h1>Boats</h1>\n${asking}`) })
-  const made = holdUp(t.ctx.generators, 'generate')
+  const made = pauseMethod(t.ctx.generators, 'generate')
   const changed = says(inBlock(pageOf(`<h1>Ships</h1>\n${asking}`)))
   const built = build([changed], { prompt: 'ships' }, `/apps/${id}/versions`)
   await made.begun

@@ -3,21 +3,25 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { eq } from 'drizzle-orm'
 
 import { jobs } from '../../../jobs/tables.ts'
-import { holdUp } from '../../../testing/held-up.ts'
-import { refused } from '../../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../../testing/pause-method.ts'
 import { pauseAgent } from '../../agents/spending.ts'
 
 setDefaultTimeout(60_000)
-let t: TestHouse
-let ann: Person
-async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
-  t = await openTestHouse(settings)
-  ann = await t.person('ann')
+let t: TestServer
+let ann: TestAgent
+async function open(settings: Parameters<typeof startTestServer>[0] = {}): Promise<void> {
+  t = await startTestServer(settings)
+  ann = await t.agent('ann')
 }
 beforeEach(() => open())
 afterEach(() => t.close())
-async function reopen(settings: Parameters<typeof openTestHouse>[0]): Promise<void> {
+async function reopen(settings: Parameters<typeof startTestServer>[0]): Promise<void> {
   await t.close()
   await open(settings)
 }
@@ -27,7 +31,7 @@ const game = { prompt, kind: 'game' }
 const fox = { prompt: 'a game where a fox collects coins and dodges rocks', kind: 'game' }
 const idPattern = /^[A-Za-z0-9_-]{12}$/
 
-async function creditsOf(person: Person) {
+async function creditsOf(person: TestAgent) {
   const { credits, held, spend } = Object((await person.call('GET', '/me')).body)
   return { credits, held, builds: spend.builds }
 }
@@ -68,11 +72,11 @@ test('202: returns job, app and price, holds it, and the link shows the build', 
   expect(await creditsOf(ann)).toEqual({ credits: 400, held: price, builds: 0 })
   const { apps } = Object((await ann.call('GET', '/apps')).body)
   expect(apps).toMatchObject([{ id: app.id, version: 0, state: 'building', kind: 'game' }])
-  const page = await t.visit('GET', link)
+  const page = await t.request('GET', link)
   expect([page.status, String(page.body)]).toEqual([200, expect.stringContaining('Being built')])
   expect(String(page.body)).toContain('<progress value=0 ')
   await t.ctx.db.tx((db) => db.update(jobs).set({ progress: 15 }).where(eq(jobs.id, id)))
-  expect(String((await t.visit('GET', link)).body)).toContain('<progress value=0.15 ')
+  expect(String((await t.request('GET', link)).body)).toContain('<progress value=0.15 ')
   expect((await ann.call('GET', `/apps/${app.id}/html`)).status).toBe(404)
 })
 
@@ -106,7 +110,7 @@ test('publishes the page with its assets and releases the rest of the hold', asy
   expect(assets.waiting).toEqual([])
   const versions = Object((await ann.call('GET', `/apps/${id}/versions`)).body).versions
   expect(versions).toMatchObject([{ version: 1, via: 'build', note: fox.prompt }])
-  expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect((await t.request('GET', `/a/${id}`)).status).toBe(200)
 })
 
 test('reports steps and progress in order', async () => {
@@ -159,10 +163,10 @@ test('a change keeps the files, and the old version can be restored', async () =
 })
 
 test('a dry run returns the price and stores nothing', async () => {
-  const before = await t.kept()
+  const before = await t.snapshot()
   const dry = await ann.call('POST', '/apps', { ...game, dryRun: true })
   expect([dry.status, dry.body]).toEqual([200, { price: expect.any(Number) }])
-  expect(await t.kept()).toEqual(before)
+  expect(await t.snapshot()).toEqual(before)
   const begun = await ann.call('POST', '/apps', game)
   expect(Object(begun.body).price).toBe(Object(dry.body).price)
 })
@@ -176,14 +180,16 @@ test('a ref starts one build; another body is ref_conflict', async () => {
   const key = { 'idempotency-key': 'my-fox-game' }
   expect((await ann.call('POST', '/apps', game, key)).body).toEqual(first.body)
   for (const other of [{ prompt: 'a snake' }, { maxCredits: 300 }]) {
-    await refused(t, 409, 'ref_conflict', () => ann.call('POST', '/apps', { ...body, ...other }))
+    await expectError(t, 409, 'ref_conflict', () =>
+      ann.call('POST', '/apps', { ...body, ...other }),
+    )
   }
   expect(Object((await ann.call('GET', '/apps')).body).apps).toHaveLength(1)
 })
 
 test('account_closed: an account that closes meanwhile starts no build', async () => {
   const id = await ann.publish()
-  const { begun, go } = holdUp(t.ctx.idempotency, 'claim', 3)
+  const { begun, go } = pauseMethod(t.ctx.idempotency, 'claim', 3)
   const sent = [
     ann.call('POST', '/apps', game),
     ann.call('POST', `/apps/${id}/versions`, { prompt }),
@@ -200,33 +206,33 @@ test('account_closed: an account that closes meanwhile starts no build', async (
 
 test('one build of each kind runs at a time', async () => {
   await ann.call('POST', '/apps', game)
-  await refused(t, 409, 'busy', () => ann.call('POST', '/apps', { ...game, prompt: 'a snake' }))
+  await expectError(t, 409, 'busy', () => ann.call('POST', '/apps', { ...game, prompt: 'a snake' }))
   expect((await ann.call('POST', '/apps', { prompt: 'a timer' })).status).toBe(202)
   await t.ctx.jobs.runDue()
   const { id, job } = await built({ prompt: 'a memory game', kind: 'game' })
   expect(job.state).toBe('done')
   await ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' })
-  await refused(t, 409, 'busy', () => ann.call('POST', '/apps', game))
+  await expectError(t, 409, 'busy', () => ann.call('POST', '/apps', game))
 })
 
 test('an app cannot be changed during its first build', async () => {
   const id = (await ann.call('POST', '/apps', game)).text('app.id')
-  await refused(t, 409, 'busy', () =>
+  await expectError(t, 409, 'busy', () =>
     ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' }),
   )
   // The running build could list it afterwards.
-  await refused(t, 409, 'busy', () =>
+  await expectError(t, 409, 'busy', () =>
     ann.call('PATCH', `/apps/${id}`, { title: 'Mine', store: false }),
   )
 })
 
 test("rejects a missing key and another agent's app", async () => {
-  const [ben, id] = [await t.person('ben'), await ann.publish()]
-  await refused(t, 401, 'no_key', () => t.call('POST', '/apps', { body: game }))
-  await refused(t, 401, 'no_key', () =>
+  const [ben, id] = [await t.agent('ben'), await ann.publish()]
+  await expectError(t, 401, 'no_key', () => t.call('POST', '/apps', { body: game }))
+  await expectError(t, 401, 'no_key', () =>
     t.call('POST', `/apps/${id}/versions`, { body: { prompt } }),
   )
-  await refused(t, 404, 'not_found', () => ben.call('POST', `/apps/${id}/versions`, { prompt }))
+  await expectError(t, 404, 'not_found', () => ben.call('POST', `/apps/${id}/versions`, { prompt }))
 })
 
 test('rejects invalid bodies and stores nothing', async () => {
@@ -250,48 +256,48 @@ test('rejects invalid bodies and stores nothing', async () => {
     { ...game, priceRemix: 5 },
     { ...game, title: 'x'.repeat(81) },
   ]) {
-    await refused(t, 400, 'bad_request', () => ann.call('POST', '/apps', body))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', body))
   }
   const id = await ann.publish()
   for (const body of [{}, { prompt, html }, { prompt: '' }, { prompt: 'x'.repeat(8_001) }]) {
-    await refused(t, 400, 'bad_request', () => ann.call('POST', `/apps/${id}/versions`, body))
+    await expectError(t, 400, 'bad_request', () => ann.call('POST', `/apps/${id}/versions`, body))
   }
 })
 
 test('games_off: rejects game builds', async () => {
   await reopen({ GAMES_ON: 'off' })
-  await refused(t, 400, 'games_off', () => ann.call('POST', '/apps', game))
+  await expectError(t, 400, 'games_off', () => ann.call('POST', '/apps', game))
   expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
 })
 
 test('price_above_max, not_enough_credits, daily_cap', async () => {
-  await refused(t, 402, 'price_above_max', () =>
+  await expectError(t, 402, 'price_above_max', () =>
     ann.call('POST', '/apps', { ...game, maxCredits: 1 }),
   )
   expect((await ann.call('POST', '/apps', { ...game, maxCredits: 100 })).status).toBe(202)
   const next = `/apps/${await ann.publish()}/versions`
-  await refused(t, 402, 'price_above_max', () =>
+  await expectError(t, 402, 'price_above_max', () =>
     ann.call('POST', next, { prompt: 'in blue', maxCredits: 1 }),
   )
   await reopen({ MARGIN_PERCENT: '1000' })
-  await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', game))
+  await expectError(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', game))
   await reopen({ DAILY_CAP_CREDITS: '5' })
-  await refused(t, 402, 'daily_cap', () => ann.call('POST', '/apps', game))
+  await expectError(t, 402, 'daily_cap', () => ann.call('POST', '/apps', game))
 })
 
 test('builds_limit: failed builds count', async () => {
   await reopen({ BUILDS_PER_HOUR: '2' })
   await built({ prompt: 'a timer' })
-  t.clock.turn(60_000)
+  t.clock.advance(60_000)
   await built(game)
-  const answer = await refused(t, 429, 'builds_limit', () =>
+  const answer = await expectError(t, 429, 'builds_limit', () =>
     ann.call('POST', '/apps', { prompt: 'a list' }),
   )
   expect(answer.headers.get('retry-after')).toBe(String(59 * 60))
   expect((await ann.call('GET', '/me')).body).toMatchObject({
     limits: { buildsHour: { used: 2, max: 2 } },
   })
-  t.clock.turn(59 * 60_000)
+  t.clock.advance(59 * 60_000)
   expect((await ann.call('POST', '/apps', { prompt: 'a list' })).status).toBe(202)
 })
 
@@ -302,10 +308,10 @@ test('publishes_limit and storage_full: nothing is built', async () => {
   await t.ctx.jobs.runDue()
   const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
   expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'publishes_limit' } })
-  await refused(t, 429, 'publishes_limit', () => ann.call('POST', '/apps', game))
+  await expectError(t, 429, 'publishes_limit', () => ann.call('POST', '/apps', game))
   await reopen({ BYTES_PER_AGENT: '100' })
   await ann.publish({ html: '<p>'.padEnd(100, 'x') })
-  await refused(t, 409, 'storage_full', () => ann.call('POST', '/apps', game))
+  await expectError(t, 409, 'storage_full', () => ann.call('POST', '/apps', game))
 })
 
 test('no_builder: nothing starts', async () => {
@@ -315,10 +321,10 @@ test('no_builder: nothing starts', async () => {
     { DEMO_MODELS: 'off' },
   ] as const) {
     await reopen(settings)
-    await refused(t, 503, 'no_builder', () => ann.call('POST', '/apps', { prompt }))
+    await expectError(t, 503, 'no_builder', () => ann.call('POST', '/apps', { prompt }))
   }
   await reopen({ GAME_BUILDER_MODEL: 'nobody/knows' })
-  await refused(t, 503, 'no_builder', () => ann.call('POST', '/apps', game))
+  await expectError(t, 503, 'no_builder', () => ann.call('POST', '/apps', game))
   expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
 })
 
@@ -340,16 +346,16 @@ test('cancelling a queued build deletes its app and releases the hold', async ()
   expect(ended.status).toBe(200)
   await t.ctx.jobs.runDue()
   expect((await ann.call('GET', `/apps/${begun.text('app.id')}`)).status).toBe(404)
-  expect((await t.visit('GET', `/a/${begun.text('app.id')}`)).status).toBe(404)
+  expect((await t.request('GET', `/a/${begun.text('app.id')}`)).status).toBe(404)
   expect(await creditsOf(ann)).toEqual({ credits: 400, held: 0, builds: 0 })
   expect((await built(game)).job.state).toBe('done')
 })
 
 test('the price includes only assets that can be generated', async () => {
   const priceWith = async (PAINTER_MODEL: string): Promise<number> => {
-    const ctx = await openTestHouse({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
+    const ctx = await startTestServer({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
     const request = { prompt: 'a harbour', dryRun: true }
-    const dry = await (await ctx.person('ann')).call('POST', '/apps', request)
+    const dry = await (await ctx.agent('ann')).call('POST', '/apps', request)
     await ctx.close()
     return Number(Object(dry.body).price)
   }
@@ -370,7 +376,7 @@ test('paused: rejects builds, icons and assets', async () => {
   ] as const
   await pauseAgent(t.ctx, ann.handle, true)
   for (const [method, path, body] of calls) {
-    await refused(t, 403, 'paused', () => ann.call(method, path, body))
+    await expectError(t, 403, 'paused', () => ann.call(method, path, body))
   }
   // Free operations stay allowed.
   await ann.call('PATCH', `/apps/${id}`, { store: true })

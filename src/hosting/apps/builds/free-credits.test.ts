@@ -4,28 +4,32 @@ import { fromCredits, toCredits } from '../../../core/money.ts'
 import { day } from '../../../core/time.ts'
 import { balanceOf, grantTo } from '../../../ledger/ledger.ts'
 import { freeDays } from '../../../ledger/tables.ts'
-import { refused } from '../../../testing/refused.ts'
-import { runsAgain } from '../../../testing/run-again.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { countRetries } from '../../../testing/count-retries.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 
 setDefaultTimeout(60_000)
 const list = { prompt: 'a packing list with tent, boots and a map' }
 
-let t: TestHouse
+let t: TestServer
 let price = 0
 /** Opens a server whose free budget covers one and a half builds a day. */
 beforeEach(async () => {
-  const first = await openTestHouse()
-  const dry = await (await first.person('ann')).call('POST', '/apps', { ...list, dryRun: true })
+  const first = await startTestServer()
+  const dry = await (await first.agent('ann')).call('POST', '/apps', { ...list, dryRun: true })
   price = Number(Object(dry.body).price)
   await first.close()
   const usd = ((price * 1.5) / 1_000).toFixed(6)
-  t = await openTestHouse({ FREE_SPEND_PER_DAY_USD: usd })
+  t = await startTestServer({ FREE_SPEND_PER_DAY_USD: usd })
 })
 afterEach(() => t.close())
 
-const build = (who: Person) => who.call('POST', '/apps', list)
-const jobOf = async (who: Person, id: string) =>
+const build = (who: TestAgent) => who.call('POST', '/apps', list)
+const jobOf = async (who: TestAgent, id: string) =>
   Object((await who.call('GET', `/jobs/${id}`)).body).job
 async function counted(): Promise<number> {
   const rows = await t.ctx.db.read.select().from(freeDays)
@@ -33,10 +37,10 @@ async function counted(): Promise<number> {
 }
 
 test('reserves the daily free budget, then counts the actual charge', async () => {
-  const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+  const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
   const first = await build(ann)
   expect([first.status, await counted()]).toEqual([202, price])
-  const no = await refused(t, 503, 'no_builder', () => build(ben))
+  const no = await expectError(t, 503, 'no_builder', () => build(ben))
   expect(no.text('error')).toMatch(
     /budget of free credits is used up.*00:00 UTC.*Nothing was charged/,
   )
@@ -47,19 +51,19 @@ test('reserves the daily free budget, then counts the actual charge', async () =
 })
 
 test('a failed build returns its budget, and each day starts at 0', async () => {
-  const ann = await t.person('ann')
+  const ann = await t.agent('ann')
   const first = await build(ann)
   expect((await ann.call('DELETE', `/jobs/${first.text('job.id')}`)).status).toBe(200)
   expect(await counted()).toBe(0)
   await build(ann)
-  const ben = await t.person('ben')
-  await refused(t, 503, 'no_builder', () => build(ben))
-  t.clock.turn(day)
+  const ben = await t.agent('ben')
+  await expectError(t, 503, 'no_builder', () => build(ben))
+  t.clock.advance(day)
   expect((await build(ben)).status).toBe(202)
 })
 
 test('purchased credits are not counted', async () => {
-  const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+  const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
   await build(ann)
   const key = await t.ctx.keys.find(ben.key)
   const owner = { kind: 'agent', owner: key?.owner ?? '' } as const
@@ -75,16 +79,16 @@ test('purchased credits are not counted', async () => {
 })
 
 test('a budget of 0 rejects free credits', async () => {
-  const ann = await t.person('ann')
+  const ann = await t.agent('ann')
   Object.assign(t.ctx.config, { freeSpendPerDayUsd: 0n })
-  await refused(t, 503, 'no_builder', () => build(ann))
+  await expectError(t, 503, 'no_builder', () => build(ann))
 })
 
 test('starting and ending builds take locks in the same order', async () => {
-  const h = await openTestHouse({ BUILDS_PER_HOUR: '0' })
-  const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.person(name)))
-  const again = runsAgain(h.ctx)
-  const begin = (ann: Person) => ann.call('POST', '/apps', { prompt: 'a lamp' })
+  const h = await startTestServer({ BUILDS_PER_HOUR: '0' })
+  const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.agent(name)))
+  const again = countRetries(h.ctx)
+  const begin = (ann: TestAgent) => ann.call('POST', '/apps', { prompt: 'a lamp' })
   for (let round = 0; round < 8; round += 1) {
     await Promise.all(
       all.map(async (ann) => {

@@ -2,19 +2,23 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 
 import { fromCredits } from '../../../core/money.ts'
 import { balanceOf } from '../../../ledger/ledger.ts'
-import { holdUp } from '../../../testing/held-up.ts'
-import { refused } from '../../../testing/refused.ts'
-import { runsAgain } from '../../../testing/run-again.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { countRetries } from '../../../testing/count-retries.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../../testing/pause-method.ts'
 import { quarantine, takeDown } from '../../moderation/moderation.ts'
 
 setDefaultTimeout(60_000)
-let t: TestHouse
-let ann: Person
+let t: TestServer
+let ann: TestAgent
 let app: string
-async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
-  t = await openTestHouse(settings)
-  ann = await t.person('ann')
+async function open(settings: Parameters<typeof startTestServer>[0] = {}): Promise<void> {
+  t = await startTestServer(settings)
+  ann = await t.agent('ann')
   app = await ann.publish()
 }
 beforeEach(() => open())
@@ -31,7 +35,7 @@ async function picture(width = 800, height = 500): Promise<Uint8Array> {
   return (await t.ctx.generators.generate(request)).bytes
 }
 
-async function creditsOf(person: Person) {
+async function creditsOf(person: TestAgent) {
   const key = await t.ctx.keys.find(person.key)
   const { balance, held } = await balanceOf(t.ctx, { kind: 'agent', owner: key?.owner ?? '' })
   return { balance, held }
@@ -46,7 +50,7 @@ test('an image of any size becomes a square icon of 512 pixels', async () => {
   ] as const) {
     const { status, body, text } = await put({ image: dataUrl(image, type) })
     expect([status, body]).toEqual([200, { icon: expect.stringContaining(`/icons/${app}-`) }])
-    const shown = await t.visit('GET', new URL(text('icon')).pathname)
+    const shown = await t.request('GET', new URL(text('icon')).pathname)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/png'])
     const { width, height, format } = await new Bun.Image(shown.bytes).metadata()
     expect({ width, height, format }).toEqual({ width: 512, height: 512, format: 'png' })
@@ -69,7 +73,7 @@ test('a removed icon is replaced by the shelf glyph', async () => {
   const icon = (await put({ image: dataUrl(await picture()) })).text('icon')
   expect((await ann.call('DELETE', path())).body).toEqual({ icon: null })
   expect((await ann.call('GET', `/apps/${app}`)).body).toMatchObject({ app: { icon: null } })
-  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
+  expect((await t.request('GET', new URL(icon).pathname)).status).toBe(404)
 })
 
 test('a generated icon is charged; the first of a listed app is free', async () => {
@@ -85,12 +89,12 @@ test('a generated icon is charged; the first of a listed app is free', async () 
 
 test('busy: concurrent requests generate one icon', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
-  const { begun, go } = holdUp(t.ctx.generators, 'generate')
+  const { begun, go } = pauseMethod(t.ctx.generators, 'generate')
   const first = put({ make: true })
   await begun
   const problem = 'Another icon of this app is still running. Try again when it has finished.'
   for (let attempt = 0; attempt < 2; attempt += 1) {
-    const { body } = await refused(t, 409, 'busy', () => put({ make: true }))
+    const { body } = await expectError(t, 409, 'busy', () => put({ make: true }))
     expect(body).toMatchObject({ error: problem })
   }
   go()
@@ -107,12 +111,12 @@ test('the same Idempotency-Key generates and charges once', async () => {
   expect([first.status, first.body]).toEqual([again.status, again.body])
   expect(first.body).toMatchObject({ credits: 5, free: false })
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
-  await refused(t, 409, 'ref_conflict', () => make('a dog'))
+  await expectError(t, 409, 'ref_conflict', () => make('a dog'))
   const both = { 'idempotency-key': 'monday-0002' }
-  const { begun, go } = holdUp(t.ctx.generators, 'generate')
+  const { begun, go } = pauseMethod(t.ctx.generators, 'generate')
   const twin = ann.call('PUT', path(), { make: true }, both)
   await begun
-  await refused(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))
+  await expectError(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))
   go()
   expect((await twin).status).toBe(200)
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
@@ -121,7 +125,7 @@ test('the same Idempotency-Key generates and charges once', async () => {
 test('deleting the app during generation charges nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
-  const { begun, go } = holdUp(t.ctx.generators, 'generate')
+  const { begun, go } = pauseMethod(t.ctx.generators, 'generate')
   const making = put({ make: true })
   await begun
   await ann.call('DELETE', `/apps/${app}`)
@@ -147,11 +151,11 @@ test('rejects invalid, oversized, decompression-bomb and blank images', async ()
     { image: 'data:image/png;base64,***' },
     { image: dataUrl(whole.subarray(0, 40)) },
   ])
-    await refused(t, 400, 'bad_request', () => put(body))
+    await expectError(t, 400, 'bad_request', () => put(body))
   const heavy = dataUrl(new Uint8Array(6 * 1_048_576 + 1))
-  await refused(t, 413, 'too_big', () => put({ image: heavy }))
+  await expectError(t, 413, 'too_big', () => put({ image: heavy }))
   for (const bad of [bomb(), await blank(), await picture(900, 100)])
-    await refused(t, 422, 'bad_picture', () => put({ image: dataUrl(bad) }))
+    await expectError(t, 422, 'bad_picture', () => put({ image: dataUrl(bad) }))
 })
 
 /** Header of a PNG of 30,000 x 30,000 pixels without data. */
@@ -186,27 +190,27 @@ const onePixel = new Uint8Array(
 )
 
 test('no_icon_model, no key, someone else’s app, one that was taken down, no credits', async () => {
-  const ben = await t.person('ben')
+  const ben = await t.agent('ben')
   for (const [method, body] of [
     ['PUT', { make: true }],
     ['DELETE', undefined],
   ] as const) {
-    await refused(t, 401, 'no_key', () => t.call(method, path(), { body }))
-    await refused(t, 404, 'not_found', () => ben.call(method, path(), body))
+    await expectError(t, 401, 'no_key', () => t.call(method, path(), { body }))
+    await expectError(t, 404, 'not_found', () => ben.call(method, path(), body))
   }
   const icon = (await put({ make: true })).text('icon')
   await quarantine(t.ctx, app, 'reported')
-  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
+  expect((await t.request('GET', new URL(icon).pathname)).status).toBe(404)
   await takeDown(t.ctx, app, 'phishing')
-  await refused(t, 410, 'taken_down', () => put({ make: true }))
-  await refused(t, 410, 'taken_down', () => ann.call('DELETE', path()))
-  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(410)
+  await expectError(t, 410, 'taken_down', () => put({ make: true }))
+  await expectError(t, 410, 'taken_down', () => ann.call('DELETE', path()))
+  expect((await t.request('GET', new URL(icon).pathname)).status).toBe(410)
   await t.close()
   await open({ EMBEDDED_MAKERS: 'off' })
-  await refused(t, 503, 'no_picture', () => put({ make: true }))
+  await expectError(t, 503, 'no_picture', () => put({ make: true }))
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '500' })
-  await refused(t, 402, 'not_enough_credits', () => put({ make: true }))
+  await expectError(t, 402, 'not_enough_credits', () => put({ make: true }))
 })
 
 test('paying for an icon and buying the app take locks in the same order', async () => {
@@ -215,9 +219,9 @@ test('paying for an icon and buying the app take locks in the same order', async
   const terms = { store: true, remix: 'price', priceRemix: 1 }
   await ann.call('PATCH', `/apps/${app}`, terms)
   await put({ make: true })
-  const again = runsAgain(t.ctx)
+  const again = countRetries(t.ctx)
   for (const name of ['ben', 'cyd', 'dan', 'eve']) {
-    const buyer = await t.person(name)
+    const buyer = await t.agent(name)
     let painting = true
     const painted = put({ make: true }).finally(() => (painting = false))
     while (painting) {

@@ -3,27 +3,27 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 
 import { doctor } from '../../../ledger/doctor.ts'
-import { holdUp } from '../../../testing/held-up.ts'
-import { refused } from '../../../testing/refused.ts'
+import { expectError } from '../../../testing/expect-error.ts'
 import {
-  type Answer,
-  openTestHouse,
-  type Person,
-  type TestHouse,
-} from '../../../testing/test-server.ts'
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../../testing/pause-method.ts'
 import { pauseAgent } from '../../agents/spending.ts'
 import { takeDown } from '../../moderation/moderation.ts'
 import { apps } from '../tables.ts'
 
-let ctx: TestHouse
-let ann: Person
-let ben: Person
+let ctx: TestServer
+let ann: TestAgent
+let ben: TestAgent
 
-async function open(settings: Parameters<typeof openTestHouse>[0] = {}) {
+async function open(settings: Parameters<typeof startTestServer>[0] = {}) {
   await ctx?.close()
-  ctx = await openTestHouse(settings)
-  ann = await ctx.person('ann')
-  ben = await ctx.person('ben')
+  ctx = await startTestServer(settings)
+  ann = await ctx.agent('ann')
+  ben = await ctx.agent('ben')
 }
 
 beforeEach(() => open())
@@ -36,10 +36,10 @@ const html = '<!doctype html><title>Boat</title><p>hello</p>'
 const priced = { html, store: true, remix: 'price', priceRemix: 51 }
 const nobody = 'A'.repeat(12)
 
-const remix = (person: Person, id: string, body?: object): Promise<Answer> =>
+const remix = (person: TestAgent, id: string, body?: object): Promise<TestResponse> =>
   person.call('POST', `/apps/${id}/remix`, body)
 
-async function creditsOf(person: Person): Promise<number> {
+async function creditsOf(person: TestAgent): Promise<number> {
   const { body } = await person.call('GET', '/me')
   return Number(Reflect.get(Object(body), 'credits'))
 }
@@ -75,7 +75,7 @@ describe('a remix', () => {
     expect((await ben.call('GET', `/apps/${copy}/versions`)).body).toMatchObject({
       versions: [{ version: 1, via: 'remix' }],
     })
-    expect((await ctx.visit('GET', `/a/${copy}/data`)).body).toBe(html)
+    expect((await ctx.request('GET', `/a/${copy}/data`)).body).toBe(html)
     expect(await creditsOf(ben)).toBe(400)
   })
 
@@ -98,7 +98,7 @@ describe('a remix', () => {
   })
 
   test('credits every ancestor of a chain, deleted ones too', async () => {
-    const cy = await ctx.person('cyd')
+    const cy = await ctx.agent('cyd')
     const root = await ann.publish({ title: 'Root', store: true })
     const second = (await remix(ben, root)).text('app.id')
     await ben.call('PATCH', `/apps/${second}`, { title: 'Second', store: true })
@@ -164,13 +164,13 @@ describe('the same ref', () => {
   test('buys once and repeats the response', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
-    const before = await ctx.kept()
+    const before = await ctx.snapshot()
     const again = await remix(ben, id, { ref: 'remix-0001' })
     const header = { 'idempotency-key': 'remix-0001' }
     const byHeader = await ben.call('POST', `/apps/${id}/remix`, undefined, header)
     expect([again.status, again.body]).toEqual([201, first.body])
     expect(byHeader.body).toEqual(first.body)
-    expect(await ctx.kept()).toEqual(before)
+    expect(await ctx.snapshot()).toEqual(before)
     expect(await creditsOf(ben)).toBe(349)
   })
 
@@ -178,7 +178,7 @@ describe('the same ref', () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
     await takeDown(ctx.ctx, first.text('app.id'), 'spam')
-    await refused(ctx, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
+    await expectError(ctx, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
   })
 
   test('with another body or app is ref_conflict', async () => {
@@ -190,18 +190,18 @@ describe('the same ref', () => {
       [other, { ref: 'remix-0001' }],
     ]
     for (const [item, body] of bodies) {
-      await refused(ctx, 409, 'ref_conflict', () => remix(ben, item, body))
+      await expectError(ctx, 409, 'ref_conflict', () => remix(ben, item, body))
     }
-    await refused(ctx, 409, 'ref_conflict', () =>
+    await expectError(ctx, 409, 'ref_conflict', () =>
       ben.call('POST', '/apps', { html, ref: 'remix-0001' }),
     )
-    const cy = await ctx.person('cyd')
+    const cy = await ctx.agent('cyd')
     expect((await remix(cy, id, { ref: 'remix-0001' })).status).toBe(201)
   })
 
   test('buys once when sent concurrently', async () => {
     const id = await ann.publish(priced)
-    const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
+    const { begun, go } = pauseMethod(ctx.ctx.inspector, 'inspect')
     const first = remix(ben, id, { ref: 'remix-0001' })
     await begun
     const twins = Array.from({ length: 20 }, () => remix(ben, id, { ref: 'remix-0001' }))
@@ -226,7 +226,7 @@ test('100 concurrent remixes with credits for two buy two', async () => {
 describe('during the scan the original may', () => {
   /** Runs a remix and calls `change` during its scan. */
   async function remixWhile(id: string, happens: () => Promise<unknown>, body?: object) {
-    const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
+    const { begun, go } = pauseMethod(ctx.ctx.inspector, 'inspect')
     const response = remix(ben, id, body)
     await begun
     await happens()
@@ -261,7 +261,7 @@ describe('during the scan the original may', () => {
 describe('a remix is rejected', () => {
   test('without a key and with an invalid body', async () => {
     const id = await ann.publish(priced)
-    await refused(ctx, 401, 'no_key', () => ctx.call('POST', `/apps/${id}/remix`))
+    await expectError(ctx, 401, 'no_key', () => ctx.call('POST', `/apps/${id}/remix`))
     const bad = [
       { maxCredits: -1 },
       { maxCredits: 100_001 },
@@ -277,7 +277,7 @@ describe('a remix is rejected', () => {
       ['x'],
     ]
     for (const body of bad) {
-      await refused(ctx, 400, 'bad_request', () => remix(ben, id, body))
+      await expectError(ctx, 400, 'bad_request', () => remix(ben, id, body))
     }
   })
 
@@ -287,42 +287,42 @@ describe('a remix is rejected', () => {
     await ann.call('DELETE', `/apps/${deleted}`)
     const none = await remix(ben, nobody)
     for (const id of [nobody, hidden, deleted, 'x', "1'or'1'='1"]) {
-      const { body } = await refused(ctx, 404, 'not_found', () => remix(ben, id))
+      const { body } = await expectError(ctx, 404, 'not_found', () => remix(ben, id))
       expect(body).toEqual(none.body)
     }
     const down = await ann.publish({ ...priced, html: `${html}!` })
     await takeDown(ctx.ctx, down, 'spam')
-    await refused(ctx, 410, 'taken_down', () => remix(ben, down))
-    await refused(ctx, 410, 'taken_down', () => remix(ann, down))
+    await expectError(ctx, 410, 'taken_down', () => remix(ben, down))
+    await expectError(ctx, 410, 'taken_down', () => remix(ann, down))
   })
 
   test('no_remix: remixes or prices are off', async () => {
     const off = await ann.publish({ html, store: true, remix: 'off' })
-    await refused(ctx, 403, 'no_remix', () => remix(ben, off))
+    await expectError(ctx, 403, 'no_remix', () => remix(ben, off))
     const id = await ann.publish(priced)
     ctx.ctx.config.pricesOn = false
-    await refused(ctx, 403, 'no_remix', () => remix(ben, id))
-    await refused(ctx, 403, 'no_remix', () => ctx.call('GET', `/explore/${id}/source`))
+    await expectError(ctx, 403, 'no_remix', () => remix(ben, id))
+    await expectError(ctx, 403, 'no_remix', () => ctx.call('GET', `/explore/${id}/source`))
   })
 
   test('price_above_max, not_enough_credits, daily_cap', async () => {
     const id = await ann.publish(priced)
-    const { body } = await refused(ctx, 402, 'price_above_max', () =>
+    const { body } = await expectError(ctx, 402, 'price_above_max', () =>
       remix(ben, id, { maxCredits: 50 }),
     )
     expect(JSON.stringify(body)).toContain('costs 51 credits')
     const dear = await ann.publish({ ...priced, priceRemix: 401 })
-    await refused(ctx, 402, 'not_enough_credits', () => remix(ben, dear))
+    await expectError(ctx, 402, 'not_enough_credits', () => remix(ben, dear))
     await open({ DAILY_CAP_CREDITS: '50' })
     const capped = await ann.publish(priced)
-    await refused(ctx, 402, 'daily_cap', () => remix(ben, capped))
+    await expectError(ctx, 402, 'daily_cap', () => remix(ben, capped))
   })
 
   test('paused: buys nothing and may copy free apps', async () => {
     const id = await ann.publish(priced)
     const free = await ann.publish({ html, store: true })
     expect(await pauseAgent(ctx.ctx, ben.handle, true)).toBe(true)
-    await refused(ctx, 403, 'paused', () => remix(ben, id))
+    await expectError(ctx, 403, 'paused', () => remix(ben, id))
     expect((await remix(ben, free)).status).toBe(201)
     await pauseAgent(ctx.ctx, ben.handle, false)
     expect((await remix(ben, id)).status).toBe(201)
@@ -331,29 +331,29 @@ describe('a remix is rejected', () => {
   test('busy: an own app without a version', async () => {
     const id = await ann.publish({ html })
     await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
-    await refused(ctx, 409, 'busy', () => remix(ann, id))
+    await expectError(ctx, 409, 'busy', () => remix(ann, id))
     await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 1 }).where(eq(apps.id, id)))
   })
 
   test('games_off, publishes_limit, storage_full', async () => {
     const game = await ann.publish({ ...priced, kind: 'game' })
     ctx.ctx.config.gamesOn = false
-    await refused(ctx, 400, 'games_off', () => remix(ben, game))
+    await expectError(ctx, 400, 'games_off', () => remix(ben, game))
     await open({ PUBLISHES_PER_HOUR: '1', BYTES_PER_AGENT: '100' })
     const id = await ann.publish(priced)
     expect((await remix(ben, id)).status).toBe(201)
-    await refused(ctx, 429, 'publishes_limit', () => remix(ben, id))
+    await expectError(ctx, 429, 'publishes_limit', () => remix(ben, id))
     ctx.ctx.config.publishesPerHour = 0
     expect((await remix(ben, id)).status).toBe(201)
-    await refused(ctx, 409, 'storage_full', () => remix(ben, id))
+    await expectError(ctx, 409, 'storage_full', () => remix(ben, id))
   })
 
   test('blocked_by_scan: a page that newer rules block', async () => {
     const id = await ann.publish(priced)
-    const cy = await ctx.person('cyd')
+    const cy = await ctx.agent('cyd')
     const same = await cy.publish({ html })
     await takeDown(ctx.ctx, same, 'spam')
-    const { body } = await refused(ctx, 422, 'blocked_by_scan', () => remix(ben, id))
+    const { body } = await expectError(ctx, 422, 'blocked_by_scan', () => remix(ben, id))
     expect(body).toMatchObject({ reasons: [expect.stringContaining('known.bad')] })
   })
 })
@@ -370,18 +370,18 @@ describe('the source', () => {
       assets: [{ name: 'level.json' }],
     })
     const look = new URL(open.text('assets.0.url'))
-    expect((await ctx.visit('GET', `${look.pathname}${look.search}`)).body).toEqual([1, 2, 3])
+    expect((await ctx.request('GET', `${look.pathname}${look.search}`)).body).toEqual([1, 2, 3])
 
     const id = await ann.publish(priced)
     const path = `/explore/${id}/source`
-    await refused(ctx, 402, 'price_above_max', () => ctx.call('GET', path))
-    await refused(ctx, 402, 'price_above_max', () => ben.call('GET', path))
-    await refused(ctx, 401, 'bad_key', () => ctx.call('GET', path, { key: 'ak_nonsense' }))
+    await expectError(ctx, 402, 'price_above_max', () => ctx.call('GET', path))
+    await expectError(ctx, 402, 'price_above_max', () => ben.call('GET', path))
+    await expectError(ctx, 401, 'bad_key', () => ctx.call('GET', path, { key: 'ak_nonsense' }))
     expect((await ann.call('GET', path)).status).toBe(200)
     await remix(ben, id)
     expect((await ben.call('GET', path)).body).toMatchObject({ html })
     await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })
-    await refused(ctx, 403, 'no_remix', () => ctx.call('GET', path))
+    await expectError(ctx, 403, 'no_remix', () => ctx.call('GET', path))
     expect((await ben.call('GET', path)).status).toBe(200)
   })
 
@@ -392,7 +392,7 @@ describe('the source', () => {
     await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 9 })
     expect((await ben.call('GET', path)).body).toMatchObject({ version: 1 })
     await ann.call('POST', `/apps/${id}/versions`, { html: `${html}<p>more` })
-    await refused(ctx, 402, 'price_above_max', () => ben.call('GET', path))
+    await expectError(ctx, 402, 'price_above_max', () => ben.call('GET', path))
     await remix(ben, id)
     expect((await ben.call('GET', path)).body).toMatchObject({ version: 2 })
   })

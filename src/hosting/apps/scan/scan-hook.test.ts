@@ -2,15 +2,19 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { sha256 } from '../../../core/ids.ts'
 import { runCommand } from '../../../operator/control.ts'
-import { refused } from '../../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 
 const html = '<!doctype html><title>Böats</title><p>hello</p>'
 const phish =
   '<!doctype html><title>Sign in</title><form action="https://evil.test/x"><input type="password" name="p"></form>'
 
-let t: TestHouse
-let ann: Person
+let t: TestServer
+let ann: TestAgent
 /** Next reply of the hook, and the requests that it received. */
 let answer: () => Response | Promise<Response>
 let received: { method: string; type: string | null; hash: string | null; page: string }[]
@@ -29,8 +33,8 @@ beforeEach(async () => {
       return answer()
     },
   })
-  t = await openTestHouse({ SCAN_HOOK_URL: `http://127.0.0.1:${hook.port}/look` })
-  ann = await t.person('ann')
+  t = await startTestServer({ SCAN_HOOK_URL: `http://127.0.0.1:${hook.port}/look` })
+  ann = await t.agent('ann')
 })
 afterEach(async () => {
   await hook.stop(true)
@@ -51,12 +55,14 @@ test('a block verdict rejects apps, versions and dry runs', async () => {
   const id = await ann.publish()
   answer = () =>
     Response.json({ verdict: 'block', reasons: ['a known\u0000 scam', 'x'.repeat(999)] })
-  const no = await refused(t, 422, 'blocked_by_scan', () => publish())
+  const no = await expectError(t, 422, 'blocked_by_scan', () => publish())
   const [first, second, ...more] = Object(no.body).reasons
   expect(first).toMatch(/^line 1: outside\.block: .*operator.* \(a known scam\)$/)
   expect([second.length < 500, more]).toEqual([true, []])
-  await refused(t, 422, 'blocked_by_scan', () => publish({ dryRun: true }))
-  await refused(t, 422, 'blocked_by_scan', () => ann.call('POST', `/apps/${id}/versions`, { html }))
+  await expectError(t, 422, 'blocked_by_scan', () => publish({ dryRun: true }))
+  await expectError(t, 422, 'blocked_by_scan', () =>
+    ann.call('POST', `/apps/${id}/versions`, { html }),
+  )
 })
 
 test('a warn verdict hosts the page off Explore', async () => {
@@ -89,7 +95,7 @@ const odd: [string, () => Response][] = [
 ]
 test.each(odd)('%s is try_again and stores nothing', async (_, reply) => {
   answer = reply
-  await refused(t, 503, 'try_again', () => publish())
+  await expectError(t, 503, 'try_again', () => publish())
   expect(received).toHaveLength(1)
   expect(t.lines.map(({ event }) => event)).toContain('scan.hook')
 })
@@ -97,10 +103,10 @@ test.each(odd)('%s is try_again and stores nothing', async (_, reply) => {
 test('an unreachable hook is try_again for all operations', async () => {
   const id = await ann.publish()
   await hook.stop(true)
-  await refused(t, 503, 'try_again', () => publish())
-  await refused(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/versions`, { html }))
-  await refused(t, 503, 'try_again', () => ann.call('PATCH', `/apps/${id}`, { store: true }))
-  await refused(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/rescan`))
+  await expectError(t, 503, 'try_again', () => publish())
+  await expectError(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/versions`, { html }))
+  await expectError(t, 503, 'try_again', () => ann.call('PATCH', `/apps/${id}`, { store: true }))
+  await expectError(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/rescan`))
 })
 
 test('posts icons and shows them after a clean verdict', async () => {
@@ -108,20 +114,20 @@ test('posts icons and shows them after a clean verdict', async () => {
   const put = (body: object) => ann.call('PUT', `/apps/${id}/icon`, body)
   received = []
   const icon = await put({ make: true })
-  const { bytes } = await t.visit('GET', new URL(icon.text('icon')).pathname)
+  const { bytes } = await t.request('GET', new URL(icon.text('icon')).pathname)
   expect(received).toMatchObject([{ method: 'POST', type: 'image/png', hash: sha256(bytes) }])
   const own = { image: `data:image/png;base64,${bytes.toBase64()}` }
   for (const verdict of ['warn', 'block']) {
     answer = () => Response.json({ verdict })
-    const no = await refused(t, 422, 'bad_picture', () => put(own))
+    const no = await expectError(t, 422, 'bad_picture', () => put(own))
     expect(no.text('error')).toContain("the operator's own safety check blocked it")
   }
   await hook.stop(true)
-  await refused(t, 503, 'try_again', () => put(own))
+  await expectError(t, 503, 'try_again', () => put(own))
 })
 
 test('pages that our rules block are not posted', async () => {
-  await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
+  await expectError(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
   expect(received).toEqual([])
 })
 
@@ -143,5 +149,5 @@ test('a verdict does not apply to a version published meanwhile', async () => {
     return Response.json({ verdict: 'block', reasons: ['scam'] })
   }
   expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'clean' })
-  expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect((await t.request('GET', `/a/${id}`)).status).toBe(200)
 })

@@ -5,21 +5,25 @@ import { eq } from 'drizzle-orm'
 import { sha256 } from '../../../core/ids.ts'
 import { minute } from '../../../core/time.ts'
 import { runCommand } from '../../../operator/control.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 import { listAudit } from '../../audit/audit.ts'
 import { apps, versions } from '../tables.ts'
 import { rescanOutdated } from './scans.ts'
 
-let h: TestHouse
-let ann: Person
+let h: TestServer
+let ann: TestAgent
 
 const html = '<!doctype html><title>Boats</title><p>hello</p>'
 const redirect = `${html}<meta http-equiv="refresh" content="0;url=https://elsewhere.test/">`
 const phish = `${html}<form action="https://evil.test/x"><input type="password" name="p"></form>`
 
 beforeEach(async () => {
-  h = await openTestHouse()
-  ann = await h.person('ann')
+  h = await startTestServer()
+  ann = await h.agent('ann')
 })
 afterEach(() => h.close())
 
@@ -47,7 +51,7 @@ test('returns the stored and the current scan of the newest page', async () => {
   }
   const at = '2026-05-04T12:00:00.000Z'
   expect(await scanOf(id)).toEqual({ verdict: 'warn', at, findings: [finding] })
-  h.clock.turn(minute)
+  h.clock.advance(minute)
   expect(await scanOf(id)).toMatchObject({ at })
   const again = await ann.call('POST', `/apps/${id}/rescan`)
   expect(again.status).toBe(200)
@@ -70,13 +74,13 @@ test('newer rules quarantine an app until it is fixed', async () => {
   expect(await scanOf(id)).toMatchObject({ verdict: 'block' })
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
   expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'block' })
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
 
   const mended = html.replace('hello', 'mended')
   expect((await ann.call('POST', `/apps/${id}/versions`, { html: mended })).status).toBe(201)
   expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'clean' })
-  h.clock.turn(1_000)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  h.clock.advance(1_000)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [{ id, version: 2 }] })
 })
 
@@ -84,7 +88,7 @@ test('a fixed page does not end a manual quarantine', async () => {
   const id = await ann.publish({ html })
   await runCommand(h.ctx, { command: 'admin', words: ['hold', id, 'a', 'look'] })
   expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'clean' })
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
 })
 
 test('newer rules delist an app; its link works', async () => {
@@ -92,7 +96,7 @@ test('newer rules delist an app; its link works', async () => {
   await swap(id, redirect)
   await rescanOutdated(h.ctx)
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { listed: 'off' } })
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
 })
 
 test('newer text rules delist an app', async () => {
@@ -110,17 +114,17 @@ test('newer text rules delist an app', async () => {
 test('each rules version scans a page once, a bounded number per round', async () => {
   await Promise.all(['a', 'b', 'c'].map((name) => ann.publish({ html: `<title>${name}</title>` })))
   await h.ctx.db.tx((db) => db.update(apps).set({ rules: 0 }))
-  const before = await h.kept()
+  const before = await h.snapshot()
   await rescanOutdated(h.ctx)
-  const after = await h.kept()
+  const after = await h.snapshot()
   expect(after).not.toEqual(before)
-  h.clock.turn(minute)
+  h.clock.advance(minute)
   await rescanOutdated(h.ctx)
-  expect(await h.kept()).toEqual(after)
+  expect(await h.snapshot()).toEqual(after)
 })
 
 test('a takedown and a block quarantine every app with the same page', async () => {
-  const ben = await h.person('ben')
+  const ben = await h.agent('ben')
   const [first, twin] = [await ann.publish({ html }), await ben.publish({ html, store: true })]
   const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
   await admin('takedown', first, 'phishing')
@@ -133,14 +137,14 @@ test('a takedown and a block quarantine every app with the same page', async () 
   expect((await admin('block', sha256(page), 'scam')).ok).toBe(true)
   expect((await admin('block', sha256(page), 'scam')).ok).toBe(false)
   await rescanOutdated(h.ctx)
-  expect((await h.visit('GET', `/a/${third}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${third}`)).status).toBe(403)
   expect((await ann.call('POST', '/apps', { html: page })).code).toBe('blocked_by_scan')
   expect((await admin('unblock', sha256(page))).ok).toBe(true)
   expect((await admin('restore', first)).ok).toBe(true)
   await rescanOutdated(h.ctx)
-  h.clock.turn(1_000)
+  h.clock.advance(1_000)
   for (const id of [first, twin, third]) {
-    expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+    expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
   }
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [{ id: twin }] })
   expect((await ben.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
@@ -154,8 +158,8 @@ test('restoring an app with a blocked page quarantines it', async () => {
   await runCommand(h.ctx, { command: 'admin', words: ['block', sha256(html), 'phishing'] })
   for (const app of [id, fine])
     expect((await ann.call('POST', `/apps/${app}/restore`)).status).toBe(200)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
-  expect((await h.visit('GET', `/a/${fine}`)).status).toBe(200)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${fine}`)).status).toBe(200)
   const why = 'the safety check found known.bad'
   expect(await listAudit(h.ctx, 9, id)).toMatchObject([{ by: 'scan', did: 'hold', why }])
   expect((await ann.call('GET', '/me/notes?kind=report.opened')).body).toMatchObject({
@@ -163,8 +167,8 @@ test('restoring an app with a blocked page quarantines it', async () => {
   })
   await runCommand(h.ctx, { command: 'admin', words: ['unblock', sha256(html), 'a mistake'] })
   await rescanOutdated(h.ctx)
-  h.clock.turn(1_000)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  h.clock.advance(1_000)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
 })
 
 test('reinstating an app with a blocked page quarantines it', async () => {
@@ -175,13 +179,13 @@ test('reinstating an app with a blocked page quarantines it', async () => {
   await rescanOutdated(h.ctx)
   const still = 'stays quarantined: the safety check found known.bad.'
   expect((await admin('restore', first)).text).toBe(`${first} ${still}`)
-  h.clock.turn(1_000)
-  expect((await h.visit('GET', `/a/${first}`)).status).toBe(403)
+  h.clock.advance(1_000)
+  expect((await h.request('GET', `/a/${first}`)).status).toBe(403)
   expect((await ann.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
     notes: [{ item: first, text: expect.stringContaining(still) }],
   })
   await rescanOutdated(h.ctx)
-  expect((await h.visit('GET', `/a/${twin}`)).status).toBe(403)
+  expect((await h.request('GET', `/a/${twin}`)).status).toBe(403)
 })
 
 test('releasing an app with a newly blocked page quarantines it', async () => {
@@ -192,11 +196,11 @@ test('releasing an app with a newly blocked page quarantines it', async () => {
   await rescanOutdated(h.ctx)
   await admin('release', id)
   await rescanOutdated(h.ctx)
-  h.clock.turn(1_000)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+  h.clock.advance(1_000)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
   // A manual release accepts the findings.
   expect((await admin('release', id)).text).toBe(`${id} is released from quarantine.`)
   await rescanOutdated(h.ctx)
-  h.clock.turn(1_000)
-  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  h.clock.advance(1_000)
+  expect((await h.request('GET', `/a/${id}`)).status).toBe(200)
 })

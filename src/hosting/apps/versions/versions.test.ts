@@ -4,8 +4,8 @@ import { unzipSync } from 'fflate'
 
 import { hour } from '../../../core/time.ts'
 import { versionsPerAppMax } from '../../../limits.ts'
-import { holdUp } from '../../../testing/held-up.ts'
-import { openTestHouse } from '../../../testing/test-server.ts'
+import { startTestServer } from '../../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../../testing/pause-method.ts'
 import { apps } from '../tables.ts'
 
 const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
@@ -15,8 +15,8 @@ const picture = Buffer.from(
 )
 
 test('a new version keeps the link and copies the files', async () => {
-  const { visit, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { request, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
   await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
 
@@ -27,7 +27,7 @@ test('a new version keeps the link and copies the files', async () => {
     version: 2,
     assets: [{ name: 'dot.png' }],
   })
-  expect((await visit('GET', `/a/${id}/data`)).body).toContain('<p>two</p>')
+  expect((await request('GET', `/a/${id}/data`)).body).toContain('<p>two</p>')
 
   const { body } = await ann.call('GET', `/apps/${id}/versions`)
   expect(body).toMatchObject({
@@ -41,8 +41,8 @@ test('a new version keeps the link and copies the files', async () => {
 })
 
 test('restores an older version with its files', async () => {
-  const { person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
   await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
   await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
@@ -64,8 +64,8 @@ test('restores an older version with its files', async () => {
 })
 
 test('an export has every version and asset', async () => {
-  const { person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
   await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
   await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
@@ -83,11 +83,11 @@ test('an export has every version and asset', async () => {
 })
 
 test('lists continue at a cursor and reject foreign cursors', async () => {
-  const { person, clock, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { agent, clock, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish()
   for (let version = 2; version <= 5; version += 1) {
-    clock.turn(1)
+    clock.advance(1)
     await ann.call('POST', `/apps/${id}/versions`, { html: page(`v${version}`) })
   }
   const first = await ann.call('GET', `/apps/${id}/versions?limit=3`)
@@ -103,10 +103,10 @@ test('lists continue at a cursor and reject foreign cursors', async () => {
 })
 
 test('a rejected version stores nothing', async () => {
-  const { person, kept, close } = await openTestHouse()
-  const [ann, ben] = [await person('ann'), await person('ben')]
+  const { agent, snapshot, close } = await startTestServer()
+  const [ann, ben] = [await agent('ann'), await agent('ben')]
   const id = await ann.publish()
-  const before = await kept()
+  const before = await snapshot()
   const send = (body: unknown) => ann.call('POST', `/apps/${id}/versions`, body)
   const phish = `<form action="https://x.example"><input type=password></form>`
   const refused: [unknown, number, string][] = [
@@ -126,16 +126,16 @@ test('a rejected version stores nothing', async () => {
   expect((await ben.call('GET', `/apps/${id}/export`)).code).toBe('not_found')
   const dry = await send({ html: page('dry'), dryRun: true })
   expect(dry).toMatchObject({ status: 200, body: { price: 0 } })
-  expect(await kept()).toEqual(before)
+  expect(await snapshot()).toEqual(before)
   await close()
 })
 
 test('the same ref publishes one version, also concurrently', async () => {
-  const { ctx, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { ctx, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish()
   const body = { html: page('two'), ref: 'version-two' }
-  const { begun, go } = holdUp(ctx.storage, 'put')
+  const { begun, go } = pauseMethod(ctx.storage, 'put')
   const first = ann.call('POST', `/apps/${id}/versions`, body)
   await begun
   expect((await ann.call('POST', `/apps/${id}/versions`, body)).code).toBe('busy')
@@ -153,26 +153,26 @@ test('the same ref publishes one version, also concurrently', async () => {
 })
 
 test('deleted apps can be restored within 30 days', async () => {
-  const { visit, person, clock, close } = await openTestHouse()
-  const [ann, ben] = [await person('ann'), await person('ben')]
+  const { request, agent, clock, close } = await startTestServer()
+  const [ann, ben] = [await agent('ann'), await agent('ben')]
   const id = await ann.publish()
   await ann.call('DELETE', `/apps/${id}`)
-  clock.turn(1_000)
+  clock.advance(1_000)
   expect((await ann.call('GET', `/apps/${id}`)).code).toBe('not_found')
-  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  expect((await request('GET', `/a/${id}`)).status).toBe(410)
   expect((await ben.call('POST', `/apps/${id}/restore`)).code).toBe('not_found')
   expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
-  clock.turn(1_000)
-  expect((await visit('GET', `/a/${id}`)).status).toBe(200)
+  clock.advance(1_000)
+  expect((await request('GET', `/a/${id}`)).status).toBe(200)
   await ann.call('DELETE', `/apps/${id}`)
-  clock.turn(31 * 24 * hour)
+  clock.advance(31 * 24 * hour)
   expect((await ann.call('POST', `/apps/${id}/restore`)).code).toBe('not_found')
   await close()
 })
 
 test('concurrent publishes respect the version limit', async () => {
-  const { ctx, person, close } = await openTestHouse()
-  const ann = await person('ann')
+  const { ctx, agent, close } = await startTestServer()
+  const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
   await ctx.db.tx((db) => db.update(apps).set({ version: versionsPerAppMax - 1 }))
   const publish = (text: string) => ann.call('POST', `/apps/${id}/versions`, { html: page(text) })

@@ -3,22 +3,26 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { formatCsv } from '../../../core/csv.ts'
 import { fromCredits } from '../../../core/money.ts'
 import { grantTo } from '../../../ledger/ledger.ts'
-import { refused } from '../../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 import { findByHandle } from '../../agents/agents.ts'
 
-let ctx: TestHouse
-let ann: Person
-let ben: Person
+let ctx: TestServer
+let ann: TestAgent
+let ben: TestAgent
 let boat = ''
 let kite = ''
 
 const day = 86_400_000
 
 beforeEach(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
-  ben = await ctx.person('ben')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
+  ben = await ctx.agent('ben')
   boat = await ann.publish({ title: 'Boat', store: true, remix: 'price', priceRemix: 33 })
   kite = await ann.publish({
     title: '=HYPERLINK("x"),"',
@@ -32,7 +36,7 @@ afterEach(async () => {
   await ctx.close()
 })
 
-const buy = (person: Person, id: string) => person.call('POST', `/apps/${id}/remix`)
+const buy = (person: TestAgent, id: string) => person.call('POST', `/apps/${id}/remix`)
 const earned = async (query = '', person = ann): Promise<unknown> =>
   (await person.call('GET', `/me/earnings${query}`)).body
 
@@ -40,7 +44,7 @@ const earned = async (query = '', person = ann): Promise<unknown> =>
 async function sell(): Promise<void> {
   await buy(ben, boat)
   await buy(ben, boat)
-  ctx.clock.turn(day)
+  ctx.clock.advance(day)
   await buy(ben, kite)
   await buy(ben, boat)
 }
@@ -111,9 +115,9 @@ describe('GET /me/earnings', () => {
       'from=1',
     ]
     for (const query of [...days, 'item=x', 'limit=0', 'cursor=x', `cursor=${forged}`]) {
-      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
     }
-    await refused(ctx, 400, 'bad_request', () => ann.call('GET', '/me/earnings.csv?to=x'))
+    await expectError(ctx, 400, 'bad_request', () => ann.call('GET', '/me/earnings.csv?to=x'))
   })
 })
 

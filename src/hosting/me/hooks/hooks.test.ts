@@ -3,14 +3,14 @@ import { createHmac } from 'node:crypto'
 
 import type { Network } from '../../../core/fetch.ts'
 import { day, hour, minute, second } from '../../../core/time.ts'
-import { inside } from '../../../testing/inside.ts'
-import { refused } from '../../../testing/refused.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import { internalHosts } from '../../../testing/fixtures/internal-hosts.ts'
 import {
-  type Answer,
-  openTestHouse,
-  type Person,
-  type TestHouse,
-} from '../../../testing/test-server.ts'
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 import { findByHandle } from '../../agents/agents.ts'
 import type { NoteKind } from '../../notifications/kinds.ts'
 import { deleteOldNotes as forgetNotes, notify } from '../../notifications/notifications.ts'
@@ -26,9 +26,9 @@ interface ReceivedRequest {
   headers: Headers
 }
 
-let h: TestHouse
-let ann: Person
-let ben: Person
+let h: TestServer
+let ann: TestAgent
+let ben: TestAgent
 let receiver: Bun.Server<undefined>
 let received: ReceivedRequest[]
 let answer: () => Response | Promise<Response>
@@ -42,9 +42,9 @@ beforeEach(async () => {
   answer = () => new Response('ok')
   resolved = [[outside]]
   touched = 0
-  h = await openTestHouse()
-  ann = await h.person('ann')
-  ben = await h.person('ben')
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  ben = await h.agent('ben')
   canary = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -77,7 +77,7 @@ afterEach(async () => {
 
 const url = () => `http://hook.example:${receiver.port}/in`
 
-const add = (more: Record<string, unknown> = {}, by = ann): Promise<Answer> =>
+const add = (more: Record<string, unknown> = {}, by = ann): Promise<TestResponse> =>
   by.call('POST', '/me/hooks', { url: url(), ...more })
 
 async function happen(kind: NoteKind, text = 'Hello', handle = ann.handle): Promise<void> {
@@ -161,9 +161,9 @@ test('a delivery fails after eight attempts within a day with one id, and can be
   const began = h.clock.now()
   for (const [at, wait] of waits.entries()) {
     expect(await send(id)).toMatchObject({ state: 'waiting', tries: at + 1, status: 503 })
-    h.clock.turn(wait - 1)
+    h.clock.advance(wait - 1)
     expect(await send(id)).toMatchObject({ tries: at + 1 })
-    h.clock.turn(1)
+    h.clock.advance(1)
   }
   expect(h.clock.now() - began).toBeGreaterThanOrEqual(day)
   const failed = await send(id)
@@ -171,7 +171,7 @@ test('a delivery fails after eight attempts within a day with one id, and can be
   expect(received).toHaveLength(8)
   expect(new Set(received.map(({ headers }) => headers.get('webhook-id'))).size).toBe(1)
   expect(new Set(received.map(({ headers }) => headers.get('webhook-signature'))).size).toBe(8)
-  h.clock.turn(day)
+  h.clock.advance(day)
   await send(id)
   expect(received).toHaveLength(8)
 
@@ -179,7 +179,7 @@ test('a delivery fails after eight attempts within a day with one id, and can be
   const path = `/me/hooks/${id}/deliveries/${Reflect.get(Object(failed), 'id')}/redeliver`
   const again = await ann.call('POST', path)
   expect([again.status, again.body]).toMatchObject([202, { delivery: { state: 'waiting' } }])
-  await refused(h, 409, 'busy', () => ann.call('POST', path))
+  await expectError(h, 409, 'busy', () => ann.call('POST', path))
   expect(await send(id)).toMatchObject({ state: 'delivered', tries: 1, status: 204 })
   expect(received[8]?.headers.get('webhook-id')).toBe(received[0]?.headers.get('webhook-id') ?? '')
   expect((await ann.call('POST', path)).status).toBe(202)
@@ -213,7 +213,7 @@ describe('a receiver', () => {
     for (const wait of [5 * second, 5 * minute, 25 * minute, minute]) {
       if (received.length === 0 && wait === 5 * second) await happen('system')
       expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'inside', status: null })
-      h.clock.turn(wait)
+      h.clock.advance(wait)
     }
   })
 
@@ -263,8 +263,8 @@ describe('a receiver', () => {
 
 describe('a hook is rejected', () => {
   test('that points to a private address in any notation', async () => {
-    for (const host of inside) {
-      await refused(h, 400, 'bad_request', () => add({ url: `http://${host}/` }))
+    for (const host of internalHosts) {
+      await expectError(h, 400, 'bad_request', () => add({ url: `http://${host}/` }))
     }
   })
 
@@ -281,12 +281,12 @@ describe('a hook is rejected', () => {
     ]
     const longest = `https://a.example/${'x'.repeat(2_000)}`
     for (const bad of [...urls, longest, 7, null]) {
-      await refused(h, 400, 'bad_request', () => add({ url: bad }))
+      await expectError(h, 400, 'bad_request', () => add({ url: bad }))
     }
     for (const kinds of [[], ['no.such'], ['system', 'system'], 'system', [7], null]) {
-      await refused(h, 400, 'bad_request', () => add({ kinds }))
+      await expectError(h, 400, 'bad_request', () => add({ kinds }))
     }
-    await refused(h, 400, 'bad_request', () => add({ secret: 'mine' }))
+    await expectError(h, 400, 'bad_request', () => add({ secret: 'mine' }))
   })
 
   test('past five, also for concurrent requests', async () => {
@@ -307,15 +307,15 @@ describe('a hook is rejected', () => {
       ['POST', `/deliveries/${deliveryId}/redeliver`],
     ] as const) {
       const call = (hook: string) =>
-        refused(h, 404, 'not_found', () => ben.call(method, `/me/hooks/${hook}${path}`))
+        expectError(h, 404, 'not_found', () => ben.call(method, `/me/hooks/${hook}${path}`))
       expect((await call(id)).body).toEqual((await call(nobody)).body)
-      await refused(h, 401, 'no_key', () => h.call(method, `/me/hooks/${id}${path}`))
+      await expectError(h, 401, 'no_key', () => h.call(method, `/me/hooks/${id}${path}`))
     }
-    await refused(h, 404, 'not_found', () =>
+    await expectError(h, 404, 'not_found', () =>
       ann.call('POST', `/me/hooks/${id}/deliveries/${nobody}/redeliver`),
     )
-    await refused(h, 401, 'no_key', () => h.call('GET', '/me/hooks'))
-    await refused(h, 400, 'bad_request', () =>
+    await expectError(h, 401, 'no_key', () => h.call('GET', '/me/hooks'))
+    await expectError(h, 400, 'bad_request', () =>
       ann.call('GET', `/me/hooks/${id}/deliveries?cursor=x`),
     )
   })
@@ -353,7 +353,7 @@ test('deleting a hook deletes its deliveries; closing an account deletes its hoo
   await happen('system')
   await send(id)
   expect((await ann.call('DELETE', `/me/hooks/${id}`)).body).toMatchObject({ id })
-  h.clock.turn(minute)
+  h.clock.advance(minute)
   await h.ctx.jobs.runDue()
   expect(received).toHaveLength(1)
   await add()
@@ -370,7 +370,7 @@ test('concurrent processes deliver once; ended deliveries are deleted after 30 d
   await Promise.all([enqueueDeliveries(h.ctx), enqueueDeliveries(h.ctx)])
   expect(await send(id)).toMatchObject({ state: 'delivered' })
   expect(received).toHaveLength(1)
-  h.clock.turn(31 * day)
+  h.clock.advance(31 * day)
   await deleteOldDeliveries(h.ctx)
   expect(await deliveriesOf(id)).toEqual([])
 })
@@ -378,15 +378,15 @@ test('concurrent processes deliver once; ended deliveries are deleted after 30 d
 test('a hook catches up when its pending notes were deleted', async () => {
   await add()
   await happen('system')
-  h.clock.turn(91 * day)
+  h.clock.advance(91 * day)
   await forgetNotes(h.ctx)
   await enqueueDeliveries(h.ctx)
   expect(await listHooksBehind(h.ctx, 1)).toEqual([])
 })
 
 test('HOOKS_TO_PRIVATE allows deliveries to this machine', async () => {
-  const home = await openTestHouse({ HOOKS_TO_PRIVATE: 'on' })
-  const dan = await home.person('dan')
+  const home = await startTestServer({ HOOKS_TO_PRIVATE: 'on' })
+  const dan = await home.agent('dan')
   const created = await dan.call('POST', '/me/hooks', {
     url: `http://${outside}:${receiver.port}/`,
   })

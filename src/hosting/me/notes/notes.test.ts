@@ -3,22 +3,26 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createRouter } from '../../../http/router.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.ts'
 import { runCommand } from '../../../operator/control.ts'
-import { refused } from '../../../testing/refused.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { expectError } from '../../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../../testing/fixtures/test-server.ts'
 import { findByHandle } from '../../agents/agents.ts'
 import { flushOpens, recordOpen } from '../../apps/opens.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 import { deleteOldNotes, listNotes, notify } from '../../notifications/notifications.ts'
 import { watchNotes as watchNotes } from './watch.ts'
 
-let ctx: TestHouse
-let ann: Person
-let ben: Person
+let ctx: TestServer
+let ann: TestAgent
+let ben: TestAgent
 
 beforeEach(async () => {
-  ctx = await openTestHouse()
-  ann = await ctx.person('ann')
-  ben = await ctx.person('ben')
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
+  ben = await ctx.agent('ben')
 })
 afterEach(async () => {
   expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
@@ -32,7 +36,7 @@ interface ShownNote {
 }
 
 async function notesOf(
-  person: Person,
+  person: TestAgent,
   query = '',
 ): Promise<{ notes: ShownNote[]; unread: number }> {
   const { status, body } = await person.call('GET', `/me/notes${query}`)
@@ -40,10 +44,10 @@ async function notesOf(
   return JSON.parse(JSON.stringify(body))
 }
 
-const kindsOf = async (person: Person, query = '') =>
+const kindsOf = async (person: TestAgent, query = '') =>
   (await notesOf(person, query)).notes.map(({ kind }) => kind)
 
-const idOf = async (person: Person): Promise<string> =>
+const idOf = async (person: TestAgent): Promise<string> =>
   (await findByHandle(ctx.ctx, person.handle))?.id ?? ''
 
 /** Adds a note for an agent. */
@@ -56,7 +60,7 @@ describe('GET /me/notes', () => {
   test('lists events, newest first, with their actor and item', async () => {
     const boat = await ann.publish({ title: 'Boat', store: true })
     const game = await ann.publish({ store: true, remix: 'price', priceRemix: 50 })
-    ctx.clock.turn(1_000)
+    ctx.clock.advance(1_000)
     await ben.call('POST', `/apps/${boat}/remix`)
     const copy = (await ben.call('POST', `/apps/${game}/remix`)).text('app.id')
     await ben.call('PUT', `/explore/${boat}/review`, { stars: 4, text: 'Good <b>boat</b>' })
@@ -98,7 +102,7 @@ describe('GET /me/notes', () => {
     const forged = Buffer.from('note 1 or 1=1').toString('base64url')
     const bad = ['cursor=x', `cursor=${forged}`, 'kind=party', 'limit=0', 'unread=perhaps']
     for (const query of bad) {
-      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
+      await expectError(ctx, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
     }
     const { body } = await ann.call('GET', '/me/notes?unread=perhaps')
     expect(body).toMatchObject({ error: '"unread" must be one of true, false, 1, 0.' })
@@ -114,9 +118,9 @@ describe('GET /me/notes', () => {
     await addNote('to ben', ben)
     const all = await listNotes(ctx.ctx, agent, { unread: false, limit: 2_000 })
     expect([all.length, all.at(-1)?.text]).toEqual([notesPerAgentMax, '4'])
-    ctx.clock.turn(noteDaysMax * 86_400_000)
+    ctx.clock.advance(noteDaysMax * 86_400_000)
     await addNote('new')
-    ctx.clock.turn(1)
+    ctx.clock.advance(1)
     await deleteOldNotes(ctx.ctx)
     expect((await notesOf(ann)).notes).toMatchObject([{ text: 'new' }])
     expect((await notesOf(ben)).notes).toEqual([])
@@ -127,7 +131,7 @@ describe('POST /me/notes/read', () => {
   test('marks some or all own notes', async () => {
     for (const text of ['1', '2', '3']) await addNote(text)
     const ids = (await notesOf(ann)).notes.map(({ id }) => id)
-    const read = (person: Person, body: unknown) => person.call('POST', '/me/notes/read', body)
+    const read = (person: TestAgent, body: unknown) => person.call('POST', '/me/notes/read', body)
     expect((await read(ben, { ids })).body).toEqual({ read: 0, unread: 0 })
     expect((await read(ann, { ids: ids.slice(0, 1) })).body).toEqual({ read: 1, unread: 2 })
     expect((await read(ann, { ids: ids.slice(0, 1) })).body).toEqual({ read: 0, unread: 2 })
@@ -141,17 +145,17 @@ describe('POST /me/notes/read', () => {
     expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
     const wrong = [{}, { all: false }, { ids: [] }, { ids: ['x'] }, { ids, all: true }]
     for (const body of [...wrong, { ids: Array(101).fill(ids[0]) }, { all: 'yes' }]) {
-      await refused(ctx, 400, 'bad_request', () => read(ann, body))
+      await expectError(ctx, 400, 'bad_request', () => read(ann, body))
     }
   })
 })
 
 test('requests without a key', async () => {
   for (const path of ['/me/notes', '/me/events', '/me/earnings', '/me/ledger.csv']) {
-    await refused(ctx, 401, 'no_key', () => ctx.call('GET', path))
+    await expectError(ctx, 401, 'no_key', () => ctx.call('GET', path))
   }
   const read = { body: { odd: 1 } }
-  await refused(ctx, 401, 'no_key', () => ctx.call('POST', '/me/notes/read', read))
+  await expectError(ctx, 401, 'no_key', () => ctx.call('POST', '/me/notes/read', read))
 })
 
 test('an event that happens once gives one note', async () => {
@@ -237,7 +241,7 @@ describe('GET /me/events', () => {
   test('limits the open streams of an agent and frees one that is closed', async () => {
     const streams = []
     for (let open = 0; open < noteStreamsMax; open += 1) streams.push(await watch())
-    await refused(ctx, 409, 'busy', () => ann.call('GET', '/me/events'))
+    await expectError(ctx, 409, 'busy', () => ann.call('GET', '/me/events'))
     await streams[0]?.leave()
     const next = await watch()
     expect(next.response.status).toBe(200)

@@ -1,0 +1,27 @@
+import { type Browser, chromium } from 'playwright-core'
+
+import type { TestServer } from '../fixtures/test-server.ts'
+import { findBrowser } from './browser.ts'
+
+/** A house behind a port of its own, and Chromium to look at it. */
+export interface BrowserSession {
+  browser: Browser
+  origin: string
+  close(): Promise<void>
+}
+
+/** Serves a house to this machine until it is closed; there need be none before the first visit. */
+export async function openBrowserSession(ctx: () => TestServer): Promise<BrowserSession> {
+  const fetch = (request: Request) => ctx().handle(request, '127.0.0.1')
+  const server = Bun.serve({ port: 0, fetch })
+  const executablePath = findBrowser('chromium') ?? ''
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  return {
+    browser,
+    origin: `http://localhost:${server.port}`,
+    async close() {
+      await browser.close()
+      await server.stop(true)
+    },
+  }
+}

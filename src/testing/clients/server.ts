@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from '../../config/load.ts'
+import { nano } from '../../core/money.ts'
+import { serve } from '../../http/server.ts'
+import { doctor } from '../../ledger/doctor.ts'
+import { balanceOf, grantTo } from '../../ledger/ledger.ts'
+import { unlimited } from '../fixtures/unlimited.ts'
+import { textAt } from '../processes/server-process.ts'
+
+/** A serving house with the demo models, and one funded gateway key, for real clients. */
+export interface ClientServer {
+  /** Where an OpenAI client is pointed: with and without /v1. */
+  baseUrls: string[]
+  key: string
+  /** What the account has spent so far, in Nano. */
+  spent(): Promise<bigint>
+  /** Proves the books and stops the house. */
+  stop(): Promise<void>
+}
+
+const funded = nano(1_000_000_000n)
+
+/** Starts a house on a free port of this machine, in a folder of its own. */
+export async function startClientServer(): Promise<ClientServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'berth-clients-'))
+  const flags = {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DEMO_MODELS: 'on',
+    VIDEO_POLL_SECONDS: '1',
+    ...unlimited,
+  }
+  const serving = await serve(loadConfig(flags, {}))
+  const { ctx, origin } = serving
+  const made = await fetch(`${origin}/accounts/create`, { method: 'POST' })
+  const account = {
+    kind: 'gateway',
+    owner: textAt(await made.clone().json(), 'credit_id'),
+  } as const
+  const key = textAt(await made.json(), 'api_key')
+  await grantTo(ctx, account, { amount: funded, kind: 'grant', ref: 'funded', free: false })
+  return {
+    baseUrls: [`${origin}/v1`, origin],
+    key,
+    spent: async () => funded - (await balanceOf(ctx, account)).balance,
+    stop: async () => {
+      const { held } = await balanceOf(ctx, account)
+      const report = await doctor(ctx)
+      await serving.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+      if (held !== 0n || !report.ok) throw new Error(`held ${held}; ${report.text}`)
+    },
+  }
+}

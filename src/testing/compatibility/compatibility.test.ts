@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { type Browser, findBrowser, type Tab, until, viewport } from '../browsers/browser.ts'
+import { openChromium } from '../browsers/chromium.ts'
+import { openFirefox } from '../browsers/firefox.ts'
+import { openWebkit } from '../browsers/webkit.ts'
+import { MemoryAppSource } from '../fakes/memory-app-source.ts'
+import { openTarget, type Target } from '../red-team/target.ts'
+import { libraries } from './libraries.ts'
+import { needs } from './pages.ts'
+
+const samplesDir = join(import.meta.dir, '../../../public/samples')
+const samples = readdirSync(samplesDir, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
+const ms = 40_000
+const waitMs = 15_000
+const doctype = '<!doctype html><body>'
+const fill = 'style="position:fixed;inset:0;display:block"'
+
+/** A PNG of one pixel, and a tenth of a second of silence. */
+const dot = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+function silence(): Uint8Array {
+  const wav = Buffer.alloc(44 + 1_600, 0)
+  wav.write('RIFF', 0)
+  wav.writeUInt32LE(36 + 1_600, 4)
+  wav.write('WAVEfmt ', 8)
+  for (const [at, value] of [
+    [16, 16],
+    [24, 8_000],
+    [28, 16_000],
+    [40, 1_600],
+  ] as const) {
+    wav.writeUInt32LE(value, at)
+  }
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ] as const)
+    wav.writeUInt16LE(value, at)
+  wav.write('data', 36)
+  return wav
+}
+
+/** Everything the page has said so far, in order; nothing while the shell begins again. */
+async function said(tab: Tab): Promise<unknown[]> {
+  const told = await tab
+    .evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
+    .catch(() => [])
+  return Array.isArray(told) ? told : []
+}
+
+const heard = (tab: Tab, count = 1): Promise<unknown[] | undefined> =>
+  until(async () => {
+    const all = await said(tab)
+    return all.length >= count ? all : undefined
+  }, waitMs)
+
+const begun = (tab: Tab, runs = 1): Promise<true | undefined> =>
+  until(async () => {
+    const count = await tab.evaluate("self.told.filter((m)=>m?.type==='service:hello').length")
+    return Number(count) >= runs || undefined
+  }, waitMs)
+
+const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewport.height / 2)
+
+/** Presses something of the shell's, by its id, as soon as it is there and may be pressed. */
+async function pressShell(tab: Tab, id: string): Promise<void> {
+  const place = await until(async () => {
+    const box = await tab.evaluate(
+      `(()=>{const r=document.getElementById('${id}').getBoundingClientRect();return r.width?[r.x+r.width/2,r.y+r.height/2]:null})()`,
+    )
+    return Array.isArray(box) ? box : undefined
+  }, waitMs)
+  await Bun.sleep(500)
+  await tab.click(Number(place?.[0]), Number(place?.[1]))
+}
+
+const notice = (tab: Tab): Promise<string | undefined> =>
+  until(async () => {
+    const text = String(await tab.evaluate("document.getElementById('said').textContent"))
+    return text === '' ? undefined : text
+  }, waitMs)
+
+for (const name of ['chromium', 'firefox', 'webkit'] as const) {
+  const path = findBrowser(name)
+  const openBrowser = { chromium: openChromium, firefox: openFirefox, webkit: openWebkit }[name]
+  describe.skipIf(path === undefined)(`what pages need, in ${name}`, () => {
+    let browser: Browser
+    let target: Target
+    let tab: Tab
+    const hosted = new MemoryAppSource()
+    let last = 0
+
+    /** Opens a page as a new app in the one tab. */
+    async function show(page: string, at: Tab = tab): Promise<string> {
+      const id = `need${String((last += 1)).padStart(8, '0')}`
+      hosted.put(id, page)
+      hosted.putFile(id, 'beep.wav', 'audio/wav', silence())
+      hosted.putFile(id, 'dot.png', 'image/png', dot)
+      hosted.putFile(id, 'level.json', 'application/json', new TextEncoder().encode('{"n":9}'))
+      await at.goto(`${target.origin}/a/${id}`)
+      await begun(at)
+      return id
+    }
+
+    beforeAll(async () => {
+      target = openTarget(hosted, name)
+      browser = await openBrowser(path ?? '')
+      tab = await browser.open()
+    }, ms)
+    afterAll(async () => {
+      await browser.close()
+      await browser.lookups()
+      target.close()
+    })
+
+    for (const { name: what, page, hand, says } of [...needs, ...libraries]) {
+      test(
+        what,
+        async () => {
+          await show(page)
+          if (hand) await Bun.sleep(300)
+          if (hand === 'click') await middle(tab)
+          else if (hand) await tab.press(hand)
+          expect((await heard(tab))?.[0]).toEqual(says)
+        },
+        ms,
+      )
+    }
+
+    for (const sample of samples) {
+      test(
+        `the sample ${sample} begins without a fault`,
+        async () => {
+          const watch = `<script>onerror=(e)=>top.postMessage({said:e},'*')</script>`
+          const end = `<script>setTimeout(()=>top.postMessage({said:'begun'},'*'),500)</script>`
+          await show(`${watch}${readFileSync(join(samplesDir, sample, 'index.html'))}${end}`)
+          expect((await heard(tab))?.[0]).toBe('begun')
+        },
+        ms,
+      )
+    }
+
+    test(
+      'saves outlive the page and a new version, and session values a reload',
+      async () => {
+        const page = `${doctype}<script>localStorage.n=+(localStorage.n||0)+1;sessionStorage.m=+(sessionStorage.m||0)+1;top.postMessage({said:[localStorage.n,sessionStorage.m]},'*');onclick=()=>location.reload()</script>`
+        const id = await show(page)
+        await heard(tab)
+        await middle(tab)
+        expect(await heard(tab, 2)).toEqual([
+          ['1', '1'],
+          ['2', '2'],
+        ])
+        await Bun.sleep(500)
+        hosted.put(id, `${page}<!-- new -->`)
+        await tab.goto(`${target.origin}/a/${id}?again`)
+        expect(await heard(tab)).toEqual([['3', '1']])
+      },
+      ms,
+    )
+
+    // WebKit may be gone before the last word of a page that is left arrives.
+    test.skipIf(name === 'webkit')(
+      'what is saved while the page is left is kept, and more values in one turn than a message has',
+      async () => {
+        const id = await show(
+          `${doctype}<script>top.postMessage({said:[localStorage.length,localStorage.left]},'*');for(let i=0;i<10005;i++)localStorage['k'+i]=i;onbeforeunload=()=>{localStorage.left=1}</script>`,
+        )
+        await heard(tab)
+        await Bun.sleep(1_500)
+        await tab.goto(`${target.origin}/watch`)
+        await tab.goto(`${target.origin}/a/${id}`)
+        expect(await heard(tab)).toEqual([[10_006, '1']])
+      },
+      ms,
+    )
+
+    test(
+      'an app that tries to leave is still there, or begins again',
+      async () => {
+        await show(
+          `${doctype}<script>onkeydown=()=>top.postMessage({said:'here'},'*');if(!sessionStorage.left){sessionStorage.left=1;setTimeout(()=>{location='?x'},100)}</script>`,
+        )
+        await Bun.sleep(1_500)
+        await tab.press('ArrowRight')
+        expect(await heard(tab)).toEqual(['here'])
+      },
+      ms,
+    )
+
+    test(
+      'the reload button starts the app again and gives it the keys',
+      async () => {
+        await show(`${doctype}<script>onkeydown=(e)=>top.postMessage({said:e.key},'*')</script>`)
+        await pressShell(tab, 'reload')
+        expect(await begun(tab, 2)).toBe(true)
+        await tab.press('ArrowRight')
+        expect(await heard(tab)).toEqual(['ArrowRight'])
+      },
+      ms,
+    )
+
+    test(
+      'a link that leaves is offered by the shell',
+      async () => {
+        await show(`${doctype}<a ${fill} href=https://example.org/x>go</a>`)
+        await middle(tab)
+        expect(await notice(tab)).toBe('This app links to https://example.org/x')
+        const href = await tab.evaluate("document.getElementById('offer').href")
+        expect(href).toBe('https://example.org/x')
+      },
+      ms,
+    )
+
+    test(
+      'a link to nowhere says so',
+      async () => {
+        await show(`${doctype}<a ${fill} href=about.html>go</a>`)
+        await middle(tab)
+        expect(await notice(tab)).toStartWith('This app tried to open a page')
+      },
+      ms,
+    )
+
+    test(
+      'a file is saved by a button of the shell',
+      async () => {
+        await show(
+          `${doctype}<button ${fill} id=b>save</button><script>b.onclick=()=>{const a=document.createElement('a');a.href=URL.createObjectURL(new Blob(['hello']));a.download='note.txt';a.click();URL.revokeObjectURL(a.href)}</script>`,
+        )
+        const before = tab.seen().length
+        await middle(tab)
+        expect(await notice(tab)).toBe('This app created a file: “note.txt”, 5 bytes')
+        expect(tab.seen()).toHaveLength(before)
+        await pressShell(tab, 'offer')
+        // What WebKit's driver tells nobody of.
+        if (name === 'webkit') return
+        expect(await until(async () => tab.seen().length > before || undefined, waitMs)).toBe(true)
+      },
+      ms,
+    )
+
+    test(
+      'a question is put, and the press is made again with its answer',
+      async () => {
+        await show(
+          `${doctype}<button ${fill} id=b>reset</button><script>b.onclick=()=>top.postMessage({said:confirm('Reset?')},'*')</script>`,
+        )
+        await middle(tab)
+        await heard(tab)
+        await Bun.sleep(300)
+        await tab.press('Enter')
+        expect(await heard(tab, 2)).toEqual([false, true])
+      },
+      ms,
+    )
+
+    test(
+      'an app in a tab that is not shown has its size from the first',
+      async () => {
+        const behind = await browser.open('behind')
+        await tab.press('a')
+        const page = `${doctype}<script>top.postMessage({said:innerWidth},'*')</script>`
+        const shown = show(page, behind)
+        await Bun.sleep(1_500)
+        await behind.press('a')
+        await shown
+        expect(await heard(behind)).toEqual([await behind.evaluate('innerWidth')])
+        await behind.close()
+      },
+      ms,
+    )
+
+    test.skipIf(name !== 'firefox')(
+      'a browser that says it is Chromium has the fallback all the same',
+      async () => {
+        const agent =
+          'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36'
+        const other = await openFirefox(path ?? '', { 'general.useragent.override': agent })
+        const one = await other.open()
+        await show(`${doctype}x`, one)
+        expect(await one.evaluate('navigator.userAgent')).toBe(agent)
+        const modes = await one.evaluate("self.told.filter((m)=>m?.type==='mode')")
+        expect(modes).toEqual([{ type: 'mode', hard: true, depth: 7 }])
+        await other.close()
+        await other.lookups()
+      },
+      ms,
+    )
+
+    test(
+      'the bar works while an app burns the processor',
+      async () => {
+        // Chromium is given an app that never ends; Firefox may run it where the shell runs.
+        const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'
+        // Pages of other tests, kept for going back, would hold on to the app's process.
+        const other = await openBrowser(path ?? '')
+        const one = await other.open()
+        await show(
+          `${doctype}<script>if(!localStorage.burnt){localStorage.burnt=1;setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}else top.postMessage({said:'back'},'*')</script>`,
+          one,
+        )
+        await Bun.sleep(800)
+        await pressShell(one, 'reload')
+        expect(await heard(one)).toEqual(['back'])
+        await other.close()
+        await other.lookups()
+      },
+      ms,
+    )
+  })
+}

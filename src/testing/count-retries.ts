@@ -1,0 +1,20 @@
+import type { AppContext } from '../context.ts'
+
+/**
+ * Counts from here on how often a unit of work was run again, as PostgreSQL asks of those that
+ * waited for each other in a circle.
+ */
+export function countRetries({ db }: AppContext): () => number {
+  const { tx } = db
+  let again = 0
+  const counted: typeof tx = (work) => {
+    let runs = 0
+    return tx((inside) => {
+      again += runs === 0 ? 0 : 1
+      runs += 1
+      return work(inside)
+    })
+  }
+  Object.assign(db, { tx: counted })
+  return () => again
+}

@@ -1,0 +1,26 @@
+import { expect } from 'bun:test'
+
+import type { TestResponse, TestServer } from './fixtures/test-server.ts'
+
+/**
+ * Makes a call and holds its answer to be this refusal, in the API's envelope, with nothing kept or
+ * charged: every row and every stored byte is as it was before.
+ */
+export async function expectError(
+  { snapshot }: TestServer,
+  status: number,
+  code: string,
+  call: () => Promise<TestResponse>,
+): Promise<TestResponse> {
+  const before = await snapshot()
+  const answer = await call()
+  expect([answer.status, answer.code]).toEqual([status, code])
+  expect(answer.headers.get('content-type')).toStartWith('application/json')
+  expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9]{12}$/)
+  expect(answer.text('error')).toMatch(/\S.{9,}/)
+  const wait = Number(answer.headers.get('retry-after'))
+  if (status === 429) expect(wait).toBeGreaterThan(0)
+  else expect(wait).toBe(0)
+  expect(await snapshot()).toEqual(before)
+  return answer
+}

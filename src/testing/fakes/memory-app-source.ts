@@ -1,0 +1,86 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+
+import { sha256 } from '../../core/ids.ts'
+import type { AppSource, HostedApp, HostedFile, HostedHtml } from '../../viewer/app-source.ts'
+
+interface StoredApp {
+  app: HostedApp
+  html: HostedHtml
+  files: Map<string, { file: HostedFile; content: Uint8Array }>
+}
+
+/** Apps in memory, for the viewer's own tests. */
+export class MemoryAppSource implements AppSource {
+  readonly apps = new Map<string, StoredApp>()
+  finds = 0
+  opens = 0
+  /** How far the first build of any app is. */
+  buildProgress = async (): Promise<number> => 0.15
+  /** What was told of changes: `put` tells nothing. */
+  commitCount = 0
+
+  commits(): number {
+    return this.commitCount
+  }
+
+  recordOpen(): void {
+    this.opens += 1
+  }
+
+  /** Puts an app, or a new version of it, and answers it. */
+  put(id: string, html: string, facts: Partial<HostedApp> = {}): HostedApp {
+    const before = this.apps.get(id)
+    const identity = new TextEncoder().encode(html)
+    const app: HostedApp = {
+      id,
+      title: 'Lamp Keeper',
+      description: '',
+      icon: null,
+      maker: 'ann',
+      listed: true,
+      state: 'live',
+      version: (before?.app.version ?? 0) + 1,
+      updated: (before?.app.updated ?? 0) + 1,
+      ...facts,
+    }
+    const page = {
+      sha256: sha256(identity),
+      identity,
+      br: new Uint8Array(brotliCompressSync(identity)),
+      gzip: new Uint8Array(gzipSync(identity)),
+    }
+    this.apps.set(id, { app, html: page, files: before?.files ?? new Map() })
+    return app
+  }
+
+  putFile(id: string, name: string, type: string, content: Uint8Array): void {
+    const file = { name, type, bytes: content.length, sha256: sha256(content) }
+    this.apps.get(id)?.files.set(name, { file, content })
+  }
+
+  #the(app: HostedApp): StoredApp {
+    const found = this.apps.get(app.id)
+    if (!found) throw new Error(`no app ${app.id}`)
+    return found
+  }
+
+  async find(id: string): Promise<HostedApp | undefined> {
+    this.finds += 1
+    return this.apps.get(id)?.app
+  }
+
+  async html(app: HostedApp): Promise<HostedHtml> {
+    return this.#the(app).html
+  }
+
+  async files(app: HostedApp): Promise<HostedFile[]> {
+    return [...this.#the(app).files.values()].map(({ file }) => file)
+  }
+
+  async file(
+    app: HostedApp,
+    name: string,
+  ): Promise<{ file: HostedFile; content: Uint8Array } | undefined> {
+    return this.#the(app).files.get(name)
+  }
+}

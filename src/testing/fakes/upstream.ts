@@ -1,0 +1,194 @@
+import type { Socket } from 'bun'
+
+import { scripts, type Step } from './chat-scripts.ts'
+import { mediaScripts } from './media-scripts.ts'
+import { claudeScripts, cohereScripts } from './provider-scripts.ts'
+
+const known = { ...mediaScripts, ...claudeScripts, ...cohereScripts, ...scripts }
+
+/** A request as the fake upstream received it. */
+export interface Received {
+  path: string
+  headers: Record<string, string>
+  text: string
+  /** The body, when it is JSON. */
+  body: Record<string, unknown>
+  /** Whether the client left before the answer was whole. */
+  left: boolean
+  /** Answers when the client left, or when the answer was whole. */
+  ended: Promise<void>
+}
+
+export interface FakeUpstream {
+  /** What stands as base_url in an `[[upstream]]`. */
+  baseUrl: string
+  received: Received[]
+  /** Connections made to the address that redirects lead to. */
+  canaryTouched(): number
+  /**
+   * Does these steps for requests to that model, whether streamed or not; of several lists one for
+   * each request, and the last for all that follow.
+   */
+  script(model: string, ...answers: Step[][]): void
+  close(): void
+}
+
+interface Connection {
+  bytes: Buffer
+  request: Received | undefined
+  /** Ends the wait of the running step, and says that the client left. */
+  leave: () => void
+  /** Goes on writing when the socket takes bytes again. */
+  drained: () => void
+}
+
+/**
+ * An OpenAI upstream on 127.0.0.1, byte by byte: the model's name ("fake/reset-middle", or without
+ * "fake/") picks the row of fake-scripts.ts that is done. One request for each connection.
+ */
+export function startFakeUpstream(): FakeUpstream {
+  const received: Received[] = []
+  const own = new Map<string, Step[][]>()
+  let touched = 0
+  const canary = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: () => void (touched += 1),
+      data: (socket) => void socket.end(),
+    },
+  })
+  const stepsFor = (request: Received): Step[] => {
+    const model = modelOf(request)
+    const name = model.replace(/^fake\//, '')
+    const script = nextOf(own.get(model)) ?? known[name]
+    if (!script) throw new Error(`The fake upstream knows no script "${model}".`)
+    if (Array.isArray(script)) return script
+    return request.body.stream === true ? script.stream : script.plain
+  }
+  const open = new Set<Socket<Connection>>()
+  const server = Bun.listen<Connection>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open(socket) {
+        const idle = () => {}
+        socket.data = { bytes: Buffer.alloc(0), request: undefined, leave: idle, drained: idle }
+        open.add(socket)
+      },
+      data(socket, chunk) {
+        const connection = socket.data
+        connection.bytes = Buffer.concat([connection.bytes, chunk])
+        if (connection.request) return
+        const request = parse(connection.bytes)
+        if (!request) return
+        connection.request = request
+        received.push(request)
+        const steps = stepsFor(request).map((step) => withAddresses(step, canary.port, request))
+        request.ended = play(socket, request, steps)
+      },
+      drain: (socket) => socket.data.drained(),
+      close(socket) {
+        open.delete(socket)
+        socket.data.leave()
+      },
+    },
+  })
+  return {
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    received,
+    canaryTouched: () => touched,
+    script: (model, ...answers) => void own.set(model, answers),
+    close() {
+      for (const socket of open) socket.terminate()
+      server.stop(true)
+      canary.stop(true)
+    },
+  }
+}
+
+/** The next answer of a script; its last one stays. */
+const nextOf = (answers: Step[][] = []): Step[] | undefined =>
+  answers.length > 1 ? answers.shift() : answers[0]
+
+/** Does the steps one after the other, until they are done or the client has left. */
+async function play(socket: Socket<Connection>, request: Received, steps: Step[]): Promise<void> {
+  const left = new Promise<'left'>((resolve) => {
+    socket.data.leave = () => resolve('left')
+  })
+  for (const step of steps) {
+    const outcome = await Promise.race([left, doStep(socket, step)])
+    if (outcome !== 'left') continue
+    request.left = true
+    return
+  }
+}
+
+async function doStep(socket: Socket<Connection>, step: Step): Promise<void> {
+  if ('send' in step) return write(socket, Buffer.from(step.send))
+  if ('waitMs' in step) return Bun.sleep(step.waitMs)
+  if ('until' in step) return void (await step.until)
+  if (step.do === 'hang') return new Promise(() => {})
+  socket.data.leave = () => {}
+  if (step.do === 'reset') socket.terminate()
+  else socket.end()
+}
+
+async function write(socket: Socket<Connection>, bytes: Buffer): Promise<void> {
+  let rest = bytes
+  while (rest.length > 0) {
+    const written = socket.write(rest)
+    if (written < 0) return
+    rest = rest.subarray(written)
+    if (rest.length === 0) return
+    await new Promise<void>((resolve) => {
+      socket.data.drained = resolve
+    })
+  }
+}
+
+/** The request, once it is whole. */
+function parse(bytes: Buffer): Received | undefined {
+  const split = bytes.indexOf('\r\n\r\n')
+  if (split < 0) return undefined
+  const [start = '', ...lines] = bytes.toString('latin1', 0, split).split('\r\n')
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+  const body = bytes.subarray(split + 4)
+  if (body.length < Number(headers['content-length'] ?? 0)) return undefined
+  const text = body.toString('utf8')
+  const isJson = headers['content-type']?.includes('json') ?? false
+  return {
+    path: start.split(' ')[1] ?? '',
+    headers,
+    text,
+    body: isJson ? JSON.parse(text) : {},
+    left: false,
+    ended: Promise.resolve(),
+  }
+}
+
+/** A look at a film has none: there its path is ("/videos/film", "/videos/film/content"). */
+function modelOf({ body, text, path }: Received): string {
+  if (typeof body.model === 'string') return body.model
+  const [look] = /\/videos\/.+$/.exec(path) ?? []
+  if (look !== undefined) return look
+  return /name="model"\r\n\r\n([^\r]*)/.exec(text)?.[1] ?? ''
+}
+
+/** CANARY and KEY in what is sent stand for the redirect's target and the key that came. */
+function withAddresses(step: Step, canaryPort: number, { headers }: Received): Step {
+  if (!('send' in step) || typeof step.send !== 'string') return step
+  const key = headers.authorization?.replace('Bearer ', '') ?? ''
+  const location = `http://127.0.0.1:${canaryPort}/v1/chat/completions`
+  if (!/CANARY|KEY/.test(step.send)) return step
+  const said = step.send.replace('CANARY', location).replace('KEY', key)
+  return { send: said.replace(/content-length: [1-9]\d*/, `content-length: ${bodyBytes(said)}`) }
+}
+
+const bodyBytes = (answer: string): number =>
+  Buffer.byteLength(answer.slice(answer.indexOf('\r\n\r\n') + 4))

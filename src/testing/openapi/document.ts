@@ -1,0 +1,87 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { TestServer } from '../fixtures/test-server.ts'
+
+const Schema = Type.Record(Type.String(), Type.Unknown())
+const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))
+const Parameter = Type.Object({
+  name: Type.String(),
+  in: Type.String(),
+  required: Type.Boolean(),
+  schema: Schema,
+})
+const Operation = Type.Object({
+  operationId: Type.String(),
+  summary: Type.String(),
+  description: Type.Optional(Type.String()),
+  tags: Type.Array(Type.String()),
+  security: Type.Array(Schema),
+  parameters: Type.Optional(Type.Array(Parameter)),
+  requestBody: Type.Optional(Type.Object({ required: Type.Boolean(), content: Content })),
+  responses: Type.Record(
+    Type.String(),
+    Type.Object({ description: Type.String(), content: Content }),
+  ),
+})
+const Document = Type.Object({
+  openapi: Type.String(),
+  info: Type.Object({ title: Type.String(), version: Type.String() }),
+  servers: Type.Array(Type.Object({ url: Type.String() })),
+  tags: Type.Array(Type.Object({ name: Type.String() })),
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
+  components: Type.Object({ schemas: Type.Record(Type.String(), Schema), securitySchemes: Schema }),
+})
+
+/** The live description, as far as the tests read it. */
+export type Document = Static<typeof Document>
+
+/** An operation with the method and the path it is called by. */
+export type DescribedOperation = Static<typeof Operation> & { method: string; path: string }
+
+/** A value of a shape; throws with the first fault where it has another. */
+function must<T extends TSchema>(shape: T, value: unknown): Static<T> {
+  if (Value.Check(shape, value)) return value
+  const fault = Value.Errors(shape, value).First()
+  throw new Error(`${fault?.path}: ${fault?.message}`)
+}
+
+/** The description that a house answers. */
+export const getDocument = async ({ call }: TestServer): Promise<Document> =>
+  must(Document, (await call('GET', '/openapi.json')).body)
+
+/** The gateway's own. */
+export const getGatewayDocument = async ({ request }: TestServer): Promise<Document> =>
+  must(Document, (await request('GET', '/v1/openapi.json')).body)
+
+export const listOperations = (document: Document): DescribedOperation[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  )
+
+/** The fields of every request's body that take any text: "add_comment.text". */
+export const listTextFields = (document: Document): string[] =>
+  listOperations(document).flatMap(({ operationId, requestBody }) =>
+    Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+      textsIn(document, schema).map((field) => `${operationId}${field}`),
+    ),
+  )
+
+const textsIn = (document: Document, given: unknown): string[] => {
+  const schema = Object(given)
+  const parts: unknown[] = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => schema[name] ?? [])
+  if (schema.$ref) parts.push(document.components.schemas[schema.$ref.split('/').pop()])
+  const isText = [schema.type].flat().includes('string')
+  const isAny = !schema.enum && !schema.pattern && !schema.format && schema.const === undefined
+  return [
+    ...(isText && isAny ? [''] : []),
+    ...[...parts, schema.items].flatMap((one) => (one ? textsIn(document, one) : [])),
+    ...Object.entries(Object(schema.properties)).flatMap(([name, one]) =>
+      textsIn(document, one).map((field) => `.${name}${field}`),
+    ),
+  ]
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { generate } from 'json-schema-faker'
+
+import { isRecord } from '../../core/schema.ts'
+import type { DescribedOperation } from './document.ts'
+
+/** A request made up for an operation. */
+export interface GeneratedRequest {
+  method: string
+  path: string
+  key: string | undefined
+  headers: Record<string, string>
+  body: unknown
+}
+
+/** What there is in the house to name: of the caller's own, of another, of nobody. */
+export interface KnownIds {
+  key: string
+  /** The personal key of who owns an agent, for People operations. */
+  personal: string
+  own: Record<string, string>
+  other: Record<string, string>
+  unknown: Record<string, string>
+}
+
+const pages = [
+  '<!doctype html><title>Boats</title><p>hello</p>',
+  '<!doctype html><title>\u202e</title><script>let a = 1</script>',
+  '<!doctype html><title>In</title><form action="//evil.test"><input type=password></form>',
+  '<!doctype html><meta http-equiv="refresh" content="0;url=https://elsewhere.test/">',
+  '<script type="application/json" data-assets>[{"name":"a.png"},7]</script>',
+  '<',
+  '',
+]
+
+const files = [
+  Uint8Array.fromBase64(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  ),
+  '{"level":[1,2,3]}',
+  '{"data":"data:application/json;base64,W10="}',
+  '{"data":"data:;base64,!!!"}',
+  'ID3 no sound',
+  '',
+]
+
+const refs = ['monday-0001', 'tuesday-0001', 'a b', 'x'.repeat(200)]
+
+/** All that a request can vary in, as fast-check makes, replays and shrinks it. */
+export const draws = fc.record({
+  seed: fc.nat(),
+  key: fc.constantFrom('own', 'own', 'own', 'own', 'own', 'own', 'none', 'bogus'),
+  place: fc.constantFrom('own', 'own', 'own', 'own', 'other', 'unknown', 'odd'),
+  query: fc.constantFrom('none', 'none', 'fine', 'odd'),
+  body: fc.constantFrom('example', 'fine', 'picked', 'picked', 'mutated', 'mutated', 'odd', 'none'),
+  /** A bit for each field that stays. */
+  keep: fc.nat(),
+  file: fc.constantFrom(...files),
+  page: fc.constantFrom(...pages),
+  ref: fc.constantFrom(undefined, undefined, undefined, ...refs),
+  odd: fc.jsonValue({ noUnicodeString: false }),
+  text: fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
+})
+
+export type Draw = typeof draws extends fc.Arbitrary<infer T> ? T : never
+
+/** A draw with which every operation succeeds, and one with which all that need a key refuse. */
+export const golden: Draw = {
+  seed: 1,
+  key: 'own',
+  place: 'own',
+  query: 'fine',
+  body: 'example',
+  keep: 0,
+  odd: null,
+  file: '[]',
+  page: '<p>hello</p>',
+  ref: undefined,
+  text: 'x',
+}
+export const keyless: Draw = { ...golden, key: 'none' }
+
+/** What the path's id names, where it is no app that is there. */
+const ids: Record<string, string> = {
+  restore_app: 'gone',
+  review_item: 'used',
+  remove_review: 'used',
+  answer_review: 'review',
+  remove_comment: 'comment',
+  get_job: 'ended',
+  watch_job: 'ended',
+  cancel_job: 'open',
+  appeal: 'taken',
+  delete_hook: 'hook',
+  list_deliveries: 'hook',
+  redeliver: 'hook',
+}
+
+/** What the path of a People operation names. */
+const persons = { handle: 'owned', prefix: 'ownedKey' }
+
+/** Makes the request that a draw stands for. */
+export async function generateRequest(
+  operation: DescribedOperation,
+  draw: Draw,
+  known: KnownIds,
+): Promise<GeneratedRequest> {
+  const { method, parameters = [], requestBody } = operation
+  const query = new URLSearchParams()
+  for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
+    const fine = known.own[name] ?? (name === 'cursor' ? '' : await generate(schema, draw))
+    if (draw.query === 'fine' && fine !== '') query.set(name, String(fine))
+    if (draw.query === 'odd') query.set(name, wellFormed(draw.text))
+  }
+  const isPersons = operation.security.some((way) => 'session' in way)
+  const names = isPersons ? persons : { id: ids[operation.operationId] ?? 'id' }
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    part(Object.entries(names).find(([said]) => said === name)?.[1] ?? name, draw, known),
+  )
+  const own = isPersons ? known.personal : known.key
+  return {
+    method,
+    path: query.size > 0 ? `${path}?${query}` : path,
+    key: draw.key === 'own' ? own : draw.key === 'none' ? undefined : 'bogus',
+    headers: {
+      ...(requestBody && { 'content-type': 'application/json' }),
+      ...(draw.ref === undefined ? {} : { 'idempotency-key': draw.ref }),
+    },
+    body: requestBody && (await bodyOf(requestBody.content, draw, known)),
+  }
+}
+
+function part(name: string, draw: Draw, known: KnownIds): string {
+  const odd = /^\.+$/.test(draw.text) ? 'x' : wellFormed(draw.text)
+  const value = draw.place === 'odd' ? odd : known[place(draw)][name]
+  return encodeURIComponent(value ?? odd)
+}
+
+const place = ({ place }: Draw) => (place === 'other' || place === 'unknown' ? place : 'own')
+
+const wellFormed = (text: string): string => text.toWellFormed()
+
+type Content = NonNullable<DescribedOperation['requestBody']>['content']
+
+async function bodyOf(content: Content, draw: Draw, known: KnownIds): Promise<unknown> {
+  if (draw.body === 'none') return undefined
+  if ('application/octet-stream' in content) return draw.file
+  if (draw.body === 'odd') return draw.seed % 2 ? JSON.stringify(draw.odd) : draw.text
+  const schema = content['application/json']?.schema ?? {}
+  const { examples } = schema
+  if (draw.body === 'example' && Array.isArray(examples)) return examples[0]
+  const optionalsProbability = draw.body === 'example' ? 0 : 0.7
+  const fine = await generate(schema, { seed: draw.seed, optionalsProbability })
+  if (!isRecord(fine)) throw new Error('an input that is no object')
+  const steered = {
+    ...fine,
+    ...('html' in fine && { html: draw.page }),
+    ...('item' in fine && { item: known[place(draw)]['id'] }),
+    ...('code' in fine && { code: known[place(draw)]['code'] }),
+    ...('assets' in fine && { dryRun: true }),
+  }
+  if (draw.body === 'fine' || draw.body === 'example') return steered
+  const kept = Object.entries(steered).filter((_, at) => (draw.keep >> at) & 1)
+  // Nobody works on jobs in this house: what is asked to be made is only priced.
+  const picked = { ...Object.fromEntries(kept), ...('assets' in fine && { dryRun: true }) }
+  return draw.body === 'picked' ? picked : mutated(picked, draw)
+}
+
+/** A field of another type, or one more field. */
+function mutated(body: Record<string, unknown>, { seed, odd, text }: Draw): unknown {
+  const names = Object.keys(body)
+  const name = names[seed % (names.length + 1)] ?? text
+  return { ...body, [name]: odd }
+}

@@ -1,0 +1,58 @@
+import addFormats from 'ajv-formats'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+
+import { isRecord } from '../../core/schema.ts'
+import type { TestResponse } from '../fixtures/test-server.ts'
+import type { DescribedOperation, Document } from './document.ts'
+
+/** Holds answers against the description: status, content type, and every field of the body. */
+export class ResponseChecker {
+  private readonly ajv = new Ajv2020({ strict: false })
+  private readonly checks = new Map<string, ValidateFunction>()
+  private readonly components: unknown
+
+  constructor(document: Document) {
+    addFormats.default(this.ajv)
+    this.components = closed(document.components)
+  }
+
+  /** What is wrong with an answer to an operation; undefined when nothing is. */
+  findError(
+    { operationId, responses }: DescribedOperation,
+    answer: TestResponse,
+  ): string | undefined {
+    const { status, headers, body } = answer
+    const described = responses[String(status)]
+    if (!described) return `${operationId} answers ${status}, which it does not describe`
+    const [[type = '', media] = []] = Object.entries(described.content)
+    const sent = headers.get('content-type') ?? ''
+    if (!sent.startsWith(type) && type !== '*/*') return `${operationId} ${status} is ${sent}`
+    if (type !== 'application/json') return undefined
+    const check = this.checkOf(`${operationId} ${status}`, operationId, media?.schema)
+    if (check(body)) return undefined
+    const [error] = check.errors ?? []
+    return `${operationId} ${status} ${error?.instancePath}: ${error?.message}`
+  }
+
+  private checkOf(name: string, operationId: string, schema: unknown): ValidateFunction {
+    const known = this.checks.get(name)
+    if (known) return known
+    // The description itself is a document of others, held by the linters.
+    const own = operationId === 'get_openapi' ? schema : closed(schema)
+    const whole = isRecord(own) ? { ...own, components: this.components } : {}
+    const check = this.ajv.compile(whole)
+    this.checks.set(name, check)
+    return check
+  }
+}
+
+/** A schema whose objects have no other fields than those it names. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (!isRecord(schema)) return schema
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, closed(part)]),
+  )
+  const isObject = schema['type'] === 'object' && isRecord(schema['properties'])
+  return isObject ? { additionalProperties: false, ...inner } : inner
+}

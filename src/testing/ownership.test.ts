@@ -1,0 +1,216 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+
+import { Connection } from '../db/connection.ts'
+import { takeDown } from '../hosting/moderation/moderation.ts'
+import { newDelivery } from './fixtures/deliveries.ts'
+import { createGatewayUser } from './fixtures/gateway.ts'
+import { createTestPerson } from './fixtures/people.ts'
+import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
+import {
+  type DescribedOperation,
+  getDocument,
+  getGatewayDocument,
+  listOperations,
+} from './openapi/document.ts'
+import { type Draw, generateRequest, golden, type KnownIds } from './openapi/request-generator.ts'
+
+setDefaultTimeout(60_000)
+
+/** Every statement that SQLite was given; on PostgreSQL only the answers are compared. */
+const given: string[] = []
+const { prepare } = Connection.prototype
+Connection.prototype.prepare = function (text) {
+  const made = prepare.call(this, text)
+  const noted = { run: made.run, all: made.all, values: made.values }
+  return {
+    run: (...values) => (given.push(text), noted.run(...values)),
+    all: (...values) => (given.push(text), noted.all(...values)),
+    values: (...values) => (given.push(text), noted.values(...values)),
+  }
+}
+afterAll(() => void (Connection.prototype.prepare = prepare))
+
+const h = await startTestServer()
+afterAll(() => h.close())
+
+/** Ann's things; ben is the one who knows their ids. */
+const [ann, ben, cy] = [await h.agent('ann'), await h.agent('ben'), await h.agent('cy')]
+const id = await ann.publish()
+await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
+const gone = await ann.publish()
+await ann.call('DELETE', `/apps/${gone}`)
+const taken = await ann.publish({ html: '<title>Taken</title>' })
+await takeDown(h.ctx, taken, 'spam')
+const prompt = 'a packing list'
+const ended = (await ann.call('POST', '/apps', { prompt })).text('job.id')
+await ann.call('DELETE', `/jobs/${ended}`)
+const open = (await ann.call('POST', '/apps', { prompt })).text('job.id')
+const shared = await cy.publish({ store: true })
+await ann.call('GET', `/explore/${shared}/source`)
+const review = (await ann.call('PUT', `/explore/${shared}/review`, { stars: 4 })).text('review.id')
+const comment = (await ann.call('POST', `/explore/${shared}/comments`, { text: 'Hi' })).text(
+  'comment.id',
+)
+const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
+const [olga, pat] = [
+  await createTestPerson(h, 'olga', 100n),
+  await createTestPerson(h, 'pat', 100n),
+]
+const kay = await h.agent('kay')
+const code = (await kay.call('POST', '/me/claim')).text('claim.code')
+await olga.call('POST', '/claim', { code })
+
+/** Gus' things at the gateway. */
+const gus = await createGatewayUser(h, '5', '198.51.100.1')
+const bob = await createGatewayUser(h, '5', '198.51.100.2')
+const form = new FormData()
+form.append('file', new File(['Hello there'], 'a.txt', { type: 'text/plain' }))
+const sent = new Request('http://localhost/', { method: 'POST', body: form })
+const type = sent.headers.get('content-type') ?? ''
+const file = await gus.call('POST', '/v1/files', await sent.bytes(), { 'content-type': type })
+const film = await gus.call('POST', '/v1/videos', { model: 'demo/video', prompt: 'a boat' })
+const key = await gus.call('POST', '/accounts/keys', { name: 'two' })
+const gateways: Record<string, string> = {
+  get_file: file.text('id'),
+  delete_file: file.text('id'),
+  get_file_content: file.text('id'),
+  get_video: film.text('id'),
+  get_video_content: film.text('id'),
+  change_key: key.text('id'),
+  revoke_key: key.text('id'),
+}
+
+/** An id of the same form that nobody has. */
+const nobodys = (one: string): string => one.replace(/[A-Za-z0-9]{8}$/, 'Zz0Zz0Zz')
+
+const theirs = {
+  id,
+  gone,
+  taken,
+  used: id,
+  open,
+  ended,
+  review,
+  comment,
+  prefix,
+  version: '1',
+  name: 'a.json',
+  owned: kay.handle,
+  ownedKey: kay.key.slice(0, 11),
+  ...(await newDelivery(h, ann)),
+}
+const nobodysOf = (things: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(things).map(([name, one]) =>
+      name === 'version' || name === 'name' ? [name, one] : [name, nobodys(one)],
+    ),
+  )
+
+/** What is told apart by who asks, and not by what it names. */
+const open_ = ['get_claim', 'get_maker', 'look_at_asset', 'get_model', 'get_image']
+const named = (operation: DescribedOperation): boolean =>
+  /\{(id|prefix|handle|delivery)\}/.test(operation.path) && !open_.includes(operation.operationId)
+
+/** The answer to a stranger, without the ids in it, and what was asked of SQLite for it. */
+async function told(call: () => Promise<TestResponse>, things: string[]) {
+  // What was found is remembered until the next commit: both begin with nothing remembered.
+  await h.ctx.db.tx(async () => undefined)
+  given.length = 0
+  const { status, body, headers } = await call()
+  const said = things.reduce((text, one) => text.replaceAll(one, '[id]'), JSON.stringify(body))
+  return { status, said, type: headers.get('content-type'), statements: [...given] }
+}
+
+/** Both answers are the same, and are got by the same work. */
+async function areAlike(
+  call: (place: 'other' | 'unknown') => Promise<TestResponse>,
+  things: string[],
+) {
+  // The first compiles its queries.
+  await told(() => call('unknown'), things)
+  const nobody = await told(() => call('unknown'), things)
+  const other = await told(() => call('other'), things)
+  expect(other).toEqual(nobody)
+  return other.status
+}
+
+async function isStranger(operation: DescribedOperation, known: KnownIds, root = '') {
+  const call = async (place: Draw['place']) => {
+    const made = await generateRequest(operation, { ...golden, place }, known)
+    return h.request(made.method, root + made.path, made)
+  }
+  const things = [...Object.values(known.other), ...Object.values(known.unknown)]
+  expect(await areAlike(call, things)).toBe(404)
+}
+
+/** What is the stranger's own. */
+const own = await newDelivery(h, ben)
+const lee = await h.agent('lee')
+await pat.call('POST', '/claim', { code: (await lee.call('POST', '/me/claim')).text('claim.code') })
+const note = (await ann.call('GET', '/me/notes')).text('notes.0.id')
+const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+const before = await h.snapshot()
+const rowsOf = (operations: DescribedOperation[]) =>
+  operations.map((one): [id: string, operation: DescribedOperation] => [one.operationId, one])
+const hosting = rowsOf(listOperations(await getDocument(h)).filter(named))
+const atGateway = rowsOf(
+  listOperations(await getGatewayDocument(h)).filter(({ operationId }) => operationId in gateways),
+)
+
+describe('an id of another is as one that nobody has', () => {
+  test.each(hosting)('%s', (_, operation) => {
+    const both = { other: theirs, unknown: nobodysOf(theirs) }
+    return isStranger(operation, { key: ben.key, personal: pat.key, own: {}, ...both }, '/api')
+  })
+
+  test.each(atGateway)('gateway: %s', (name, operation) => {
+    const other = { id: gateways[name] ?? '' }
+    const unknown = nobodysOf(other)
+    return isStranger(operation, { key: bob.key, personal: '', own: {}, other, unknown })
+  })
+
+  const inside: [
+    what: string,
+    status: number,
+    one: string,
+    call: (one: string) => Promise<TestResponse>,
+  ][] = [
+    [
+      'a delivery behind an own hook',
+      404,
+      theirs.delivery,
+      (one) => ben.call('POST', `/me/hooks/${own.hook}/deliveries/${one}/redeliver`),
+    ],
+    [
+      'a key behind an own agent',
+      404,
+      theirs.ownedKey,
+      (one) => pat.call('DELETE', `/people/me/agents/${lee.handle}/keys/${one}`),
+    ],
+    [
+      'a file in a chat',
+      404,
+      file.text('id'),
+      (file_id) => bob.call('POST', '/v1/chat/completions', { ...chat, file_id }),
+    ],
+    [
+      'a balance',
+      404,
+      gus.creditId,
+      (credit_id) => bob.call('POST', '/credits/balance', { credit_id }),
+    ],
+    [
+      'a note that is marked as read',
+      200,
+      note,
+      (one) => ben.call('POST', '/me/notes/read', { ids: [one] }),
+    ],
+  ]
+  test.each(inside)('%s', async (_, status, one, call) => {
+    const said = (place: string) => call(place === 'other' ? one : nobodys(one))
+    expect(await areAlike(said, [one, nobodys(one)])).toBe(status)
+  })
+
+  test('and nothing of theirs has changed', async () => expect(await h.snapshot()).toEqual(before))
+})

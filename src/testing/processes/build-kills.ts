@@ -1,0 +1,133 @@
+import { seeded } from '../fixtures/random.ts'
+import {
+  expect,
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from './server-process.ts'
+
+const steps = ['queued', 'planning', 'writing', 'checking', 'assets', 'publishing']
+const env = { EMBEDDED_ASSET_CREDITS: '2', BUILDS_PER_HOUR: '0', OLLAMA_HOST: 'off' }
+const prompt = 'a game where a fox collects coins and dodges rocks'
+const asks = [
+  { name: 'coin.png', kind: 'sprite', what: 'a coin' },
+  { name: 'tune', kind: 'music', what: 'calm', seconds: 8 },
+  { name: 'hello', kind: 'voice', what: 'Welcome aboard.' },
+]
+
+/** How one round went: at which step it was killed, and how its jobs ended. */
+export interface KillRound {
+  step: string
+  ends: string[]
+}
+
+/**
+ * Begins a build and a job of assets, kills the server with SIGKILL when the build comes to a step,
+ * now and then once more, and starts it again, `rounds` times. Each job must end done and charged
+ * once, or failed and refunded; its agent may build again, and the books are sound. Throws an Error
+ * that says what was not so.
+ */
+export async function killDuringBuilds(
+  dataDir: string,
+  rounds: number,
+  seed: number,
+): Promise<KillRound[]> {
+  const draw = seeded(seed)
+  const all: KillRound[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    all.push(await killOnce(dataDir, steps[round % steps.length] ?? '', draw))
+    const { code, out, err } = await runBerth(['doctor', '--data', dataDir])
+    expect(code === 0 && out.includes('sound'), `the books after round ${round}: ${out}${err}`)
+  }
+  return all
+}
+
+async function killOnce(dataDir: string, step: string, draw: () => number): Promise<KillRound> {
+  const first = await startServerProcess(dataDir, { env })
+  const key = await first.newKey()
+  const html = '<!doctype html><title>Coins</title><p>coins'
+  const app = textAt(await bodyOf(first.call('POST', '/api/apps', key, { html })), 'app.id')
+  const begun = await bodyOf(first.call('POST', '/api/apps', key, { prompt, kind: 'game' }))
+  const making = first.call('POST', `/api/apps/${app}/assets`, key, { assets: asks })
+  // The answer may be lost with its server.
+  const lost = making.then(
+    () => {},
+    () => {},
+  )
+  const job = textAt(begun, 'job.id')
+  await reach(first, key, job, step)
+  await Bun.sleep(draw() * 30)
+  await kill(first)
+  await lost
+  if (draw() < 0.3) {
+    const second = await startServerProcess(dataDir, { env })
+    await Bun.sleep(draw() * 600)
+    await kill(second)
+  }
+  const last = await startServerProcess(dataDir, { env })
+  try {
+    return { step, ends: await check(last, key, textAt(begun, 'app.id')) }
+  } finally {
+    last.kill('SIGTERM')
+    await last.exited
+  }
+}
+
+const bodyOf = async (call: Promise<Response>): Promise<unknown> => (await call).json()
+
+async function kill(ctx: ServerProcess): Promise<void> {
+  ctx.kill('SIGKILL')
+  await ctx.exited
+}
+
+interface Job {
+  id: string
+  kind: string
+  state: string
+  step: string | null
+  charged: number
+  ended: string | null
+}
+
+const jobOf = (body: unknown): Job => Object(body).job
+
+async function reach(ctx: ServerProcess, key: string, id: string, step: string): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const job = jobOf(await bodyOf(ctx.call('GET', `/api/jobs/${id}`, key)))
+    if (job.ended || steps.indexOf(job.step ?? 'queued') >= steps.indexOf(step)) return
+    await Bun.sleep(2)
+  }
+}
+
+/** Waits until all jobs have ended, and proves what they left; answers how they ended. */
+async function check(ctx: ServerProcess, key: string, app: string): Promise<string[]> {
+  const get = (path: string) => bodyOf(ctx.call('GET', `/api${path}`, key))
+  const ended = async (id: string): Promise<Job> => {
+    for (let tries = 0; tries < 100; tries += 1) {
+      const job = jobOf(await get(`/jobs/${id}?wait=30`))
+      if (job.ended) return job
+    }
+    throw new Error(`the job ${id} does not end`)
+  }
+  const jobs: Job[] = []
+  for (const { id } of Object(await get('/jobs')).jobs) jobs.push(await ended(id))
+  for (const { kind, state, charged } of jobs) {
+    const isPaid = kind === 'assets' ? charged === 2 * asks.length : charged > 0
+    const isSound = state === 'done' ? isPaid : state === 'failed' && charged % 2 === 0
+    expect(isSound, `${kind} ended ${state} and was charged ${charged}`)
+  }
+  const me = Object(await get('/me'))
+  const charged = jobs.reduce((sum, one) => sum + one.charged, 0)
+  const isExact = Math.abs(me.credits - (400 - charged)) < 1e-6 && me.held === 0
+  expect(isExact, `${me.credits} credits, ${me.held} held, after ${charged} were charged`)
+  const built = await ctx.call('GET', `/api/apps/${app}`, key)
+  const isDone = jobs.find(({ kind }) => kind === 'build')?.state === 'done'
+  expect(built.status === (isDone ? 200 : 404), `the app answers ${built.status}`)
+  if (isDone) expect(Object(await built.json()).app.version === 1, 'it was published twice')
+  const again = await ctx.call('POST', '/api/apps', key, { prompt, kind: 'game' })
+  expect(again.status === 202, `another build is answered ${again.status}`)
+  const next = textAt(await again.json(), 'job.id')
+  expect((await ended(next)).state === 'done', 'another build fails')
+  return jobs.map(({ kind, state }) => `${kind} ${state}`).toSorted()
+}

@@ -1,0 +1,132 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { openHoldsPerKeyMax } from '../../limits.ts'
+import { scripts } from '../fakes/chat-scripts.ts'
+import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
+import {
+  rssKib,
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from './server-process.ts'
+
+/** What was seen of many streams that were all live at one moment. */
+export interface StreamStats {
+  /** Requests that the upstream had open at that moment, each on a socket of its own. */
+  sockets: number
+  /** Streams that then came to their end, with [DONE]. */
+  done: number
+  /** Resident memory of the house while all were live, and before the first. */
+  rssMb: number
+  idleMb: number
+  /** What the account still holds, in USD. */
+  held: number
+}
+
+const model = 'fake/live'
+const body = JSON.stringify({
+  model,
+  stream: true,
+  max_tokens: 50,
+  messages: [{ role: 'user', content: 'Hello.' }],
+})
+
+/**
+ * Serves `dataDir` in front of a fake upstream, opens `count` streams at once, and lets none end
+ * before every one of them is live.
+ */
+export async function openManyStreams(dataDir: string, count: number): Promise<StreamStats> {
+  const fake = startFakeUpstream()
+  const gate = Promise.withResolvers<void>()
+  const [head, ...rest] = scripts.ok?.stream ?? []
+  const [word, ...more] = rest
+  if (!head || !word) throw new Error('there is no script of a stream')
+  fake.script(model, [head, word, { until: gate.promise }, ...more])
+  mkdirSync(dataDir, { recursive: true })
+  writeFileSync(join(dataDir, 'berth.toml'), tableOf(fake.baseUrl))
+  const env = { OLLAMA_HOST: 'off' }
+  const ctx = await startServerProcess(dataDir, { env })
+  try {
+    const keys = await keysFor(ctx, dataDir, count)
+    const idleMb = rssOf(ctx)
+    const clients = Array.from({ length: count }, (_, at) =>
+      openClient(ctx.origin, keys[at % keys.length] ?? ''),
+    )
+    await Promise.all(clients.map(({ began }) => began))
+    const seen = { sockets: openAt(fake), rssMb: rssOf(ctx), idleMb }
+    gate.resolve()
+    const ends = await Promise.all(clients.map(({ ended }) => ended))
+    const done = ends.filter((text) => text.includes('data: [DONE]')).length
+    const answer = await ctx.call('POST', '/credits/balance', keys[0])
+    const held: unknown = Reflect.get(Object(await answer.json()), 'held')
+    return { ...seen, done, held: Number(held) }
+  } finally {
+    ctx.kill('SIGTERM')
+    await ctx.exited
+    fake.close()
+  }
+}
+
+const openAt = ({ received }: FakeUpstream): number => received.filter(({ left }) => !left).length
+
+const tableOf = (baseUrl: string): string => `[[upstream]]
+name = "fake"
+kind = "openai"
+base_url = "${baseUrl}"
+
+[[model]]
+id = "${model}"
+upstream = "fake"
+type = "chat"
+context_length = 8000
+max_output = 1000
+price = { prompt = "0.000001", completion = "0.000004" }
+`
+
+/** Enough keys of one funded account. */
+async function keysFor(ctx: ServerProcess, dataDir: string, streams: number): Promise<string[]> {
+  const account: unknown = await (await ctx.call('POST', '/accounts/create')).json()
+  const [creditId, first] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
+  const { code, err } = await runBerth(['grant', creditId, '100', '--data', dataDir])
+  if (code !== 0) throw new Error(err)
+  const keys = [first]
+  while (keys.length * openHoldsPerKeyMax < streams) {
+    const made: unknown = await (await ctx.call('POST', '/accounts/keys', first, {})).json()
+    keys.push(textAt(made, 'api_key'))
+  }
+  return keys
+}
+
+const rssOf = ({ pid }: ServerProcess): number => rssKib(pid) / 1_024
+
+/** A client on a socket of its own: `fetch` here has the bound that is tried there. */
+function openClient(origin: string, key: string) {
+  const began = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<string>()
+  const { hostname, port } = new URL(origin)
+  let text = ''
+  const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${key}\r
+content-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`
+  const fail = (error: Error): void => (began.reject(error), ended.reject(error))
+  Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      open: (socket) => void socket.write(request),
+      data(_, chunk) {
+        text += chunk.toString()
+        if (text.includes('\ndata: ')) began.resolve()
+        else if (text.startsWith('HTTP/1.1 ') && !text.startsWith('HTTP/1.1 200')) {
+          fail(new Error(text.slice(0, 1_000)))
+        }
+        if (text.endsWith('0\r\n\r\n')) ended.resolve(text)
+      },
+      close: () => ended.resolve(text),
+      error: (_, error) => fail(error),
+    },
+  }).catch(fail)
+  ended.promise.catch(() => undefined)
+  return { began: began.promise, ended: ended.promise }
+}

@@ -1,0 +1,41 @@
+/**
+ * Spends ann's credits through withHold until it is killed: 16 payments at a time, whose refs are
+ * printed once they are answered, beside one that never ends.
+ * `bun spender.ts DATA_DIR DATABASE_URL RUN`
+ */
+import { writeSync } from 'node:fs'
+
+import { randomBelow } from '../../core/ids.ts'
+import { openLog } from '../../core/log.ts'
+import { nano } from '../../core/money.ts'
+import { systemClock } from '../../core/time.ts'
+import { openEngine } from '../../db/open.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { withHold } from '../../ledger/paid-work.ts'
+import { ben, holdRequest } from '../fixtures/ledger.ts'
+
+const [dataDir = '', databaseUrl = '', run = ''] = Bun.argv.slice(2)
+const db = await openEngine({ dataDir, ...(databaseUrl && { databaseUrl }) })
+const books = { db, clock: systemClock, log: openLog(systemClock) }
+const paymentsMax = 2_000
+
+async function spend(lane: number): Promise<void> {
+  for (let payment = 0; payment < paymentsMax; payment++) {
+    const ref = `${run}:${lane}:${payment}`
+    const onExpiry = randomBelow(2) === 0 ? 'settle' : 'release'
+    const shares = [{ account: accountOf(ben), percent: 80 }]
+    await withHold(books, holdRequest(ref, 2, { onExpiry, shares }), async () => {
+      await Bun.sleep(randomBelow(3))
+      return { result: undefined, charge: nano(BigInt(randomBelow(2_000_000)) + 1n) }
+    })
+    writeSync(1, `${ref}\n`)
+  }
+}
+
+const stuck = Promise.withResolvers<void>()
+void withHold(books, holdRequest(`${run}:stuck`, 2), () => {
+  stuck.resolve()
+  return new Promise<never>(() => {})
+})
+await stuck.promise
+await Promise.all(Array.from({ length: 16 }, (_, lane) => spend(lane)))
