@@ -150,8 +150,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       await page.getByLabel('USD').fill('2.5')
       await button(page, 'Continue').click()
       expect(await page.textContent('main')).toContain('2,900 credits')
-      await button(page, 'Give 2,500 credits').click()
-      expect(await page.textContent('[role=status]')).toContain('has 2,900 credits now')
+      await button(page, 'Grant 2,500 credits').click()
+      expect(await page.textContent('[role=status]')).toContain(': 2,900 credits.')
       await context.close()
     },
     ms,

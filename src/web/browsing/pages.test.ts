@@ -157,7 +157,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await (await refused).finished()
       await page.fill('input[type=search]', 'row by')
       await page.waitForURL('**/explore?q=row+by')
-      await page.waitForFunction("document.title.startsWith('row by on')")
+      await page.waitForFunction("document.title.startsWith('row by ·')")
       expect(await page.evaluate<string[]>('titles')).toEqual(['row by · Explore · Berth'])
 
       // "Copied" disappears after a delay that this test controls.

@@ -77,7 +77,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         expect(html).toBe(pageOf('first'))
         await tab(page, 'Listing').click()
         await button(page, 'Remove from Explore').click()
-        expect(await page.getByRole('status').first().textContent()).toContain('It is off Explore')
+        expect(await page.getByRole('status').first().textContent()).toContain(
+          'It is now off Explore',
+        )
         await tab(page, 'Assets').click()
         await page.getByLabel('Name').fill('lamp.json')
         const file = { name: 'x', mimeType: 'text/plain', buffer: Buffer.from('{"lit":true}') }
