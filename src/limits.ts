@@ -114,6 +114,10 @@ export const keylessBodyBytesMax = 64 * kb
 /** MCP messages carry the same as bodies of the Agent API. Only the oldest revision has batches. */
 export const mcpBodyBytesMax = 25 * mb
 export const mcpBatchMax = 50
+/** Bytes of the responses of a batch. The last one may exceed them. */
+export const mcpBatchResponseBytesMax = mb
+/** Lists of tools in memory, each about 80 KB: one for each revision and area. */
+export const mcpListsMax = 40
 /** Open streams that wait for a change of the tools. */
 export const mcpSubscriptionsMax = 100
 
@@ -182,6 +186,8 @@ export const videoSecondsMax = 60
 /** The default of a request. */
 export const videoSecondsDefault = 4
 export const videoBytesMax = 128 * mb
+/** All images of one response that are fetched from URLs of an upstream. */
+export const fetchedImageBytesMax = 128 * mb
 /** The time after which an unfinished video has failed. */
 export const videoMs = hour
 export const speechCharsMax = 50_000

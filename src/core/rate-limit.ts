@@ -24,23 +24,28 @@ export class RateLimit {
     private readonly windowMs: number,
   ) {}
 
-  /** Counts a call. Returns undefined if it may pass, else the whole seconds to wait. */
-  take(key: string): number | undefined {
+  /**
+   * Counts `calls` together, or none of them. Returns undefined if they may pass, else the whole
+   * seconds to wait.
+   */
+  take(key: string, calls = 1): number | undefined {
     if (this.max === 0) return undefined
     const at = this.clock.now()
     const window = this.windowAt(key, at)
     const left = 1 - (at - window.start) / this.windowMs
-    if (window.before * left + window.now >= this.max) {
-      return secondsUntil(this.opensAt(window), at)
+    const max = this.max - calls + 1
+    if (window.before * left + window.now >= max) {
+      return secondsUntil(this.opensAt(window, max), at)
     }
-    window.now += 1
+    window.now += calls
     return undefined
   }
 
-  /** Returns when a full window accepts a call again: at its end, or as the window before fades. */
-  private opensAt({ start, now, before }: Window): number {
-    const left = this.max - now
-    return start + this.windowMs * (left > 0 ? 1 - left / before : 1)
+  /** Returns when a window has less than `max` calls: as the window before fades, or itself. */
+  private opensAt({ start, now, before }: Window, max: number): number {
+    const left = max - now
+    if (left > 0) return start + this.windowMs * (1 - left / before)
+    return start + this.windowMs * (1 + Math.max(0, 1 - Math.max(0, max) / now))
   }
 
   /** Removes the newest call of a key from the count. */

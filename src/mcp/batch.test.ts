@@ -68,10 +68,10 @@ test('a call runs only while the budget of its batch lasts', async () => {
   const ann = await ctx.agent('ann')
   const html = `<!doctype html><title>Large</title>${'<p>text</p>'.repeat(60_000)}`
   const id = await ann.publish({ html })
-  const read = callOf('export_app', { id, key: ann.key })
+  const read = callOf('get_html', { id, key: ann.key })
   const publish = callOf('publish_app', { html: '<!doctype html><h1>Hi</h1>', key: ann.key })
   const before = await ctx.snapshot()
-  const { messages } = await post(batchOf(read, 2).concat(batchOf({ ...publish, id: 9 }, 1)))
+  const { messages } = await post([...batchOf(read, 2), { ...publish, id: 9 }])
   expect(messages).toMatchObject([
     { result: { structuredContent: { html } } },
     { error: { code: -32_000 } },
@@ -120,12 +120,6 @@ test('input that a URL or header cannot carry is -32602', async () => {
       { error: { code: -32_602 } },
     ])
   }
-  for (const params of [undefined, {}, 5, { name: 5 }, { name: 'get_me', arguments: 5 }])
-    console.log(JSON.stringify(await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })))
-  for (const params of [5, { _meta: 5 }, []])
-    console.log(JSON.stringify(await post({ jsonrpc: '2.0', id: 1, method: 'ping', params })))
-  for (const params of [5, { _meta: 5 }, { cursor: 5 }])
-    console.log(JSON.stringify(await post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params })))
   const start = { jsonrpc: '2.0', id: 1, method: 'initialize' }
   for (const message of [
     start,

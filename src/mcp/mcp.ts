@@ -1,11 +1,14 @@
 import type { AppContext } from '../context.ts'
+import { isRecord } from '../core/schema.ts'
 import { isApiError } from '../errors.ts'
 import { readJsonBody } from '../http/body.ts'
 import { operationsOf, type RoutedApi } from '../http/operation.ts'
 import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
+import { beginBatch, findBatch } from './batch.ts'
 import type { Send } from './call.ts'
 import { hostCheck } from './host.ts'
+import { createListCache } from './list-cache.ts'
 import type { Extension } from './server.ts'
 
 export interface McpOptions {
@@ -22,7 +25,7 @@ interface Backend {
   options: McpOptions | undefined
 }
 
-type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Response>
+type Serve = (request: Request, body: unknown) => Promise<Response>
 
 /**
  * Creates the MCP endpoint (document 1, section 1: streamable HTTP, no authentication). Its tools
@@ -37,10 +40,12 @@ export function createMcpEndpoint(ctx: AppContext, backend: Backend) {
     if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
     const body = await readMessage(ctx, request)
     if (body instanceof Response) return body
+    const busy = charge(ctx, request, body.parsedBody, body.charged)
+    if (busy) return busy
     const loaded = serve ?? (await load(ctx, backend))
     if (loaded instanceof Response) return loaded
     serve = loaded
-    return loaded(request, body)
+    return loaded(request, body.parsedBody)
   }
   return async (request: Request): Promise<Response> => {
     getRequestContext(request).route = '/mcp'
@@ -72,20 +77,48 @@ async function load(ctx: AppContext, backend: Backend): Promise<Serve | Response
     import('./toolset.ts'),
   ])
   const api = { description: await description.json(), operations: operationsOf(await loadApi()) }
-  const handler = createServerHandler(createToolset(ctx, api, send, extension))
+  const toolset = createToolset(ctx, api, send, extension)
+  const handler = createServerHandler(toolset)
   stopping?.addEventListener('abort', () => void handler.close())
-  return handler.fetch
+  const listed = createListCache(handler.fetch, toolset.areaOf)
+  return (request, body) => listed(request, body, findBatch(request))
+}
+
+/**
+ * Counts each message as one request of the client's address, with and without a key. A single
+ * `tools/call` counts in the router instead, whose error is a tool result. Returns the error of a
+ * body that exceeds the rate; none of its messages run.
+ */
+function charge(
+  ctx: AppContext,
+  request: Request,
+  body: unknown,
+  charged: number,
+): Response | undefined {
+  if (body === undefined) return undefined
+  if (Array.isArray(body)) beginBatch(request)
+  const isCall = isRecord(body) && body['method'] === 'tools/call'
+  const messages = Array.isArray(body) ? body.length : 1
+  if (isCall || messages <= charged) return undefined
+  const address = clientAddressGroup(request)
+  const retryAfter = ctx.state.apiRequests.take(address, messages - charged)
+  return retryAfter === undefined ? undefined : busyResponse(retryAfter)
+}
+
+interface McpBody {
+  /** Undefined: the library reads the body, or rejects the request. */
+  parsedBody?: unknown
+  /** Requests that already counted against the rate limit. */
+  charged: number
 }
 
 /** Reads the message of a request within our limits. Returns an error response for a bad one. */
-async function readMessage(
-  ctx: AppContext,
-  request: Request,
-): Promise<{ parsedBody?: unknown } | Response> {
+async function readMessage(ctx: AppContext, request: Request): Promise<McpBody | Response> {
   const isJson = /^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? '')
-  if (request.method !== 'POST' || !isJson) return {}
+  if (request.method !== 'POST' || !isJson) return { charged: 0 }
   const announced = Number(request.headers.get('content-length') ?? Number.NaN)
-  if (!(announced <= keylessBodyBytesMax)) {
+  const isLarge = !(announced <= keylessBodyBytesMax)
+  if (isLarge) {
     // The key may be inside the body, so large bodies count against the address before that.
     const retryAfter = ctx.state.apiRequests.take(clientAddressGroup(request))
     if (retryAfter !== undefined) return busyResponse(retryAfter)
@@ -98,7 +131,7 @@ async function readMessage(
     if (Array.isArray(parsedBody) && parsedBody.length > mcpBatchMax) {
       return errorResponse(400, -32_600, `A batch has at most ${mcpBatchMax} messages.`)
     }
-    return { parsedBody }
+    return { parsedBody, charged: isLarge ? 1 : 0 }
   } catch (error) {
     if (isApiError(error, 'too_large')) {
       return errorResponse(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)

@@ -3,6 +3,7 @@ import {
   createMcpHandler,
   type InputRequiredResult,
   isInputRequiredResult,
+  isSpecType,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -10,8 +11,10 @@ import {
   type Tool as Definition,
 } from '@modelcontextprotocol/server'
 
+import { isRecord } from '../core/schema.ts'
 import { mcpSubscriptionsMax } from '../limits.ts'
 import { version } from '../version.ts'
+import { findBatch, spentMessage } from './batch.ts'
 import type { Arguments } from './call.ts'
 
 type ToolResult = CallToolResult | InputRequiredResult
@@ -27,6 +30,8 @@ export interface Toolset {
   instructions: string
   /** Returns the tools of `tools/list`. */
   list(request: Request): ServedTool[]
+  /** Returns the area of `tools/list`; '' where the list is the default one. */
+  areaOf(request: Request): string
   find(name: string): ServedTool | undefined
   /** Adds capabilities of tests. */
   extend?: Extension['extend']
@@ -56,9 +61,14 @@ class ToolServer extends McpServer {
       },
     )
     toolset.extend?.(this)
-    this.server.setRequestHandler('tools/list', () => ({
-      tools: request ? toolset.list(request).map(({ definition }) => definition) : [],
-    }))
+    this.server.setRequestHandler('tools/list', () => {
+      const tools = request ? toolset.list(request).map(({ definition }) => definition) : []
+      const batch = request && findBatch(request)
+      if (batch && !batch.spend(JSON.stringify(tools).length)) {
+        throw new ProtocolError(-32_000, spentMessage)
+      }
+      return { tools }
+    })
     this.server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = toolset.find(params.name)
       if (!tool) {
@@ -79,6 +89,16 @@ class ToolServer extends McpServer {
     return this.toolset.find(name)?.definition.inputSchema
   }
 }
+
+/** Messages whose parameters the library reports as an internal error where they are invalid. */
+const checkedTypes = new Map<unknown, (message: unknown) => boolean>([
+  ['initialize', isSpecType.InitializeRequest],
+  ['tools/list', isSpecType.ListToolsRequest],
+])
+
+/** Returns whether the parameters of a message have their types. Other methods check their own. */
+export const hasValidParams = (message: unknown): boolean =>
+  !isRecord(message) || (checkedTypes.get(message['method'])?.(message) ?? true)
 
 /** Serves revision 2026-07-28 and the older ones with `initialize` at one URL. */
 export const createServerHandler = (toolset: Toolset) =>

@@ -1,7 +1,10 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+
 import type { AppContext } from '../context.ts'
 import { readDescription } from '../http/api-description.ts'
 import type { RoutedOperation } from '../http/operation.ts'
-import { getRequestContext } from '../http/request-context.ts'
+import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
+import { findBatch, spentMessage } from './batch.ts'
 import { type Arguments, inputError, requestOf, type Send, toolResult } from './call.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf } from './tools.ts'
@@ -26,7 +29,12 @@ export function createToolset(
 ): Toolset {
   const extensionTools = extension?.tools ?? []
   const tools = toolsOf(readDescription(description), operations)
-  const served = new Map(tools.map((tool) => [tool, serveTool(tool, send)]))
+  const served = new Map(tools.map((tool) => [tool, serveTool(ctx, tool, send)]))
+  const areas = new Set(['core', ...tools.map(areaOf)])
+  const listedArea = (request: Request): string => {
+    const area = new URL(request.url).searchParams.get('tools') ?? ''
+    return areas.has(area) ? area : ''
+  }
   const byName = new Map(
     [...served.values(), ...extensionTools].map((tool) => [tool.definition.name, tool]),
   )
@@ -34,9 +42,11 @@ export function createToolset(
     instructions: instructionsOf(ctx, tools),
     ...(extension && { extend: extension.extend }),
     find: (name) => byName.get(name),
+    areaOf: listedArea,
     list: (request) => {
-      const set = new URL(request.url).searchParams.get('tools')
-      return [...extensionTools, ...listTools(tools, set).flatMap((tool) => served.get(tool) ?? [])]
+      const area = listedArea(request)
+      const listed = listTools(tools, area).flatMap((tool) => served.get(tool) ?? [])
+      return [...extensionTools, ...listed]
     },
   }
 }
@@ -67,19 +77,48 @@ export function listTools(tools: Tool[], set: string | null): Tool[] {
 const areaOf = ({ operation }: Tool): string =>
   (operation.tags[0] ?? '').toLowerCase().replaceAll(' ', '-')
 
-const serveTool = (tool: Tool, send: Send): ServedTool => ({
+const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
   definition: tool.definition,
   call: async (args, context) => {
     const mcpRequest = context.http?.req
     if (!mcpRequest) throw new Error('a call without an HTTP request')
+    const { apiRequests } = ctx.state
+    const address = clientAddressGroup(mcpRequest)
+    const batch = findBatch(mcpRequest)
     const problem = findInputProblem(tool, args)
-    if (problem !== undefined) return inputError(problem)
-    const { address } = getRequestContext(mcpRequest)
-    const call = async (own: Arguments) =>
-      toolResult(await send(requestOf(tool, own, mcpRequest, context.mcpReq.signal), address))
-    return tool.places.has('wait') ? waitForJob(args, context, call) : call(args)
+    if (problem !== undefined) {
+      // The router counts all other calls, and the message of a batch has been counted.
+      if (!batch) apiRequests.take(address)
+      return inputError(problem)
+    }
+    const call = async (own: Arguments) => {
+      const request = validRequestOf(tool, own, mcpRequest, context.mcpReq.signal)
+      return toolResult(await send(request, getRequestContext(mcpRequest).address))
+    }
+    if (tool.places.has('wait')) return waitForJob(args, context, call)
+    if (!batch) return call(args)
+    const result = await batch.run(() => {
+      apiRequests.giveBack(address)
+      return call(args)
+    })
+    if (!result) throw new ProtocolError(-32_000, spentMessage)
+    return result
   },
 })
+
+/** Returns the request of a call. Throws InvalidParams where HTTP cannot carry an argument. */
+function validRequestOf(
+  ...[tool, args, mcpRequest, signal]: Parameters<typeof requestOf>
+): Request {
+  try {
+    return requestOf(tool, args, mcpRequest, signal)
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof URIError)) throw error
+    const message =
+      'A path argument or the key contains characters that a URL or header cannot carry.'
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  }
+}
 
 const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
   [

@@ -1,0 +1,12 @@
+/** Short forms of the attacks in scripts/attack, with one server each. */
+import { expect, test } from 'bun:test'
+
+import type { AttackRow } from '../../scripts/attack/attack.ts'
+import { run as mcpBatches } from '../../scripts/attack/mcp-batches.ts'
+
+const expectKept = (row: AttackRow) =>
+  expect([row.name, row.measured, row.isKept]).toEqual([row.name, row.measured, true])
+
+test('batches of MCP messages do not slow another client down', async () => {
+  expectKept(await mcpBatches(3_000))
+})
