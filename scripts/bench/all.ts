@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 import type { BenchRow } from './row.ts'
 
-const wanted = Bun.argv.slice(2)
+const selected = Bun.argv.slice(2)
 const notes = join(import.meta.dir, '../../docs/bench.md')
 const plain = (value: number): string => Number(value.toPrecision(3)).toString()
 
@@ -19,7 +19,7 @@ const isBench = (value: unknown): value is { bench: () => Promise<BenchRow[]> } 
 async function run(): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const name of [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].sort()) {
-    const skip = wanted.length > 0 && !wanted.includes(name.replace(/\.ts$/, ''))
+    const skip = selected.length > 0 && !selected.includes(name.replace(/\.ts$/, ''))
     if (skip || name === 'all.ts' || name === 'row.ts') continue
     const loaded: unknown = await import(join(import.meta.dir, name))
     if (!isBench(loaded)) continue
@@ -48,7 +48,7 @@ const text = [
   '',
 ].join('\n')
 console.log(text)
-if (wanted.length === 0) {
+if (selected.length === 0) {
   mkdirSync(join(notes, '..'), { recursive: true })
   writeFileSync(notes, text)
 }

@@ -46,12 +46,12 @@ async function beginning(): Promise<BenchRow> {
 /** Of a build by the demo without assets: what is not its browser, its scan and its checks. */
 async function overhead(): Promise<BenchRow> {
   const ctx = await open({ BUILDER_BROWSER: 'auto' })
-  const { previewBrowser: looker, jobs } = ctx.ctx
-  const look = looker.preview.bind(looker)
+  const { previewBrowser, jobs } = ctx.ctx
+  const look = previewBrowser.preview.bind(previewBrowser)
   let checks = 0
-  looker.preview = async (...asked) => {
+  previewBrowser.preview = async (...args) => {
     const begun = stopwatch()
-    return look(...asked).finally(() => (checks += stopwatch() - begun))
+    return look(...args).finally(() => (checks += stopwatch() - begun))
   }
   const shares: number[] = []
   for (const one of (await people(ctx)).slice(0, 4)) {
@@ -69,7 +69,7 @@ async function overhead(): Promise<BenchRow> {
   return atMost(name, median(shares.slice(1)), 0.5, '')
 }
 
-const wishes: [wanted: Omit<GenerateRequest, 'seed'>, limit: number][] = [
+const wishes: [wish: Omit<GenerateRequest, 'seed'>, limit: number][] = [
   [{ kind: 'sprite', what: 'a red spaceship' }, 1],
   [{ kind: 'picture', what: 'a forest at night' }, 2],
   [{ kind: 'sound', what: 'coin' }, 1],
@@ -81,13 +81,13 @@ const wishes: [wanted: Omit<GenerateRequest, 'seed'>, limit: number][] = [
 async function assets(): Promise<BenchRow[]> {
   const makers = new Generators()
   const rows: BenchRow[] = []
-  for (const [wanted, limit] of wishes) {
+  for (const [wish, limit] of wishes) {
     const times: number[] = []
     for (const seed of ['warm', 'a', 'b', 'c']) {
-      times.push(await msOf(() => makers.generate({ ...wanted, seed })))
+      times.push(await msOf(() => makers.generate({ ...wish, seed })))
     }
-    const length = wanted.seconds === undefined ? '' : ` of ${wanted.seconds} s`
-    const name = `assets: an embedded ${wanted.kind}${length}`
+    const length = wish.seconds === undefined ? '' : ` of ${wish.seconds} s`
+    const name = `assets: an embedded ${wish.kind}${length}`
     rows.push(atMost(name, median(times.slice(1)) / 1_000, limit, 's'))
   }
   makers.close()

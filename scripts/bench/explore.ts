@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { costUs, load, median, quick, requestFor, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, serveHouse, spawnServer } from './load/served.ts'
+import { publishOn, spawnServer, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const bigLimit = 2
@@ -55,13 +55,13 @@ const asks = ({ id, handle, next }: Record<'id' | 'handle' | 'next', string>): s
 ]
 
 export async function filled(dir: string, items: number) {
-  const before = await serveHouse(dir)
+  const before = await startBerthServer(dir)
   const { id, key } = await publishOn(before, pageOf(2_000))
   await before.call('PATCH', `/apps/${id}`, { store: true }, key)
   const { handle } = await before.call('GET', '/me', undefined, key)
   await before.stop()
   seed(join(dir, 'berth.sqlite'), items)
-  const ctx = await serveHouse(dir)
+  const ctx = await startBerthServer(dir)
   const { next } = await ctx.call('GET', '/explore')
   return { ...ctx, id, handle: String(handle), next: String(next) }
 }
@@ -100,7 +100,7 @@ async function reads(): Promise<BenchRow[]> {
 
 /** Remixes of an app with 64 MB of files beside those of one with none, in turns. */
 async function remixes(): Promise<BenchRow> {
-  const ctx = await serveHouse()
+  const ctx = await startBerthServer()
   const bare = await publishOn(ctx, pageOf(2_000))
   const full = await publishOn(ctx, pageOf(2_000, 'full'))
   for (let file = 0; file < 16; file += 1) {

@@ -2,7 +2,7 @@ import { servePortkey } from './gateway/portkey.ts'
 import { chatAt, type ServedGateway, serveGateway, serveLeast } from './gateway/served.ts'
 import { countSyncs, syncMs } from './gateway/syncs.ts'
 import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
-import type { Served } from './load/served.ts'
+import type { BenchServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const p50 = (turns: Turn[]): number => median(turns.map((turn) => turn.p50))
@@ -16,7 +16,7 @@ export async function bench(): Promise<BenchRow[]> {
   const portkey = await servePortkey()
   const { key } = await gateway.newAccount()
   const least = await serveLeast(gateway.upstream, key)
-  const at = (one: Served): Target => chatAt(one, key, false)
+  const at = (one: BenchServer): Target => chatAt(one, key, false)
   const charging = [at(gateway.ctx), at(least)] as const
   const [ours] = charging
   const pass = at(gateway.pass)
@@ -75,7 +75,7 @@ async function added(
 }
 
 /** The same request, as Portkey is told where it goes. */
-function throughPortkey(target: Target, { port }: Served): Target {
+function throughPortkey(target: Target, { port }: BenchServer): Target {
   const upstream = `x-portkey-provider: openai\r\nx-portkey-custom-host: http://127.0.0.1:${port}/v1\r\n`
   return { ...target, request: target.request.replace('Host:', `${upstream}Host:`) }
 }

@@ -60,9 +60,9 @@ async function syncs(inFlight: number, charges: number): Promise<number | undefi
   const trace = Bun.spawn(['strace', '-f', '-qq', '-e', 'trace=fsync,fdatasync', ...child], {
     stderr: 'pipe',
   })
-  const said = await new Response(trace.stderr).text()
-  if ((await trace.exited) !== 0) throw new Error(said.slice(-500))
-  return said.match(/(?<!\.\.\. )f(data)?sync(\(| )/g)?.length ?? 0
+  const output = await new Response(trace.stderr).text()
+  if ((await trace.exited) !== 0) throw new Error(output.slice(-500))
+  return output.match(/(?<!\.\.\. )f(data)?sync(\(| )/g)?.length ?? 0
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

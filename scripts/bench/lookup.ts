@@ -2,14 +2,14 @@ import { join } from 'node:path'
 
 import { costUs, load, requestFor, targetAt, throughput } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, serveHouse, spawnServer } from './load/served.ts'
+import { publishOn, spawnServer, startBerthServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
 
 const limit = 0.5
 
 /** GET /apps/{id} with a key, beside a bare Bun.serve that runs one prepared SELECT by id. */
 export async function bench(): Promise<BenchRow[]> {
-  const ctx = await serveHouse()
+  const ctx = await startBerthServer()
   const { id, key } = await publishOn(ctx, pageOf(2_000))
   const database = join(ctx.dataDir, 'berth.sqlite')
   const script = join(import.meta.dir, 'peers/select.ts')

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 
 import { load, quick, requestFor, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, serveHouse } from './load/served.ts'
+import { publishOn, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 import { few, many, seedMany } from './seed-many.ts'
 
 const limit = 1.5
 
 interface Seeded {
-  ctx: Awaited<ReturnType<typeof serveHouse>>
+  ctx: Awaited<ReturnType<typeof startBerthServer>>
   id: string
   key: string
   handle: string
@@ -20,7 +20,7 @@ interface Seeded {
 
 /** A house with one agent who published through the front door, filled in bulk and started anew. */
 async function seeded(dir: string, size: typeof many): Promise<Seeded> {
-  const first = await serveHouse(dir)
+  const first = await startBerthServer(dir)
   const { id, key } = await publishOn(first, pageOf(2_000))
   for (let version = 0; version < 3; version += 1) {
     await first.call('POST', `/apps/${id}/versions`, { html: pageOf(2_000, `${version}`) }, key)
@@ -29,7 +29,7 @@ async function seeded(dir: string, size: typeof many): Promise<Seeded> {
   await first.stop()
   const [, agent = ''] = /agent:(\w+)/.exec(accountOf(dir)) ?? []
   seedMany(join(dir, 'berth.sqlite'), agent, size)
-  return { ctx: await serveHouse(dir), id, key, handle: String(handle) }
+  return { ctx: await startBerthServer(dir), id, key, handle: String(handle) }
 }
 
 function accountOf(dir: string): string {

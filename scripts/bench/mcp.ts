@@ -1,6 +1,6 @@
 import { costUs, load, ratio, requestFor, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, serveHouse } from './load/served.ts'
+import { publishOn, startBerthServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
 
 /** Not 0.5, because of the cost of the MCP library (docs/decisions/0026). */
@@ -32,7 +32,7 @@ function callFor(id: string, authorization: string, isModern: boolean): string {
 
 /** A tools/call of get_app in both eras, each beside the same GET /apps/{id}. */
 export async function bench(): Promise<BenchRow[]> {
-  const ctx = await serveHouse()
+  const ctx = await startBerthServer()
   const { id, key } = await publishOn(ctx, pageOf(2_000))
   const authorization = `Bearer ${key}`
   const requests = [

@@ -15,7 +15,7 @@ const drawnPages = 2_000
 /** More pages than a house keeps until its next commit. */
 const fillingPages = 300
 /** By then a house has done the first round of its chores, which commits. */
-const choresMs = 5_000
+const maintenanceMs = 5_000
 
 /** What many ask for, which is kept. */
 const common = [
@@ -52,8 +52,8 @@ function drawn(dir: string, handle: string): [name: string, paths: string[]][] {
 
 /** What a page weighs on the wire with all that it loads but its pictures. */
 async function weightOf(origin: string, path: string): Promise<number> {
-  const bytesOf = async (asked: string): Promise<number> => {
-    const answer = await fetch(origin + asked, { headers: browser, decompress: false })
+  const bytesOf = async (assetPath: string): Promise<number> => {
+    const answer = await fetch(origin + assetPath, { headers: browser, decompress: false })
     return (await answer.arrayBuffer()).byteLength
   }
   const page = await (await fetch(origin + path, { headers: { accept: 'text/html' } })).text()
@@ -70,7 +70,7 @@ export async function bench(): Promise<BenchRow[]> {
   const pages = drawn(dir, ctx.handle)
   const paths = [...common.map((path): [string, string[]] => [path, [path]]), ...pages]
   // What is kept is full of pages like the first, so that each one that is asked for is drawn.
-  await Bun.sleep(choresMs)
+  await Bun.sleep(maintenanceMs)
   for (const path of pages[0]?.[1].slice(0, fillingPages) ?? []) {
     await (await fetch(`${origin}${path}&price=free`)).text()
   }

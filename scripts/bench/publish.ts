@@ -9,11 +9,11 @@ import { cpuNs, median, quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import {
   asRecord,
+  type BenchServer,
   callsTo,
   publishOn,
-  type Served,
-  serveHouse,
   spawnServer,
+  startBerthServer,
 } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
@@ -29,7 +29,7 @@ async function cpuMs(pid: number, work: () => unknown): Promise<number> {
 
 /** Publishes pages one by one, each beside its scan and compression alone; by the server's CPU. */
 async function sideBySide(
-  { pid }: Served,
+  { pid }: BenchServer,
   publish: (html: string) => Promise<unknown>,
   pages: string[],
 ) {
@@ -54,7 +54,7 @@ function syncMs(dataDir: string, at: number): number {
 }
 
 async function small(): Promise<BenchRow[]> {
-  const ctx = await serveHouse()
+  const ctx = await startBerthServer()
   const { key } = await publishOn(ctx, pageOf(smallBytes))
   const publish = (html: string) => ctx.call('POST', '/apps', { html }, key)
   const turns: { whole: number; sync: number }[] = []
@@ -92,7 +92,7 @@ async function big(): Promise<BenchRow[]> {
   const gaps: Gap[] = []
   const page = bigPage()
   const pages = Array.from({ length: 8 }, (_, at) => page.replace('A galaxy', `Galaxy ${at}`))
-  const watch = `http://127.0.0.1:${ctx.said.trim().split(' ')[1]}/`
+  const watch = `http://127.0.0.1:${ctx.readyLine.trim().split(' ')[1]}/`
   const readGap = async (): Promise<Gap> => {
     const { wall, ran } = asRecord(await (await fetch(watch)).json())
     return { wall: Number(wall), ran: Number(ran) }

@@ -53,8 +53,8 @@ const row = (
   limit: number,
 ): BenchRow => {
   const value = median(ours.map((one, at) => one / (peer[at] ?? Number.NaN)))
-  const said = `${median(ours).toFixed(0)} ${unit} beside ${median(peer).toFixed(0)} ${unit}`
-  return atMost(`${name}, of a hello-world Elysia binary (${said})`, value, limit)
+  const times = `${median(ours).toFixed(0)} ${unit} beside ${median(peer).toFixed(0)} ${unit}`
+  return atMost(`${name}, of a hello-world Elysia binary (${times})`, value, limit)
 }
 
 /** The binary's cold start and idle memory, beside those of the smallest one, in turns. */

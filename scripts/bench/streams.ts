@@ -34,10 +34,10 @@ async function speed(): Promise<BenchRow[]> {
   const [first = [], bareFirst = [], direct = []] = single
   const limit = 2 * addedFirst(bareFirst, direct) + 1.5 * syncMs(ctx.dataDir)
   await gateway.stop()
-  const said = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
+  const numbers = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
   const name = 'stream, added time to the first byte, of 2x the pass-through and 1.5 fdatasync'
   return [
-    atMost(`stream of 200 chunks, of a bare pass-through (${said})`, 1 / ratio(ours, bare), 1.2),
+    atMost(`stream of 200 chunks, of a bare pass-through (${numbers})`, 1 / ratio(ours, bare), 1.2),
     atMost(name, addedFirst(first, direct), limit, 'ms'),
   ]
 }
@@ -57,8 +57,12 @@ async function memory(): Promise<BenchRow> {
   const ours = await of(chatAt(ctx, key, true))
   const bare = await of(chatAt(pass, key, true))
   await gateway.stop()
-  const said = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`
-  return atMost(`memory of a live slow stream, of a bare pass-through (${said})`, ours / bare, 2.5)
+  const numbers = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`
+  return atMost(
+    `memory of a live slow stream, of a bare pass-through (${numbers})`,
+    ours / bare,
+    2.5,
+  )
 }
 
 /** A few streams first, so that what every process needs once is not counted. */

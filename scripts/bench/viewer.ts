@@ -11,14 +11,14 @@ import {
   type Turn,
 } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, type Served, serveHouse, spawnServer } from './load/served.ts'
+import { type BenchServer, publishOn, spawnServer, startBerthServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
 
 const limit = 0.8
 const plan = { connections: 32, turnMs: 100, rounds: 25 } satisfies Partial<Plan>
 
 /** The same request of all servers: with an ETag, for a 304. */
-function asks(servers: Served[], path: string, etag?: string): Target[] {
+function asks(servers: BenchServer[], path: string, etag?: string): Target[] {
   const request = requestFor(path, etag === undefined ? {} : { 'if-none-match': etag })
   return servers.map((server) => targetAt(server, request, etag ? 304 : 200))
 }
@@ -28,11 +28,11 @@ function asks(servers: Served[], path: string, etag?: string): Target[] {
  * handler, and beside the least that a handler does which looks nothing up and writes its line.
  */
 export async function bench(): Promise<BenchRow[]> {
-  const ctx = await serveHouse()
+  const ctx = await startBerthServer()
   const { id } = await publishOn(ctx, pageOf(50_000))
   const origin = `http://localhost:${ctx.port}`
   const path = `/a/${id}/data`
-  const peer = (name: string): Promise<Served> =>
+  const peer = (name: string): Promise<BenchServer> =>
     spawnServer([process.execPath, join(import.meta.dir, 'peers', name), origin, path])
   const servers = [ctx, await peer('static.ts'), await peer('logged.ts')]
   const head = await fetch(origin + path, {

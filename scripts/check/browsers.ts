@@ -1,4 +1,4 @@
-import { browsers, findPath, type BrowserSpec } from '../../src/testing/browsers/browser.ts'
+import { browsers, type BrowserSpec, findPath } from '../../src/testing/browsers/browser.ts'
 
 /**
  * Installs Debian's Chromium, Firefox and WebKitGTK for the browser tests, as root and with apt.
@@ -24,9 +24,12 @@ export async function installBrowsers(run: (command: string[]) => Promise<boolea
   }
   const still = missing()
   for (const { packages, oldest, isOptional } of still) {
-    const wanted = [packages.join(' and '), ...(oldest === undefined ? [] : [oldest, 'or newer'])]
+    const missingNames = [
+      packages.join(' and '),
+      ...(oldest === undefined ? [] : [oldest, 'or newer']),
+    ]
     const note = isOptional ? ': its tests are skipped' : ''
-    console.log(`${wanted.join(' ')} could not be installed${note}.`)
+    console.log(`${missingNames.join(' ')} could not be installed${note}.`)
   }
   return still.every(({ isOptional }) => isOptional)
 }

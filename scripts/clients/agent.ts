@@ -15,7 +15,7 @@ export interface Agent {
   files?(baseUrl: string): Record<string, string>
 }
 
-const asked = 'Ahoy from a coding agent'
+const prompt = 'Ahoy from a coding agent'
 const runMs = 120_000
 
 /**
@@ -26,11 +26,11 @@ export async function run(agent: Agent): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'berth-agent-'))
   const berth = await startClientServer()
   try {
-    const said = await ask(agent, berth, home)
+    const reply = await ask(agent, berth, home)
     const cost = await berth.spent()
-    console.log(`${said}\n${agent.package}: ${cost} billionths of a USD were charged.`)
+    console.log(`${reply}\n${agent.package}: ${cost} billionths of a USD were charged.`)
     // The demo repeats what it is told: once as the question is shown, and once as the answer.
-    if (said.split(asked).length < 2 || cost === 0n) process.exitCode = 1
+    if (reply.split(prompt).length < 2 || cost === 0n) process.exitCode = 1
   } finally {
     await berth.stop()
     rmSync(home, { recursive: true, force: true })
@@ -45,7 +45,7 @@ async function ask(agent: Agent, { baseUrls, key }: ClientServer, home: string):
   for (const [name, text] of files) writeFileSync(join(work, name), text)
   await spawn(['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package], home)
   const command = join(home, 'node_modules/.bin', agent.command)
-  return spawn([command, ...agent.words(baseUrl), asked], work, { HOME: home, GATEWAY_KEY: key })
+  return spawn([command, ...agent.words(baseUrl), prompt], work, { HOME: home, GATEWAY_KEY: key })
 }
 
 /** Runs a command to its end and answers what it printed. Throws where it fails. */

@@ -1,17 +1,17 @@
 /** The operator of a server, and cases that wait for a decision. */
 import type { Browser, Page } from 'playwright-core'
 
-import { asRecord, type ServedHouse } from '../bench/load/served.ts'
+import { asRecord, type BerthServer } from '../bench/load/served.ts'
 import { signUp } from './owner.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
 
 /** Returns the path at which the operator creates an account. */
-export const operatorPath = ({ said }: ServedHouse): string =>
-  new URL(String(asRecord(JSON.parse(said))['operatorUrl'])).pathname
+export const operatorPath = ({ readyLine }: BerthServer): string =>
+  new URL(String(asRecord(JSON.parse(readyLine))['operatorUrl'])).pathname
 
 /** Creates the operator and cases. Returns the session and the items of the cases. */
-export async function fillConsole(browser: Browser, ctx: ServedHouse) {
+export async function fillConsole(browser: Browser, ctx: BerthServer) {
   const at = `http://localhost:${ctx.port}`
   const state = await signUp(browser, at, { name: 'opal', path: operatorPath(ctx) })
   const handle = 'quick-cash'

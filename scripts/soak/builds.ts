@@ -24,8 +24,8 @@ try {
       seed + done,
     )
     const counts = Object.groupBy(killed, ({ ends }) => ends.join(', '))
-    const told = Object.entries(counts).map(([ends, all = []]) => `${all.length}x ${ends}`)
-    console.log(`builds: ${done + killed.length} rounds: ${told.join('; ')}`)
+    const lines = Object.entries(counts).map(([ends, all = []]) => `${all.length}x ${ends}`)
+    console.log(`builds: ${done + killed.length} rounds: ${lines.join('; ')}`)
   }
 } finally {
   rmSync(dir, { recursive: true })

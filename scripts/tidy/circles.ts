@@ -1,9 +1,9 @@
 import { type Finding, finding, type Source } from './source.ts'
 
 /** Circles of files, and of rooms as `roomOf` cuts them, that import each other. */
-export function circles(tree: Source[], roomOf: (path: string) => string): Finding[] {
+export function circles(tree: Source[], moduleOf: (path: string) => string): Finding[] {
   const product = tree.filter((source) => source.path.startsWith('src/') && !source.test)
-  const circle = findCircle(files(product)) ?? findCircle(rooms(product, roomOf))
+  const circle = findCircle(files(product)) ?? findCircle(modules(product, moduleOf))
   const start = product.find((source) => circle && source.path.startsWith(circle[0] ?? ''))
   if (!circle || !start) return []
   const what = `a circle: ${circle.join(' -> ')}`
@@ -23,14 +23,14 @@ const files = (product: Source[]): Graph =>
 const settings = /^src\/config\//
 
 /** Types of the config and references between tables are arrows that every room may have. */
-function rooms(product: Source[], roomOf: (path: string) => string): Graph {
+function modules(product: Source[], moduleOf: (path: string) => string): Graph {
   const graph: Graph = new Map()
   for (const { path, imports } of product) {
-    const here = roomOf(path)
+    const here = moduleOf(path)
     const there = imports
       .filter(({ to, typeOnly }) => to.startsWith('src/') && !(typeOnly && settings.test(to)))
       .filter(({ to }) => !(to.endsWith('/tables.ts') && path.endsWith('/tables.ts')))
-      .map(({ to }) => roomOf(to))
+      .map(({ to }) => moduleOf(to))
       .filter((other) => other !== here)
     graph.set(here, [...(graph.get(here) ?? []), ...there])
   }
@@ -39,18 +39,18 @@ function rooms(product: Source[], roomOf: (path: string) => string): Graph {
 
 function findCircle(graph: Graph): string[] | undefined {
   const done = new Set<string>()
-  const visit = (at: string, trail: string[]): string[] | undefined => {
+  const search = (at: string, trail: string[]): string[] | undefined => {
     if (trail.includes(at)) return [...trail.slice(trail.indexOf(at)), at]
     if (done.has(at)) return undefined
     for (const next of graph.get(at) ?? []) {
-      const circle = visit(next, [...trail, at])
+      const circle = search(next, [...trail, at])
       if (circle) return circle
     }
     done.add(at)
     return undefined
   }
   for (const at of graph.keys()) {
-    const circle = visit(at, [])
+    const circle = search(at, [])
     if (circle) return circle
   }
   return undefined

@@ -17,23 +17,23 @@ const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts)$/
  * file uses may be exported for its test; a type may be exported for the signature it stands in.
  */
 export function dead(tree: Source[]): Finding[] {
-  const wanted = new Map<string, Set<string>>()
+  const importedNames = new Map<string, Set<string>>()
   for (const source of tree) {
     for (const { to, names } of source.imports) {
       // The house that the tests live in counts as a user; a test alone does not.
       const key = source.path.endsWith('.test.ts') ? `test of ${to}` : to
-      wanted.set(key, new Set([...(wanted.get(key) ?? []), ...names]))
+      importedNames.set(key, new Set([...(importedNames.get(key) ?? []), ...names]))
     }
   }
-  const wants = (key: string, name: string): boolean =>
-    wanted.get(key)?.has(name) === true || wanted.get(key)?.has('*') === true
+  const isImported = (key: string, name: string): boolean =>
+    importedNames.get(key)?.has(name) === true || importedNames.get(key)?.has('*') === true
   return tree
     .filter((source) => source.path.startsWith('src/') && !source.test && !read.test(source.path))
     .flatMap((source) =>
       exportsOf(source).flatMap(({ name, node, isType }) => {
-        if (wants(source.path, name)) return []
+        if (isImported(source.path, name)) return []
         const own = mentions(source, name) > 1
-        if (own && (isType || wants(`test of ${source.path}`, name))) return []
+        if (own && (isType || isImported(`test of ${source.path}`, name))) return []
         const mend = own ? 'drop the word export' : 'delete it'
         return [finding(source, node, `nobody imports ${name}`, mend)]
       }),

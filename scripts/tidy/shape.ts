@@ -79,15 +79,15 @@ function language(source: Source): Finding[] {
   const found: Finding[] = []
   const brands = brandsOf(source)
   walk(source.ast, (node) => {
-    const fault = faultOf(node, source, brands) ?? length(node, source)
-    if (fault) found.push(finding(source, node, ...fault))
+    const problem = findProblem(node, source, brands) ?? length(node, source)
+    if (problem) found.push(finding(source, node, ...problem))
   })
   return found
 }
 
-type Fault = [what: string, mend: string]
+type Problem = [what: string, mend: string]
 
-function faultOf(node: ts.Node, source: Source, brands: Set<string>): Fault | undefined {
+function findProblem(node: ts.Node, source: Source, brands: Set<string>): Problem | undefined {
   if (isDefault(node) && !source.path.endsWith('.config.ts')) {
     return ['a default export', 'export it by name']
   }
@@ -124,7 +124,7 @@ function brandsOf(source: Source): Set<string> {
 }
 
 /** A chain of routes is a table: there each handler has its own, smaller bound. */
-function length(node: ts.Node, source: Source): Fault | undefined {
+function length(node: ts.Node, source: Source): Problem | undefined {
   if (!ts.isFunctionLike(node) || isDescribe(node)) return undefined
   const isEdge = source.path.endsWith('/routes.ts')
   if (isEdge && /new Elysia\b/.test(node.getText())) return undefined

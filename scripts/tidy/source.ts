@@ -36,9 +36,9 @@ export const isTest = (path: string): boolean =>
   path.endsWith('.test.ts') || /^src\/(testing|viewer\/(redteam|needs))\//.test(path)
 
 /** Calls `visit` for the node and everything below it. */
-export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
-  visit(node)
-  ts.forEachChild(node, (child) => walk(child, visit))
+export function walk(node: ts.Node, onNode: (node: ts.Node) => void): void {
+  onNode(node)
+  ts.forEachChild(node, (child) => walk(child, onNode))
 }
 
 export function finding(source: Source, node: ts.Node, what: string, mend: string): Finding {
@@ -72,9 +72,9 @@ function importsOf(ast: ts.SourceFile, path: string): Import[] {
   return found
 }
 
-type Found = [specifier: ts.Node | undefined, typeOnly: boolean, names: string[]]
+type ImportParts = [specifier: ts.Node | undefined, typeOnly: boolean, names: string[]]
 
-function importAt(node: ts.Node, ast: ts.SourceFile): Found {
+function importAt(node: ts.Node, ast: ts.SourceFile): ImportParts {
   if (ts.isImportDeclaration(node)) {
     const bindings = node.importClause?.namedBindings
     const named = bindings && ts.isNamedImports(bindings) ? [...bindings.elements] : []

@@ -1,4 +1,4 @@
-/** What a promise is rejected with; throws when it is kept, so that no refusal is missed. */
+/** Returns the error of a rejected promise. Throws if the promise resolves. */
 export const catchError = (work: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(work).then(
     () => Promise.reject(new Error('It should have failed.')),

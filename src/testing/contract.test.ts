@@ -344,8 +344,8 @@ describe('every answer', () => {
       expect(headers.has('access-control-allow-credentials')).toBe(false)
       expect(headers.get('access-control-expose-headers')).toBe('*')
     }
-    const asked = { ...origin, 'access-control-request-method': 'PATCH' }
-    const preflight = await ctx.call('OPTIONS', `/apps/${id}`, { headers: asked })
+    const preflightHeaders = { ...origin, 'access-control-request-method': 'PATCH' }
+    const preflight = await ctx.call('OPTIONS', `/apps/${id}`, { headers: preflightHeaders })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH')
     expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, *')

@@ -1,9 +1,6 @@
 import type { AppContext } from '../context.ts'
 
-/**
- * Counts from here on how often a unit of work was run again, as PostgreSQL asks of those that
- * waited for each other in a circle.
- */
+/** Counts how often a transaction runs again. PostgreSQL asks for a retry after a deadlock. */
 export function countRetries({ db }: AppContext): () => number {
   const { tx } = db
   let again = 0

@@ -3,8 +3,8 @@ import { expect } from 'bun:test'
 import type { TestResponse, TestServer } from './fixtures/test-server.ts'
 
 /**
- * Makes a call and holds its answer to be this refusal, in the API's envelope, with nothing kept or
- * charged: every row and every stored byte is as it was before.
+ * Makes a call and checks that it fails with this error in the API's envelope. Every row and every
+ * stored byte stays as it was.
  */
 export async function expectError(
   { snapshot }: TestServer,

@@ -100,9 +100,9 @@ describe('the description', () => {
     const [code, words] = await redocly(document)
     expect(words).toContain('valid')
     expect(code).toBe(0)
-    const [seeded, fault] = await redocly(withoutIds())
+    const [seeded, output] = await redocly(withoutIds())
     expect(seeded).not.toBe(0)
-    expect(fault).toContain('operation-operationId-unique')
+    expect(output).toContain('operation-operationId-unique')
   }, 30_000)
 
   test('fails validation when a response has no description', async () => {
@@ -221,8 +221,8 @@ describe('every operation', () => {
   test('types its parameters', () => {
     for (const { path, parameters = [] } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-      const told = parameters.filter((parameter) => parameter.in === 'path')
-      expect(told.map(({ name }) => name).sort()).toEqual(inPath.sort())
+      const described = parameters.filter((parameter) => parameter.in === 'path')
+      expect(described.map(({ name }) => name).sort()).toEqual(inPath.sort())
       for (const { name, schema } of parameters) {
         expect(schema['type']).toBeString()
         if (name === 'id') expect(schema['pattern']).toBe('^[A-Za-z0-9_-]{12}$')

@@ -68,14 +68,14 @@ form.append('file', new File(['Hello there'], 'a.txt', { type: 'text/plain' }))
 const sent = new Request('http://localhost/', { method: 'POST', body: form })
 const type = sent.headers.get('content-type') ?? ''
 const file = await gus.call('POST', '/v1/files', await sent.bytes(), { 'content-type': type })
-const film = await gus.call('POST', '/v1/videos', { model: 'demo/video', prompt: 'a boat' })
+const createdVideo = await gus.call('POST', '/v1/videos', { model: 'demo/video', prompt: 'a boat' })
 const key = await gus.call('POST', '/accounts/keys', { name: 'two' })
 const gateways: Record<string, string> = {
   get_file: file.text('id'),
   delete_file: file.text('id'),
   get_file_content: file.text('id'),
-  get_video: film.text('id'),
-  get_video_content: film.text('id'),
+  get_video: createdVideo.text('id'),
+  get_video_content: createdVideo.text('id'),
   change_key: key.text('id'),
   revoke_key: key.text('id'),
 }
@@ -112,24 +112,24 @@ const named = (operation: DescribedOperation): boolean =>
   /\{(id|prefix|handle|delivery)\}/.test(operation.path) && !open_.includes(operation.operationId)
 
 /** The answer to a stranger, without the ids in it, and what was asked of SQLite for it. */
-async function told(call: () => Promise<TestResponse>, things: string[]) {
+async function respond(call: () => Promise<TestResponse>, things: string[]) {
   // What was found is remembered until the next commit: both begin with nothing remembered.
   await h.ctx.db.tx(async () => undefined)
   given.length = 0
   const { status, body, headers } = await call()
-  const said = things.reduce((text, one) => text.replaceAll(one, '[id]'), JSON.stringify(body))
-  return { status, said, type: headers.get('content-type'), statements: [...given] }
+  const masked = things.reduce((text, one) => text.replaceAll(one, '[id]'), JSON.stringify(body))
+  return { status, masked, type: headers.get('content-type'), statements: [...given] }
 }
 
 /** Both answers are the same, and are got by the same work. */
-async function areAlike(
+async function expectSameResponse(
   call: (place: 'other' | 'unknown') => Promise<TestResponse>,
   things: string[],
 ) {
   // The first compiles its queries.
-  await told(() => call('unknown'), things)
-  const nobody = await told(() => call('unknown'), things)
-  const other = await told(() => call('other'), things)
+  await respond(() => call('unknown'), things)
+  const nobody = await respond(() => call('unknown'), things)
+  const other = await respond(() => call('other'), things)
   expect(other).toEqual(nobody)
   return other.status
 }
@@ -140,7 +140,7 @@ async function isStranger(operation: DescribedOperation, known: KnownIds, root =
     return h.request(made.method, root + made.path, made)
   }
   const things = [...Object.values(known.other), ...Object.values(known.unknown)]
-  expect(await areAlike(call, things)).toBe(404)
+  expect(await expectSameResponse(call, things)).toBe(404)
 }
 
 /** What is the stranger's own. */
@@ -208,8 +208,8 @@ describe('an id of another is as one that nobody has', () => {
     ],
   ]
   test.each(inside)('%s', async (_, status, one, call) => {
-    const said = (place: string) => call(place === 'other' ? one : nobodys(one))
-    expect(await areAlike(said, [one, nobodys(one)])).toBe(status)
+    const masked = (place: string) => call(place === 'other' ? one : nobodys(one))
+    expect(await expectSameResponse(masked, [one, nobodys(one)])).toBe(status)
   })
 
   test('and nothing of theirs has changed', async () => expect(await h.snapshot()).toEqual(before))

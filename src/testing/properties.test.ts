@@ -91,7 +91,7 @@ async function world(): Promise<KnownIds> {
   await ann.call('DELETE', `/jobs/${ended}`)
   const hooks = await newDelivery(ctx, ann)
   const jobs = { open, ended, wait: '0' }
-  const said = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
+  const params = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
   known = {
     key: ann.key,
     personal: olga.key,
@@ -106,7 +106,7 @@ async function world(): Promise<KnownIds> {
       handle: ann.handle,
       ...look,
       ...jobs,
-      ...said,
+      ...params,
       ...hooks,
     },
     other,
@@ -125,8 +125,8 @@ async function claimed(): Promise<Record<string, string>> {
 }
 
 /** Codes are counted by address. */
-let asked = 0
-const from = (): string => `10.0.${(asked += 1) >> 8}.${asked & 255}`
+let requestCount = 0
+const from = (): string => `10.0.${(requestCount += 1) >> 8}.${requestCount & 255}`
 
 /** What another made and this one has reviewed; and what others said of this one's app. */
 async function reviewed(ann: TestAgent, id: string): Promise<Record<string, string>> {
@@ -181,8 +181,9 @@ async function tryOut(operation: DescribedOperation, through: Send = send): Prom
       known = undefined
       claims = undefined
     }
-    const fault = answers.findError(operation, answer)
-    if (fault) throw new Error(`${fault}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
+    const problem = answers.findError(operation, answer)
+    if (problem)
+      throw new Error(`${problem}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
   })
   const examples: [Draw][] = [[golden], [keyless]]
   await fc.assert(property, { seed, numRuns: runs, examples, includeErrorInReport: true })
@@ -206,11 +207,14 @@ describe(`every answer is as described (seed ${seed})`, () => {
 })
 
 /** What the harness says of an operation whose answers are spoilt on their way. */
-async function saidOf(id: string, spoil: (answer: TestResponse) => TestResponse): Promise<string> {
+async function failureOf(
+  id: string,
+  spoil: (answer: TestResponse) => TestResponse,
+): Promise<string> {
   const operation = operations.find(({ operationId }) => operationId === id)
   if (!operation) throw new Error(`no operation ${id}`)
-  const said = tryOut(operation, async (made) => spoil(await send(made)))
-  return said.then(() => 'nothing', String)
+  const params = tryOut(operation, async (made) => spoil(await send(made)))
+  return params.then(() => 'nothing', String)
 }
 
 const withBody = (answer: TestResponse, more: object): TestResponse => ({
@@ -266,8 +270,8 @@ describe('the harness goes red for', () => {
     ],
   ]
   test.each(spoilt)('%s', async (_, id, spoil, says) => {
-    const said = await saidOf(id, spoil)
-    expect(said).toContain(says)
-    expect(said).toContain(`seed: ${seed}`)
+    const params = await failureOf(id, spoil)
+    expect(params).toContain(says)
+    expect(params).toContain(`seed: ${seed}`)
   })
 })

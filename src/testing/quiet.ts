@@ -1,19 +1,19 @@
 import { afterEach, beforeEach } from 'bun:test'
 
-/** What the running test sent to console.error: a healthy house sends nothing. */
-let complaints: unknown[][] = []
+/** Errors that the running test printed. A test that prints an error fails. */
+let printedErrors: unknown[][] = []
 
 const print = console.error
-console.error = (...said) => {
-  complaints.push(said)
-  print(...said)
+console.error = (...args) => {
+  printedErrors.push(args)
+  print(...args)
 }
 
 beforeEach(() => {
-  complaints = []
+  printedErrors = []
 })
 
 afterEach(() => {
-  const [first] = complaints
+  const [first] = printedErrors
   if (first) throw new Error(`the test printed an error: ${Bun.inspect(first[0])}`)
 })

@@ -12,16 +12,16 @@ type Files = Record<string, string>
 const treeOf = (files: Files) => Object.entries(files).map(([path, text]) => parse(path, text))
 
 /** What tidy says of a tree, without the lines on exports that the small trees leave unused. */
-const saidOf = (files: Files): string[] =>
+const findingsOf = (files: Files): string[] =>
   checks
     .flatMap((check) => check(treeOf(files)))
     .map(({ path, line, what }) => `${path}:${line} ${what}`)
-    .filter((said) => !said.includes('nobody imports'))
+    .filter((line) => !line.includes('nobody imports'))
 
 const long = (lines: number): string => 'step()\n'.repeat(lines)
 
 /** Each fault alone in a small tree, and the start of the line that it must give. */
-const faults: [title: string, files: Files, said: string][] = [
+const problems: [title: string, files: Files, line: string][] = [
   [
     'an import of a later module',
     { 'src/core/a.ts': "import { b } from '../ledger/b.ts'" },
@@ -173,10 +173,10 @@ const faults: [title: string, files: Files, said: string][] = [
 ]
 
 describe('tidy goes red for', () => {
-  test.each(faults)('%s', (_, files, said) => {
-    const all = saidOf(files)
+  test.each(problems)('%s', (_, files, line) => {
+    const all = findingsOf(files)
     expect(all).toHaveLength(1)
-    expect(all[0]).toStartWith(said)
+    expect(all[0]).toStartWith(line)
   })
 })
 
@@ -207,7 +207,7 @@ describe('tidy stays green for', () => {
     ['the text of a template', { 'src/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
     ['sixty lines', { 'src/context.ts': `function a() {\n${long(58)}}` }],
   ]
-  test.each(fine)('%s', (_, files) => expect(saidOf(files)).toEqual([]))
+  test.each(fine)('%s', (_, files) => expect(findingsOf(files)).toEqual([]))
 })
 
 describe('dead exports', () => {
@@ -216,11 +216,11 @@ describe('dead exports', () => {
       .flatMap((check) => check(treeOf(files)))
       .filter(({ what }) => what.startsWith('nobody'))
       .map(({ what, mend }) => `${what}: ${mend}`)
-  const room = 'export const used = 1\nexport const unused = 2\n'
+  const exporting = 'export const used = 1\nexport const unused = 2\n'
 
   test('are found when only a test imports them', () => {
     const files = {
-      'src/core/a.ts': room,
+      'src/core/a.ts': exporting,
       'src/core/a.test.ts': "import { unused } from './a.ts'",
       'src/context.ts': "import { used } from './core/a.ts'",
     }
@@ -229,7 +229,7 @@ describe('dead exports', () => {
 
   test('are found behind a namespace', () => {
     const files = {
-      'src/core/a.ts': room,
+      'src/core/a.ts': exporting,
       'src/context.ts': "import * as a from './core/a.ts'\na.used()",
     }
     expect(deadIn(files)).toEqual(['nobody imports unused: delete it'])
@@ -271,8 +271,8 @@ test('an operation without response types is found', () => {
     .get('/llms.txt', text)
     .post('/apps', publish, { body: NewApp, response: NewApp })
     .delete('/apps/:id', remove)`
-  const said = responseTypes(treeOf({ 'src/hosting/routes.ts': routes }))
-  expect(said.map(({ line }) => line).sort()).toEqual([5, 6])
+  const line = responseTypes(treeOf({ 'src/hosting/routes.ts': routes }))
+  expect(line.map(({ line }) => line).sort()).toEqual([5, 6])
 })
 
 test('the script prints its findings and exits 1', async () => {

@@ -1,4 +1,4 @@
-/** Waits until something is so, or is there, and answers it; fails after ten seconds. */
+/** Polls until a result is truthy and returns it. Throws after ten seconds. */
 export async function until<T>(
   poll: () => T | false | undefined | Promise<T | false | undefined>,
 ): Promise<T> {

@@ -56,7 +56,7 @@ export async function beside(): Promise<BenchRow[]> {
     const [ours = [], bare = []] = await load(plan)
     return median(ours.map((turn, at) => turn.p50 / (bare[at]?.p50 ?? Number.NaN)))
   }
-  const watch = `http://127.0.0.1:${ctx.said.trim().split(' ')[1]}/`
+  const watch = `http://127.0.0.1:${ctx.readyLine.trim().split(' ')[1]}/`
   const stood = async () => asRecord(await (await fetch(watch)).json())
   const image = await photo()
   await call('PUT', `/apps/${first?.id}/icon`, { image }, first?.key)

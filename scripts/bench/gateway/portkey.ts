@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import type { Served } from '../load/served.ts'
+import type { BenchServer } from '../load/served.ts'
 
 const server = { '@hono/node-server': '1.13.8' }
 const manifest = {
@@ -16,7 +16,7 @@ const manifest = {
 }
 
 /** Undefined, with a line on stderr, where npm cannot install it. */
-export async function servePortkey(): Promise<Served | undefined> {
+export async function servePortkey(): Promise<BenchServer | undefined> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-portkey-'))
   writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
   const install = ['npm', 'install', '--silent', '--no-audit', '--no-fund']
@@ -39,7 +39,7 @@ export async function servePortkey(): Promise<Served | undefined> {
   for (let tries = 0; tries < 100 && !(await isUp()); tries += 1) await Bun.sleep(100)
   return {
     port,
-    said: '',
+    readyLine: '',
     pid: child.pid,
     stop: async () => {
       child.kill()

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 
 import { unlimited } from '../../../src/testing/fixtures/unlimited.ts'
 import { requestFor, type Target, targetAt } from '../load/load.ts'
-import { asRecord, type Served, spawnServer } from '../load/served.ts'
+import { asRecord, type BenchServer, spawnServer } from '../load/served.ts'
 
 const root = join(import.meta.dir, '../../..')
 const binary = join(root, 'dist/berth')
 const peer = (name: string): string => join(import.meta.dir, '../peers', name)
 
 export interface ServedGateway {
-  upstream: Served
-  pass: Served
-  ctx: Served & { dataDir: string }
+  upstream: BenchServer
+  pass: BenchServer
+  ctx: BenchServer & { dataDir: string }
   /** A new account with credits, and its key. */
   newAccount(): Promise<{ account: string; key: string }>
   stop(): Promise<void>
@@ -63,7 +63,7 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
 }
 
 /** The least handler that charges, for one key, in front of the same upstream. */
-export const serveLeast = ({ port }: Served, key: string): Promise<Served> =>
+export const serveLeast = ({ port }: BenchServer, key: string): Promise<BenchServer> =>
   spawnServer([process.execPath, peer('least.ts'), String(port), key], many)
 
 async function fundedAccount(port: number, dataDir: string) {
@@ -78,7 +78,7 @@ async function fundedAccount(port: number, dataDir: string) {
 const words = 'Say something about harbours, boats and the people who wait for them. '.repeat(6)
 
 /** A chat call as it goes over the wire, to one of the servers. */
-export function chatAt(server: Served, key: string, stream: boolean): Target {
+export function chatAt(server: BenchServer, key: string, stream: boolean): Target {
   const body = {
     model: 'bench/model',
     max_tokens: 1_000,

@@ -28,6 +28,6 @@ export async function countSyncs(
   await Bun.sleep(500)
   await work()
   tracer.kill('SIGINT')
-  const said = await new Response(tracer.stderr).text()
-  return said.match(/(?<!\.\.\. )f(data)?sync\(/g)?.length ?? 0
+  const output = await new Response(tracer.stderr).text()
+  return output.match(/(?<!\.\.\. )f(data)?sync\(/g)?.length ?? 0
 }

@@ -75,9 +75,9 @@ export async function load(plan: Plan): Promise<Turn[][]> {
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  const said = await new Response(child.stdout).text()
+  const output = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error('the client failed')
-  return JSON.parse(said)
+  return JSON.parse(output)
 }
 
 export const median = (values: number[]): number =>

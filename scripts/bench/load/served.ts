@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { unlimited } from '../../../src/testing/fixtures/unlimited.ts'
 
 /** What runs: where it answers, its process, and how to end it. */
-export interface Served {
+export interface BenchServer {
   port: number
   /** All that its first line said. */
-  said: string
+  readyLine: string
   pid: number
   stop(): Promise<void>
 }
 
-export interface ServedHouse extends Served {
+export interface BerthServer extends BenchServer {
   dataDir: string
   /** Calls the Agent API and answers its JSON; throws when it refuses. */
   call(method: string, path: string, body?: unknown, key?: string): Promise<Record<string, unknown>>
@@ -28,22 +28,22 @@ export const noLimits = { ...unlimited, BYTES_PER_AGENT: '0' }
 export async function spawnServer(
   command: string[],
   env: Record<string, string> = {},
-): Promise<Served> {
+): Promise<BenchServer> {
   const child = Bun.spawn(command, {
     env: { PATH: Bun.env.PATH, ...env },
     stdout: 'pipe',
     stderr: Bun.file(join(tmpdir(), 'berth-bench.log')),
   })
-  let said = ''
+  let readyLine = ''
   for await (const bytes of child.stdout) {
-    said += new TextDecoder().decode(bytes)
-    if (said.includes('\n')) break
+    readyLine += new TextDecoder().decode(bytes)
+    if (readyLine.includes('\n')) break
   }
-  const port = Number(/(\d+)"?[,\s]/.exec(said)?.[1])
-  if (!port) throw new Error(`${command.join(' ')} did not start: ${said}`)
+  const port = Number(/(\d+)"?[,\s]/.exec(readyLine)?.[1])
+  if (!port) throw new Error(`${command.join(' ')} did not start: ${readyLine}`)
   return {
     port,
-    said,
+    readyLine,
     pid: child.pid,
     stop: async () => {
       child.kill()
@@ -53,7 +53,7 @@ export async function spawnServer(
 }
 
 /** Runs the house on `dataDir`, or on a folder of its own that goes when it stops. */
-export async function serveHouse(dataDir?: string): Promise<ServedHouse> {
+export async function startBerthServer(dataDir?: string): Promise<BerthServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const command = [process.execPath, join(root, 'src/main.ts'), 'serve', '--json']
   const served = await spawnServer(command, { ...noLimits, PORT: '0', DATA_DIR: folder })
@@ -70,7 +70,7 @@ export async function serveHouse(dataDir?: string): Promise<ServedHouse> {
 
 /** The calls of a house that is served at this port. */
 export const callsTo =
-  (port: number): ServedHouse['call'] =>
+  (port: number): BerthServer['call'] =>
   async (method, path, body, key) => {
     const answer = await fetch(`http://127.0.0.1:${port}/api${path}`, {
       method,
@@ -91,7 +91,7 @@ export function asRecord(value: unknown): Record<string, unknown> {
 
 /** Makes an agent on a served house and publishes a page. */
 export async function publishOn(
-  { call }: ServedHouse,
+  { call }: BerthServer,
   html: string,
 ): Promise<{ id: string; key: string }> {
   const { key } = await call('POST', '/keys', {})

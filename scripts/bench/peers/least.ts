@@ -93,11 +93,11 @@ const server = Bun.serve({
     const price = prices.get(model)
     if (!account || !price) return new Response(null, { status: 400 })
     const hold = (holds += 1)
-    const worst = body.length * price.prompt + max_tokens * price.completion
+    const maxCost = body.length * price.prompt + max_tokens * price.completion
     await tx(() => {
-      holdQuery.run(hold, account, worst)
-      keepQuery.run(worst, account)
-      countQuery.run(worst, account)
+      holdQuery.run(hold, account, maxCost)
+      keepQuery.run(maxCost, account)
+      countQuery.run(maxCost, account)
     })
     const answer = await fetch(`http://127.0.0.1:${upstream}/v1/chat/completions`, {
       method: 'POST',
@@ -108,12 +108,12 @@ const server = Bun.serve({
     const text = await answer.text()
     const { prompt_tokens, completion_tokens } = JSON.parse(text).usage
     const used = prompt_tokens * price.prompt + completion_tokens * price.completion
-    const charge = Math.min(used, worst)
+    const charge = Math.min(used, maxCost)
     await tx(() => {
       endQuery.run(hold)
-      const number = post(account, hold, -charge, worst)
+      const number = post(account, hold, -charge, maxCost)
       post('house', hold, charge, 0)
-      countQuery.run(charge - worst, account)
+      countQuery.run(charge - maxCost, account)
       noteQuery.run(account, number, model, prompt_tokens, completion_tokens)
     })
     return new Response(text, { headers: { 'content-type': 'application/json' } })

@@ -4,10 +4,10 @@
  * nothing is looked up. `bun logged.ts ORIGIN PATH`. Prints its port.
  */
 const [origin = '', path = ''] = Bun.argv.slice(2)
-const asked = { 'accept-encoding': 'identity' }
-const whole = await fetch(origin + path, { headers: asked })
+const requestHeaders = { 'accept-encoding': 'identity' }
+const whole = await fetch(origin + path, { headers: requestHeaders })
 const etag = whole.headers.get('etag') ?? ''
-const same = await fetch(origin + path, { headers: { ...asked, 'if-none-match': etag } })
+const same = await fetch(origin + path, { headers: { ...requestHeaders, 'if-none-match': etag } })
 const page = new Blob([await whole.bytes()])
 
 /** Without what is new in each answer. */

@@ -31,10 +31,10 @@ const choice = (delta: object, finish_reason: string | null) =>
 const head =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 const steps = Array.from({ length: chunks }, (_, at) => choice({ content: ` word${at}` }, null))
-const told = { ...base, object: 'chat.completion.chunk', choices: [], usage }
+const usageChunk = { ...base, object: 'chat.completion.chunk', choices: [], usage }
 const last =
   choice({}, 'stop') +
-  chunked(`data: ${JSON.stringify(told)}\n\n`) +
+  chunked(`data: ${JSON.stringify(usageChunk)}\n\n`) +
   chunked('data: [DONE]\n\n') +
   chunked('')
 const parts = [head + (steps[0] ?? ''), ...steps.slice(1), last].map((text) => Buffer.from(text))

@@ -25,9 +25,9 @@ const watch = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   fetch() {
-    const told = longest
+    const reported = longest
     longest = { wall: 0, ran: 0 }
-    return Response.json(told)
+    return Response.json(reported)
   },
 })
 console.log(`${new URL(origin).port} ${watch.port}`)

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
-import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
+import { fakePicture, raw } from '../../testing/fakes/media-scripts.ts'
 import {
   type FakeUpstreamServer,
   startFakeUpstreamServer,
@@ -20,7 +21,9 @@ let gus: GatewayUser
 let ned: GatewayUser
 beforeAll(async () => {
   demo = await startTestServer({ DEMO_MODELS: 'on' })
-  const more = ['image-tokens', 'image-ok'].map((name) => mediaModel('image', name, tokenPriced))
+  const more = ['image-tokens', 'image-ok', 'image-url'].map((name) =>
+    mediaModel('image', name, tokenPriced),
+  )
   faked = await startFakeUpstreamServer({}, [...mediaModels(), ...more])
   gus = await createGatewayUser(demo, '1')
   ned = await faked.gus()
@@ -123,9 +126,70 @@ test('charges the returned images, at most the requested number', async () => {
   expect([partsOf(more.body).data.length, partsOf(more.body).cost]).toEqual([1, 0.02])
   const { use } = await faked.lastUse(ned)
   expect(use).toMatchObject({ type: 'image', output: 1, status: 'completed', estimated: false })
-  const elsewhere = await fromFake('image-url')
-  expect(partsOf(elsewhere.body).data[0]?.url).toStartWith('http://127.0.0.1:')
-  expect(faked.fake.canaryTouched()).toBe(0)
+})
+
+describe('images that an upstream names by a URL', () => {
+  const usage = { input_tokens: 11, output_tokens: 1_000, total_tokens: 1_011 }
+  const nameUrls = (...urls: string[]) =>
+    faked.fake.script('fake/image-url', json(200, { data: urls.map((url) => ({ url })), usage }))
+  const chargeOf = async () => Number((await faked.lastUse(ned)).use?.charged)
+  const bytes = new Uint8Array(Buffer.from(fakePicture, 'base64'))
+  const ownUrl = () => `${faked.fake.baseUrl}/files/a.png`
+  beforeEach(() => faked.fake.script('/files/a.png', raw(bytes, 'image/png')))
+
+  test('are fetched with its key and served here for 24 hours', async () => {
+    for (const url of [ownUrl(), 'files/a.png', '/v1/files/a.png']) {
+      nameUrls(url)
+      const { status, body } = await fromFake('image-url')
+      const shown = partsOf(body).data[0]?.url ?? ''
+      expect([status, partsOf(body).cost]).toEqual([200, 0.02])
+      expect(shown).toStartWith('http://localhost:3000/v1/images/')
+      expect((await faked.call('GET', localOf(shown))).bytes).toEqual(bytes)
+      const { path, headers } = faked.fake.received.at(-1) ?? {}
+      expect([path, headers?.authorization]).toEqual(['/v1/files/a.png', 'Bearer sk-fake'])
+    }
+    const inBytes = await fromFake('image-url', { response_format: 'b64_json' })
+    expect(inBytes.body).toMatchObject({ data: [{ b64_json: fakePicture }], cost: 0.02 })
+  })
+
+  test('are free with 502 where they cannot be fetched', async () => {
+    const missing = `${faked.fake.baseUrl}/files/none.png`
+    const page = new TextEncoder().encode('<html>')
+    faked.fake.script('/files/none.png', json(404, {}))
+    faked.fake.script('/files/page.png', raw(page, 'image/png'))
+    faked.fake.script('/files/moved.png', scripts.redirect?.plain ?? [])
+    const port = Number(new URL(faked.fake.baseUrl).port)
+    for (const url of [
+      'CANARY',
+      missing,
+      'files/page.png',
+      'files/moved.png',
+      `http://localhost:${port}/v1/files/a.png`,
+      `https://127.0.0.1:${port}/v1/files/a.png`,
+      'file:///etc/hostname',
+      'http://[',
+    ]) {
+      nameUrls(url)
+      const { status, body } = await fromFake('image-url')
+      const message = expect.stringContaining('Nothing was charged.')
+      expect({ url, status, body }).toMatchObject({
+        url,
+        status: 502,
+        body: { error: { message } },
+      })
+      expect(await chargeOf()).toBe(0)
+    }
+    expect(faked.fake.canaryTouched()).toBe(0)
+    expect(await faked.findProblems(ned)).toEqual([])
+  })
+
+  test('are charged as far as they could be fetched', async () => {
+    nameUrls(ownUrl(), 'CANARY')
+    const some = await fromFake('image-url', { n: 2 })
+    expect([partsOf(some.body).data.length, partsOf(some.body).cost]).toEqual([1, 0.02])
+    const priced = await fromFake('image-url-priced', { n: 2 })
+    expect(partsOf(priced.body).cost).toBe(11 * 0.000005 + 500 * 0.00004)
+  })
 })
 
 test('charges reported tokens, else the maximum', async () => {

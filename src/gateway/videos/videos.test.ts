@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { day, second } from '../../core/time.ts'
 import { jobs } from '../../jobs/tables.ts'
@@ -201,18 +201,51 @@ test('sends the same body from JSON and from a form', async () => {
   expect(fake.received.at(-1)?.text).toContain('name="input_reference"; filename="a.png"')
 })
 
-test('returns the upstream’s URL of a video', async () => {
-  const { fake } = faked
-  const url = 'https://films.test/boat.mp4?token=1'
-  fake.script('/videos/film', json(200, { status: 'completed', seconds: '4', url }))
-  const ned = await faked.gus()
-  const begun = await ned.call('POST', '/v1/videos', { model: 'video/video-ok', prompt: 'A boat' })
-  await finish(faked)
-  const path = `/v1/videos/${begun.text('id')}`
-  expect((await ned.call('GET', path)).body).toMatchObject({ status: 'completed', url })
-  const { status, headers } = await ned.call('GET', `${path}/content`)
-  expect([status, headers.get('location')]).toEqual([302, url])
-  expect(await faked.findProblems(ned)).toEqual([])
+describe('a video that the upstream names by a URL', () => {
+  /** Polls a video whose upstream names `url` and answers its content path with `content`. */
+  async function complete(url: string, content = json(404, {})) {
+    const { fake } = faked
+    fake.script('/videos/film', json(200, { status: 'completed', seconds: '4', url }))
+    fake.script('/videos/film/content', content)
+    const ned = await faked.gus()
+    const request = { model: 'video/video-ok', prompt: 'A boat' }
+    const path = `/v1/videos/${(await ned.call('POST', '/v1/videos', request)).text('id')}`
+    await finish(faked)
+    return { ned, path, body: (await ned.call('GET', path)).body }
+  }
+
+  test('is fetched with its key and served here', async () => {
+    faked.fake.script('/files/boat.mp4', raw(mp4Bytes, 'video/mp4'))
+    const url = `${faked.fake.baseUrl}/files/boat.mp4`
+    const { ned, path, body } = await complete(url)
+    expect(body).toMatchObject({
+      status: 'completed',
+      url: expect.stringMatching(/^http:\/\/localhost:3000\/v1\/videos\/\w+\/content\?expires=/),
+      cost: 0.4,
+    })
+    expect(faked.fake.received.at(-1)?.headers.authorization).toBe('Bearer sk-fake')
+    const { status, bytes } = await ned.call('GET', `${path}/content`)
+    expect([status, bytes]).toEqual([200, new Uint8Array(mp4Bytes)])
+    expect(await faked.findProblems(ned)).toEqual([])
+  })
+
+  test('is downloaded by the API where the URL is private', async () => {
+    const { ned, path, body } = await complete('CANARY', raw(mp4Bytes, 'video/mp4'))
+    expect(body).toMatchObject({ status: 'completed', cost: 0.4 })
+    expect((await ned.call('GET', `${path}/content`)).status).toBe(200)
+  })
+
+  test('fails for free where it must not be fetched, and is tried again where it may', async () => {
+    const { ned, body } = await complete('CANARY')
+    expect(body).toMatchObject({ status: 'failed', cost: 0, error: { code: 'upstream_failed' } })
+    expect(faked.fake.canaryTouched()).toBe(0)
+    expect(await faked.findProblems(ned)).toEqual([])
+    faked.fake.script('/files/late.mp4', json(404, {}), raw(mp4Bytes, 'video/mp4'))
+    const late = await complete('files/late.mp4')
+    expect(late.body).toMatchObject({ status: 'pending' })
+    await finish(faked)
+    expect((await late.ned.call('GET', late.path)).body).toMatchObject({ status: 'completed' })
+  })
 })
 
 test('fails a video whose process ended during the submission', async () => {

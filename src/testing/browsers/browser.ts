@@ -1,48 +1,48 @@
 import { existsSync } from 'node:fs'
 
-/** A browser driven from outside, as far as our tests need one. */
+/** A browser under remote control. */
 export interface Browser {
   name: 'chromium' | 'firefox' | 'webkit'
-  /** One `behind` is hidden while another is driven, as tabs of people are. */
+  /** A `behind` tab is hidden while another tab is driven. */
   open(tab?: 'shown' | 'behind'): Promise<Tab>
   close(): Promise<void>
-  /** Host names the browser's own resolver was asked for; complete only after close(). */
+  /** Host names that the browser's resolver looked up. Complete only after close(). */
   lookups(): Promise<string>
 }
 
-/** One page load. Its top document keeps every message it gets in `self.told`. */
+/** A page load. Its top document collects every message it receives in `self.told`. */
 export interface Tab {
   goto(url: string): Promise<void>
-  /** Evaluates an expression in the top document; its value comes back as JSON. */
+  /** Evaluates an expression in the top document and returns its value through JSON. */
   evaluate(expression: string): Promise<unknown>
-  /** The names of the fields of all messages that the top document got, whatever became of it. */
+  /** Field names of all messages that the top document received, also after a crash. */
   received(): Promise<string[]>
-  /** Presses and releases a mouse button at a place of the viewport. */
+  /** Clicks at a position of the viewport. */
   click(x: number, y: number, button?: 'left' | 'middle'): Promise<void>
   press(key: string): Promise<void>
   screenshot(path: string): Promise<void>
-  /** Native dialogs, downloads and new windows that were seen. */
+  /** Native dialogs, downloads and new windows that the page opened. */
   seen(): string[]
   close(): Promise<void>
 }
 
 export const viewport = { width: 1_280, height: 800 }
 
-/** Runs in the top document before anything of the page. */
+/** Script that runs in the top document before the page's own code. */
 export const recorder =
   "if (self === top) { self.told = []; addEventListener('message', (e) => { self.told.push(e.data); " +
   "console.debug('told', location.href, ...Object.keys(e.data ?? {})) }) }"
 
-/** A browser that the tests want. */
+/** Installation of a browser that the tests use. */
 export interface BrowserSpec {
-  /** Debian's packages. */
+  /** Debian packages. */
   packages: string[]
   paths: string[]
-  /** The oldest version that the tests are written for. */
+  /** Oldest supported major version. */
   oldest?: number
-  /** What drives it, where it does not do that itself. */
-  beside?: string[]
-  /** Where it cannot be had, its tests are left out, in CI as well. */
+  /** Other programs that drive the browser. */
+  drivers?: string[]
+  /** CI skips the tests of an optional browser that cannot be installed. */
   isOptional?: true
 }
 
@@ -50,7 +50,7 @@ export const browsers: Record<Browser['name'], BrowserSpec> = {
   chromium: {
     packages: ['chromium'],
     paths: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
-    // Obeys Connection-Allowlist.
+    // This version enforces Connection-Allowlist.
     oldest: 152,
   },
   firefox: {
@@ -58,47 +58,50 @@ export const browsers: Record<Browser['name'], BrowserSpec> = {
     paths: ['/usr/bin/firefox-esr', '/usr/bin/firefox'],
     oldest: 153,
   },
-  // WebKitGTK: the engine of Safari, as near as it comes on Linux. It wants a screen.
+  // WebKitGTK: the closest engine to Safari on Linux. It needs a display.
   webkit: {
     packages: ['webkit2gtk-driver', 'xvfb'],
     paths: ['x86_64', 'aarch64'].map(
       (processor) => `/usr/lib/${processor}-linux-gnu/webkit2gtk-4.1/MiniBrowser`,
     ),
-    beside: ['/usr/bin/WebKitWebDriver', '/usr/bin/Xvfb'],
+    drivers: ['/usr/bin/WebKitWebDriver', '/usr/bin/Xvfb'],
     isOptional: true,
   },
 }
 
-/** Where a browser is installed that is new enough. */
-export const findPath = ({ paths, oldest, beside = [] }: BrowserSpec): string | undefined =>
+/** Returns the path of an installed browser that is new enough. */
+export const findPath = ({ paths, oldest, drivers = [] }: BrowserSpec): string | undefined =>
   paths.find((path) => {
-    if (![path, ...beside].every((file) => existsSync(file))) return false
+    if (![path, ...drivers].every((file) => existsSync(file))) return false
     if (oldest === undefined) return true
     const { stdout } = Bun.spawnSync([path, '--version'], { stderr: 'ignore' })
     return Number(/ (\d+)\./.exec(stdout.toString())?.[1]) >= oldest
   })
 
-/** Where a browser is installed; undefined, after one line that says how to get it. */
+/**
+ * Returns the path of an installed browser, or prints the install command and returns undefined.
+ * Throws in CI unless the browser is optional.
+ */
 export function findBrowser(name: Browser['name']): string | undefined {
-  const wanted = browsers[name]
-  const found = findPath(wanted)
+  const spec = browsers[name]
+  const found = findPath(spec)
   if (found !== undefined) return found
-  const install = `apt-get update && apt-get install ${wanted.packages.join(' ')}`
-  const what = [name, wanted.oldest].join(' ').trim()
+  const install = `apt-get update && apt-get install ${spec.packages.join(' ')}`
+  const what = [name, spec.oldest].join(' ').trim()
   const line = `No ${what} is here: its tests were skipped. On Debian: ${install}`
-  if (Bun.env['CI'] === 'true' && !wanted.isOptional) throw new Error(line)
+  if (Bun.env['CI'] === 'true' && !spec.isOptional) throw new Error(line)
   process.stderr.write(`${line}\n`)
   return undefined
 }
 
-/** Asks again until the answer is there, for at most `ms`. */
+/** Polls until a result is there, for at most `ms` milliseconds. */
 export async function until<T>(
-  ask: () => Promise<T | undefined>,
+  poll: () => Promise<T | undefined>,
   ms: number,
 ): Promise<T | undefined> {
   const end = performance.now() + ms
   for (;;) {
-    const found = await ask()
+    const found = await poll()
     if (found !== undefined || performance.now() > end) return found
     await Bun.sleep(100)
   }

@@ -6,14 +6,14 @@ import { type BrowserContext, chromium } from 'playwright-core'
 
 import { type Browser, recorder, type Tab, viewport } from './browser.ts'
 
-// Playwright's own switches turn preconnect and prefetch off: a red team needs them on.
+// Playwright's default flags disable preconnect and prefetch, which the red team tests.
 const flags =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --no-default-browser-check ' +
   '--disable-component-update --disable-sync --disable-background-timer-throttling ' +
   '--disable-renderer-backgrounding --disable-backgrounding-occluded-windows ' +
   '--allow-loopback-in-peer-connection --disable-dev-shm-usage --renderer-process-limit=8 --remote-debugging-pipe'
 
-/** Starts Chromium with its network log on: the resolver's work can be read there. */
+/** Starts Chromium with a network log, which records host lookups. */
 export async function openChromium(path: string): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'chromium-'))
   const log = join(folder, 'net.json')
@@ -41,15 +41,15 @@ async function openTab(context: BrowserContext): Promise<Tab> {
     void dialog.dismiss().catch(() => undefined)
   })
   page.on('download', (download) => seen.push(`download ${download.suggestedFilename()}`))
-  // A frame that crashes takes the page's debugger with it, but not what was heard before.
-  const told = new Map<string, string[]>()
+  // A crashed frame disconnects the page's debugger. The messages received before it stay here.
+  const fieldNames = new Map<string, string[]>()
   let at = ''
   page.on('console', (message) => {
     const [mark, url = '', ...names] = message.text().split(' ')
-    if (mark === 'told') told.set(url, [...(told.get(url) ?? []), ...names])
+    if (mark === 'told') fieldNames.set(url, [...(fieldNames.get(url) ?? []), ...names])
   })
   return {
-    received: async () => told.get(at) ?? [],
+    received: async () => fieldNames.get(at) ?? [],
     goto: async (url) => {
       at = url
       await page.goto(url, { waitUntil: 'commit' })

@@ -24,7 +24,7 @@ const endMs = 5_000
 
 type Wire = Record<string, unknown>
 
-/** A field of an answer, however deep: `at(answer, 'result', 'value')`. */
+/** Returns a nested field of a response: `at(response, 'result', 'value')`. */
 const at = (data: unknown, ...names: (string | number)[]): unknown =>
   names.reduce<unknown>(
     (value, name) =>
@@ -32,19 +32,19 @@ const at = (data: unknown, ...names: (string | number)[]): unknown =>
     data,
   )
 
-/** A WebDriver BiDi session: commands out, answers and events in. */
+/** A WebDriver BiDi session. */
 class Session {
   readonly #waiting = new Map<number, (answer: Wire) => void>()
   #last = 0
 
   constructor(
     readonly socket: WebSocket,
-    readonly told: (method: string, params: unknown) => void,
+    readonly onEvent: (method: string, params: unknown) => void,
   ) {
     socket.onmessage = ({ data }) => {
       const answer: Wire = JSON.parse(String(data))
       if (typeof answer['id'] === 'number') this.#waiting.get(answer['id'])?.(answer)
-      else told(String(answer['method']), answer['params'])
+      else onEvent(String(answer['method']), answer['params'])
     }
   }
 
@@ -64,7 +64,7 @@ class Session {
   }
 }
 
-/** Reads Firefox's first lines until it names the address of its BiDi socket. */
+/** Reads Firefox's output until it prints the address of the BiDi socket. */
 async function addressIn(lines: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -76,7 +76,7 @@ async function addressIn(lines: ReadableStream<Uint8Array>): Promise<string> {
   throw new Error(`firefox did not start: ${text}`)
 }
 
-/** Starts Firefox with a profile and preferences of its own; its resolver's log stands beside. */
+/** Starts Firefox with a fresh profile and a log of its resolver. */
 export async function openFirefox(path: string, more: object = {}): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'firefox-'))
   const lines = Object.entries({ ...preferences, ...more }).map(
@@ -133,7 +133,10 @@ export async function openFirefox(path: string, more: object = {}): Promise<Brow
   }
 }
 
-/** Tabs are driven side by side, and only one is in front: all say that they are. */
+/**
+ * Only one tab is in front. All report that they are visible, because tests drive them in
+ * parallel.
+ */
 const alwaysShown = "() => { Object.defineProperty(document, 'hidden', { get: () => false }) }"
 
 function tabOf(session: Session, context: string, seen: Map<string, string[]>): Tab {

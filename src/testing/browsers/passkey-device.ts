@@ -1,6 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** A phone in a page of chromium: its holder, or somebody else, touches it whenever it asks. */
+/**
+ * Adds a virtual passkey device to a Chromium page. It confirms every prompt; with `unknown`, user
+ * verification fails.
+ */
 export async function addPasskeyDevice(
   page: Page,
   holder: 'known' | 'unknown' = 'known',

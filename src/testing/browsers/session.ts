@@ -3,14 +3,14 @@ import { type Browser, chromium } from 'playwright-core'
 import type { TestServer } from '../fixtures/test-server.ts'
 import { findBrowser } from './browser.ts'
 
-/** A house behind a port of its own, and Chromium to look at it. */
+/** A test server on a port of its own, and Chromium to open it. */
 export interface BrowserSession {
   browser: Browser
   origin: string
   close(): Promise<void>
 }
 
-/** Serves a house to this machine until it is closed; there need be none before the first visit. */
+/** Serves a test server until close(). The server may start after this call. */
 export async function openBrowserSession(ctx: () => TestServer): Promise<BrowserSession> {
   const fetch = (request: Request) => ctx().handle(request, '127.0.0.1')
   const server = Bun.serve({ port: 0, fetch })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { type Browser, browsers, type Tab, until, viewport } from './browser.ts'
 
-const [driverPath = '', screenPath = ''] = browsers.webkit.beside ?? []
+const [driverPath = '', screenPath = ''] = browsers.webkit.drivers ?? []
 const startMs = 20_000
 const commandMs = 40_000
 
@@ -30,10 +30,10 @@ class Session {
     return this.send('POST', `/execute/${how}`, { script, args: [] })
   }
 
-  /** Commands go to the window that was chosen last: what belongs together is done in one turn. */
+  /** Commands act on the selected window. Commands that belong together run in one turn. */
   inWindow<T>(handle: string, act: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(async () => {
-      // Choosing a window takes the keys from the frame in it that has them.
+      // Selecting a window moves the keyboard focus out of its frame.
       if (this.#chosen !== handle) await this.send('POST', '/window', { handle })
       this.#chosen = handle
       return act()
@@ -46,7 +46,7 @@ class Session {
 const field = (value: unknown, name: string): string =>
   String(typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined)
 
-/** A screen that nobody sees, and the name by which programs reach it. */
+/** Starts a virtual display and returns its name. */
 async function openScreen() {
   const size = ['-screen', '0', '1600x1200x24']
   const screen = Bun.spawn([screenPath, '-displayfd', '1', ...size, '-nolisten', 'tcp'], {
@@ -61,14 +61,14 @@ async function openScreen() {
   return { screen, name: `:${number.trim()}` }
 }
 
-/** A port that was free a moment ago: the driver takes none by itself. */
+/** Returns a port that was free a moment ago. The driver cannot choose one itself. */
 function freePort(): number {
   const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   taken.stop(true)
   return taken.port
 }
 
-/** Starts WebKitGTK's own small browser by its WebDriver, with a screen and a home of its own. */
+/** Starts WebKitGTK's MiniBrowser through WebDriver, with its own display and home folder. */
 export async function openWebkit(path: string): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'webkit-'))
   const { screen, name } = await openScreen()
@@ -80,7 +80,7 @@ export async function openWebkit(path: string): Promise<Browser> {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
       DISPLAY: name,
-      // Its own sandbox asks for namespaces, which root in a container does not have.
+      // Its sandbox needs namespaces, which root in a container does not have.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
       WEBKIT_DISABLE_COMPOSITING_MODE: '1',
       LIBGL_ALWAYS_SOFTWARE: '1',
@@ -121,12 +121,12 @@ export async function openWebkit(path: string): Promise<Browser> {
       }
       await rm(folder, { recursive: true, force: true })
     },
-    // GLib answers what ends in .localhost without asking any resolver.
+    // GLib resolves names below .localhost without a resolver.
     lookups: async () => '',
   }
 }
 
-/** Makes a window as large as the page in it shall be, whatever its own bars take. */
+/** Resizes a window until its page has the size of the viewport. */
 const fit = (session: Session, handle: string): Promise<void> =>
   session.inWindow(handle, async () => {
     for (let [width, height] = [viewport.width, viewport.height], tries = 0; tries < 5; tries++) {
@@ -159,7 +159,7 @@ function tabOf(session: Session, handle: string): Tab {
       session.inWindow(handle, async () => {
         await session.run('self.left = true')
         await session.send('POST', '/url', { url })
-        // The command comes back before the page is another one.
+        // The command returns before the page has changed.
         const isThere = () => session.run('return self.left !== true')
         await until(
           () =>
@@ -179,7 +179,7 @@ function tabOf(session: Session, handle: string): Tab {
       const shot = await session.inWindow(handle, () => session.send('GET', '/screenshot'))
       await Bun.write(path, Buffer.from(String(shot), 'base64'))
     },
-    // It tells of no dialog, download or window by itself.
+    // The driver reports no dialogs, downloads or windows.
     seen: () => [],
     async close() {
       await session.inWindow(handle, () => session.send('DELETE', '/window'))
@@ -187,7 +187,7 @@ function tabOf(session: Session, handle: string): Tab {
   }
 }
 
-/** A mouse and a keyboard, whose actions `act` performs. */
+/** A mouse and a keyboard for `act`. */
 const handsOf = (act: (source: object) => Promise<unknown>): Pick<Tab, 'click' | 'press'> => ({
   async click(x, y, button = 'left') {
     const number = button === 'left' ? 0 : 1

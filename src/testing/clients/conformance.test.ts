@@ -62,12 +62,12 @@ async function run(suite: string, revision: string, scenario: string) {
     stderr: 'pipe',
     timeout: 60_000,
   })
-  const [said, heard, code] = await Promise.all([
+  const [output, errorOutput, code] = await Promise.all([
     child.stdout.text(),
     child.stderr.text(),
     child.exited,
   ])
-  return { code, said: said + heard }
+  return { code, output: output + errorOutput }
 }
 
 for (const { name, revision, scenarios } of suites) {
@@ -75,8 +75,8 @@ for (const { name, revision, scenarios } of suites) {
     test.each(scenarios)(
       '%s',
       async (scenario) => {
-        const { code, said } = await run(name, revision, scenario)
-        expect(said).toMatch(/Passed: (\d+)\/\1, 0 failed/)
+        const { code, output } = await run(name, revision, scenario)
+        expect(output).toMatch(/Passed: (\d+)\/\1, 0 failed/)
         expect(code).toBe(0)
       },
       60_000,
@@ -85,7 +85,7 @@ for (const { name, revision, scenarios } of suites) {
 }
 
 test('a scenario that cannot pass goes red', async () => {
-  const { code, said } = await run('conformance-modern', '2026-07-28', 'completion-complete')
-  expect(said).toContain('1 failed')
+  const { code, output } = await run('conformance-modern', '2026-07-28', 'completion-complete')
+  expect(output).toContain('1 failed')
   expect(code).not.toBe(0)
 }, 60_000)

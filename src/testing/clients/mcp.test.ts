@@ -84,11 +84,11 @@ test('the AI SDK', async () => {
 async function run(words: string[]): Promise<unknown> {
   const env = { PATH: Bun.env.PATH, HOME: folder }
   const child = Bun.spawn([node, ...words], { cwd: folder, env, stderr: 'pipe', timeout: 60_000 })
-  const [said, heard] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  const [output, errorOutput] = await Promise.all([child.stdout.text(), child.stderr.text()])
   try {
-    return JSON.parse(said)
+    return JSON.parse(output)
   } catch {
-    throw new Error(`${said}${heard}`.slice(0, 2_000))
+    throw new Error(`${output}${errorOutput}`.slice(0, 2_000))
   }
 }
 
@@ -107,8 +107,8 @@ test('mcporter, which prints the structured answer alone', async () => {
   const cli = join(modules, 'mcporter/dist/cli.js')
   await play(async (name, args) => {
     const words = ['call', '--http-url', ctx.url, '--allow-http', '--tool', name]
-    const told = await run([cli, ...words, '--args', JSON.stringify(args), '--output', 'json'])
-    const isError = 'code' in Object(told)
-    return { structuredContent: told, ...(isError && { isError }) }
+    const reply = await run([cli, ...words, '--args', JSON.stringify(args), '--output', 'json'])
+    const isError = 'code' in Object(reply)
+    return { structuredContent: reply, ...(isError && { isError }) }
   })
 }, 120_000)

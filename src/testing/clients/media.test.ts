@@ -43,16 +43,16 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
   test('a film, polled until it is there, and its bytes', async () => {
     const before = await gateway.spent()
     const { videos } = client()
-    let film = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
+    let createdVideo = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
     const states = new Set<string>()
-    for (let looks = 0; film.status !== 'completed' && looks < 1_000; looks += 1) {
-      states.add(film.status)
+    for (let looks = 0; createdVideo.status !== 'completed' && looks < 1_000; looks += 1) {
+      states.add(createdVideo.status)
       await Bun.sleep(50)
-      film = await videos.retrieve(film.id)
+      createdVideo = await videos.retrieve(createdVideo.id)
     }
-    expect([...states, film.status]).toEqual(['pending', 'completed'])
+    expect([...states, createdVideo.status]).toEqual(['pending', 'completed'])
     expect(await gateway.spent()).toBe(before + 4_000_000n)
-    const content = await videos.downloadContent(film.id)
+    const content = await videos.downloadContent(createdVideo.id)
     expect(content.headers.get('content-type')).toBe('video/webm')
     expect((await content.bytes()).length).toBeGreaterThan(1_000)
   })
@@ -66,8 +66,11 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     })
     expect(spoken.headers.get('x-service-cost')).toBe('0.00004')
     const file = await toFile(await spoken.arrayBuffer(), 'said.wav')
-    const said = await client().audio.transcriptions.create({ model: 'demo/transcription', file })
-    expect(said.text).toBe('A sound of 2 seconds.')
+    const transcript = await client().audio.transcriptions.create({
+      model: 'demo/transcription',
+      file,
+    })
+    expect(transcript.text).toBe('A sound of 2 seconds.')
   })
 })
 

@@ -63,7 +63,7 @@ for (const at of [0, 1]) {
     })
 
     test('runTools calls the tool and hands its answer back', async () => {
-      const asked: unknown[] = []
+      const toolInputs: unknown[] = []
       const runner = client().chat.completions.runTools({
         model,
         messages: say('call depth'),
@@ -80,7 +80,7 @@ for (const at of [0, 1]) {
               },
               parse: JSON.parse,
               function: (given: unknown) => {
-                asked.push(given)
+                toolInputs.push(given)
                 return 'nine fathoms'
               },
             },
@@ -88,7 +88,7 @@ for (const at of [0, 1]) {
         ],
       })
       expect(await runner.finalContent()).toContain('nine fathoms')
-      expect(asked).toHaveLength(1)
+      expect(toolInputs).toHaveLength(1)
     })
 
     test('a structured answer parses', async () => {

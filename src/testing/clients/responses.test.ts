@@ -81,15 +81,15 @@ test('AI SDK, openai, as it comes: text, stream, tools and their answers', async
   expect((await streamed.usage).totalTokens).toBeGreaterThan(0)
 
   const execute = async () => 'nine fathoms'
-  const asked = {
+  const request = {
     model: chat,
     prompt: 'call depth',
     tools: { depth: aiTool({ description, inputSchema: place, execute }) },
     stopWhen: isStepCount(3),
   }
-  const looped = await generateText(asked)
+  const looped = await generateText(request)
   expect([looped.steps.length, looped.text]).toEqual([2, 'nine fathoms'])
-  expect(await streamText(asked).text).toBe('nine fathoms')
+  expect(await streamText(request).text).toBe('nine fathoms')
 })
 
 const thinks = { reasoningEffort: 'low', forceReasoning: true } as const
@@ -101,7 +101,7 @@ test.each(conversations)('AI SDK, openai, %j, %s: three turns and a tool', async
   const chat = createOpenAI(at())(model)
   const messages: ModelMessage[] = []
   const execute = async () => 'nine fathoms'
-  const asked = {
+  const request = {
     model: chat,
     tools: { depth: aiTool({ description, inputSchema: place, execute }) },
     stopWhen: isStepCount(3),
@@ -111,8 +111,8 @@ test.each(conversations)('AI SDK, openai, %j, %s: three turns and a tool', async
     messages.push({ role: 'user', content })
     const answer =
       how === 'whole'
-        ? await generateText({ ...asked, messages })
-        : streamText({ ...asked, messages })
+        ? await generateText({ ...request, messages })
+        : streamText({ ...request, messages })
     messages.push(...(await answer.response).messages)
     return answer.text
   }
@@ -135,8 +135,8 @@ test('OpenAI Agents over responses: a tool is called and its answer comes back',
           name: 'depth',
           description,
           parameters: place,
-          execute: async ({ place: asked }) => {
-            places.push(asked)
+          execute: async ({ place: request }) => {
+            places.push(request)
             return 'nine fathoms'
           },
         }),

@@ -10,20 +10,20 @@ import { balanceOf, grantTo } from '../../ledger/ledger.ts'
 import { unlimited } from '../fixtures/unlimited.ts'
 import { textAt } from '../processes/server-process.ts'
 
-/** A serving house with the demo models, and one funded gateway key, for real clients. */
+/** A server with the demo models and one funded gateway key, for real clients. */
 export interface ClientServer {
-  /** Where an OpenAI client is pointed: with and without /v1. */
+  /** Base URLs for OpenAI clients: with and without /v1. */
   baseUrls: string[]
   key: string
-  /** What the account has spent so far, in Nano. */
+  /** Amount spent so far, in nano USD. */
   spent(): Promise<bigint>
-  /** Proves the books and stops the house. */
+  /** Checks the ledger and stops the server. */
   stop(): Promise<void>
 }
 
 const funded = nano(1_000_000_000n)
 
-/** Starts a house on a free port of this machine, in a folder of its own. */
+/** Starts a server on a free port with a temporary data folder. */
 export async function startClientServer(): Promise<ClientServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-clients-'))
   const flags = {

@@ -50,20 +50,20 @@ function silence(): Uint8Array {
 }
 
 /** Everything the page has said so far, in order; nothing while the shell begins again. */
-async function said(tab: Tab): Promise<unknown[]> {
-  const told = await tab
+async function readMessages(tab: Tab): Promise<unknown[]> {
+  const messages = await tab
     .evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
     .catch(() => [])
-  return Array.isArray(told) ? told : []
+  return Array.isArray(messages) ? messages : []
 }
 
-const heard = (tab: Tab, count = 1): Promise<unknown[] | undefined> =>
+const waitForMessages = (tab: Tab, count = 1): Promise<unknown[] | undefined> =>
   until(async () => {
-    const all = await said(tab)
+    const all = await readMessages(tab)
     return all.length >= count ? all : undefined
   }, waitMs)
 
-const begun = (tab: Tab, runs = 1): Promise<true | undefined> =>
+const waitForStart = (tab: Tab, runs = 1): Promise<true | undefined> =>
   until(async () => {
     const count = await tab.evaluate("self.told.filter((m)=>m?.type==='service:hello').length")
     return Number(count) >= runs || undefined
@@ -107,7 +107,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       hosted.putFile(id, 'dot.png', 'image/png', dot)
       hosted.putFile(id, 'level.json', 'application/json', new TextEncoder().encode('{"n":9}'))
       await at.goto(`${target.origin}/a/${id}`)
-      await begun(at)
+      await waitForStart(at)
       return id
     }
 
@@ -130,7 +130,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
           if (hand) await Bun.sleep(300)
           if (hand === 'click') await middle(tab)
           else if (hand) await tab.press(hand)
-          expect((await heard(tab))?.[0]).toEqual(says)
+          expect((await waitForMessages(tab))?.[0]).toEqual(says)
         },
         ms,
       )
@@ -143,7 +143,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
           const watch = `<script>onerror=(e)=>top.postMessage({said:e},'*')</script>`
           const end = `<script>setTimeout(()=>top.postMessage({said:'begun'},'*'),500)</script>`
           await show(`${watch}${readFileSync(join(samplesDir, sample, 'index.html'))}${end}`)
-          expect((await heard(tab))?.[0]).toBe('begun')
+          expect((await waitForMessages(tab))?.[0]).toBe('begun')
         },
         ms,
       )
@@ -154,16 +154,16 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       async () => {
         const page = `${doctype}<script>localStorage.n=+(localStorage.n||0)+1;sessionStorage.m=+(sessionStorage.m||0)+1;top.postMessage({said:[localStorage.n,sessionStorage.m]},'*');onclick=()=>location.reload()</script>`
         const id = await show(page)
-        await heard(tab)
+        await waitForMessages(tab)
         await middle(tab)
-        expect(await heard(tab, 2)).toEqual([
+        expect(await waitForMessages(tab, 2)).toEqual([
           ['1', '1'],
           ['2', '2'],
         ])
         await Bun.sleep(500)
         hosted.put(id, `${page}<!-- new -->`)
         await tab.goto(`${target.origin}/a/${id}?again`)
-        expect(await heard(tab)).toEqual([['3', '1']])
+        expect(await waitForMessages(tab)).toEqual([['3', '1']])
       },
       ms,
     )
@@ -175,11 +175,11 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         const id = await show(
           `${doctype}<script>top.postMessage({said:[localStorage.length,localStorage.left]},'*');for(let i=0;i<10005;i++)localStorage['k'+i]=i;onbeforeunload=()=>{localStorage.left=1}</script>`,
         )
-        await heard(tab)
+        await waitForMessages(tab)
         await Bun.sleep(1_500)
         await tab.goto(`${target.origin}/watch`)
         await tab.goto(`${target.origin}/a/${id}`)
-        expect(await heard(tab)).toEqual([[10_006, '1']])
+        expect(await waitForMessages(tab)).toEqual([[10_006, '1']])
       },
       ms,
     )
@@ -192,7 +192,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         )
         await Bun.sleep(1_500)
         await tab.press('ArrowRight')
-        expect(await heard(tab)).toEqual(['here'])
+        expect(await waitForMessages(tab)).toEqual(['here'])
       },
       ms,
     )
@@ -202,9 +202,9 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       async () => {
         await show(`${doctype}<script>onkeydown=(e)=>top.postMessage({said:e.key},'*')</script>`)
         await pressShell(tab, 'reload')
-        expect(await begun(tab, 2)).toBe(true)
+        expect(await waitForStart(tab, 2)).toBe(true)
         await tab.press('ArrowRight')
-        expect(await heard(tab)).toEqual(['ArrowRight'])
+        expect(await waitForMessages(tab)).toEqual(['ArrowRight'])
       },
       ms,
     )
@@ -256,10 +256,10 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
           `${doctype}<button ${fill} id=b>reset</button><script>b.onclick=()=>top.postMessage({said:confirm('Reset?')},'*')</script>`,
         )
         await middle(tab)
-        await heard(tab)
+        await waitForMessages(tab)
         await Bun.sleep(300)
         await tab.press('Enter')
-        expect(await heard(tab, 2)).toEqual([false, true])
+        expect(await waitForMessages(tab, 2)).toEqual([false, true])
       },
       ms,
     )
@@ -274,7 +274,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         await Bun.sleep(1_500)
         await behind.press('a')
         await shown
-        expect(await heard(behind)).toEqual([await behind.evaluate('innerWidth')])
+        expect(await waitForMessages(behind)).toEqual([await behind.evaluate('innerWidth')])
         await behind.close()
       },
       ms,
@@ -311,7 +311,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         )
         await Bun.sleep(800)
         await pressShell(one, 'reload')
-        expect(await heard(one)).toEqual(['back'])
+        expect(await waitForMessages(one)).toEqual(['back'])
         await other.close()
         await other.lookups()
       },

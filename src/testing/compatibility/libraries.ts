@@ -1,6 +1,6 @@
 import { blob, doctype, type Need, say } from './pages.ts'
 
-/** What libraries need that pages inline. */
+/** Browser features that inlined libraries use. */
 export const libraries: Need[] = [
   {
     name: 'workers that are modules, and import one',

@@ -1,10 +1,10 @@
-/** One thing that real pages need, as a page that says what it found. */
+/** A browser feature that real pages use, tested by a page that posts what it found. */
 export interface Need {
   name: string
   page: string
-  /** What the person does in the middle of the page, once it has said that it is ready. */
+  /** User input at the center of the page after it has loaded. */
   hand?: 'click' | 'ArrowRight'
-  /** What the page says. */
+  /** The message that the page posts. */
   says: unknown
 }
 
@@ -19,7 +19,7 @@ export const blob = (text: string, type = 'text/javascript'): string =>
 
 const wasm = '0,97,115,109,1,0,0,0'
 
-/** Pages that speak for themselves: loaded, perhaps pressed, and heard. */
+/** Pages that test themselves: loaded, clicked where `hand` says so, and compared with `says`. */
 export const needs: Need[] = [
   {
     name: 'localStorage by properties and by calls',

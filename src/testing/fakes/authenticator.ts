@@ -1,12 +1,12 @@
 import { isoCBOR } from '@simplewebauthn/server/helpers'
 
-/** What an authenticator does otherwise than it should, for one answer. */
+/** Deviations of an authenticator from the standard, for one response. */
 interface Odd {
   origin?: string
   rpId?: string
-  /** What it says it has counted to. */
+  /** Signature counter to send. */
   counter?: number
-  /** Whether it checked who holds it. */
+  /** False omits user verification. */
   verified?: boolean
   userHandle?: string
   challenge?: string
@@ -23,7 +23,7 @@ const bytes = (number: number, length: number): Buffer => {
   return buffer
 }
 
-/** A device with one passkey, as a browser shows it to a page (WebAuthn Level 3, 6). */
+/** A device with one passkey, as a browser presents it to a page (WebAuthn Level 3, section 6). */
 export class Authenticator {
   private readonly id = crypto.getRandomValues(new Uint8Array(16))
   private readonly keys = crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
@@ -34,7 +34,7 @@ export class Authenticator {
 
   constructor(private readonly origin: string) {}
 
-  /** Answers what `navigator.credentials.create()` would, as JSON. */
+  /** Returns the result of `navigator.credentials.create()` as JSON. */
   async create(options: string, odd: Odd = {}): Promise<string> {
     const { challenge, user } = JSON.parse(options)
     this.user = user.id
@@ -59,7 +59,7 @@ export class Authenticator {
     })
   }
 
-  /** Answers what `navigator.credentials.get()` would, as JSON. */
+  /** Returns the result of `navigator.credentials.get()` as JSON. */
   async get(options: string, odd: Odd = {}): Promise<string> {
     this.counter += 1
     const data = this.clientData('webauthn.get', JSON.parse(options).challenge, odd)
@@ -77,14 +77,14 @@ export class Authenticator {
 
   private clientData(type: string, challenge: string, odd: Odd): string {
     const origin = odd.origin ?? this.origin
-    const said = { type, challenge: odd.challenge ?? challenge, origin, crossOrigin: false }
-    return JSON.stringify(said)
+    const fields = { type, challenge: odd.challenge ?? challenge, origin, crossOrigin: false }
+    return JSON.stringify(fields)
   }
 
   private head(odd: Odd, flags = 0): Buffer {
     const rpId = odd.rpId ?? new URL(this.origin).hostname
-    const told = (odd.verified === false ? 0x01 : 0x05) | flags
-    return Buffer.concat([hash(rpId), Buffer.of(told), bytes(odd.counter ?? this.counter, 4)])
+    const flagByte = (odd.verified === false ? 0x01 : 0x05) | flags
+    return Buffer.concat([hash(rpId), Buffer.of(flagByte), bytes(odd.counter ?? this.counter, 4)])
   }
 
   private answer(response: Record<string, string>): string {
@@ -94,7 +94,7 @@ export class Authenticator {
   }
 }
 
-/** A signature of two numbers as ASN.1 writes it, which is how devices send it. */
+/** Encodes a signature of two numbers as ASN.1 DER, the format of authenticators. */
 function der(signature: Buffer): Buffer {
   const number = (part: Buffer): Buffer => {
     const first = part.findIndex((byte) => byte !== 0)
@@ -106,7 +106,7 @@ function der(signature: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0x30, both.length), both])
 }
 
-/** The options in a page's passkey form. */
+/** Returns the options in a page's passkey form. */
 export function optionsIn(page: unknown): string {
   const [, text = ''] = /data-options="([^"]*)"/.exec(String(page)) ?? []
   return text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')

@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib'
 
-/** One thing a fake upstream does on the wire. */
+/** One action of the fake upstream on its connection. */
 export type Step =
   | { send: string | Uint8Array }
   | { waitMs: number }
   | { until: Promise<unknown> }
-  /** Holds the connection until the client leaves. */
+  /** Holds the connection open until the client disconnects. */
   | { do: 'hang' }
   | { do: 'reset' }
   | { do: 'end' }
 
-/** What the fake upstream says when all goes well. */
+/** Text of a successful response. */
 export const fakeText = ['Hello', ' wörld', ' 👋', ' of', ' bytes', '.']
 export const fakeUsage = {
   prompt_tokens: 11,
@@ -39,7 +39,7 @@ const failure = (status: number, message: string, code: string | null = null): S
 const frame = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
-/** A stream in HTTP chunks: each piece is one. */
+/** A chunked stream. Each piece is one HTTP chunk. */
 export const chunked = (
   pieces: (string | Uint8Array)[],
   last: Step[] = [send('0\r\n\r\n'), end],
@@ -105,7 +105,7 @@ const wordless = (finish_reason: string) => [
 const declined = wordless(filter)
 const broken = event({ error: { message: 'Broken.', type: 'server_error', code: null } })
 
-/** 64 MB of spaces in 64 KB: JSON that never comes to its point. */
+/** 64 MB of spaces compressed to 64 KB: JSON whose value never starts. */
 const bomb = (): Step[] => {
   const body = gzipSync(Buffer.alloc(64_000_000, ' '))
   const headers = `content-encoding: gzip\r\ncontent-length: ${body.length}\r\n`
@@ -119,11 +119,11 @@ const cut = (last: Step): Step[] => [
   last,
 ]
 
-/** Each byte of the stream in a packet's worth of its own. */
+/** Sends each byte of the stream in its own packet. */
 const bytes = (pieces: string[]) =>
   [...Buffer.from(pieces.join(''))].map((one) => Buffer.from([one]))
 
-/** An answer that can be read, and is nested too deep for JSON.stringify. */
+/** A valid response that is nested too deeply for JSON.stringify. */
 const deep = (answer: object) => {
   const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   return `${JSON.stringify(answer).slice(0, -1)},"more":${nested}}`
@@ -134,7 +134,7 @@ const wrongKey = JSON.stringify({
   error: { message: 'Incorrect API key provided: KEY.', code: null },
 })
 
-/** By the model's name: every row of the table "what the ledger says". */
+/** Scripts by the model's name, one for each way an upstream can succeed or fail. */
 export const scripts: Record<string, Script> = {
   ok: { plain: ok, stream: chunked(events()) },
   'ok-usage-early': streamed([
@@ -155,7 +155,7 @@ export const scripts: Record<string, Script> = {
   'ok-split-utf8': streamed(bytes(events())),
   'ok-one-piece': streamed([events().join('')]),
   'ok-done-twice': streamed([...events(), done]),
-  // Servers without streams answer whole.
+  // Servers without streaming send the whole response.
   'ok-unstreamed': both(ok),
   'ok-slow': streamed([], slowly(40, 25)),
   '408': both(failure(408, 'Too slow.')),
@@ -188,7 +188,7 @@ export const scripts: Record<string, Script> = {
   truncated: { plain: cut(end), stream: chunked(words.slice(0, 3), [end]) },
   'reset-middle': {
     plain: cut({ do: 'reset' }),
-    // What was sent just before a reset may be lost with it: it has long been read by then.
+    // A reset can discard bytes sent just before it. The wait lets the client read them.
     stream: chunked(words.slice(0, 3), [{ waitMs: 300 }, ...reset]),
   },
   'no-done': streamed([...words, finish]),
@@ -205,7 +205,7 @@ export const scripts: Record<string, Script> = {
   'error-first': streamed([broken]),
   'error-unstreamed': both(failure(200, 'Broken.')),
   'filter-unstreamed': both(json(200, completion(fakeUsage, declined))),
-  // As OpenRouter says it: what the operator pays.
+  // OpenRouter's form: the price that the operator pays.
   'usage-cost': used({ ...fakeUsage, cost: 0.5, cost_details: { upstream_inference_cost: 0.4 } }),
   'usage-missing': used(undefined),
   'usage-null': used(null),
@@ -223,7 +223,7 @@ export const scripts: Record<string, Script> = {
   ]),
 }
 
-/** A stream of so many words, one at a time. */
+/** A stream of `count` words, one at a time. */
 function slowly(count: number, waitMs: number): Step[] {
   const steps = Array.from({ length: count }, (_, at): Step[] => [
     send(frame(Buffer.from(event(delta(` ${at}`))))),

@@ -1,17 +1,17 @@
-/** What the provider does otherwise than it should, for one sign-in. */
+/** Deviations of the provider from the standard, for one sign-in. */
 export interface OddToken {
   issuer?: string
   audience?: string
   nonce?: string
-  /** Signed by a key that it does not publish. */
+  /** Sign with a key that the provider does not publish. */
   forged?: boolean
-  /** Seconds from now until the token expires; behind us when negative. */
+  /** Seconds until the token expires. Negative: already expired. */
   seconds?: number
-  /** What the token endpoint refuses with. */
+  /** Error of the token endpoint. */
   error?: string
 }
 
-/** Who signs in there. */
+/** Claims of the person who signs in. */
 export interface Claims {
   sub: string
   preferred_username?: string
@@ -21,7 +21,7 @@ export interface Claims {
 interface Grant {
   claims: Claims
   odd: OddToken
-  asked: URLSearchParams
+  query: URLSearchParams
 }
 
 const client = { id: 'berth', secret: 's3cret & more' }
@@ -32,21 +32,21 @@ const newKeys = () =>
   crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
 
 async function signed(key: CryptoKey, claims: object): Promise<string> {
-  const said = [{ alg: 'ES256', kid: 'one' }, claims].map((part) => base64(JSON.stringify(part)))
+  const parts = [{ alg: 'ES256', kid: 'one' }, claims].map((part) => base64(JSON.stringify(part)))
   const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
-  const made = await crypto.subtle.sign(algorithm, key, Buffer.from(said.join('.')))
-  return [...said, base64(new Uint8Array(made))].join('.')
+  const made = await crypto.subtle.sign(algorithm, key, Buffer.from(parts.join('.')))
+  return [...parts, base64(new Uint8Array(made))].join('.')
 }
 
 const no = (error: string): Response => Response.json({ error }, { status: 400 })
 
-/** The basic scheme, whose parts are encoded as a form's (RFC 6749, 2.3.1). */
+/** Checks basic authentication with form-encoded parts (RFC 6749, section 2.3.1). */
 function isClient({ headers }: Request): boolean {
   const pair = [client.id, client.secret].map((text) => encodeURIComponent(text))
   return headers.get('authorization') === `Basic ${btoa(pair.join(':').replaceAll('%20', '+'))}`
 }
 
-/** A provider of OpenID Connect on this machine, that signs real tokens. */
+/** An OpenID Connect provider on this machine that signs real tokens. */
 export class IdentityProvider {
   private readonly keys = newKeys()
   private readonly others = newKeys()
@@ -59,13 +59,13 @@ export class IdentityProvider {
   })
   private readonly issuer = `http://127.0.0.1:${this.server.port}/realms/berth/`
 
-  /** Who sits at a browser that comes by itself. */
+  /** The person who signs in when a browser opens the authorization page. */
   user: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor' }
 
-  /** Every path that was asked for. */
+  /** Paths of all requests. */
   readonly requestedPaths: string[] = []
 
-  /** What a house is told of it. */
+  /** Settings that connect a server to this provider. */
   readonly settings = {
     OIDC_ISSUER: this.issuer,
     OIDC_CLIENT_ID: client.id,
@@ -73,21 +73,21 @@ export class IdentityProvider {
     OIDC_NAME: 'Harbour ID',
   }
 
-  /** `userInfo`: names are told by its user info alone, not by tokens. */
-  constructor(private readonly told: { userInfo?: boolean } = {}) {}
+  /** With `userInfo`, only the user info endpoint has names, not the tokens. */
+  constructor(private readonly options: { userInfo?: boolean } = {}) {}
 
-  /** Signs in there and answers the path that the browser comes back to. */
+  /** Signs in and returns the path that the browser is redirected to. */
   approve(location: string | null, claims: Claims, odd: OddToken = {}): string {
     const { searchParams } = new URL(location ?? '')
     const code = crypto.randomUUID()
-    this.grants.set(code, { claims, odd, asked: searchParams })
+    this.grants.set(code, { claims, odd, query: searchParams })
     const back = new URL(searchParams.get('redirect_uri') ?? '')
     back.searchParams.set('code', code)
     back.searchParams.set('state', searchParams.get('state') ?? '')
     return back.pathname + back.search
   }
 
-  /** Answers nothing of use from now on, or does again. */
+  /** Makes the provider unavailable, or available again. */
   turn(state: 'off' | 'on'): void {
     this.isDown = state === 'off'
   }
@@ -123,7 +123,7 @@ export class IdentityProvider {
       token_endpoint: `${issuer}token`,
       jwks_uri: `${issuer}jwks`,
       response_types_supported: ['code'],
-      ...(this.told.userInfo && { userinfo_endpoint: `${issuer}me` }),
+      ...(this.options.userInfo && { userinfo_endpoint: `${issuer}me` }),
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
     })
@@ -136,22 +136,22 @@ export class IdentityProvider {
     const grant = this.grants.get(code)
     this.grants.delete(code)
     if (!grant) return no('invalid_grant')
-    const { claims, odd, asked } = grant
+    const { claims, odd, query } = grant
     const verifier = new Bun.CryptoHasher('sha256').update(sent.get('code_verifier') ?? '')
-    if (verifier.digest('base64url') !== asked.get('code_challenge')) return no('no_pkce')
-    if (sent.get('redirect_uri') !== asked.get('redirect_uri')) return no('no_redirect')
+    if (verifier.digest('base64url') !== query.get('code_challenge')) return no('no_pkce')
+    if (sent.get('redirect_uri') !== query.get('redirect_uri')) return no('no_redirect')
     if (odd.error) return no(odd.error)
     const now = Math.floor(Date.now() / 1_000)
-    const said = {
-      ...(this.told.userInfo ? { sub: claims.sub } : claims),
+    const claimSet = {
+      ...(this.options.userInfo ? { sub: claims.sub } : claims),
       iss: odd.issuer ?? this.issuer,
       aud: odd.audience ?? client.id,
       iat: now,
       exp: now + (odd.seconds ?? 300),
-      nonce: odd.nonce ?? asked.get('nonce'),
+      nonce: odd.nonce ?? query.get('nonce'),
     }
     const { privateKey } = await (odd.forged ? this.others : this.keys)
-    const token = await signed(privateKey, said)
+    const token = await signed(privateKey, claimSet)
     return Response.json({ access_token: claims.sub, token_type: 'Bearer', id_token: token })
   }
 }

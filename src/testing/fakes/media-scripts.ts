@@ -1,6 +1,6 @@
 import { end, head, json, send, type Step } from './chat-scripts.ts'
 
-/** A picture of one point. */
+/** A PNG of one pixel. */
 export const fakePicture =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4nzsJAAPdAc/qIU7/AAAAAElFTkSuQmCC'
 
@@ -14,7 +14,7 @@ export const raw = (bytes: Uint8Array, type: string): Step[] => [
   end,
 ]
 
-/** What a fake upstream answers at the paths that are not chat, by the model's name. */
+/** Responses of a fake upstream for all media endpoints, by the model's name. */
 export const mediaScripts: Record<string, Step[]> = {
   'embedding-ok': json(200, {
     object: 'list',

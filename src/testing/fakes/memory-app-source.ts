@@ -9,14 +9,14 @@ interface StoredApp {
   files: Map<string, { file: HostedFile; content: Uint8Array }>
 }
 
-/** Apps in memory, for the viewer's own tests. */
+/** Apps in memory, for the tests of the viewer. */
 export class MemoryAppSource implements AppSource {
   readonly apps = new Map<string, StoredApp>()
   finds = 0
   opens = 0
-  /** How far the first build of any app is. */
+  /** Progress of the first build of every app, from 0 to 1. */
   buildProgress = async (): Promise<number> => 0.15
-  /** What was told of changes: `put` tells nothing. */
+  /** Number of reported commits. `put` reports none. */
   commitCount = 0
 
   commits(): number {
@@ -27,7 +27,7 @@ export class MemoryAppSource implements AppSource {
     this.opens += 1
   }
 
-  /** Puts an app, or a new version of it, and answers it. */
+  /** Stores an app or a new version of it, and returns it. */
   put(id: string, html: string, facts: Partial<HostedApp> = {}): HostedApp {
     const before = this.apps.get(id)
     const identity = new TextEncoder().encode(html)

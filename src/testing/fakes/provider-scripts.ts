@@ -1,6 +1,6 @@
 import { chunked, end, head, json, send, type Step } from './chat-scripts.ts'
 
-/** What the fake Anthropic says it used: its input_tokens leave out what its cache held. */
+/** Token usage of the fake Anthropic. `input_tokens` excludes cached tokens. */
 const claudeUsage = {
   input_tokens: 5,
   cache_read_input_tokens: 4,
@@ -59,14 +59,20 @@ const whole = (reason: string, content: unknown[], usage: unknown = claudeUsage)
 const failure = (status: number, type: string, message: string): Step[] =>
   json(status, { type: 'error', error: { type, message } })
 
-const told = [{ type: 'text', text: claudeText.join('') }]
-const unfinished = JSON.stringify({ ...start.message, content: told })
+const contentBlocks = [{ type: 'text', text: claudeText.join('') }]
+const unfinished = JSON.stringify({ ...start.message, content: contentBlocks })
 
-/** What a fake Anthropic does, by the model's name: for a plain request, and for a stream. */
+/** Scripts of a fake Anthropic by the model's name, for plain requests and for streams. */
 export const claudeScripts: Record<string, { plain: Step[]; stream: Step[] }> = {
-  'claude-ok': { plain: whole('end_turn', told), stream: chunked([...begun, ...over('end_turn')]) },
-  'claude-usage-null': { plain: whole('end_turn', told, null), stream: [] },
-  'claude-usage-text': { plain: whole('end_turn', told, { input_tokens: 'five' }), stream: [] },
+  'claude-ok': {
+    plain: whole('end_turn', contentBlocks),
+    stream: chunked([...begun, ...over('end_turn')]),
+  },
+  'claude-usage-null': { plain: whole('end_turn', contentBlocks, null), stream: [] },
+  'claude-usage-text': {
+    plain: whole('end_turn', contentBlocks, { input_tokens: 'five' }),
+    stream: [],
+  },
   'claude-429': both(failure(429, 'rate_limit_error', 'Too many.'), 'retry-after: 7'),
   'claude-529': both(failure(529, 'overloaded_error', 'Overloaded')),
   'claude-401': both(failure(401, 'authentication_error', 'invalid x-api-key KEY')),
@@ -85,7 +91,7 @@ export const claudeScripts: Record<string, { plain: Step[]; stream: Step[] }> = 
   'claude-cut': { plain: cut(end), stream: chunked(begun, [{ waitMs: 20 }, end]) },
   'claude-reset': {
     plain: cut({ do: 'reset' }),
-    // As fake-scripts.ts has it for `reset-middle`.
+    // As in chat-scripts.ts for `reset-middle`.
     stream: chunked(begun, [{ waitMs: 300 }, { do: 'reset' }]),
   },
   'claude-hang': { plain: cut({ do: 'hang' }), stream: chunked(begun, [{ do: 'hang' }]) },
@@ -98,22 +104,25 @@ export const claudeScripts: Record<string, { plain: Step[]; stream: Step[] }> = 
   },
 }
 
-/** The same of a fake Cohere. */
+/** Scripts of a fake Cohere. */
 export const cohereScripts: Record<string, { plain: Step[]; stream: Step[] }> = {
   'cohere-usage-missing': {
-    plain: json(200, { message: { role: 'assistant', content: told }, finish_reason: 'COMPLETE' }),
+    plain: json(200, {
+      message: { role: 'assistant', content: contentBlocks },
+      finish_reason: 'COMPLETE',
+    }),
     stream: [],
   },
 }
 
 function both(steps: Step[], header = ''): { plain: Step[]; stream: Step[] } {
   const [first, ...rest] = steps
-  const said = first && 'send' in first ? String(first.send) : ''
-  const more = header ? said.replace('\r\n', `\r\n${header}\r\n`) : said
+  const rawText = first && 'send' in first ? String(first.send) : ''
+  const more = header ? rawText.replace('\r\n', `\r\n${header}\r\n`) : rawText
   return { plain: [send(more), ...rest], stream: [send(more), ...rest] }
 }
 
-/** An answer of which half comes. */
+/** Half of a response. */
 function cut(last: Step): Step[] {
   const length = `content-length: ${unfinished.length + 9}\r\n`
   return [send(`${head(200, 'application/json', length)}\r\n`), send(unfinished.slice(0, 60)), last]

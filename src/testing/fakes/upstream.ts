@@ -11,23 +11,23 @@ export interface Received {
   path: string
   headers: Record<string, string>
   text: string
-  /** The body, when it is JSON. */
+  /** The parsed body of a JSON request. */
   body: Record<string, unknown>
-  /** Whether the client left before the answer was whole. */
+  /** True after the client disconnected before the end of the response. */
   left: boolean
-  /** Answers when the client left, or when the answer was whole. */
+  /** Resolves when the client has disconnected or the response is complete. */
   ended: Promise<void>
 }
 
 export interface FakeUpstream {
-  /** What stands as base_url in an `[[upstream]]`. */
+  /** The `base_url` of an `[[upstream]]`. */
   baseUrl: string
   received: Received[]
-  /** Connections made to the address that redirects lead to. */
+  /** Number of connections to the target of redirects. */
   canaryTouched(): number
   /**
-   * Does these steps for requests to that model, whether streamed or not; of several lists one for
-   * each request, and the last for all that follow.
+   * Runs these steps for requests to that model, streamed or not. With several lists, each request
+   * takes the next one, and the last one repeats.
    */
   script(model: string, ...answers: Step[][]): void
   close(): void
@@ -36,15 +36,15 @@ export interface FakeUpstream {
 interface Connection {
   bytes: Buffer
   request: Received | undefined
-  /** Ends the wait of the running step, and says that the client left. */
+  /** Ends the wait of the running step because the client disconnected. */
   leave: () => void
-  /** Goes on writing when the socket takes bytes again. */
+  /** Continues writing when the socket accepts bytes again. */
   drained: () => void
 }
 
 /**
- * An OpenAI upstream on 127.0.0.1, byte by byte: the model's name ("fake/reset-middle", or without
- * "fake/") picks the row of fake-scripts.ts that is done. One request for each connection.
+ * An OpenAI upstream on 127.0.0.1 that controls every byte. The model's name selects the script,
+ * with or without "fake/" in front. One request for each connection.
  */
 export function startFakeUpstream(): FakeUpstream {
   const received: Received[] = []
@@ -107,11 +107,11 @@ export function startFakeUpstream(): FakeUpstream {
   }
 }
 
-/** The next answer of a script; its last one stays. */
+/** Returns the next response of a script. The last one repeats. */
 const nextOf = (answers: Step[][] = []): Step[] | undefined =>
   answers.length > 1 ? answers.shift() : answers[0]
 
-/** Does the steps one after the other, until they are done or the client has left. */
+/** Runs the steps until they end or the client disconnects. */
 async function play(socket: Socket<Connection>, request: Received, steps: Step[]): Promise<void> {
   const left = new Promise<'left'>((resolve) => {
     socket.data.leave = () => resolve('left')
@@ -147,7 +147,7 @@ async function write(socket: Socket<Connection>, bytes: Buffer): Promise<void> {
   }
 }
 
-/** The request, once it is whole. */
+/** Returns the request when it is complete. */
 function parse(bytes: Buffer): Received | undefined {
   const split = bytes.indexOf('\r\n\r\n')
   if (split < 0) return undefined
@@ -172,22 +172,26 @@ function parse(bytes: Buffer): Received | undefined {
   }
 }
 
-/** A look at a film has none: there its path is ("/videos/film", "/videos/film/content"). */
+/**
+ * Returns the model of a request. Polls of a video have none: they use the path ("/videos/film").
+ */
 function modelOf({ body, text, path }: Received): string {
   if (typeof body.model === 'string') return body.model
-  const [look] = /\/videos\/.+$/.exec(path) ?? []
-  if (look !== undefined) return look
+  const [videoPath] = /\/(?:videos|files)\/.+$/.exec(path) ?? []
+  if (videoPath !== undefined) return videoPath
   return /name="model"\r\n\r\n([^\r]*)/.exec(text)?.[1] ?? ''
 }
 
-/** CANARY and KEY in what is sent stand for the redirect's target and the key that came. */
+/** Replaces CANARY with the target of redirects and KEY with the received key. */
 function withAddresses(step: Step, canaryPort: number, { headers }: Received): Step {
   if (!('send' in step) || typeof step.send !== 'string') return step
   const key = headers.authorization?.replace('Bearer ', '') ?? ''
   const location = `http://127.0.0.1:${canaryPort}/v1/chat/completions`
   if (!/CANARY|KEY/.test(step.send)) return step
-  const said = step.send.replace('CANARY', location).replace('KEY', key)
-  return { send: said.replace(/content-length: [1-9]\d*/, `content-length: ${bodyBytes(said)}`) }
+  const replaced = step.send.replace('CANARY', location).replace('KEY', key)
+  return {
+    send: replaced.replace(/content-length: [1-9]\d*/, `content-length: ${bodyBytes(replaced)}`),
+  }
 }
 
 const bodyBytes = (answer: string): number =>

@@ -35,15 +35,15 @@ const pixel =
 type Arguments = Record<string, unknown>
 
 /** Has the model call a tool with these of its arguments; answers the arguments as it sent them. */
-async function decide(name: string, schema: object, wanted: Arguments): Promise<Arguments> {
+async function decide(name: string, schema: object, defaults: Arguments): Promise<Arguments> {
   const known = Object(Reflect.get(schema, 'properties'))
   const properties = Object.fromEntries(
-    Object.entries(wanted).map(([field, value]) => {
+    Object.entries(defaults).map(([field, value]) => {
       expect([name, field in known]).toEqual([name, true])
       return [field, { ...known[field], const: value }]
     }),
   )
-  const parameters = { type: 'object', properties, required: Object.keys(wanted) }
+  const parameters = { type: 'object', properties, required: Object.keys(defaults) }
   const answer = await ctx.call('POST', '/v1/chat/completions', purse, {
     model: 'demo/chat',
     messages: [{ role: 'user', content: `call ${name}` }],
@@ -66,10 +66,10 @@ test('an agent with the list of tools alone', async () => {
   const client = new Client({ name: 'agent', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${ctx.origin}/mcp?tools=core`)))
   const { tools } = await client.listTools()
-  const call = async (name: string, wanted: Arguments): Promise<unknown> => {
+  const call = async (name: string, defaults: Arguments): Promise<unknown> => {
     const tool = tools.find((one) => one.name === name)
     if (!tool) throw new Error(`the list has no ${name}`)
-    const args = await decide(name, tool.inputSchema, wanted)
+    const args = await decide(name, tool.inputSchema, defaults)
     const { structuredContent, isError } = await client.callTool({ name, arguments: args })
     expect([name, isError, structuredContent]).toMatchObject([name, undefined, {}])
     return structuredContent
@@ -93,16 +93,16 @@ test('an agent with the text of GET / alone', async () => {
   expect(lines).toHaveLength(6)
   const shell = { properties: { command: { type: 'string' } } }
   const env = { PATH: Bun.env.PATH ?? '', KEY: '', ID: '' }
-  const said: unknown[] = []
+  const replies: unknown[] = []
   for (const line of lines) {
     const { command } = await decide('shell', shell, { command: line })
     const { stdout } = Bun.spawnSync(['sh', '-c', String(command)], { cwd: folder, env })
     const answer: unknown = JSON.parse(stdout.toString())
-    said.push(answer)
+    replies.push(answer)
     if (isRecord(answer) && typeof answer['key'] === 'string') env.KEY = answer['key']
     if (isRecord(answer) && isRecord(answer['app'])) env.ID = String(answer['app']['id'])
   }
-  expect(said).toMatchObject([
+  expect(replies).toMatchObject([
     { key: env.KEY },
     { app: { version: 1 } },
     { app: { id: env.ID } },
@@ -110,7 +110,7 @@ test('an agent with the text of GET / alone', async () => {
     { asset: { name: 'ship.png' } },
     { app: { listed: 'on' } },
   ])
-  await expectShared(textAt(said[1], 'app.link'), env.ID)
+  await expectShared(textAt(replies[1], 'app.link'), env.ID)
 })
 
 test('the binary checks arguments, hosts and bodies as the sources do', async () => {

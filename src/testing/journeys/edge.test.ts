@@ -22,9 +22,9 @@ afterAll(() => {
 function send(lines: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const socket = connect(Number(new URL(ctx.origin).port), '127.0.0.1')
-  let heard = ''
-  socket.on('data', (bytes) => (heard += bytes.toString()))
-  socket.on('end', () => resolve(heard))
+  let received = ''
+  socket.on('data', (bytes) => (received += bytes.toString()))
+  socket.on('end', () => resolve(received))
   socket.on('error', reject)
   socket.write([...lines, 'Connection: close', '', ''].join('\r\n'))
   return promise

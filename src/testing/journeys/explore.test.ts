@@ -50,15 +50,15 @@ test('ann publishes a priced game with a file, and it is found', async () => {
 })
 
 test('ben buys a remix, once for his ref, changes it and shares it', async () => {
-  const wanted = { maxCredits: 150, ref: 'ben-lamp-1' }
+  const input = { maxCredits: 150, ref: 'ben-lamp-1' }
   const [one, two] = await Promise.all([
-    ben.call('POST', `/apps/${lamp}/remix`, wanted),
-    ben.call('POST', `/apps/${lamp}/remix`, wanted),
+    ben.call('POST', `/apps/${lamp}/remix`, input),
+    ben.call('POST', `/apps/${lamp}/remix`, input),
   ])
   // The second may also come when the first has its answer, and finds that.
   const codes = [one, two].map(({ status, code }) => code ?? status).sort()
   expect([`${[201, 201]}`, `${[201, 'busy']}`]).toContain(`${codes}`)
-  const bought = await ben.call('POST', `/apps/${lamp}/remix`, wanted)
+  const bought = await ben.call('POST', `/apps/${lamp}/remix`, input)
   expect(bought.body).toMatchObject({ html: game, bought: { credits: 150, makerCredits: 120 } })
   copy = bought.text('app.id')
   expect((await ben.call('GET', `/apps/${copy}/assets/level.json`)).body).toEqual([1, 2, 3])
@@ -103,8 +103,8 @@ test('dan reviews and comments on what he used, ben on what he bought; ann answe
   const unused = await dan.call('PUT', `/explore/${lamp}/review`, { stars: 5 })
   expect([unused.status, unused.code]).toEqual([403, 'not_used'])
   await ctx.request('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
-  const wanted = { stars: 4, text: 'Bright, and hard to keep lit.' }
-  const review = await dan.call('PUT', `/explore/${lamp}/review`, wanted)
+  const input = { stars: 4, text: 'Bright, and hard to keep lit.' }
+  const review = await dan.call('PUT', `/explore/${lamp}/review`, input)
   expect(review.status).toBe(201)
   expect((await ben.call('PUT', `/explore/${lamp}/review`, { stars: 5 })).status).toBe(201)
   expect((await ann.call('PUT', `/explore/${lamp}/review`, { stars: 5 })).code).toBe('own_item')
@@ -148,8 +148,8 @@ test('a report holds the game, a takedown takes it from everybody, an appeal bri
   await takeDown(ctx.ctx, lamp, 'phishing')
   expect(await shown()).toBe(410)
   expect((await dan.call('POST', `/apps/${lamp}/remix`)).code).toBe('taken_down')
-  const wanted = { text: 'A lamp in a game is no password.' }
-  expect((await ann.call('POST', `/apps/${lamp}/appeal`, wanted)).status).toBe(201)
+  const input = { text: 'A lamp in a game is no password.' }
+  expect((await ann.call('POST', `/apps/${lamp}/appeal`, input)).status).toBe(201)
   await decideAppeal(ctx.ctx, lamp, true, 'It is a game.')
   expect(await shown()).toBe(200)
   await ann.call('PATCH', `/apps/${lamp}`, { store: true })

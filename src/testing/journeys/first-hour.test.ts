@@ -29,7 +29,7 @@ function start(words: string[]): Child {
 
 const serve = () => start(['serve', '--port', '0'])
 const lastLine = /^echo .*\n/m
-const linkIn = (said: string): string => /play +(\S+)/.exec(said)?.[1] ?? ''
+const linkIn = (output: string): string => /play +(\S+)/.exec(output)?.[1] ?? ''
 
 async function stop(child: Child): Promise<number> {
   child.kill('SIGTERM')
@@ -38,20 +38,20 @@ async function stop(child: Child): Promise<number> {
 
 test('the binary alone serves a game, and three lines that work when pasted', async () => {
   const ctx = serve()
-  const said = await readUntil(ctx, lastLine)
+  const output = await readUntil(ctx, lastLine)
   for (const name of ['base_url', 'gateway_url', 'mcp_url', 'docs']) {
-    expect(said).toMatch(new RegExp(`${name} +http`))
+    expect(output).toMatch(new RegExp(`${name} +http`))
   }
   for (const name of ['base_url', 'docs']) {
-    const [, url = ''] = new RegExp(`${name} +(\\S+)`).exec(said) ?? []
+    const [, url = ''] = new RegExp(`${name} +(\\S+)`).exec(output) ?? []
     expect((await fetch(url)).status).toBe(200)
   }
 
-  const game = await fetch(linkIn(said))
+  const game = await fetch(linkIn(output))
   expect(game.status).toBe(200)
   expect(await game.text()).toContain('Lampkeeper')
 
-  const lines = said.split('\n').filter((line) => /^(KEY|LINK|echo)\b/.test(line))
+  const lines = output.split('\n').filter((line) => /^(KEY|LINK|echo)\b/.test(line))
   expect(lines).toHaveLength(3)
   const shell = Bun.spawnSync(['sh', '-c', lines.join('\n')])
   const [link = '', ...page] = shell.stdout.toString().split('\n')
@@ -69,9 +69,9 @@ test('a house that starts again shows the same game and publishes no other', asy
   expect(await stop(first)).toBe(0)
 
   const again = serve()
-  const said = await readUntil(again, lastLine)
-  expect(new URL(linkIn(said)).pathname).toBe(new URL(link).pathname)
-  expect((await fetch(linkIn(said))).status).toBe(200)
+  const output = await readUntil(again, lastLine)
+  expect(new URL(linkIn(output)).pathname).toBe(new URL(link).pathname)
+  expect((await fetch(linkIn(output))).status).toBe(200)
   expect(await stop(again)).toBe(0)
 })
 
@@ -98,8 +98,8 @@ test('a port in use, even by another Berth, is one line', async () => {
 
 test('--json prints one line of JSON and nothing else', async () => {
   const ctx = start(['serve', '--port', '0', '--json'])
-  const said = await readUntil(ctx, /\n/)
-  const ready: Record<string, unknown> = JSON.parse(said)
+  const output = await readUntil(ctx, /\n/)
+  const ready: Record<string, unknown> = JSON.parse(output)
   expect(Object.keys(ready).sort()).toEqual(
     ['appUrl', 'baseUrl', 'gatewayUrl', 'mcpUrl', 'operatorUrl', 'origin', 'pid'].sort(),
   )

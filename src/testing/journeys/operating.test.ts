@@ -143,13 +143,13 @@ async function slowUpload(
   const { port } = new URL(ctx.origin)
   const socket = connect(Number(port), '127.0.0.1')
   const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
-  let heard = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    heard += chunk.toString()
+    received += chunk.toString()
     begun.resolve()
   })
-  socket.on('close', () => closed.resolve(heard))
-  socket.on('error', () => closed.resolve(heard))
+  socket.on('close', () => closed.resolve(received))
+  socket.on('error', () => closed.resolve(received))
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: localhost',
@@ -173,15 +173,15 @@ test('SIGTERM finishes an upload that runs, takes nothing new, and exits 0', asy
   const body = JSON.stringify({ html: '<title>Slow</title>'.padEnd(300_000, ' lamp'), title: 'S' })
   const upload = await slowUpload(ctx, key, '/api/apps', body.slice(0, 90_000), body.slice(90_000))
   ctx.kill('SIGTERM')
-  let refusals = 0
-  for (let tries = 0; tries < 50 && refusals === 0; tries += 1) {
-    await ctx.call('GET', '/healthz').catch(() => (refusals += 1))
+  let errors = 0
+  for (let tries = 0; tries < 50 && errors === 0; tries += 1) {
+    await ctx.call('GET', '/healthz').catch(() => (errors += 1))
     await Bun.sleep(20)
   }
-  expect(refusals).toBe(1)
+  expect(errors).toBe(1)
   upload.finish()
-  const heard = await upload.closed
-  expect(heard).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201/)
+  const received = await upload.closed
+  expect(received).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201/)
   expect(await ctx.exited).toBe(0)
   idle.destroy()
 

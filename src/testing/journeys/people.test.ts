@@ -12,9 +12,14 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { findViolations } from '../browsers/axe.ts'
 import { findBrowser } from '../browsers/browser.ts'
 import { addPasskeyDevice } from '../browsers/passkey-device.ts'
-import { password } from '../fixtures/people.ts'
 import { IdentityProvider } from '../fakes/identity-provider.ts'
-import { runBerth, type ServerProcess, startServerProcess, textAt } from '../processes/server-process.ts'
+import { password } from '../fixtures/people.ts'
+import {
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from '../processes/server-process.ts'
 
 const ms = 120_000
 const executablePath = findBrowser('chromium')
@@ -44,7 +49,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
         const ctx = await startServerProcess(data, { env })
         houses.push(ctx)
         const context = await browser.newContext({ javaScriptEnabled })
-        const faults = listen(context)
+        const errors = listen(context)
         const page = await context.newPage()
         await begin(page, ctx)
         const key = await claim(page, ctx)
@@ -52,7 +57,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
         if (javaScriptEnabled) await inspect(page, ctx)
         await leave(page, ctx, key)
         await comeAgain(page, ctx, javaScriptEnabled)
-        expect(faults).toEqual([])
+        expect(errors).toEqual([])
         await context.close()
       },
       ms,
@@ -62,12 +67,13 @@ describe.skipIf(executablePath === undefined)('a person', () => {
 
 /** What a browser complains of: a policy that was broken, a script that failed. */
 function listen(context: BrowserContext): string[] {
-  const faults: string[] = []
-  context.on('console', (said) => {
-    if (said.type() === 'error' && !/status of 4\d\d/.test(said.text())) faults.push(said.text())
+  const errors: string[] = []
+  context.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+      errors.push(message.text())
   })
-  context.on('weberror', (error) => faults.push(String(error.error())))
-  return faults
+  context.on('weberror', (error) => errors.push(String(error.error())))
+  return errors
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()

@@ -25,20 +25,20 @@ async function expectRanges(url: string): Promise<void> {
   const whole = await fetch(url)
   expect(whole.status).toBe(200)
   const bytes = await whole.bytes()
-  const asked = (range: string) => fetch(url, { headers: { range: `bytes=${range}` } })
+  const getRange = (range: string) => fetch(url, { headers: { range: `bytes=${range}` } })
   for (const [range, part] of [
     ['10-19', bytes.slice(10, 20)],
     ['-7', bytes.slice(-7)],
     ['5-', bytes.slice(5)],
   ] as const) {
-    const answer = await asked(range)
+    const answer = await getRange(range)
     expect(answer.status).toBe(206)
     expect(answer.headers.get('content-range')).toEndWith(`/${bytes.length}`)
     expect(answer.headers.get('content-type')).toBe(whole.headers.get('content-type'))
     expect(answer.headers.get('content-security-policy')).toContain('sandbox')
     expect(await answer.bytes()).toEqual(part)
   }
-  expect((await asked(`${bytes.length}-`)).status).toBe(416)
+  expect((await getRange(`${bytes.length}-`)).status).toBe(416)
 }
 
 test('an asset by its signed address', async () => {
@@ -50,12 +50,12 @@ test('an asset by its signed address', async () => {
 })
 
 test('a picture and a film by theirs', async () => {
-  const wanted = { model: 'demo/image', prompt: 'a harbour' }
-  const made = await ctx.call('POST', '/v1/images/generations', key, wanted)
+  const imageRequest = { model: 'demo/image', prompt: 'a harbour' }
+  const made = await ctx.call('POST', '/v1/images/generations', key, imageRequest)
   await expectRanges(textAt(await made.json(), 'data.0.url'))
 
-  const film = { model: 'demo/video', prompt: 'a harbour', seconds: '1' }
-  const { id } = Object(await (await ctx.call('POST', '/v1/videos', key, film)).json())
+  const videoRequest = { model: 'demo/video', prompt: 'a harbour', seconds: '1' }
+  const { id } = Object(await (await ctx.call('POST', '/v1/videos', key, videoRequest)).json())
   let url: unknown
   for (let tries = 0; tries < 200 && typeof url !== 'string'; tries += 1) {
     await Bun.sleep(250)

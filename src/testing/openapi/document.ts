@@ -33,26 +33,26 @@ const Document = Type.Object({
   components: Type.Object({ schemas: Type.Record(Type.String(), Schema), securitySchemes: Schema }),
 })
 
-/** The live description, as far as the tests read it. */
+/** The OpenAPI document as far as the tests read it. */
 export type Document = Static<typeof Document>
 
-/** An operation with the method and the path it is called by. */
+/** An operation with its method and path. */
 export type DescribedOperation = Static<typeof Operation> & { method: string; path: string }
 
-/** A value of a shape; throws with the first fault where it has another. */
-function must<T extends TSchema>(shape: T, value: unknown): Static<T> {
-  if (Value.Check(shape, value)) return value
-  const fault = Value.Errors(shape, value).First()
-  throw new Error(`${fault?.path}: ${fault?.message}`)
+/** Returns a value of a schema. Throws with the first validation error. */
+function parseSchema<T extends TSchema>(schema: T, value: unknown): Static<T> {
+  if (Value.Check(schema, value)) return value
+  const error = Value.Errors(schema, value).First()
+  throw new Error(`${error?.path}: ${error?.message}`)
 }
 
-/** The description that a house answers. */
+/** Returns the OpenAPI document of the Agent API. */
 export const getDocument = async ({ call }: TestServer): Promise<Document> =>
-  must(Document, (await call('GET', '/openapi.json')).body)
+  parseSchema(Document, (await call('GET', '/openapi.json')).body)
 
-/** The gateway's own. */
+/** Returns the OpenAPI document of the gateway. */
 export const getGatewayDocument = async ({ request }: TestServer): Promise<Document> =>
-  must(Document, (await request('GET', '/v1/openapi.json')).body)
+  parseSchema(Document, (await request('GET', '/v1/openapi.json')).body)
 
 export const listOperations = (document: Document): DescribedOperation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -63,7 +63,7 @@ export const listOperations = (document: Document): DescribedOperation[] =>
     })),
   )
 
-/** The fields of every request's body that take any text: "add_comment.text". */
+/** Returns the body fields that accept any text: "add_comment.text". */
 export const listTextFields = (document: Document): string[] =>
   listOperations(document).flatMap(({ operationId, requestBody }) =>
     Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>

@@ -4,7 +4,7 @@ import { generate } from 'json-schema-faker'
 import { isRecord } from '../../core/schema.ts'
 import type { DescribedOperation } from './document.ts'
 
-/** A request made up for an operation. */
+/** A generated request for an operation. */
 export interface GeneratedRequest {
   method: string
   path: string
@@ -13,10 +13,10 @@ export interface GeneratedRequest {
   body: unknown
 }
 
-/** What there is in the house to name: of the caller's own, of another, of nobody. */
+/** Values that requests can name: the caller's own, those of another agent, and unknown ones. */
 export interface KnownIds {
   key: string
-  /** The personal key of who owns an agent, for People operations. */
+  /** The personal key of an agent's owner, for People operations. */
   personal: string
   own: Record<string, string>
   other: Record<string, string>
@@ -46,14 +46,14 @@ const files = [
 
 const refs = ['monday-0001', 'tuesday-0001', 'a b', 'x'.repeat(200)]
 
-/** All that a request can vary in, as fast-check makes, replays and shrinks it. */
+/** All choices of a request. fast-check generates, replays and shrinks them. */
 export const draws = fc.record({
   seed: fc.nat(),
   key: fc.constantFrom('own', 'own', 'own', 'own', 'own', 'own', 'none', 'bogus'),
   place: fc.constantFrom('own', 'own', 'own', 'own', 'other', 'unknown', 'odd'),
   query: fc.constantFrom('none', 'none', 'fine', 'odd'),
   body: fc.constantFrom('example', 'fine', 'picked', 'picked', 'mutated', 'mutated', 'odd', 'none'),
-  /** A bit for each field that stays. */
+  /** One bit for each field of the body that stays. */
   keep: fc.nat(),
   file: fc.constantFrom(...files),
   page: fc.constantFrom(...pages),
@@ -64,7 +64,7 @@ export const draws = fc.record({
 
 export type Draw = typeof draws extends fc.Arbitrary<infer T> ? T : never
 
-/** A draw with which every operation succeeds, and one with which all that need a key refuse. */
+/** A draw with which every operation succeeds, and one without a key. */
 export const golden: Draw = {
   seed: 1,
   key: 'own',
@@ -80,7 +80,7 @@ export const golden: Draw = {
 }
 export const keyless: Draw = { ...golden, key: 'none' }
 
-/** What the path's id names, where it is no app that is there. */
+/** The kind of id in the path, where it is not an existing app. */
 const ids: Record<string, string> = {
   restore_app: 'gone',
   review_item: 'used',
@@ -96,10 +96,10 @@ const ids: Record<string, string> = {
   redeliver: 'hook',
 }
 
-/** What the path of a People operation names. */
+/** The kinds of values in the path of a People operation. */
 const persons = { handle: 'owned', prefix: 'ownedKey' }
 
-/** Makes the request that a draw stands for. */
+/** Generates the request of a draw. */
 export async function generateRequest(
   operation: DescribedOperation,
   draw: Draw,
@@ -115,7 +115,11 @@ export async function generateRequest(
   const isPersons = operation.security.some((way) => 'session' in way)
   const names = isPersons ? persons : { id: ids[operation.operationId] ?? 'id' }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    part(Object.entries(names).find(([said]) => said === name)?.[1] ?? name, draw, known),
+    part(
+      Object.entries(names).find(([parameterName]) => parameterName === name)?.[1] ?? name,
+      draw,
+      known,
+    ),
   )
   const own = isPersons ? known.personal : known.key
   return {
@@ -161,12 +165,12 @@ async function bodyOf(content: Content, draw: Draw, known: KnownIds): Promise<un
   }
   if (draw.body === 'fine' || draw.body === 'example') return steered
   const kept = Object.entries(steered).filter((_, at) => (draw.keep >> at) & 1)
-  // Nobody works on jobs in this house: what is asked to be made is only priced.
+  // No runner works on jobs here, so assets are only priced.
   const picked = { ...Object.fromEntries(kept), ...('assets' in fine && { dryRun: true }) }
   return draw.body === 'picked' ? picked : mutated(picked, draw)
 }
 
-/** A field of another type, or one more field. */
+/** Replaces a field with another type, or adds a field. */
 function mutated(body: Record<string, unknown>, { seed, odd, text }: Draw): unknown {
   const names = Object.keys(body)
   const name = names[seed % (names.length + 1)] ?? text

@@ -5,7 +5,9 @@ import { isRecord } from '../../core/schema.ts'
 import type { TestResponse } from '../fixtures/test-server.ts'
 import type { DescribedOperation, Document } from './document.ts'
 
-/** Holds answers against the description: status, content type, and every field of the body. */
+/**
+ * Checks responses against the OpenAPI document: status, content type and every field of the body.
+ */
 export class ResponseChecker {
   private readonly ajv = new Ajv2020({ strict: false })
   private readonly checks = new Map<string, ValidateFunction>()
@@ -16,7 +18,7 @@ export class ResponseChecker {
     this.components = closed(document.components)
   }
 
-  /** What is wrong with an answer to an operation; undefined when nothing is. */
+  /** Returns the first problem of a response to an operation, or undefined. */
   findError(
     { operationId, responses }: DescribedOperation,
     answer: TestResponse,
@@ -37,7 +39,7 @@ export class ResponseChecker {
   private checkOf(name: string, operationId: string, schema: unknown): ValidateFunction {
     const known = this.checks.get(name)
     if (known) return known
-    // The description itself is a document of others, held by the linters.
+    // The OpenAPI document itself follows an external schema, which the linters check.
     const own = operationId === 'get_openapi' ? schema : closed(schema)
     const whole = isRecord(own) ? { ...own, components: this.components } : {}
     const check = this.ajv.compile(whole)
@@ -46,7 +48,7 @@ export class ResponseChecker {
   }
 }
 
-/** A schema whose objects have no other fields than those it names. */
+/** Returns a schema whose objects allow no other fields than those it names. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (!isRecord(schema)) return schema

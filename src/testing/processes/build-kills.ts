@@ -16,17 +16,17 @@ const asks = [
   { name: 'hello', kind: 'voice', what: 'Welcome aboard.' },
 ]
 
-/** How one round went: at which step it was killed, and how its jobs ended. */
+/** Result of one round: the step of the kill, and the final states of the jobs. */
 export interface KillRound {
   step: string
   ends: string[]
 }
 
 /**
- * Begins a build and a job of assets, kills the server with SIGKILL when the build comes to a step,
- * now and then once more, and starts it again, `rounds` times. Each job must end done and charged
- * once, or failed and refunded; its agent may build again, and the books are sound. Throws an Error
- * that says what was not so.
+ * Starts a build and a job of assets, kills the server with SIGKILL at a step of the build,
+ * sometimes twice, and starts it again, `rounds` times. Each job must end done and charged once,
+ * or failed and refunded. The agent must be able to build again, and the ledger must balance.
+ * Throws an Error that names the violation.
  */
 export async function killDuringBuilds(
   dataDir: string,
@@ -50,7 +50,7 @@ async function killOnce(dataDir: string, step: string, draw: () => number): Prom
   const app = textAt(await bodyOf(first.call('POST', '/api/apps', key, { html })), 'app.id')
   const begun = await bodyOf(first.call('POST', '/api/apps', key, { prompt, kind: 'game' }))
   const making = first.call('POST', `/api/apps/${app}/assets`, key, { assets: asks })
-  // The answer may be lost with its server.
+  // The response can be lost with its server.
   const lost = making.then(
     () => {},
     () => {},
@@ -100,7 +100,7 @@ async function reach(ctx: ServerProcess, key: string, id: string, step: string):
   }
 }
 
-/** Waits until all jobs have ended, and proves what they left; answers how they ended. */
+/** Waits until all jobs have ended and checks what they left. Returns their final states. */
 async function check(ctx: ServerProcess, key: string, app: string): Promise<string[]> {
   const get = (path: string) => bodyOf(ctx.call('GET', `/api${path}`, key))
   const ended = async (id: string): Promise<Job> => {

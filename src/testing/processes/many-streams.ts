@@ -12,16 +12,16 @@ import {
   textAt,
 } from './server-process.ts'
 
-/** What was seen of many streams that were all live at one moment. */
+/** Measurements while all streams are open. */
 export interface StreamStats {
-  /** Requests that the upstream had open at that moment, each on a socket of its own. */
+  /** Requests that the upstream has open, each on its own socket. */
   sockets: number
-  /** Streams that then came to their end, with [DONE]. */
+  /** Streams that end with [DONE]. */
   done: number
-  /** Resident memory of the house while all were live, and before the first. */
+  /** Resident memory of the server in MB, while all streams are open and before the first. */
   rssMb: number
   idleMb: number
-  /** What the account still holds, in USD. */
+  /** Amount that the account still holds, in USD. */
   held: number
 }
 
@@ -34,8 +34,8 @@ const body = JSON.stringify({
 })
 
 /**
- * Serves `dataDir` in front of a fake upstream, opens `count` streams at once, and lets none end
- * before every one of them is live.
+ * Serves `dataDir` in front of a fake upstream and opens `count` streams. None ends before all of
+ * them are open.
  */
 export async function openManyStreams(dataDir: string, count: number): Promise<StreamStats> {
   const fake = startFakeUpstream()
@@ -85,7 +85,7 @@ max_output = 1000
 price = { prompt = "0.000001", completion = "0.000004" }
 `
 
-/** Enough keys of one funded account. */
+/** Returns enough keys of one funded account. */
 async function keysFor(ctx: ServerProcess, dataDir: string, streams: number): Promise<string[]> {
   const account: unknown = await (await ctx.call('POST', '/accounts/create')).json()
   const [creditId, first] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
@@ -101,7 +101,7 @@ async function keysFor(ctx: ServerProcess, dataDir: string, streams: number): Pr
 
 const rssOf = ({ pid }: ServerProcess): number => rssKib(pid) / 1_024
 
-/** A client on a socket of its own: `fetch` here has the bound that is tried there. */
+/** Opens a stream on its own socket, because Bun's `fetch` limits parallel connections. */
 function openClient(origin: string, key: string) {
   const began = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<string>()

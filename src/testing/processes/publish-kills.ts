@@ -10,7 +10,7 @@ import {
   textAt,
 } from './server-process.ts'
 
-/** What was acknowledged of one app: its html by version, its files by name. */
+/** Acknowledged writes of one app: html by version, and files by name. */
 interface AcknowledgedApp {
   key: string
   /** Acknowledged html by version, and the newest acknowledged version. */
@@ -19,7 +19,7 @@ interface AcknowledgedApp {
   files: Map<string, string>
 }
 
-/** Everything that was ever sent: what was not acknowledged may be there, but only whole. */
+/** All content that was sent. Content without acknowledgment may exist, but only complete. */
 interface World {
   keys: string[]
   apps: Map<string, AcknowledgedApp>
@@ -34,9 +34,9 @@ const pageBytes = { least: 2_000, most: 1_000_000 }
 
 /**
  * Serves a data folder, publishes from several agents at once and kills the server with SIGKILL at
- * a random moment, `rounds` times; each time it starts again, and all that was acknowledged must be
- * there, whole, and the books sound. Answers how many writes were acknowledged. Throws an Error
- * that says what was lost. The same seed draws the same contents and moments.
+ * a random moment, `rounds` times. After each start, all acknowledged content must be there and
+ * complete, and the ledger must balance. Returns the number of acknowledged writes. Throws an
+ * Error that names what was lost. A seed repeats contents and moments.
  */
 export async function killWhilePublishing(
   dataDir: string,
@@ -81,7 +81,7 @@ async function publishUntilKilled(ctx: ServerProcess, world: World, draw: () => 
   let work: Promise<void>[] = []
   try {
     while (world.keys.length < agents) world.keys.push(await ctx.newKey())
-    // They go on until they lose their connection; what goes wrong before that ends the race.
+    // Agents write until they lose the connection. An earlier error ends the race.
     work = world.keys.map(async (key) => {
       for (;;) {
         await step(ctx, world, key, draw)
@@ -98,7 +98,7 @@ async function publishUntilKilled(ctx: ServerProcess, world: World, draw: () => 
   }
 }
 
-/** One write of one agent: a new app, a new version of one of its own, or a file of one. */
+/** One write of an agent: a new app, a new version, or a file. */
 async function step(
   ctx: ServerProcess,
   world: World,
@@ -170,7 +170,7 @@ async function checkApp(
   }
 }
 
-/** Apps whose answer never came: each is whole, or it is not there. */
+/** Checks apps whose response never arrived: each is complete, or it does not exist. */
 async function checkUnknown(ctx: ServerProcess, world: World, key: string): Promise<void> {
   const body: unknown = await (await ctx.call('GET', '/api/apps?limit=100', key)).json()
   const apps: unknown = Reflect.get(Object(body), 'apps')
@@ -186,7 +186,7 @@ async function checkUnknown(ctx: ServerProcess, world: World, key: string): Prom
 
 const known = /^(berth\.sqlite(-wal|-shm)?|files|first-app|link-secret|owner\.lock|control\.sock)$/
 
-/** Nothing but what belongs there; once a house runs, nothing unfinished either. */
+/** Checks that the folder has no unknown files and, while a server runs, no unfinished uploads. */
 function checkFolder(dataDir: string, runs: boolean): void {
   for (const name of readdirSync(dataDir)) expect(known.test(name), `${name} was left behind`)
   const unfinished = runs ? readdirSync(join(dataDir, 'files/tmp')) : []

@@ -3,24 +3,24 @@ import { join } from 'node:path'
 
 import { unlimited } from '../fixtures/unlimited.ts'
 
-/** The executable that ./scripts/build wrote. */
+/** The executable of ./scripts/build. */
 export const binaryPath = join(import.meta.dir, '../../../dist/berth')
 
-/** How a process of the product is started. */
+/** Options of a process. */
 export interface StartOptions {
   /** A command in front of it: ["setpriv", ...]. */
   under?: string[]
   env?: Record<string, string>
 }
 
-/** What a command of the product said, and its exit code. */
+/** Exit code and output of a command. */
 export interface CommandResult {
   code: number
   out: string
   err: string
 }
 
-/** Runs a command of the product to its end. Nothing of this environment but PATH reaches it. */
+/** Runs a command of the binary to its end. It inherits no environment variable except PATH. */
 export async function runBerth(words: string[], start: StartOptions = {}): Promise<CommandResult> {
   const { under = [], env = {} } = start
   const child = Bun.spawn([...under, binaryPath, ...words], {
@@ -39,7 +39,7 @@ export async function runBerth(words: string[], start: StartOptions = {}): Promi
   return { code, out, err }
 }
 
-/** A house in a process of its own, over HTTP. Its log is a file beside the data folder. */
+/** A server in a process of its own, over HTTP. Its log is a file beside the data folder. */
 export interface ServerProcess {
   origin: string
   pid: number
@@ -47,13 +47,13 @@ export interface ServerProcess {
   /** The exit code. */
   exited: Promise<number>
   call(method: string, path: string, key?: string, body?: unknown): Promise<Response>
-  /** The one-time link of a house without an operator. */
+  /** The one-time link of a server without an operator. */
   operatorUrl: string | undefined
-  /** A new agent's key. */
+  /** Creates an agent and returns its key. */
   newKey(): Promise<string>
 }
 
-/** Serves a data folder without limits of rate on a free port, until it is killed. */
+/** Serves a data folder without rate limits on a free port until it is killed. */
 export async function startServerProcess(
   dataDir: string,
   start: StartOptions = {},
@@ -73,8 +73,8 @@ export async function startServerProcess(
   if (!ready) {
     throw new Error(`it did not start:\n${readFileSync(logOf(dataDir), 'utf8').slice(-2_000)}`)
   }
-  const told: { operatorUrl?: string } = JSON.parse(ready)
-  const origin = textAt(told, 'origin')
+  const readyMessage: { operatorUrl?: string } = JSON.parse(ready)
+  const origin = textAt(readyMessage, 'origin')
   const call: ServerProcess['call'] = (method, path, key, body) =>
     fetch(origin + path, {
       method,
@@ -88,7 +88,7 @@ export async function startServerProcess(
     })
   return {
     origin,
-    operatorUrl: told.operatorUrl,
+    operatorUrl: readyMessage.operatorUrl,
     pid: child.pid,
     kill: (signal) => child.kill(signal),
     exited: child.exited,
@@ -97,31 +97,31 @@ export async function startServerProcess(
   }
 }
 
-/** On the same disk as the data, as where one disk is all there is. */
+/** On the disk of the data folder, as on a machine with one disk. */
 const logOf = (dataDir: string): string => `${dataDir}.log`
 
 const jsonType = 'application/json'
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
-  let said = ''
+  let buffered = ''
   const decoder = new TextDecoder()
   for await (const chunk of stream.values({ preventCancel: true })) {
-    said += decoder.decode(chunk, { stream: true })
-    if (said.includes('\n')) break
+    buffered += decoder.decode(chunk, { stream: true })
+    if (buffered.includes('\n')) break
   }
-  return said
+  return buffered
 }
 
-/** The resident memory of a process. */
+/** Resident memory of a process in KiB. */
 export const rssKib = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
-/** Throws an Error that says what is not so. */
+/** Throws an Error with this message if the condition is false. */
 export function expect(isSo: boolean, what: string): asserts isSo {
   if (!isSo) throw new Error(what)
 }
 
-/** The text at a path of a JSON value, "app.id"; throws where there is none. */
+/** Returns the text at a path of a JSON value ("app.id"). Throws if it is missing. */
 export function textAt(value: unknown, path: string): string {
   let inner = value
   for (const name of path.split('.')) inner = Reflect.get(Object(inner), name)

@@ -1,6 +1,6 @@
 /**
- * Spends ann's credits through withHold until it is killed: 16 payments at a time, whose refs are
- * printed once they are answered, beside one that never ends.
+ * Spends ann's credits through withHold until it is killed: 16 payments at a time, and one that
+ * never ends. Prints the ref of each completed payment.
  * `bun spender.ts DATA_DIR DATABASE_URL RUN`
  */
 import { writeSync } from 'node:fs'
@@ -19,9 +19,9 @@ const db = await openEngine({ dataDir, ...(databaseUrl && { databaseUrl }) })
 const books = { db, clock: systemClock, log: openLog(systemClock) }
 const paymentsMax = 2_000
 
-async function spend(lane: number): Promise<void> {
+async function spend(worker: number): Promise<void> {
   for (let payment = 0; payment < paymentsMax; payment++) {
-    const ref = `${run}:${lane}:${payment}`
+    const ref = `${run}:${worker}:${payment}`
     const onExpiry = randomBelow(2) === 0 ? 'settle' : 'release'
     const shares = [{ account: accountOf(ben), percent: 80 }]
     await withHold(books, holdRequest(ref, 2, { onExpiry, shares }), async () => {
@@ -38,4 +38,4 @@ void withHold(books, holdRequest(`${run}:stuck`, 2), () => {
   return new Promise<never>(() => {})
 })
 await stuck.promise
-await Promise.all(Array.from({ length: 16 }, (_, lane) => spend(lane)))
+await Promise.all(Array.from({ length: 16 }, (_, worker) => spend(worker)))

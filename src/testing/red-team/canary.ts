@@ -1,4 +1,4 @@
-/** A port of its own on the loopback address, TCP and UDP alike, that notices any contact. */
+/** A port on the loopback address, TCP and UDP, that records any contact. */
 export interface Canary {
   port: number
   connected: boolean
@@ -10,7 +10,7 @@ const answer =
   'HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\nAccess-Control-Allow-Origin: *\r\n' +
   'Content-Length: 2\r\nConnection: close\r\n\r\n{}'
 
-/** A connection counts as soon as it is open: preconnect never says a word. */
+/** An open connection counts as contact, because preconnect sends no data. */
 export async function openCanary(): Promise<Canary> {
   const canary: Canary = { port: 0, connected: false, datagram: false, close: () => undefined }
   const tcp = Bun.listen({
@@ -24,7 +24,7 @@ export async function openCanary(): Promise<Canary> {
       error: () => undefined,
     },
   })
-  // The same number may be taken for UDP; then a few others are tried.
+  // The same number can be taken for UDP. Another port is tried then.
   const udp = await Bun.udpSocket({
     hostname: '127.0.0.1',
     port: tcp.port,

@@ -7,11 +7,11 @@ import type { Vector } from './vector.ts'
 const tabsAtOnce = { chromium: 10, firefox: 10, webkit: 3 }
 const controlMs = 5_000
 const loadMs = 12_000
-/** How long a protected page is watched after it ran and was pressed. */
+/** Time to watch a protected page after it has run and was clicked. */
 const settleMs = 700
 const lookupMs = 2_500
 
-/** What became of a vector: in the open, where it must get through, and in the sandbox. */
+/** Result of a vector: unprotected, where it must get through, and in the sandbox. */
 export interface Outcome {
   vector: Vector
   control: boolean
@@ -32,7 +32,7 @@ interface Attempt {
 const idOf = (mark: string): string => mark.padStart(12, '0')
 const nameOf = (mark: string): string => `rt-${mark}.localhost`
 
-/** The vector's markup with its own addresses in it, and a line that says that it ran. */
+/** Returns the vector's markup with its addresses, and a script that reports that it runs. */
 function pageOf({ vector, mark, canary }: Attempt, origin: string): string {
   const host = `127.0.0.1:${canary.port}`
   const words: Record<string, string> = {
@@ -49,29 +49,29 @@ function pageOf({ vector, mark, canary }: Attempt, origin: string): string {
   return `<!doctype html><body><script>top.postMessage({ran:1},'*')</script>${page}`
 }
 
-/** Whether it got through, as far as can be seen while the browser still runs. */
-function reached(trial: Attempt, target: Target): boolean {
-  switch (trial.vector.by) {
+/** Returns whether the vector got through, as far as the running browser shows it. */
+function reached(attempt: Attempt, target: Target): boolean {
+  switch (attempt.vector.by) {
     case 'datagram':
-      return trial.canary.datagram
+      return attempt.canary.datagram
     case 'told':
-      return trial.isReported
+      return attempt.isReported
     case 'native':
-      return trial.native
+      return attempt.native
     case 'host':
-      return target.reached.has(trial.mark)
+      return target.reached.has(attempt.mark)
     case 'lookup':
       return false
     default:
-      return trial.canary.connected || trial.canary.datagram
+      return attempt.canary.connected || attempt.canary.datagram
   }
 }
 
-async function look(tab: Tab, trial: Attempt, before: number): Promise<void> {
-  const told = await tab.received().catch((): string[] => [])
-  trial.ran ||= told.includes('ran')
-  trial.isReported ||= told.includes('got')
-  trial.native ||= tab.seen().length > before
+async function recordState(tab: Tab, attempt: Attempt, before: number): Promise<void> {
+  const fields = await tab.received().catch((): string[] => [])
+  attempt.ran ||= fields.includes('ran')
+  attempt.isReported ||= fields.includes('got')
+  attempt.native ||= tab.seen().length > before
 }
 
 function addressOf({ vector, guarded, mark }: Attempt, origin: string): string {
@@ -79,18 +79,18 @@ function addressOf({ vector, guarded, mark }: Attempt, origin: string): string {
   return `${origin}/${guarded ? 'a' : open}/${idOf(mark)}`
 }
 
-async function attempt(tab: Tab, target: Target, trial: Attempt): Promise<void> {
-  const { vector, guarded } = trial
+async function runAttempt(tab: Tab, target: Target, attempt: Attempt): Promise<void> {
+  const { vector, guarded } = attempt
   const before = tab.seen().length
   const through = async (): Promise<true | undefined> => {
-    await look(tab, trial, before)
-    return reached(trial, target) || undefined
+    await recordState(tab, attempt, before)
+    return reached(attempt, target) || undefined
   }
-  await tab.goto(addressOf(trial, target.origin))
-  await until(async () => (await through()) ?? (trial.ran || undefined), loadMs)
+  await tab.goto(addressOf(attempt, target.origin))
+  await until(async () => (await through()) ?? (attempt.ran || undefined), loadMs)
   if (vector.hand) await hand(tab, vector.hand)
   if (guarded) await Bun.sleep(settleMs)
-  // A look-up is known only from the log that the browser leaves behind.
+  // A lookup is known only from the log that the browser leaves.
   else if (vector.by === 'lookup') await Bun.sleep(lookupMs)
   else await until(through, controlMs)
   await through()
@@ -103,20 +103,20 @@ async function hand(tab: Tab, what: NonNullable<Vector['hand']>): Promise<void> 
     await tab.click(viewport.width / 2, viewport.height / 2, what === 'middle' ? 'middle' : 'left')
 }
 
-/** Works through the trials in a few tabs, each used for one page load after another. */
+/** Runs the attempts in a few tabs, each used for one page load after another. */
 async function inTabs(
   tabs: number,
   browser: Browser,
   target: Target,
-  trials: Attempt[],
+  attempts: Attempt[],
 ): Promise<void> {
-  const queue = [...trials]
+  const queue = [...attempts]
   const worker = async (): Promise<void> => {
     let tab = await browser.open()
-    for (let trial = queue.shift(); trial; trial = queue.shift()) {
-      // A page that brings its tab down is tried again in a fresh one.
+    for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
+      // A page that crashes its tab is tried again in a new one.
       for (let tries = 0; tries < 2; tries += 1) {
-        const whole = await attempt(tab, target, trial).then(
+        const whole = await runAttempt(tab, target, attempt).then(
           () => true,
           () => false,
         )
@@ -130,15 +130,15 @@ async function inTabs(
   await Promise.all(Array.from({ length: Math.min(tabs, queue.length) }, worker))
 }
 
-/** Runs all trials, closes the browser whatever happened, and answers its resolver's log. */
-async function runAll(browser: Browser, target: Target, trials: Attempt[]): Promise<string> {
+/** Runs all attempts, closes the browser and returns the log of its resolver. */
+async function runAll(browser: Browser, target: Target, attempts: Attempt[]): Promise<string> {
   try {
     const watcher = await browser.open()
     await watcher.goto(`${target.origin}/watch`)
-    await inTabs(tabsAtOnce[browser.name], browser, target, trials)
-    // What a busy machine left out, or a tab in the back, is tried once more before it counts.
-    const left = trials.filter((trial) =>
-      trial.guarded ? !trial.ran : trial.vector.by !== 'lookup' && !reached(trial, target),
+    await inTabs(tabsAtOnce[browser.name], browser, target, attempts)
+    // Failed attempts get a second try, because a busy machine or a background tab can delay them.
+    const left = attempts.filter((attempt) =>
+      attempt.guarded ? !attempt.ran : attempt.vector.by !== 'lookup' && !reached(attempt, target),
     )
     await inTabs(1, browser, target, left)
   } finally {
@@ -147,29 +147,29 @@ async function runAll(browser: Browser, target: Target, trials: Attempt[]): Prom
   return browser.lookups()
 }
 
-/** Tries every vector that is live in this browser, unprotected and in the sandbox. */
+/** Runs every vector that works in this browser, unprotected and in the sandbox. */
 export async function runVectors(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
   const hosted = new MemoryAppSource()
   const target = openTarget(hosted, browser.name)
   const live = vectors.filter(({ live }) => live === undefined || live.includes(browser.name))
-  const trials: Attempt[] = []
+  const attempts: Attempt[] = []
   for (const [index, vector] of live.entries()) {
     for (const guarded of [false, true]) {
       const mark = `${index}${guarded ? 'g' : 'c'}`
       const start = { ran: false, isReported: false, native: false }
-      trials.push({ vector, mark, guarded, canary: await openCanary(), ...start })
+      attempts.push({ vector, mark, guarded, canary: await openCanary(), ...start })
     }
   }
-  for (const trial of trials) hosted.put(idOf(trial.mark), pageOf(trial, target.origin))
+  for (const attempt of attempts) hosted.put(idOf(attempt.mark), pageOf(attempt, target.origin))
 
-  const lookups = await runAll(browser, target, trials).finally(() => {
-    for (const { canary } of trials) canary.close()
+  const lookups = await runAll(browser, target, attempts).finally(() => {
+    for (const { canary } of attempts) canary.close()
     target.close()
   })
-  const through = (trial: Attempt): boolean =>
-    reached(trial, target) || lookups.includes(nameOf(trial.mark))
+  const through = (attempt: Attempt): boolean =>
+    reached(attempt, target) || lookups.includes(nameOf(attempt.mark))
   return live.map((vector, index) => {
-    const [control, guarded] = trials.slice(index * 2, index * 2 + 2)
+    const [control, guarded] = attempts.slice(index * 2, index * 2 + 2)
     if (!control || !guarded) throw new Error('a vector without its trials')
     return { vector, control: through(control), ran: guarded.ran, reached: through(guarded) }
   })

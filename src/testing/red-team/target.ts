@@ -6,16 +6,16 @@ import { viewerRoutes } from '../../viewer/routes.ts'
 import { type Browser, recorder } from '../browsers/browser.ts'
 import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
 
-/** The host under attack: the viewer, and beside it the same pages without any protection. */
+/** The host under attack: the viewer, and the same pages without protection. */
 export interface Target {
   origin: string
-  /** Marks of the vectors that made a request to the host itself. */
+  /** Marks of the vectors that sent a request to the host. */
   reached: Set<string>
   close(): void
 }
 
 const html = { 'content-type': 'text/html; charset=utf-8' }
-/** What there is to steal on this origin; it also answers tabs that call on a channel. */
+/** Data to steal on this origin. The page also replies on a broadcast channel. */
 const treasure = `<!doctype html><title>host</title><script>
 document.cookie='person=ann';localStorage.setItem('person','ann');caches.open('host').then(c=>c.put('/treasure',new Response('x')));
 const c=new BroadcastChannel('x');c.onmessage=(e)=>{if(e.data==='from the app')c.postMessage('from the host')}
@@ -23,7 +23,7 @@ const c=new BroadcastChannel('x');c.onmessage=(e)=>{if(e.data==='from the app')c
 const stage =
   '<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>'
 
-/** Our page with the recorder in it, for a browser whose driver cannot put it there. */
+/** Adds the recorder to a page, for a driver that cannot inject it. */
 async function recorded(answer: Response): Promise<Response> {
   const csp = answer.headers.get('content-security-policy')
   const isPage = answer.headers.get('content-type')?.startsWith('text/html')
@@ -46,7 +46,7 @@ export function openTarget(hosted: MemoryAppSource, browser: Browser['name']): T
     reached.add(params['mark'] ?? '')
     return new Response('ann', { headers: { 'content-type': 'text/plain' } })
   }
-  // The address is known only once it listens; the viewer takes the Host of the request anyway.
+  // The port is known only after listening. The viewer uses the request's Host anyway.
   const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock)
   const app = new Elysia()
     .use(viewerRoutes(pages))

@@ -1,30 +1,30 @@
 import type { Browser } from '../browsers/browser.ts'
 
-/** One way out, tried in a page load of its own. */
+/** One way to send data out, tried in a page load of its own. */
 export interface Vector {
   name: string
   /**
-   * Markup that tries it. {http} {ws} {host} {stun} {turn} are its own canary, {name} a host
-   * name that only it asks for, {self} an
-   * address of the host that only it asks for, {mark} the end of that address.
+   * Markup of the attempt. {http} {ws} {host} {stun} {turn} are addresses of its own canary,
+   * {name} a unique host name, {self} a unique address of the host, {mark} the end of that
+   * address.
    */
   page: string
-  /** What shows that it got through; a connection to its canary when left out. */
+  /** Evidence that it got through. Default: a connection to its canary. */
   by?: 'lookup' | 'datagram' | 'told' | 'host' | 'native'
-  /** What the person does in the middle of the page. */
+  /** User input at the center of the page. */
   hand?: 'click' | 'middle' | 'Enter'
-  /** Where an unprotected page gets through; everywhere when left out. */
+  /** Browsers in which an unprotected page gets through. Default: all. */
   live?: Browser['name'][]
-  /** The unprotected page must be the top document for it to work. */
+  /** Works only if the unprotected page is the top document. */
   alone?: true
 }
 
 export const script = (text: string): string => `<script>${text}</script>`
 
-/** The same as a module. */
+/** Returns a module script. */
 export const module = (text: string): string => `<script type=module>${text}</script>`
 
-/** What a guard could be blinded with, before a way out is tried. */
+/** Changes to built-in methods that could disable a filter. */
 export const patches =
   "String.prototype.replace=function(){return''+this};Array.prototype.some=()=>false;" +
   'RegExp.prototype.test=()=>false;RegExp.prototype.exec=()=>null;' +

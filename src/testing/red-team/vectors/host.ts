@@ -1,7 +1,7 @@
 import { script, type Vector } from '../vector.ts'
 
 const got = "top.postMessage({got:1},'*')"
-const told = (name: string, code: string, more: Partial<Vector> = {}): Vector => ({
+const reports = (name: string, code: string, more: Partial<Vector> = {}): Vector => ({
   name,
   page: script(code),
   by: 'told',
@@ -11,28 +11,28 @@ const host = (name: string, code: string): Vector => ({ name, page: script(code)
 
 /** The site that shows the app: its documents, its storage, its answers, its other tabs. */
 export const hosts: Vector[] = [
-  told('document of the top', `if(top.document.title!==null)${got}`),
-  told('document of the parent', `if(parent.document.body)${got}`),
-  told('cookies of the host', `if(parent.document.cookie.includes('person'))${got}`),
-  told('own cookies', `if(document.cookie.includes('person'))${got}`),
-  told('storage of the host', `if(localStorage.getItem('person'))${got}`),
-  told('storage through the top', `if(top.localStorage.getItem('person'))${got}`),
-  told(
+  reports('document of the top', `if(top.document.title!==null)${got}`),
+  reports('document of the parent', `if(parent.document.body)${got}`),
+  reports('cookies of the host', `if(parent.document.cookie.includes('person'))${got}`),
+  reports('own cookies', `if(document.cookie.includes('person'))${got}`),
+  reports('storage of the host', `if(localStorage.getItem('person'))${got}`),
+  reports('storage through the top', `if(top.localStorage.getItem('person'))${got}`),
+  reports(
     'databases of the host',
     `indexedDB.open('host-things').onsuccess=e=>{if(e.target.result)${got}}`,
   ),
-  told('caches of the host', `caches.match('/treasure').then((r)=>{if(r)${got}})`),
-  told('files of the host', `navigator.storage.getDirectory().then(()=>${got})`, {
+  reports('caches of the host', `caches.match('/treasure').then((r)=>{if(r)${got}})`),
+  reports('files of the host', `navigator.storage.getDirectory().then(()=>${got})`, {
     live: ['chromium', 'firefox'],
   }),
-  told('locks of the host', `navigator.locks.request('x',()=>${got})`),
-  told('address of the top', `if(top.location.href)${got}`),
-  told('frame element', `if(frameElement)${got}`),
-  told(
+  reports('locks of the host', `navigator.locks.request('x',()=>${got})`),
+  reports('address of the top', `if(top.location.href)${got}`),
+  reports('frame element', `if(frameElement)${got}`),
+  reports(
     'channel to other tabs',
     `const c=new BroadcastChannel('x');c.onmessage=e=>{if(e.data==='from the host')${got}};setInterval(()=>c.postMessage('from the app'),100)`,
   ),
-  told('answer of the host', `fetch('{self}/person').then(r=>r.text()).then(t=>{if(t)${got}})`),
+  reports('answer of the host', `fetch('{self}/person').then(r=>r.text()).then(t=>{if(t)${got}})`),
   host('relative request', "fetch('/reach/{mark}/x')"),
   host('beacon to the host', "navigator.sendBeacon('{self}/person?')"),
   host('frame of the host', "location='{self}/person?'"),
