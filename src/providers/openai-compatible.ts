@@ -1,3 +1,4 @@
+import { download } from './download.ts'
 import { HttpClient } from './http-client.ts'
 import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import { buildRequestBody, type Dialect } from './request-body.ts'
@@ -33,6 +34,7 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
       return mayBeNonStreaming(response, call) ? toEventStream(response) : response
     },
     poll: (target) => request(upstream, target),
+    download: (target) => download(upstream, target),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Json } from '../core/schema.ts'
 import type { Clock } from '../core/time.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { createDemoUpstream } from './demo/demo.ts'
+import type { DownloadRequest } from './download.ts'
 import { listOllamaModels } from './model-list.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import { Speeds } from './speeds.ts'
@@ -65,6 +66,12 @@ class MonitoredUpstream implements Upstream {
     const poll = this.upstream.poll?.bind(this.upstream)
     if (!poll) throw new UpstreamError('refused', this.name)
     return this.monitor(() => poll(request))
+  }
+
+  /** Downloads a result. The health does not count it: many upstreams store results elsewhere. */
+  async download(request: DownloadRequest): Promise<Response> {
+    if (!this.upstream.download) throw new UpstreamError('refused', this.name)
+    return this.upstream.download(request)
   }
 
   private async monitor(send: () => Promise<Response>): Promise<Response> {

@@ -1,5 +1,6 @@
 import type { Json } from '../core/schema.ts'
 import { errorCodeOf } from '../core/text.ts'
+import type { DownloadRequest } from './download.ts'
 
 /** The operations of upstreams, as paths below the base URL. */
 export type UpstreamPath =
@@ -51,6 +52,11 @@ export interface Upstream {
    * UpstreamError.
    */
   poll?(request: PollRequest): Promise<Response>
+  /**
+   * Downloads a result that a response names by its URL. Undefined for upstreams whose responses
+   * contain all results. Throws for a URL that is neither public nor of this upstream.
+   */
+  download?(request: DownloadRequest): Promise<Response>
 }
 
 /**

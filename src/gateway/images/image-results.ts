@@ -1,38 +1,49 @@
-import { isRecord, type Json } from '../../core/schema.ts'
-import { upstreamResponseBytesMax } from '../../limits.ts'
+import { isRecord } from '../../core/schema.ts'
+import { fetchedImageBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 
-/** An image of an upstream's response: its bytes or its URL. */
-export type ImageResult = ({ bytes: Uint8Array; type: string } | { url: string }) & {
+/** An image of an upstream's response. */
+export interface ImageResult {
+  bytes: Uint8Array
+  type: string
   /** The prompt as the model changed it. */
   revisedPrompt?: string
 }
 
-/** Reads at most `max` images of a response. It skips invalid ones. */
-export async function readImageResults(data: unknown[], max: number): Promise<ImageResult[]> {
+/** Fetches the bytes of a URL, at most `bytesMax`; undefined when they cannot be fetched. */
+type FetchUrl = (url: string, bytesMax: number) => Promise<Uint8Array | undefined>
+
+/**
+ * Reads the images of a response, and fetches those that are URLs. It skips invalid ones;
+ * `unfetched` counts the URLs without an image.
+ */
+export async function readImageResults(data: unknown[], fetchUrl: FetchUrl) {
   const images: ImageResult[] = []
-  for (const item of data.slice(0, max).filter(isRecord)) {
-    const image = await readImage(item)
-    const { revised_prompt: revisedPrompt } = item
-    if (image)
-      images.push({ ...image, ...(typeof revisedPrompt === 'string' && { revisedPrompt }) })
+  let unfetched = 0
+  let bytesLeft = fetchedImageBytesMax
+  for (const { b64_json, url, revised_prompt } of data.filter(isRecord)) {
+    const base64 = typeof b64_json === 'string' ? b64_json : base64Of(url)
+    const isFetched = base64 === undefined && typeof url === 'string'
+    const bytes = isFetched ? await fetchUrl(url, bytesLeft) : Buffer.from(base64 ?? '', 'base64')
+    const image = bytes && (await detectImage(bytes))
+    if (isFetched) bytesLeft -= bytes?.byteLength ?? 0
+    if (isFetched && !image) unfetched += 1
+    const prompt = typeof revised_prompt === 'string' && { revisedPrompt: revised_prompt }
+    if (image) images.push({ ...image, ...prompt })
   }
-  return images
+  return { images, unfetched }
 }
 
 const dataUrl = /^data:image\/[a-z+.-]+;base64,/i
 
-async function readImage({ b64_json, url }: Json): Promise<ImageResult | undefined> {
-  if (typeof b64_json === 'string') return readBase64(b64_json)
-  if (typeof url !== 'string') return undefined
-  const [prefix] = dataUrl.exec(url) ?? []
-  if (prefix !== undefined) return readBase64(url.slice(prefix.length))
-  return /^https?:\/\//.test(url) && URL.canParse(url) ? { url } : undefined
+/** Returns the base64 of a data: URL; undefined for any other value. */
+function base64Of(url: unknown): string | undefined {
+  const [prefix] = (typeof url === 'string' && dataUrl.exec(url)) || []
+  return prefix === undefined ? undefined : String(url).slice(prefix.length)
 }
 
-/** Reads an image with its detected type, so that this server serves nothing but images. */
-async function readBase64(base64: string): Promise<ImageResult | undefined> {
-  const bytes = Buffer.from(base64, 'base64')
+/** Returns an image with its detected type, so that this server serves nothing but images. */
+async function detectImage(bytes: Uint8Array): Promise<ImageResult | undefined> {
   const file = await detectFileKind(bytes, upstreamResponseBytesMax)
   return 'kind' in file && file.kind === 'picture' ? { bytes, type: file.type } : undefined
 }

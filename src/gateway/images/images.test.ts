@@ -144,7 +144,7 @@ describe('images that an upstream names by a URL', () => {
       const shown = partsOf(body).data[0]?.url ?? ''
       expect([status, partsOf(body).cost]).toEqual([200, 0.02])
       expect(shown).toStartWith('http://localhost:3000/v1/images/')
-      expect((await faked.call('GET', localOf(shown))).bytes).toEqual(bytes)
+      expect((await faked.request('GET', localOf(shown))).bytes).toEqual(bytes)
       const { path, headers } = faked.fake.received.at(-1) ?? {}
       expect([path, headers?.authorization]).toEqual(['/v1/files/a.png', 'Bearer sk-fake'])
     }

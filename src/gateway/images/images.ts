@@ -13,11 +13,14 @@ import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import * as fields from '../fields.ts'
+import { fetchResult } from '../media-files/fetch-result.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
+import type { Candidate } from '../paid/candidates.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
 import { type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
-import { noContent, unreadable } from '../paid/upstream-failure.ts'
+import { interruptionOf, noContent, unfetchable, unreadable } from '../paid/upstream-failure.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**
@@ -66,17 +69,18 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       if (!('answer' in read)) return read
       const { data, usage, created, ...details } = read.answer
       if (!Array.isArray(data) || data.length === 0) return noContent
-      const results = await readImageResults(data, n)
-      if (results.length === 0) return unreadable
+      const results = await readResults(ctx, data.slice(0, n), candidate, deadlines)
+      if (!('images' in results)) return results
+      const { images: found, unfetched } = results
       const counted =
         readUsage(usage, limitsOf(candidate.model)) ??
         (candidate.price.perImage === undefined
           ? { ...estimateUsage(candidate.model), estimated: true }
           : createUsage({}))
-      const images = await storeImages(ctx, results, asBytes)
+      const images = await storeImages(ctx, found, asBytes)
       const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
       return {
-        usage: { ...counted, images: results.length },
+        usage: { ...withoutUnfetched(counted, found.length, unfetched), images: found.length },
         record: (db) => mediaFiles.insert(db, images.rows),
         response: (cost) => ({
           status: 200,
@@ -85,6 +89,22 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       }
     },
   }
+}
+
+/** Reads the images of a response, also from URLs. Without an image it is a failure. */
+async function readResults(
+  ctx: AppContext,
+  data: unknown[],
+  { offer: { upstream } }: Candidate,
+  deadlines: CallDeadlines,
+) {
+  const results = await readImageResults(data, async (url, bytesMax) => {
+    const bytes = await fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+    return bytes === 'blocked' ? undefined : bytes
+  })
+  if (results.images.length > 0) return results
+  if (results.unfetched === 0) return unreadable
+  return deadlines.cause === 'client' ? interruptionOf(deadlines) : unfetchable
 }
 
 /** Returns the properties of the images that an upstream sends in OpenAI's format. */
@@ -101,15 +121,20 @@ function readSize({ size: sent, ...body }: Json): Json {
   return size === undefined ? body : { ...body, size }
 }
 
-/** Stores images that came as bytes behind signed URLs, unless the client requested bytes. */
+/** Reduces the output tokens by the share of the images that could not be fetched. */
+function withoutUnfetched(usage: Usage, images: number, unfetched: number): Usage {
+  if (unfetched === 0) return usage
+  const completion = Math.ceil((usage.completion * images) / (images + unfetched))
+  return { ...usage, completion, reasoning: Math.min(usage.reasoning, completion), estimated: true }
+}
+
+/** Stores images behind signed URLs, unless the client requested bytes. */
 async function storeImages(ctx: AppContext, images: ImageResult[], asBytes: boolean) {
   const rows: mediaFiles.MediaFile[] = []
   const data: Record<string, string>[] = []
   for (const image of images) {
     const prompt = image.revisedPrompt === undefined ? {} : { revised_prompt: image.revisedPrompt }
-    if ('url' in image) {
-      data.push({ url: image.url, ...prompt })
-    } else if (asBytes) {
+    if (asBytes) {
       data.push({ b64_json: Buffer.from(image.bytes).toString('base64'), ...prompt })
     } else {
       const row = await mediaFiles.store(ctx, { ...image, forMs: mediaLinkMs })

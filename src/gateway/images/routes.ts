@@ -25,6 +25,8 @@ export const imageRoutes = (ctx: AppContext) =>
         {
           id: 'create_images',
           tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
           summary: 'Generate images from a prompt',
           more: 'Charged per returned image; cost is in USD. URLs are valid for 24 hours.',
           takes: { 'application/json': { schema: schemas.imagesRequestSchema } },

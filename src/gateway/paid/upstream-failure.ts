@@ -30,6 +30,8 @@ const charged = (
 export const unreadable: UpstreamFailure = charged(new ApiError('unreadable'), 'hold')
 export const noContent: UpstreamFailure = free(new ApiError('no_content'), false)
 export const contentFiltered: UpstreamFailure = free(new ApiError('content_policy'), false)
+/** A result that the upstream names by a URL could not be fetched. */
+export const unfetchable: UpstreamFailure = free(new ApiError('upstream_failed', {}), false)
 /** No candidate is available. */
 export const unavailable: UpstreamFailure = free(new ApiError('model_unavailable'), true)
 

@@ -12,6 +12,7 @@ import { readPrice } from '../../models/price.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import { UpstreamError } from '../../providers/upstream.ts'
 import { detectVideoType } from '../../storage/videos.ts'
+import { fetchResult } from '../media-files/fetch-result.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { readBoundedBytes, readRawObject } from '../paid/response-body.ts'
@@ -94,8 +95,43 @@ async function poll(
     return retry(ctx)
   }
   const download = () => upstream.poll({ path: `${path}/content`, signal })
-  const content = await storeContent(ctx, read.answer, download, deadlines)
-  return content ? complete(ctx, work, { data, response: read.answer, content }) : retry(ctx)
+  const file = await storeContent(ctx, { ...data, url: read.answer.url, download }, deadlines)
+  if (file === 'blocked') {
+    return failed('upstream_failed', 'The video is at an address that cannot be fetched.')
+  }
+  return file ? complete(ctx, work, { data, response: read.answer, file }) : retry(ctx)
+}
+
+interface VideoSource {
+  upstream: string
+  /** The URL that the upstream names, if any. */
+  url: unknown
+  /** Downloads the content by the upstream's API. */
+  download(): Promise<Response>
+}
+
+/**
+ * Stores a completed video, from its URL or by the upstream's API. Returns `blocked` when there is
+ * only a URL that must not be fetched, and undefined when a later attempt may succeed.
+ */
+async function storeContent(
+  ctx: AppContext,
+  { upstream, url, download }: VideoSource,
+  deadlines: CallDeadlines,
+): Promise<mediaFiles.MediaFile | 'blocked' | undefined> {
+  const bytesMax = videoBytesMax
+  const named =
+    typeof url === 'string'
+      ? await fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+      : undefined
+  let bytes = named instanceof Uint8Array && detectVideoType(named) ? named : undefined
+  if (!bytes) {
+    const response = await download()
+    bytes = response.ok ? await readBoundedBytes(response, deadlines, bytesMax) : undefined
+  }
+  const type = bytes && detectVideoType(bytes)
+  if (bytes && type) return mediaFiles.store(ctx, { bytes, type, forMs: mediaLinkMs })
+  return named === 'blocked' ? named : undefined
 }
 
 const toFailure = (error: unknown): Outcome =>
@@ -103,27 +139,11 @@ const toFailure = (error: unknown): Outcome =>
     ? failed('content_policy_violation', 'The provider declined this under its content rules.')
     : failed('upstream_failed', 'The provider could not create this video.')
 
-/** The content of a video: a URL of the upstream, or a stored file. */
-type VideoContent = { url: string } | { file: mediaFiles.MediaFile }
-
-async function storeContent(
-  ctx: AppContext,
-  { url }: Json,
-  download: () => Promise<Response>,
-  deadlines: CallDeadlines,
-): Promise<VideoContent | undefined> {
-  if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return { url }
-  const response = await download()
-  const bytes = response.ok ? await readBoundedBytes(response, deadlines, videoBytesMax) : undefined
-  const type = bytes && detectVideoType(bytes)
-  return type && { file: await mediaFiles.store(ctx, { bytes, type, forMs: mediaLinkMs }) }
-}
-
 /** Charges the seconds that the upstream reports, at most those of the request. */
 function complete(
   ctx: AppContext,
   { input }: VideoRun,
-  { data, response, content }: { data: VideoJobData; response: Json; content: VideoContent },
+  { data, response, file }: { data: VideoJobData; response: Json; file: mediaFiles.MediaFile },
 ): Outcome {
   const price = readPrice(data.price)
   if ('error' in price) throw new Error(price.error)
@@ -140,13 +160,13 @@ function complete(
   return {
     end: 'done',
     record: async (db, job) => {
-      if ('file' in content) await mediaFiles.insert(db, [content.file])
+      await mediaFiles.insert(db, [file])
       for (const hold of await listOpenHolds(db, job.id)) {
         await settleHold(ctx, db, hold, charge, (_db, { charged }) =>
           recordUse(ctx, db, { ...job, charged }, 'completed', usage),
         )
       }
-      return 'url' in content ? content : { made: content.file.id }
+      return { made: file.id }
     },
   }
 }

@@ -25,6 +25,8 @@ export const videoRoutes = (ctx: AppContext) =>
         {
           id: 'create_video',
           tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
           input: 'handler',
           summary: 'Create a video from a prompt',
           more:
@@ -63,7 +65,6 @@ export const videoRoutes = (ctx: AppContext) =>
           {
             200: ContentSchema,
             206: ContentSchema,
-            302: Type.Void(),
             416: RangeNotSatisfiableSchema,
           },
           ['no_key', 'bad_key', 'not_found'],

@@ -23,12 +23,8 @@ const pathOf = (id: string): string => `/v1/videos/${id}/content`
 /** Returns the expiry of a finished video's URL (document 2, section 8). */
 const expiryOf = ({ ended }: Job): number => (ended ?? 0) + mediaLinkMs
 
-/** Returns the upstream's URL of a video, or a signed one of this server. */
-function urlOf({ urls, secret }: AppContext, job: Job): string {
-  const url = job.result?.url
-  if (typeof url === 'string') return url
-  return urls.gateway + signPath(secret, pathOf(job.id), expiryOf(job))
-}
+const signedUrlOf = ({ urls, secret }: AppContext, job: Job): string =>
+  urls.gateway + signPath(secret, pathOf(job.id), expiryOf(job))
 
 /** Converts a job to the video of document 2, section 2. */
 export function present(ctx: AppContext, job: Job): VideoResponse {
@@ -47,15 +43,15 @@ export function present(ctx: AppContext, job: Job): VideoResponse {
   if (state === 'done') {
     const cost = toUsd(charged)
     const expires_at = unixSeconds(expiryOf(job))
-    return { ...video, status: 'completed', url: urlOf(ctx, job), cost, expires_at }
+    return { ...video, status: 'completed', url: signedUrlOf(ctx, job), cost, expires_at }
   }
   const { code, error: message } = error ?? { code: 'cancelled', error: 'The video was cancelled.' }
   return { ...video, status: 'failed', cost: 0, error: { code, message } }
 }
 
 /**
- * Responds with a finished video, or redirects to it. Requires a signed URL or the account's key.
- * Throws `not_found`, `no_key`, `bad_key`.
+ * Responds with a finished video. Requires a signed URL or the account's key. Throws `not_found`,
+ * `no_key`, `bad_key`.
  */
 export async function getContent(
   ctx: AppContext,
@@ -67,8 +63,7 @@ export async function getContent(
     signature.signature === undefined
       ? await getVideo(ctx, await authenticate(), id)
       : await findSigned(ctx, id, signature)
-  const { url, made: fileId } = job?.result ?? {}
-  if (typeof url === 'string') return Response.redirect(url, 302)
+  const { made: fileId } = job?.result ?? {}
   const content = typeof fileId === 'string' ? await mediaFiles.find(ctx, fileId) : undefined
   if (content) return mediaFiles.toResponse(content)
   const what =

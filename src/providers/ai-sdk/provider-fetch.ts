@@ -1,7 +1,7 @@
 import { fetchGuarded } from '../../core/fetch.ts'
 import { isRecord } from '../../core/schema.ts'
-import { minute } from '../../core/time.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
+import { downloadMs } from '../download.ts'
 import type { HttpClient } from '../http-client.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { parseRecord } from '../response.ts'
@@ -16,9 +16,6 @@ import { withRequiredUsage } from './usage.ts'
 
 /** A provider that is called through its AI SDK package. */
 export type AiSdkUpstream = UpstreamAddress & { client: HttpClient }
-
-/** Time limit for a download from another host of the provider. */
-const downloadMs = 2 * minute
 
 /**
  * The `fetch` that a provider package gets for one request. It rejects redirects, sends the key to
