@@ -137,6 +137,11 @@ export type GatewayErrorName = keyof (SharedDetails & GatewayDetails)
 type None = Record<never, never>
 export type ErrorName = keyof ErrorDetails
 
+/** Names of the errors of rate limits and quotas, which say when to retry. */
+export type RateLimitName = {
+  [N in ErrorName]: ErrorDetails[N] extends { max: number; retryAfter: number } ? N : never
+}[ErrorName]
+
 /** The arguments after the name of an error: its details, or nothing where it has none. */
 export type DetailsOf<N extends ErrorName> = keyof ErrorDetails[N] extends never
   ? []

@@ -20,8 +20,8 @@ export const upstreamErrors = [
   'deadline',
 ] as const
 
-/** Errors of operations that hold credits and accept an Idempotency-Key. */
-export const paidErrors = ['too_large', 'holds_limit', 'ref_conflict', 'busy', 'try_again'] as const
+/** Errors of operations that hold credits. */
+export const paidErrors = ['too_large', 'try_again'] as const
 
 const idempotencyKey: OpenAPIV3.ParameterObject = {
   in: 'header',
@@ -40,7 +40,8 @@ export const keyOperation = operationBuilder<Tag, GatewayErrorName, { key: Opera
     errors: ['no_key', 'bad_key', 'rate_limited'],
     security: [{ key: [] }],
     macro: (operation) => ({ key: operation }),
-    parametersOf: (errors) => (errors.includes('ref_conflict') ? [idempotencyKey] : []),
+    idempotencyErrors: ['ref_conflict', 'busy'],
+    idempotencyHeader: idempotencyKey,
   },
 )
 

@@ -22,7 +22,7 @@ export const writeErrors = ['bad_request', 'too_large', 'try_again'] as const
 export const appErrors = ['not_found', 'taken_down'] as const
 
 /** Errors of operations that store a page. */
-export const publishErrors = ['blocked_by_scan', 'publishes_limit', 'storage_full'] as const
+export const publishErrors = ['blocked_by_scan', 'storage_full'] as const
 
 /** Errors of operations that accept `maxCredits`. */
 export const paymentErrors = [
@@ -32,8 +32,7 @@ export const paymentErrors = [
   'paused',
 ] as const
 
-/** Errors of operations that accept a `ref`. */
-export const idempotencyErrors = ['busy', 'ref_conflict'] as const
+const idempotencyErrors = ['busy', 'ref_conflict'] as const
 
 /** Declares an operation of an agent key (document 1, section 7, group C). */
 export const agentOperation = operationBuilder<Tag, HostingErrorName, { agent: Operation }>(
@@ -50,6 +49,7 @@ export const agentOperation = operationBuilder<Tag, HostingErrorName, { agent: O
       'rate_limited',
     ],
     security: [{ key: [] }],
+    idempotencyErrors,
     macro: (operation) => ({ agent: operation }),
   },
 )
@@ -69,6 +69,7 @@ export const personOperation = operationBuilder<Tag, HostingErrorName, { person:
       'rate_limited',
     ],
     security: [{ key: [] }, { session: [] }],
+    idempotencyErrors,
     macro: (operation) => ({ person: operation }),
   },
 )

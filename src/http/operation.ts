@@ -2,8 +2,10 @@ import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
+import type { RateLimitName } from '../errors.ts'
+
 /** Everything that an operation declares beside its path, method, schemas and handler. */
-export interface OperationDeclaration<Tag extends string = string> {
+export interface OperationDeclaration<Tag extends string = string, Limit extends string = string> {
   /** The operationId: a snake_case verb. It is also the name of the MCP tool. */
   id: string
   tag: Tag
@@ -23,6 +25,10 @@ export interface OperationDeclaration<Tag extends string = string> {
    * store something new. Everything else continues: settling money, changing and deleting.
    */
   onFullDisk?: 'allow'
+  /** Accepts an idempotency key: a body's `ref`, or the header. Adds `busy` and `ref_conflict`. */
+  idempotent?: true
+  /** Rate limits beside that of the address, by their errors. Adds these errors. */
+  limits?: readonly Limit[]
   /**
    * MCP tool. A number: its position in the core, which is always listed. `shown`: listed unless a
    * client asks for the core alone. Default: listed while there is space. `hidden`: no tool.
@@ -50,24 +56,31 @@ interface OperationKind<ErrorName extends string, Macro> {
   security: OpenAPIV3.SecurityRequirementObject[]
   /** The route option that turns on the Elysia macro which authenticates. */
   macro(operation: Operation): Macro
-  /** Header parameters of an operation with these errors. */
-  parametersOf?(errors: readonly ErrorName[]): OpenAPIV3.ParameterObject[]
+  /** Errors of operations that accept an idempotency key. */
+  idempotencyErrors?: readonly ErrorName[]
+  /** The header parameter of operations that accept an idempotency key. */
+  idempotencyHeader?: OpenAPIV3.ParameterObject
 }
 
 /** Returns the function that turns a declaration into the options of an Elysia route. */
 export const operationBuilder =
   <Tag extends string, ErrorName extends string, Macro>(
     errorSchemas: (names: readonly ErrorName[]) => Record<number, TSchema>,
-    { auth, errors: authErrors, security, macro, parametersOf }: OperationKind<ErrorName, Macro>,
+    kind: OperationKind<ErrorName, Macro>,
   ) =>
   <const Responses extends Record<number, TSchema>>(
-    declaration: OperationDeclaration<Tag>,
+    declaration: OperationDeclaration<Tag, ErrorName & RateLimitName>,
     responses: Responses,
     errors: readonly ErrorName[] = [],
   ) => {
-    const { id, tag, summary, more, takes } = declaration
-    const allErrors = [...authErrors, ...errors]
-    const parameters = parametersOf?.(allErrors) ?? []
+    const { id, tag, summary, more, takes, idempotent, limits = [] } = declaration
+    const { auth, security, idempotencyErrors = [], idempotencyHeader } = kind
+    const allErrors = [
+      ...kind.errors,
+      ...(idempotent ? idempotencyErrors : []),
+      ...limits,
+      ...errors,
+    ]
     const operation: Operation = { ...declaration, auth, errors: allErrors }
     return {
       // The macro reads the body itself, so that a missing key fails before a bad body.
@@ -79,11 +92,11 @@ export const operationBuilder =
         summary,
         ...(more && { description: more }),
         ...(takes && { requestBody: { required: true, content: takes } }),
-        ...(parameters.length > 0 && { parameters }),
+        ...(idempotent && idempotencyHeader && { parameters: [idempotencyHeader] }),
         security,
         operation,
       },
-      ...macro(operation),
+      ...kind.macro(operation),
     }
   }
 

@@ -28,11 +28,12 @@ export const accountRoutes = (ctx: AppContext) =>
         {
           id: 'create_account',
           tag: 'Account',
+          limits: ['keys_address_limit'],
           summary: 'Create an account and its API key',
           more: 'Requires no body and no API key. The response shows the new key once. The balance starts at 0.',
         },
         { 200: schemas.AccountSchema },
-        ['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'],
+        ['too_large', 'bad_request', 'invite_only', 'try_again'],
       ),
     )
     .post(

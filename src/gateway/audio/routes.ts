@@ -22,6 +22,8 @@ export const audioRoutes = (ctx: AppContext) =>
         {
           id: 'create_speech',
           tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
           summary: 'Synthesize speech from text',
           more: 'The response is the audio. X-Service-Cost has the cost in USD.',
           takes: { 'application/json': { schema: schemas.speechRequestSchema } },
@@ -37,6 +39,8 @@ export const audioRoutes = (ctx: AppContext) =>
         {
           id: 'create_transcription',
           tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
           input: 'handler',
           summary: 'Transcribe audio',
           more: 'At most 32 MB. Charged by length; cost is in USD.',

@@ -17,6 +17,8 @@ export const chatRoutes = (ctx: AppContext, createTranscriber: TranscriberFactor
       {
         id: 'create_chat_completion',
         tag: 'Chat',
+        idempotent: true,
+        limits: ['holds_limit', 'searches_limit'],
         summary: 'Create a chat completion, whole or as a stream.',
         more:
           "Compatible with OpenAI's chat completions. The maximum cost is held before the model runs, " +

@@ -90,7 +90,6 @@ export const chatErrors: GatewayErrorName[] = [
   'daily_cap',
   'search_off',
   'model_cannot_search',
-  'searches_limit',
   'no_image_input',
   'no_file_input',
   'bad_part',

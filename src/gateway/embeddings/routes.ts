@@ -17,6 +17,8 @@ export const embeddingRoutes = (ctx: AppContext) =>
       {
         id: 'create_embeddings',
         tag: 'Media',
+        idempotent: true,
+        limits: ['holds_limit'],
         summary: 'Create embeddings of texts.',
         more: 'Charged by input tokens. `usage.cost` and X-Service-Cost have the cost in USD.',
         takes: { 'application/json': { schema: schemas.embeddingsRequestSchema } },

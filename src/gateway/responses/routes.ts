@@ -20,6 +20,8 @@ export const responseRoutes = (ctx: AppContext, createTranscriber: TranscriberFa
       {
         id: 'create_response',
         tag: 'Chat',
+        idempotent: true,
+        limits: ['holds_limit', 'searches_limit'],
         summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
         more:
           'Charged like the same chat completion. Conversations are not stored: send all items, or ' +

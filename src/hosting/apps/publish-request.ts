@@ -1,13 +1,11 @@
 import { ApiError } from '../../errors.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
-import { idempotencyErrors, paymentErrors, publishErrors, writeErrors } from '../operation.ts'
+import { paymentErrors, publishErrors, writeErrors } from '../operation.ts'
 
 export const publishRequestErrors = [
   ...writeErrors,
-  ...idempotencyErrors,
   ...publishErrors,
   ...paymentErrors,
-  'builds_limit',
   'no_builder',
   'no_studio',
 ] as const

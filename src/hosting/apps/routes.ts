@@ -33,6 +33,8 @@ export const appRoutes = (ctx: AppContext) =>
           {
             id: 'publish_app',
             tag: 'Apps',
+            idempotent: true,
+            limits: ['publishes_limit', 'builds_limit'],
             mcp: 4,
             summary: 'Publish a page (html) at once, or have one built (prompt).',
             more:

@@ -19,7 +19,7 @@ import {
 } from '../agents/schemas.ts'
 import * as apps from '../apps/apps.ts'
 import { presentApp as presentApp } from '../apps/present.ts'
-import { idempotencyErrors, personOperation, publicOperation, writeErrors } from '../operation.ts'
+import { personOperation, publicOperation, writeErrors } from '../operation.ts'
 import { claimAgent, previewClaim } from './claims.ts'
 import * as owned from './owned-agents.ts'
 import { type Person, walletOf } from './people.ts'
@@ -157,9 +157,9 @@ export const peopleRoutes = (ctx: AppContext) =>
       {
         body: schemas.SendCreditsRequestSchema,
         ...personOperation(
-          { id: 'send_credits', tag, summary: 'Send an agent credits from your wallet.' },
+          { id: 'send_credits', tag, idempotent: true, summary: 'Send an agent credits from your wallet.' },
           { 200: schemas.SendCreditsResponseSchema },
-          [...writeErrors, ...idempotencyErrors, 'wallet_short', 'not_found'],
+          [...writeErrors, 'wallet_short', 'not_found'],
         ),
       },
     )

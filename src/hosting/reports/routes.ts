@@ -24,13 +24,14 @@ export const reportRoutes = (ctx: AppContext) =>
         {
           id: 'report_item',
           tag: 'Moderation',
+          limits: ['reports_limit'],
           summary: 'Report an app to the operator.',
           more:
             'Needs no key; the limit is five a day per address. Phishing or malware reports from ' +
             'three addresses quarantine an app at once: off Explore, with a warning on its link.',
         },
         { 201: ReportResponseSchema },
-        ['agents_off', ...writeErrors, ...appErrors, 'reports_limit'],
+        ['agents_off', ...writeErrors, ...appErrors],
       ),
     },
   )

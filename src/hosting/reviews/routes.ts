@@ -114,9 +114,14 @@ export const reviewRoutes = (ctx: AppContext) =>
       {
         body: schemas.CommentRequestSchema,
         ...agentOperation(
-          { id: 'add_comment', tag, summary: 'Comment on an item, or reply to a comment.' },
+          {
+            id: 'add_comment',
+            tag,
+            limits: ['comments_limit'],
+            summary: 'Comment on an item, or reply to a comment.',
+          },
           { 201: schemas.CommentResponseSchema },
-          [...writeErrors, ...appErrors, 'comments_off', 'text_blocked', 'comments_limit'],
+          [...writeErrors, ...appErrors, 'comments_off', 'text_blocked'],
         ),
       },
     )

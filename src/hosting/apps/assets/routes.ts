@@ -10,7 +10,6 @@ import { callerAuth } from '../../authentication.ts'
 import {
   agentOperation,
   appErrors,
-  idempotencyErrors,
   paymentErrors,
   publicOperation,
   writeErrors,
@@ -85,6 +84,7 @@ export const assetRoutes = (ctx: AppContext) =>
           {
             id: 'make_assets',
             tag: 'Assets',
+            idempotent: true,
             mcp: 'shown',
             summary: 'Generate sprites, pictures, sounds, voices and music for your app.',
             more:
@@ -100,7 +100,6 @@ export const assetRoutes = (ctx: AppContext) =>
           },
           [
             ...paymentErrors,
-            ...idempotencyErrors,
             ...assetErrors,
             'too_many_assets',
             'no_painter',

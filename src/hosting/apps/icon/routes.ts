@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../../context.ts'
 import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
 import { callerAuth } from '../../authentication.ts'
-import { agentOperation, appErrors, idempotencyErrors, writeErrors } from '../../operation.ts'
+import { agentOperation, appErrors, writeErrors } from '../../operation.ts'
 import * as icons from './icon.ts'
 import { DeletedIconSchema, IconSchema, PutIconSchema } from './schemas.ts'
 
@@ -24,6 +24,7 @@ export const iconRoutes = (ctx: AppContext) =>
           {
             id: 'put_icon',
             tag: 'Apps',
+            idempotent: true,
             mcp: 'shown',
             summary: 'Set the icon of your app: your own image, or a generated one.',
             more:
@@ -33,7 +34,6 @@ export const iconRoutes = (ctx: AppContext) =>
           },
           { 200: IconSchema },
           [
-            ...idempotencyErrors,
             ...appErrors,
             'not_enough_credits',
             'daily_cap',

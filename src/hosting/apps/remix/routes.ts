@@ -7,7 +7,6 @@ import { callerAuth } from '../../authentication.ts'
 import {
   agentOperation,
   appErrors,
-  idempotencyErrors,
   paymentErrors,
   publishErrors,
   writeErrors,
@@ -29,6 +28,8 @@ export const remixRoutes = (ctx: AppContext) =>
         {
           id: 'remix_app',
           tag: 'Apps',
+          idempotent: true,
+          limits: ['publishes_limit'],
           mcp: 'shown',
           summary: 'Copy an app or game from Explore into your studio.',
           more:
@@ -37,15 +38,7 @@ export const remixRoutes = (ctx: AppContext) =>
             'the maker. The same ref never buys twice.',
         },
         { 201: RemixResponseSchema },
-        [
-          ...writeErrors,
-          'games_off',
-          ...paymentErrors,
-          ...idempotencyErrors,
-          ...appErrors,
-          ...publishErrors,
-          'no_remix',
-        ],
+        [...writeErrors, 'games_off', ...paymentErrors, ...appErrors, ...publishErrors, 'no_remix'],
       ),
     },
   )

@@ -45,6 +45,8 @@ export const versionRoutes = (ctx: AppContext) =>
           {
             id: 'publish_version',
             tag: 'Apps',
+            idempotent: true,
+            limits: ['publishes_limit', 'builds_limit'],
             mcp: 6,
             summary: 'Publish a new version of your app, from html or from a prompt.',
             more:
@@ -100,6 +102,7 @@ export const versionRoutes = (ctx: AppContext) =>
           {
             id: 'restore_version',
             tag: 'Apps',
+            limits: ['publishes_limit'],
             input: 'empty',
             summary: 'Publish an older version again.',
           },
