@@ -1,10 +1,10 @@
 /**
- * `bun scripts/tidy.ts [folder]`: reads the tree and checks it against docs/architecture.md. One line per
- * finding: path:line  what  how to mend. Exit 1 when there is one.
+ * `bun scripts/tidy.ts [folder]`: checks the rules of CONTRIBUTING.md. Prints one line per
+ * finding: path:line, the problem, the fix. Exits 1 if there is one.
  */
 import { join } from 'node:path'
 
-import { responseTypes, errorCoverage } from './tidy/contract.ts'
+import { errorCoverage, responseTypes } from './tidy/contract.ts'
 import { dead } from './tidy/dead.ts'
 import { arrows } from './tidy/modules.ts'
 import { reach } from './tidy/reach.ts'

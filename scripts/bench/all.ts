@@ -1,7 +1,8 @@
 /**
- * `bun run bench [name ...]`: runs every file beside it that exports `bench(): Promise<BenchRow[]>`
- * (or the named ones), prints one table, and writes docs/bench.md when it ran them all. Each row
- * is a ratio or a bound measured in one run; exit 1 when one is not kept.
+ * `bun run bench [name ...]`: runs every file beside it that exports
+ * `bench(): Promise<BenchRow[]>`, or the named ones. Prints one table and, after a full run,
+ * writes docs/bench.md. Each row is a ratio or a bound measured in one run. Exits 1 when a row
+ * misses its limit.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'

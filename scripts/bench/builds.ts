@@ -28,7 +28,7 @@ async function people(ctx: TestServer): Promise<TestAgent[]> {
   return Promise.all(names.map((name) => ctx.agent(name)))
 }
 
-/** Each agent publishes 2 KB and begins a build, in turns; nothing is worked on. */
+/** Each agent publishes 2 KB and starts a build, in turns. No runner processes the builds. */
 async function beginning(): Promise<BenchRow> {
   const ctx = await open()
   const [builds, pages]: number[][] = [[], []]
@@ -43,7 +43,7 @@ async function beginning(): Promise<BenchRow> {
   return atMost(name, build / page, 4)
 }
 
-/** Of a build by the demo without assets: what is not its browser, its scan and its checks. */
+/** Measures a demo build without assets, minus its browser, scan and checks. */
 async function overhead(): Promise<BenchRow> {
   const ctx = await open({ BUILDER_BROWSER: 'auto' })
   const { previewBrowser, jobs } = ctx.ctx
@@ -60,7 +60,7 @@ async function overhead(): Promise<BenchRow> {
     const whole = await msOf(() => jobs.runDue())
     const page = await one.call('GET', `/apps/${begun.text('app.id')}/html`)
     const html = new TextDecoder().decode(page.bytes)
-    // Once as it came, once before it is published.
+    // Checked when the page arrives and again before it is published.
     checks += 2 * (await msOf(() => checkPage(ctx.ctx, html)))
     shares.push(Math.max(0, whole - checks) / whole)
   }
@@ -77,7 +77,7 @@ const wishes: [wish: Omit<GenerateRequest, 'seed'>, limit: number][] = [
   [{ kind: 'music', what: 'calm sea', seconds: 30 }, 8],
 ]
 
-/** Seconds of each kind of embedded asset. */
+/** Returns the time of one embedded asset of each kind, in seconds. */
 async function assets(): Promise<BenchRow[]> {
   const makers = new Generators()
   const rows: BenchRow[] = []
@@ -94,7 +94,7 @@ async function assets(): Promise<BenchRow[]> {
   return rows
 }
 
-/** What builds cost beside publishing, beside their checks, and to who visits meanwhile. */
+/** Measures builds against publishing, against their checks, and their effect on visitors. */
 export const bench = async (): Promise<BenchRow[]> => [
   await beginning(),
   await overhead(),

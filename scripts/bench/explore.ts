@@ -13,7 +13,7 @@ const cpuLimit = 4
 const remixLimit = 2
 const day = 86_400_000
 
-/** Puts items on Explore beside the one that is published, of all kinds, shelves and words. */
+/** Adds items of all kinds, shelves and words to Explore, beside the published one. */
 function seed(file: string, items: number): void {
   const database = new Database(file)
   const first = Date.now() - 300 * day
@@ -33,7 +33,7 @@ function seed(file: string, items: number): void {
   database.close()
 }
 
-/** What is asked; `id` is an item and `handle` its maker. */
+/** Measured paths. `id` is an item and `handle` its maker. */
 const asks = ({ id, handle, next }: Record<'id' | 'handle' | 'next', string>): string[] => [
   '',
   '?sort=top',
@@ -66,7 +66,7 @@ export async function filled(dir: string, items: number) {
   return { ...ctx, id, handle: String(handle), next: String(next) }
 }
 
-/** Lists and searches among 100,000 items, of 1,000; and a list beside a bare one. */
+/** Measures lists and searches among 100,000 items against 1,000, and a list against a bare one. */
 async function reads(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const [few, many] = [await filled(join(dir, 'few'), 1_000), await filled(join(dir, 'many'), 1e5)]
@@ -98,7 +98,7 @@ async function reads(): Promise<BenchRow[]> {
   return [...rows, atMost(name, costUs(ours) / costUs(theirs), cpuLimit)]
 }
 
-/** Remixes of an app with 64 MB of files beside those of one with none, in turns. */
+/** Measures remixes of an app with 64 MB of files against one without files, in turns. */
 async function remixes(): Promise<BenchRow> {
   const ctx = await startBerthServer()
   const bare = await publishOn(ctx, pageOf(2_000))

@@ -8,8 +8,8 @@ import { atMost, type BenchRow } from './row.ts'
 const p50 = (turns: Turn[]): number => median(turns.map((turn) => turn.p50))
 
 /**
- * A charged call: its CPU beside a bare pass-through's and Portkey's, what it adds, its syncs. The
- * least handler that charges runs in the same turns, and is told beside each limit.
+ * Measures a charged call: its CPU against a bare pass-through and Portkey, its added latency and
+ * its syncs. The minimal charging handler runs in the same turns and stands beside each limit.
  */
 export async function bench(): Promise<BenchRow[]> {
   const gateway = await serveGateway()
@@ -48,7 +48,7 @@ type Charging = readonly [ours: Target, least: Target]
 const leastAt = (value: number, unit: string): string =>
   `the least handler that charges is at ${value.toPrecision(3)} ${unit}`
 
-/** The CPU of a call, of a peer's. */
+/** Compares the CPU of a call with a peer's. */
 async function cost(peer: string, charging: Charging, target: Target, limit: number) {
   const plan = { connections: 32, turnMs: 600, rounds: 9 }
   const [ours = [], least = [], theirs = []] = await load({
@@ -60,7 +60,7 @@ async function cost(peer: string, charging: Charging, target: Target, limit: num
   return atMost(`charged call, of ${peer} (${costs}; ${bound})`, 1 / ratio(ours, theirs), limit)
 }
 
-/** One caller, so that it is latency and not a queue that is measured. */
+/** One caller measures latency instead of queueing. */
 async function added(
   { ctx, upstream }: ServedGateway,
   charging: Charging,
@@ -74,7 +74,7 @@ async function added(
   return atMost(`${name} (${leastAt(least - direct, 'ms')})`, ours - direct, limit, 'ms')
 }
 
-/** The same request, as Portkey is told where it goes. */
+/** Returns the same request with Portkey's routing header. */
 function throughPortkey(target: Target, { port }: BenchServer): Target {
   const upstream = `x-portkey-provider: openai\r\nx-portkey-custom-host: http://127.0.0.1:${port}/v1\r\n`
   return { ...target, request: target.request.replace('Host:', `${upstream}Host:`) }
@@ -87,6 +87,6 @@ async function syncsOf(target: Target, connections: number): Promise<number | un
     const [turns = []] = await load(plan)
     answers = turns.reduce((sum, turn) => sum + turn.answers, 0)
   })
-  // The round that warms up is traced as well.
+  // The trace includes the warm-up round.
   return syncs === undefined ? undefined : (syncs / answers) * (plan.rounds / (plan.rounds + 1))
 }

@@ -10,7 +10,7 @@ const limit = 2
 const everyMs = 700
 const rowsAtOnce = 50_000
 
-/** A history of `count` rows, one every 700 ms until now, of two models in turns. */
+/** Creates a history of `count` rows, one every 700 ms until now, of two alternating models. */
 function seed(database: Database, account: string, count: number): void {
   const start = Date.now() - count * everyMs
   const row = `'${account}', i, 'bench/model-' || (i % 2), (i + 1) / 2,
@@ -34,7 +34,7 @@ function seed(database: Database, account: string, count: number): void {
   for (const [model = '', rows = 0] of counted) add.run(account, model, rows, Date.now())
 }
 
-/** Pages of the history of one account with many rows, beside one with few, by the server's CPU. */
+/** Measures history pages of an account with many rows against one with few, in server CPU. */
 export async function bench(): Promise<BenchRow[]> {
   const { ctx, newAccount, stop } = await serveGateway()
   const [big, small] = [await newAccount(), await newAccount()]

@@ -1,6 +1,7 @@
 /**
- * Hold + settle (key, cap, two entries) under synchronous=FULL, against the same statements written
- * by hand for bun:sqlite, 64 charges in each commit; and how often a charge waits for the disk.
+ * Measures hold and settle (key, cap, two entries) with synchronous=FULL against the same
+ * statements written by hand for bun:sqlite with 64 charges in a commit. Counts the disk syncs of
+ * a charge.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +39,7 @@ async function openBooks(dataDir: string) {
 
 type Books = Awaited<ReturnType<typeof openBooks>>
 
-/** `inFlight` callers make `total` charges through the ledger. Answers charges per second. */
+/** Makes `total` charges through the ledger from `inFlight` callers. Returns charges per second. */
 async function ours(books: Books, inFlight: number, total: number): Promise<number> {
   const since = stopwatch()
   await Promise.all(
@@ -53,7 +54,9 @@ async function ours(books: Books, inFlight: number, total: number): Promise<numb
   return (total / (stopwatch() - since)) * 1_000
 }
 
-/** How often a child that makes `charges` charges waits for the disk; undefined without strace. */
+/**
+ * Counts the disk syncs of a child that makes `charges` charges. Returns undefined without strace.
+ */
 async function syncs(inFlight: number, charges: number): Promise<number | undefined> {
   if (!Bun.which('strace')) return undefined
   const child = [process.execPath, import.meta.path, String(inFlight), String(charges)]

@@ -7,7 +7,9 @@ import { atLeast, type BenchRow } from './row.ts'
 
 const limit = 0.5
 
-/** GET /apps/{id} with a key, beside a bare Bun.serve that runs one prepared SELECT by id. */
+/**
+ * Measures GET /apps/{id} with a key against a bare Bun.serve that runs one prepared SELECT by id.
+ */
 export async function bench(): Promise<BenchRow[]> {
   const ctx = await startBerthServer()
   const { id, key } = await publishOn(ctx, pageOf(2_000))

@@ -18,7 +18,7 @@ interface Seeded {
   handle: string
 }
 
-/** A house with one agent who published through the front door, filled in bulk and started anew. */
+/** Starts a server with one agent and its app, adds many rows in bulk and restarts it. */
 async function seeded(dir: string, size: typeof many): Promise<Seeded> {
   const first = await startBerthServer(dir)
   const { id, key } = await publishOn(first, pageOf(2_000))
@@ -41,7 +41,7 @@ function accountOf(dir: string): string {
   return row?.id ?? ''
 }
 
-/** Every read of the Agent API and of people, as a path and its headers. */
+/** Every read operation of the Agent API and of people, as a path and headers. */
 function reads({ id, key, handle }: Seeded): [string, Record<string, string>][] {
   const own = { authorization: `Bearer ${key}` }
   const people = { accept: 'text/html' }
@@ -59,7 +59,9 @@ function reads({ id, key, handle }: Seeded): [string, Record<string, string>][] 
   ]
 }
 
-/** The p50 of every read in a house of 100,000 apps, beside one where each list is just full. */
+/**
+ * Measures the p50 of every read with 100,000 apps against a server with one full page per list.
+ */
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const empty = await seeded(join(dir, 'few'), few)

@@ -3,7 +3,7 @@ import { pageOf } from './load/page.ts'
 import { publishOn, startBerthServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
 
-/** Not 0.5, because of the cost of the MCP library (docs/decisions/0026). */
+/** Above 0.5 because of the MCP library (docs/decisions/0026). */
 const limit = 0.1
 const revision = '2026-07-28'
 const envelope = {
@@ -12,7 +12,7 @@ const envelope = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-/** A call of get_app as it goes over the wire, in either era of the protocol. */
+/** Returns a raw call of get_app in either protocol revision. */
 function callFor(id: string, authorization: string, isModern: boolean): string {
   const params = { name: 'get_app', arguments: { id }, ...(isModern && { _meta: envelope }) }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
@@ -30,7 +30,7 @@ function callFor(id: string, authorization: string, isModern: boolean): string {
   return requestFor('/mcp', headers, body)
 }
 
-/** A tools/call of get_app in both eras, each beside the same GET /apps/{id}. */
+/** Measures a tools/call of get_app in both revisions against the same GET /apps/{id}. */
 export async function bench(): Promise<BenchRow[]> {
   const ctx = await startBerthServer()
   const { id, key } = await publishOn(ctx, pageOf(2_000))

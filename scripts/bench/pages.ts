@@ -12,12 +12,12 @@ const cpuLimit = 6
 const bytesLimit = 60_000
 const browser = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
 const drawnPages = 2_000
-/** More pages than a house keeps until its next commit. */
+/** More pages than the page cache holds until the next commit. */
 const fillingPages = 300
-/** By then a house has done the first round of its chores, which commits. */
+/** By then the server has run its first maintenance, which commits. */
 const maintenanceMs = 5_000
 
-/** What many ask for, which is kept. */
+/** Popular paths, which are cached. */
 const common = [
   '/',
   '/explore',
@@ -25,7 +25,7 @@ const common = [
   '/explore?shelf=tools&sort=trending',
 ]
 
-/** Pages that few ask for, by what they have in common. */
+/** Rarely requested pages by their kind. */
 function drawn(dir: string, handle: string): [name: string, paths: string[]][] {
   const database = new Database(join(dir, 'berth.sqlite'), { readonly: true })
   const rows = database
@@ -50,7 +50,7 @@ function drawn(dir: string, handle: string): [name: string, paths: string[]][] {
   ]
 }
 
-/** What a page weighs on the wire with all that it loads but its pictures. */
+/** Returns the transferred bytes of a page with its style and scripts. */
 async function weightOf(origin: string, path: string): Promise<number> {
   const bytesOf = async (assetPath: string): Promise<number> => {
     const answer = await fetch(origin + assetPath, { headers: browser, decompress: false })
@@ -62,14 +62,14 @@ async function weightOf(origin: string, path: string): Promise<number> {
   return all.reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** Pages among 100,000 items beside a bare handler that renders 30 rows, in turns. */
+/** Measures pages among 100,000 items against a bare handler that renders 30 rows, in turns. */
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const ctx = await filled(dir, 1e5)
   const origin = `http://localhost:${ctx.port}`
   const pages = drawn(dir, ctx.handle)
   const paths = [...common.map((path): [string, string[]] => [path, [path]]), ...pages]
-  // What is kept is full of pages like the first, so that each one that is asked for is drawn.
+  // The cache is full of pages like the first, so every measured page is rendered.
   await Bun.sleep(maintenanceMs)
   for (const path of pages[0]?.[1].slice(0, fillingPages) ?? []) {
     await (await fetch(`${origin}${path}&price=free`)).text()

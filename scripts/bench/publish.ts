@@ -20,14 +20,16 @@ import { atMost, type BenchRow } from './row.ts'
 const smallBytes = 20_000
 const syncs = 4
 
-/** CPU, in milliseconds, that a process uses while `work` runs. */
+/** Returns the CPU time of a process while `work` runs, in milliseconds. */
 async function cpuMs(pid: number, work: () => unknown): Promise<number> {
   const before = cpuNs(pid)
   await work()
   return (cpuNs(pid) - before) / 1e6
 }
 
-/** Publishes pages one by one, each beside its scan and compression alone; by the server's CPU. */
+/**
+ * Publishes pages one by one and compares each with its scan and compression alone, in server CPU.
+ */
 async function sideBySide(
   { pid }: BenchServer,
   publish: (html: string) => Promise<unknown>,
@@ -39,11 +41,11 @@ async function sideBySide(
     const alone = await cpuMs(process.pid, () => inspectNow(bytes))
     turns.push({ whole: await cpuMs(pid, () => publish(html)), alone })
   }
-  // The first turn warms both sides up.
+  // The first turn is the warm-up.
   return turns.slice(1)
 }
 
-/** Milliseconds of a write to a disk that is waited for, of as many bytes as a small page has. */
+/** Returns the time of a synced write as large as a small page, in milliseconds. */
 function syncMs(dataDir: string, at: number): number {
   const file = openSync(join(dataDir, 'bench'), 'w')
   writeSync(file, pageOf(smallBytes, `${at}`))
@@ -64,7 +66,7 @@ async function small(): Promise<BenchRow[]> {
     await publish(html)
     turns.push({ whole: performance.now() - began, sync: syncMs(ctx.dataDir, at) })
   }
-  // The first turns warm the house up.
+  // The first turns are the warm-up.
   const warm = turns.slice(20)
   const over = quick(warm.map(({ whole }) => whole)) - syncs * quick(warm.map(({ sync }) => sync))
   const counted = await countSyncs(ctx.pid, async () => {
@@ -118,7 +120,7 @@ async function big(): Promise<BenchRow[]> {
   ]
 }
 
-/** Publishing over HTTP, a small page and the largest. */
+/** Measures publishing over HTTP: a small page and the largest one. */
 export async function bench(): Promise<BenchRow[]> {
   return [...(await small()), ...(await big())]
 }

@@ -1,4 +1,4 @@
-/** One measured line of docs/bench.md. `value` and `limit` are in `unit`, ratios in "x". */
+/** A measured row of docs/bench.md. `value` and `limit` are in `unit`; ratios are in "x". */
 export interface BenchRow {
   name: string
   value: number
@@ -7,12 +7,12 @@ export interface BenchRow {
   ok: boolean
 }
 
-/** A row whose value may not be more than its limit. */
+/** Returns a row whose value must not exceed its limit. */
 export function atMost(name: string, value: number, limit: number, unit = 'x'): BenchRow {
   return { name, value, limit, unit, ok: value <= limit }
 }
 
-/** A row whose value may not be less. */
+/** Returns a row whose value must reach its limit. */
 export function atLeast(name: string, value: number, limit: number, unit = 'x'): BenchRow {
   return { name, value, limit, unit, ok: value >= limit }
 }

@@ -16,7 +16,7 @@ function step(t) { const dx = (keys.right ? 1 : 0) - (keys.left ? 1 : 0); player
   ctx.fillStyle = \`hsl(\${t % 360} 80% 50%)\`; ctx.fillText("score " + score, 10, 20) /* draws */ }
 `
 
-/** Pages of just under 4 MB: what people publish, and what is made to be slow. */
+/** Pages of just under 4 MB: typical ones, and ones built to be slow. */
 function pages(): [name: string, html: string][] {
   const script = ['<!doctype html><canvas></canvas><script>', '</script>'] as const
   return [
@@ -69,14 +69,14 @@ function pages(): [name: string, html: string][] {
   ]
 }
 
-/** Milliseconds that this thread ran. */
+/** Returns the CPU time of this thread in milliseconds. */
 function millisecondsOf(html: string): number {
   const started = cpuNs(process.pid, process.pid)
   scan(html)
   return (cpuNs(process.pid, process.pid) - started) / 1e6
 }
 
-/** The CPU that the scan of each page takes, the better of two runs. */
+/** Measures the CPU of each page's scan, the better of two runs. */
 export async function bench(): Promise<BenchRow[]> {
   return pages().map(([name, html]) => {
     const value = Math.min(millisecondsOf(html), millisecondsOf(html))

@@ -1,17 +1,17 @@
 /**
- * Fills a SQLite house that does not run with many apps and ledger entries, in bulk:
- * `bun scripts/bench/seed-many.ts DATA_DIR`. What is there stays; an agent that is there gets a
- * share of it all, the rest goes to new agents.
+ * Adds many apps and ledger entries to the SQLite database of a stopped server:
+ * `bun scripts/bench/seed-many.ts DATA_DIR`. Existing rows stay. An existing agent gets a share of
+ * the new rows, and new agents get the rest.
  */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
-/** `appShare` and `moveShare`: every so many apps and transfers are the heavy agent's. */
+/** Every `appShare`th app and every `moveShare`th transfer belongs to the heavy agent. */
 interface Size {
   agents: number
   apps: number
   appShare: number
-  /** Each is two ledger entries. */
+  /** Each transfer has two ledger entries. */
   transfers: number
   moveShare: number
 }
@@ -24,7 +24,7 @@ export const many: Size = {
   moveShare: 100,
 }
 
-/** Just enough that every list has a full page. */
+/** Just enough for a full page in every list. */
 export const few: Size = { agents: 1, apps: 400, appShare: 1, transfers: 200, moveShare: 1 }
 
 const credit = 1_000_000
@@ -34,10 +34,10 @@ const year = 365 * 86_400_000
 const upTo = (n: number): string =>
   `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${n})`
 
-/** A text of 12 letters and digits that only row `i` has. */
+/** A unique text of 12 letters and digits for row `i`. */
 const idOf = (kind: string, i: string): string => `printf('${kind}%011d', ${i})`
 
-/** The maker of row `i`: the heavy agent of every `share`th row, else one of the new agents. */
+/** The maker of row `i`: the heavy agent for every `share`th row, otherwise a new agent. */
 const makerOf = (i: string, share: number, { agents }: Size): string =>
   `case when ${i} % ${share} = 0 then $heavy else ${idOf('G', `${i} % ${agents}`)} end`
 
@@ -50,7 +50,9 @@ function seedAgents(database: Database, { agents }: Size, now: number): void {
     select 'ak_seed' || i, 'hash' || i, 'agent', ${idOf('G', 'i - 1')}, ${now} - ${year} from n`)
 }
 
-/** Apps of the past year with one version each, all of one stored page; one in ten is listed. */
+/**
+ * Adds apps of the past year with one version each, all with the same page. One in ten is listed.
+ */
 function seedApps(database: Database, size: Size, heavy: string, now: number): void {
   const made = `${now} - ${year} + i * ${Math.floor((year - 7_200_000) / size.apps)}`
   database
@@ -70,7 +72,9 @@ function seedApps(database: Database, size: Size, heavy: string, now: number): v
     where a.id not in (select app from versions)`)
 }
 
-/** Transfers of two lines each: gifts of 2 credits and builds of 1 in turns: all is paid. */
+/**
+ * Adds transfers of two entries each: gifts of 2 credits and builds of 1 in turns, so all is paid.
+ */
 function seedLedger(database: Database, size: Size, heavy: string, now: number): void {
   const step = Math.floor(year / size.transfers)
   database
@@ -108,7 +112,7 @@ function seedLedger(database: Database, size: Size, heavy: string, now: number):
       where e.account = accounts.id and e.amount < 0 order by number desc limit 1), 0)`)
 }
 
-/** Seeds the database file of a house with at least one agent that has published a page. */
+/** Seeds the database file of a server with at least one agent and published page. */
 export function seedMany(file: string, heavy: string, size: Size): void {
   const database = new Database(file)
   const now = Date.now()

@@ -11,7 +11,7 @@ const root = join(import.meta.dir, '../..')
 const rounds = 11
 const idleMs = 1_500
 
-/** Builds the house where it is out of date, and the peer with the same flags. */
+/** Builds the binary if it is out of date, and the peer with the same flags. */
 function build(hello: string): void {
   const flags =
     '--compile --minify --bytecode --format=esm --sourcemap ' +
@@ -29,7 +29,9 @@ interface Start {
   rssMb: number
 }
 
-/** Milliseconds from the start of a process to its first answer, and its memory when idle. */
+/**
+ * Returns the time from process start to the first response in milliseconds, and the idle memory.
+ */
 async function start(
   command: string[],
   env: Record<string, string>,
@@ -57,7 +59,7 @@ const row = (
   return atMost(`${name}, of a hello-world Elysia binary (${times})`, value, limit)
 }
 
-/** The binary's cold start and idle memory, beside those of the smallest one, in turns. */
+/** Measures cold start and idle memory against the smallest binary, in turns. */
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const hello = join(dir, 'hello')
@@ -69,7 +71,7 @@ export async function bench(): Promise<BenchRow[]> {
   for (let round = -1; round < rounds; round += 1) {
     const idle = round >= rounds - 3
     const [one, other] = [await start(ctx, env, idle), await start([hello], {}, idle)]
-    // The first round makes the data folder and warms the disk's cache.
+    // The first round creates the data folder and warms the disk cache.
     if (round >= 0) (ours.push(one), peer.push(other))
   }
   rmSync(dir, { recursive: true })

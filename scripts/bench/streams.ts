@@ -9,7 +9,7 @@ import { syncMs } from './gateway/syncs.ts'
 import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
 import { atLeast, atMost, type BenchRow } from './row.ts'
 
-/** Milliseconds that the first byte took longer than another's, in the same round. */
+/** Returns the additional time to the first byte in milliseconds, per round. */
 const addedFirst = (turns: Turn[], others: Turn[]): number =>
   median(turns.map(({ firstP50 }, round) => firstP50 - (others[round]?.firstP50 ?? Number.NaN)))
 
@@ -17,13 +17,13 @@ export async function bench(): Promise<BenchRow[]> {
   return [...(await speed()), await memory(), ...(await many())]
 }
 
-/** Streams of 200 chunks, one every 2 ms, beside a bare pass-through. */
+/** Measures streams of 200 chunks, one every 2 ms, against a bare pass-through. */
 async function speed(): Promise<BenchRow[]> {
   const gateway = await serveGateway()
   const { ctx, pass, upstream } = gateway
   const { key } = await gateway.newAccount()
   const targets = [ctx, pass, upstream].map((one) => chatAt(one, key, true))
-  // What is compiled while it runs is so after a thousand streams.
+  // A thousand streams complete the just-in-time compilation.
   const warm = targets.slice(0, 1)
   await load({ targets: warm, connections: 64, turnMs: 6_000, rounds: 1 })
   // A turn is one stream of each connection.
@@ -46,7 +46,7 @@ const slowMs = 200
 const slowStreams = 500
 const perKey = 50
 
-/** What each of many live streams that are slow takes. */
+/** Measures the memory of each slow stream while many are open. */
 async function memory(): Promise<BenchRow> {
   const gateway = await serveGateway(slowMs)
   const keys: string[] = []
@@ -65,7 +65,7 @@ async function memory(): Promise<BenchRow> {
   )
 }
 
-/** A few streams first, so that what every process needs once is not counted. */
+/** A first group of streams excludes what every process needs once. */
 async function kibEach(pid: number, keys: string[], target: Target): Promise<number> {
   const open = (count: number) =>
     Promise.all(Array.from({ length: count }, (_, at) => openStream(target, keys, at)))
@@ -79,7 +79,7 @@ async function kibEach(pid: number, keys: string[], target: Target): Promise<num
   return each
 }
 
-/** Answers once the first bytes are there. */
+/** Resolves with the first bytes. */
 async function openStream({ port, request }: Target, keys: string[], at: number) {
   const began = Promise.withResolvers<void>()
   const own = request.replace(/Bearer \S+/, `Bearer ${keys[at % keys.length]}`)
@@ -96,7 +96,7 @@ async function openStream({ port, request }: Target, keys: string[], at: number)
   return socket
 }
 
-/** 2,000 streams that are live at one moment. */
+/** Checks 2,000 streams that are open at the same time. */
 async function many(): Promise<BenchRow[]> {
   const count = 2_000
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))

@@ -17,15 +17,15 @@ import { atLeast, type BenchRow } from './row.ts'
 const limit = 0.8
 const plan = { connections: 32, turnMs: 100, rounds: 25 } satisfies Partial<Plan>
 
-/** The same request of all servers: with an ETag, for a 304. */
+/** Returns the same request for all servers. With an ETag, the response is a 304. */
 function asks(servers: BenchServer[], path: string, etag?: string): Target[] {
   const request = requestFor(path, etag === undefined ? {} : { 'if-none-match': etag })
   return servers.map((server) => targetAt(server, request, etag ? 304 : 200))
 }
 
 /**
- * A page of 50 KB and its 304, beside a static route of the same bytes and headers, which runs no
- * handler, and beside the least that a handler does which looks nothing up and writes its line.
+ * Measures a page of 50 KB and its 304 against a static route with the same bytes, and against a
+ * minimal handler that logs and looks nothing up.
  */
 export async function bench(): Promise<BenchRow[]> {
   const ctx = await startBerthServer()

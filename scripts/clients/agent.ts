@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 import { type ClientServer, startClientServer } from '../../src/testing/clients/server.ts'
 
-/** A coding agent of npm, and how it is told of a gateway. */
+/** A coding agent from npm and its configuration for a gateway. */
 export interface Agent {
   package: string
-  /** The name of its command. */
+  /** Name of its command. */
   command: string
-  /** Its words in front of what it is asked. */
+  /** Arguments before the prompt. */
   words(baseUrl: string): string[]
-  /** Files of the folder it works in. */
+  /** Files of its working folder. */
   files?(baseUrl: string): Record<string, string>
 }
 
@@ -19,8 +19,8 @@ const prompt = 'Ahoy from a coding agent'
 const runMs = 120_000
 
 /**
- * Installs an agent with npm in a folder of its own, has it ask a demo model of a Berth, and says
- * what it printed and what that cost. The exit code says whether the answer was in it.
+ * Installs an agent with npm in a temporary folder and sends a prompt to a demo model through
+ * Berth. Prints its output and cost. Exits 1 if the reply is missing.
  */
 export async function run(agent: Agent): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'berth-agent-'))
@@ -29,7 +29,7 @@ export async function run(agent: Agent): Promise<void> {
     const reply = await ask(agent, berth, home)
     const cost = await berth.spent()
     console.log(`${reply}\n${agent.package}: ${cost} billionths of a USD were charged.`)
-    // The demo repeats what it is told: once as the question is shown, and once as the answer.
+    // The demo model repeats the prompt, so it appears twice: as the question and as the reply.
     if (reply.split(prompt).length < 2 || cost === 0n) process.exitCode = 1
   } finally {
     await berth.stop()
@@ -48,7 +48,7 @@ async function ask(agent: Agent, { baseUrls, key }: ClientServer, home: string):
   return spawn([command, ...agent.words(baseUrl), prompt], work, { HOME: home, GATEWAY_KEY: key })
 }
 
-/** Runs a command to its end and answers what it printed. Throws where it fails. */
+/** Runs a command to its end and returns its output. Throws if it fails. */
 async function spawn(
   command: string[],
   cwd: string,

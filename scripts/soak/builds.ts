@@ -1,7 +1,7 @@
 /**
- * `bun scripts/soak/builds.ts [rounds] [seed]`: builds and makes assets, kills the server with
- * SIGKILL at each step in turn and starts it again, 200 times unless told; each job ends done and
- * charged once, or failed and refunded. Needs dist/berth.
+ * `bun scripts/soak/builds.ts [rounds] [seed]`: runs builds and assets, kills the server with
+ * SIGKILL at each step in turn and starts it again. Default: 200 rounds. Each job must end done
+ * and charged once, or failed and refunded. Needs dist/berth.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const seed = Number(Bun.argv[3] ?? randomBelow(2 ** 32))
 const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 console.log(`builds: ${rounds} rounds, seed ${seed}`)
 try {
-  // Some at a time, so that what was proved is told when a later one fails.
+  // In small groups, so that earlier results are printed when a later one fails.
   for (let done = 0; done < rounds; done += atOnce) {
     const killed = await killDuringBuilds(
       join(dir, 'data'),

@@ -1,6 +1,6 @@
 /**
  * `bun scripts/soak/kill.ts [rounds] [seed]`: publishes, kills the server with SIGKILL and starts
- * it again, 100 times unless told; all that was acknowledged must still be there. Needs dist/berth.
+ * it again. Default: 100 rounds. All acknowledged content must survive. Needs dist/berth.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

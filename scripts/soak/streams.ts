@@ -1,6 +1,6 @@
 /**
- * `bun scripts/soak/streams.ts [count]`: so many streams (2,000 unless told) live at one moment
- * through one house, each with a socket of its own to the upstream. Needs dist/berth.
+ * `bun scripts/soak/streams.ts [count]`: opens streams through one server at the same time, each
+ * with its own socket to the upstream. Default: 2,000. Needs dist/berth.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

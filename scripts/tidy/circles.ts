@@ -1,6 +1,6 @@
 import { type Finding, finding, type Source } from './source.ts'
 
-/** Circles of files, and of rooms as `roomOf` cuts them, that import each other. */
+/** Finds import cycles of files, and of modules as `moduleOf` groups them. */
 export function circles(tree: Source[], moduleOf: (path: string) => string): Finding[] {
   const product = tree.filter((source) => source.path.startsWith('src/') && !source.test)
   const circle = findCircle(files(product)) ?? findCircle(modules(product, moduleOf))
@@ -22,7 +22,10 @@ const files = (product: Source[]): Graph =>
 
 const settings = /^src\/config\//
 
-/** Types of the config and references between tables are arrows that every room may have. */
+/**
+ * Builds the graph of modules. Type imports of the config and references between tables are
+ * allowed everywhere.
+ */
 function modules(product: Source[], moduleOf: (path: string) => string): Graph {
   const graph: Graph = new Map()
   for (const { path, imports } of product) {

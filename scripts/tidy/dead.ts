@@ -1,4 +1,4 @@
-/** Exports that nobody needs. */
+/** Unused exports. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source, walk } from './source.ts'
@@ -9,18 +9,21 @@ interface Export {
   isType: boolean
 }
 
-/** Read by other programs: drizzle-kit reads tables; the binary starts main and the workers. */
+/**
+ * Files with readers outside the tree: drizzle-kit reads tables; the binary starts main and the
+ * workers.
+ */
 const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts)$/
 
 /**
- * An export of src must be named by another file of the product or a script. One that its own
- * file uses may be exported for its test; a type may be exported for the signature it stands in.
+ * Finds exports of src that no other file of the product or the scripts imports. An export that
+ * its own file uses may exist for its test, and a type for the signature that contains it.
  */
 export function dead(tree: Source[]): Finding[] {
   const importedNames = new Map<string, Set<string>>()
   for (const source of tree) {
     for (const { to, names } of source.imports) {
-      // The house that the tests live in counts as a user; a test alone does not.
+      // The fixtures of the tests count as importers. A test alone does not.
       const key = source.path.endsWith('.test.ts') ? `test of ${to}` : to
       importedNames.set(key, new Set([...(importedNames.get(key) ?? []), ...names]))
     }
@@ -55,7 +58,7 @@ function exportsOf(source: Source): Export[] {
   })
 }
 
-/** `const a` is one name, `const { a, b }` two. */
+/** Returns the names of a declaration: one for `const a`, two for `const { a, b }`. */
 const namesIn = (node: ts.VariableDeclaration | ts.BindingElement): Export[] =>
   ts.isIdentifier(node.name)
     ? [{ name: node.name.text, node, isType: false }]

@@ -42,7 +42,7 @@ const inner: Record<string, string[][]> = {
     ['description', 'fields', 'catalogue', 'accounts', 'usage'],
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
-    ['embeddings', 'images', 'videos', 'audio', 'responses'],
+    ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api'],
     ['api'],
   ],
 }

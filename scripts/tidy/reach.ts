@@ -1,15 +1,15 @@
-/** Who may touch the world: environment, clock, randomness, printing, network, files, database. */
+/** Access to the outside: environment, clock, randomness, output, network, files, database. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source, walk } from './source.ts'
 
 interface Right {
-  /** What a file does, as the text of a global name or member: "Bun.env", "fetch", "new Date". */
+  /** The access as the text of a global name or member: "Bun.env", "fetch", "new Date". */
   uses: RegExp
-  /** Packages that do the same, and the names in them that do not. */
+  /** Packages with the same access, and their harmless exports. */
   imports?: RegExp
   harmless?: string[]
-  /** The files that may. */
+  /** Files that are allowed this access. */
   may: RegExp
   what: string
   mend: string
@@ -38,7 +38,7 @@ const rights: Right[] = [
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
-    // main prints the results of commands, serve the banner.
+    // main prints the results of commands, and serve prints the banner.
     may: /^src\/(core\/log|main|cli\/serve)\.ts$/,
     what: 'prints',
     mend: 'use the Log, or print of core/log.ts',
@@ -55,8 +55,8 @@ const rights: Right[] = [
   {
     uses: /^Bun\.(file|write|Glob)$/,
     imports: /^(node:)?fs(\/promises)?$/,
-    // Beside the store: the database's own file, berth.toml, what the binary carries, the control
-    // socket, and copies of the whole folder.
+    // Besides storage: the database file, berth.toml, embedded files, the control
+    // socket, and copies of the data folder.
     may: /^src\/((storage|db|config)\/.*|(core\/public-files|cli\/.*|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     mend: 'use the Store, or core/public-files.ts for what the binary carries',
@@ -64,7 +64,7 @@ const rights: Right[] = [
   {
     uses: /^Bun\.(SQL|sql)$/,
     imports: /^(bun:sqlite|node:sqlite|drizzle-orm\/(bun-sql.*|bun-sqlite.*|postgres-js.*))$/,
-    // folder-lock.ts stores no rows: its file is a lock that the system drops with the process.
+    // folder-lock.ts stores no rows. Its file is a lock that the system releases with the process.
     may: /^src\/(db\/|storage\/folder-lock\.ts$)/,
     what: 'opens a database',
     mend: 'take the Engine',
@@ -98,7 +98,7 @@ function imports(source: Source): Finding[] {
   })
 }
 
-/** The global a node names, as `rights` spells it; undefined for our own names. */
+/** Returns the global that a node names, as `rights` spells it, or undefined for a local name. */
 function globalName(node: ts.Node, own: Set<string>): string | undefined {
   if (ts.isPropertyAccessExpression(node)) {
     const base = node.expression.getText()
@@ -114,7 +114,7 @@ function globalName(node: ts.Node, own: Set<string>): string | undefined {
     : undefined
 }
 
-/** Not a name that a member, a property or a declaration carries. */
+/** Returns whether an identifier is a use, not the name of a member, property or declaration. */
 function isUse({ parent, ...node }: ts.Identifier): boolean {
   if (ts.isPropertyAccessExpression(parent)) return parent.expression.pos === node.pos
   if (ts.isPropertyAssignment(parent)) return parent.initializer.pos === node.pos
@@ -127,7 +127,7 @@ function isUse({ parent, ...node }: ts.Identifier): boolean {
   )
 }
 
-/** Every name that the file itself imports or declares. */
+/** Returns every name that the file imports or declares. */
 function declared(source: Source): Set<string> {
   const names = new Set<string>()
   walk(source.ast, (node) => {

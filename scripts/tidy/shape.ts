@@ -1,4 +1,4 @@
-/** Sizes, names and the parts of the language that the house leaves out. */
+/** Sizes, names and excluded language features. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source, walk } from './source.ts'
@@ -60,7 +60,7 @@ function lines(source: Source): Finding[] {
 
 const longText = 60
 
-/** Lines of a template or of a long text: breaking one would change what it says, or hide it. */
+/** Returns the lines of templates and long texts. A line break would change or hide the text. */
 function textLines(source: Source): Set<number> {
   const inside = new Set<number>()
   const lineAt = (position: number) => source.ast.getLineAndCharacterOfPosition(position).line
@@ -108,12 +108,12 @@ const isDefault = (node: ts.Node): boolean =>
   ts.isExportAssignment(node) ||
   (node.kind === ts.SyntaxKind.DefaultKeyword && node.parent.kind !== ts.SyntaxKind.DefaultClause)
 
-/** Fields, or items, that are put together only to be taken apart where they stand. */
+/** Finds objects and arrays that are spread where they are written. */
 const isGroup = (node: ts.Node): boolean =>
   (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
   (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression))
 
-/** Types of this file that are another type with a mark only the compiler sees. */
+/** Returns the branded types of this file. */
 function brandsOf(source: Source): Set<string> {
   const brands = source.ast.statements
     .filter(ts.isTypeAliasDeclaration)
@@ -123,7 +123,7 @@ function brandsOf(source: Source): Set<string> {
   return new Set(brands.map(({ name }) => name.text))
 }
 
-/** A chain of routes is a table: there each handler has its own, smaller bound. */
+/** A chain of routes is a table. Each of its handlers has a smaller limit. */
 function length(node: ts.Node, source: Source): Problem | undefined {
   if (!ts.isFunctionLike(node) || isDescribe(node)) return undefined
   const isEdge = source.path.endsWith('/routes.ts')

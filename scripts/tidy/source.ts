@@ -1,26 +1,26 @@
-/** The tree as tidy sees it: every TypeScript file of ours, parsed once, and who imports whom. */
+/** The parsed TypeScript files of the repository with their imports. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 import ts from 'typescript'
 
 export interface Import {
-  /** A path from the root ("src/core/money.ts") or, for a package, its bare name. */
+  /** A path from the root ("src/core/money.ts") or the bare name of a package. */
   to: string
   node: ts.Node
-  /** Nothing of it is left at run time. */
+  /** True for an import that does not exist at run time. */
   typeOnly: boolean
-  /** The names taken from it; '*' when all of them may be. */
+  /** The imported names, or '*' for all. */
   names: string[]
 }
 
 export interface Source {
-  /** From the root of the repo, with forward slashes. */
+  /** Path from the root with forward slashes. */
   path: string
   text: string
   ast: ts.SourceFile
   imports: Import[]
-  /** A test or what tests share: it may import everything and is imported by tests only. */
+  /** A test or a fixture. It may import everything, and only tests import it. */
   test: boolean
 }
 
@@ -31,11 +31,11 @@ export interface Finding {
   mend: string
 }
 
-/** What browsers try on the viewer stands beside it, and is run by its tests alone. */
+/** Returns whether a file is a test or a fixture. */
 export const isTest = (path: string): boolean =>
   path.endsWith('.test.ts') || /^src\/(testing|viewer\/(redteam|needs))\//.test(path)
 
-/** Calls `visit` for the node and everything below it. */
+/** Calls `onNode` for the node and all its descendants. */
 export function walk(node: ts.Node, onNode: (node: ts.Node) => void): void {
   onNode(node)
   ts.forEachChild(node, (child) => walk(child, onNode))
@@ -47,7 +47,7 @@ export function finding(source: Source, node: ts.Node, what: string, mend: strin
   return { path: source.path, line: line + 1, what, mend }
 }
 
-/** Reads src, scripts and public below `root`, in the order of their paths. */
+/** Reads src, scripts and public below `root`, ordered by path. */
 export function readTree(root: string): Source[] {
   const glob = new Bun.Glob('{src,scripts,public}/**/*.ts')
   return [...glob.scanSync({ cwd: root })]
@@ -93,7 +93,7 @@ function importAt(node: ts.Node, ast: ts.SourceFile): ImportParts {
   return [dynamic ? node.arguments[0] : undefined, false, ['*']]
 }
 
-/** The members of a namespace that a file names; '*' when it also hands the whole on. */
+/** Returns the used members of a namespace, or '*' if the file passes on the namespace. */
 function used(namespace: string, ast: ts.SourceFile): string[] {
   const names: string[] = []
   walk(ast, (node) => {

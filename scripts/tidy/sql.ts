@@ -2,7 +2,7 @@ import ts from 'typescript'
 
 import { type Finding, finding, type Source, walk } from './source.ts'
 
-/** Routes and faces hold no SQL, and nobody but db/ uses drizzle's own transaction. */
+/** Finds SQL in routes and front ends, and drizzle's own transaction outside db/. */
 export const sql = (tree: Source[]): Finding[] =>
   tree.filter(({ path, test }) => path.startsWith('src/') && !test).flatMap(sqlIn)
 

@@ -22,7 +22,7 @@ const html = '<!doctype html><title>Boats</title><p>hello</p>'
 const json = { 'content-type': 'application/json' }
 const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-/** Every operation that takes JSON, with a body that would do. */
+/** Every operation with a JSON body, and a valid body. */
 const takers = (): [method: string, path: string, fine: Record<string, unknown>][] => [
   ['POST', '/keys', { handle: 'someone-new' }],
   ['PATCH', '/me', { about: 'hello' }],

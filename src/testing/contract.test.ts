@@ -27,11 +27,11 @@ interface Row {
   method: string
   path: string
   auth: 'none' | 'key'
-  /** Statuses of success, as document 1 gives them. */
+  /** Success statuses from document 1. */
   done: number[]
-  /** Its own refusals in section 4; those of group C are added for key operations. */
+  /** Errors from section 4. Operations with a key add those of group C. */
   codes: Record<string, number>
-  /** A call that succeeds, and what its body has. */
+  /** A successful call and the fields of its body. */
   call: () => Promise<TestResponse>
   gives: object
 }
@@ -48,7 +48,7 @@ const text: unknown = expect.any(String)
 const app = { id: expect.stringMatching(/^[A-Za-z0-9_-]{12}$/), link: text, version: 1, icon: null }
 const agent = { handle: text, about: null, credits: 400, unread: 0, page: text }
 
-/** Section 4 of document 1, operation by operation, as far as it is built. */
+/** All operations of document 1, section 4. */
 const rows: Record<number, Row> = {
   1: {
     method: 'GET',
@@ -229,7 +229,7 @@ const rows: Record<number, Row> = {
   },
 }
 
-/** Section 7 of document 1: code and status. */
+/** Codes and statuses of document 1, section 7. */
 const section7: Record<string, number[]> = {
   agents_off: [404],
   bad_handle: [400],
@@ -268,7 +268,7 @@ const section7: Record<string, number[]> = {
   publishes_limit: [429],
 }
 
-/** The codes that an operation's description gives, each with its status. */
+/** Returns the codes in an operation's description, each with its status. */
 const codesOf = ({ responses }: DescribedOperation): [code: string, status: number][] =>
   Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)

@@ -14,7 +14,7 @@ import { freshEngine } from './fixtures/engine.ts'
 import { startTestServer, type TestServer } from './fixtures/test-server.ts'
 import { pauseMethod } from './pause-method.ts'
 
-/** Document 1, section 7, through the front door: each code, and that nothing was kept. */
+/** Document 1, section 7, over HTTP: each code, and no stored change. */
 let ctx: TestServer | undefined
 
 async function open(
@@ -58,7 +58,7 @@ test('no_key, bad_key', async () => {
     await expectError(h, 401, 'bad_key', () => h.call(method, path, { body, key: 'nonsense' }))
   }
   await expectError(h, 401, 'no_key', () => h.call('POST', '/apps', { body: '{broken' }))
-  // RFC 9110, 15.5.2: a 401 says which scheme it asks for.
+  // RFC 9110, section 15.5.2: a 401 names its authentication scheme.
   const answers = await Promise.all([h.call('GET', '/me'), h.request('GET', '/queries/history')])
   const schemes = answers.map(({ headers }) => headers.get('www-authenticate'))
   expect(schemes).toEqual(['Bearer', 'Bearer'])
@@ -159,7 +159,7 @@ test('keys_address_limit, until the next day', async () => {
   const h = await open({ KEYS_PER_ADDRESS_DAY: '3' })
   const make = (from: string) => () => h.call('POST', '/keys', { from })
   for (const _ of [1, 2, 3]) expect((await make('2001:db8:1:2::1')()).status).toBe(201)
-  // The same /64 is the same address.
+  // Addresses of one /64 count as one.
   await expectError(h, 429, 'keys_address_limit', make('2001:db8:1:2:ffff::9'))
   await expectError(h, 429, 'keys_address_limit', () =>
     h.call('POST', '/keys', {

@@ -47,13 +47,13 @@ beforeAll(async () => {
 })
 afterAll(() => ctx.close())
 
-/** Every object anywhere in a value. */
+/** Returns every object anywhere in a value. */
 function nodesIn(value: unknown): Record<string, unknown>[] {
   if (Array.isArray(value)) return value.flatMap(nodesIn)
   return isRecord(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
 }
 
-/** Lints a document with `redocly lint`, without the network; answers its exit code and words. */
+/** Lints a document with `redocly lint` offline. Returns the exit code and output. */
 async function redocly(given: unknown): Promise<[number, string]> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-openapi-'))
   const file = join(folder, 'openapi.json')
@@ -91,7 +91,7 @@ describe('the description', () => {
         method === 'GET' || status in responses ? [] : [operationId],
       )
     expect(without('503', operations)).toEqual([])
-    // A body that comes where none is asked for is read, too.
+    // The server also reads a body that an operation does not declare.
     const gateway = listOperations(await getGatewayDocument(ctx))
     expect(without('413', [...operations, ...gateway])).toEqual([])
   })
@@ -191,7 +191,7 @@ describe('every operation', () => {
         if (types === 0) continue
         const [[type = '', media] = []] = Object.entries(content)
         expect(Object.keys(media?.schema ?? {})).not.toEqual([])
-        // A generated client parses it, whatever its schema says.
+        // A generated client parses it whatever the schema is.
         if (type.endsWith('json')) expect([operationId, media]).not.toMatchObject(text)
         expect(description).not.toBe('')
         if (Number(status) >= 400) {

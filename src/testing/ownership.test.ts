@@ -16,7 +16,7 @@ import { type Draw, generateRequest, golden, type KnownIds } from './openapi/req
 
 setDefaultTimeout(60_000)
 
-/** Every statement that SQLite was given; on PostgreSQL only the answers are compared. */
+/** Every statement sent to SQLite. On PostgreSQL only the responses are compared. */
 const given: string[] = []
 const { prepare } = Connection.prototype
 Connection.prototype.prepare = function (text) {
@@ -33,7 +33,7 @@ afterAll(() => void (Connection.prototype.prepare = prepare))
 const h = await startTestServer()
 afterAll(() => h.close())
 
-/** Ann's things; ben is the one who knows their ids. */
+/** Ann's data. Ben knows its ids. */
 const [ann, ben, cy] = [await h.agent('ann'), await h.agent('ben'), await h.agent('cy')]
 const id = await ann.publish()
 await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
@@ -60,7 +60,7 @@ const kay = await h.agent('kay')
 const code = (await kay.call('POST', '/me/claim')).text('claim.code')
 await olga.call('POST', '/claim', { code })
 
-/** Gus' things at the gateway. */
+/** Gus's data at the gateway. */
 const gus = await createGatewayUser(h, '5', '198.51.100.1')
 const bob = await createGatewayUser(h, '5', '198.51.100.2')
 const form = new FormData()
@@ -80,7 +80,7 @@ const gateways: Record<string, string> = {
   revoke_key: key.text('id'),
 }
 
-/** An id of the same form that nobody has. */
+/** Returns an unused id of the same form. */
 const nobodys = (one: string): string => one.replace(/[A-Za-z0-9]{8}$/, 'Zz0Zz0Zz')
 
 const theirs = {
@@ -106,14 +106,14 @@ const nobodysOf = (things: Record<string, string>) =>
     ),
   )
 
-/** What is told apart by who asks, and not by what it names. */
+/** Operations whose result depends on the caller and not on a named value. */
 const open_ = ['get_claim', 'get_maker', 'look_at_asset', 'get_model', 'get_image']
 const named = (operation: DescribedOperation): boolean =>
   /\{(id|prefix|handle|delivery)\}/.test(operation.path) && !open_.includes(operation.operationId)
 
-/** The answer to a stranger, without the ids in it, and what was asked of SQLite for it. */
+/** Returns the response to a stranger without its ids, and the SQL that produced it. */
 async function respond(call: () => Promise<TestResponse>, things: string[]) {
-  // What was found is remembered until the next commit: both begin with nothing remembered.
+  // Results are cached until the next commit, so both requests start with an empty cache.
   await h.ctx.db.tx(async () => undefined)
   given.length = 0
   const { status, body, headers } = await call()
@@ -121,12 +121,12 @@ async function respond(call: () => Promise<TestResponse>, things: string[]) {
   return { status, masked, type: headers.get('content-type'), statements: [...given] }
 }
 
-/** Both answers are the same, and are got by the same work. */
+/** Expects the same response from the same SQL for both. */
 async function expectSameResponse(
   call: (place: 'other' | 'unknown') => Promise<TestResponse>,
   things: string[],
 ) {
-  // The first compiles its queries.
+  // The first request compiles its queries.
   await respond(() => call('unknown'), things)
   const nobody = await respond(() => call('unknown'), things)
   const other = await respond(() => call('other'), things)
@@ -143,7 +143,7 @@ async function isStranger(operation: DescribedOperation, known: KnownIds, root =
   expect(await expectSameResponse(call, things)).toBe(404)
 }
 
-/** What is the stranger's own. */
+/** The stranger's own values. */
 const own = await newDelivery(h, ben)
 const lee = await h.agent('lee')
 await pat.call('POST', '/claim', { code: (await lee.call('POST', '/me/claim')).text('claim.code') })

@@ -24,7 +24,7 @@ import { ResponseChecker } from './openapi/response-checker.ts'
 
 setDefaultTimeout(60_000)
 
-/** Put the number of a failed run here to see it again. */
+/** Set the seed of a failed run to repeat it. */
 const seed = randomBelow(2 ** 31)
 const runs = 50
 
@@ -71,11 +71,13 @@ let claims: Record<string, string> | undefined
 let people = 0
 let known: KnownIds | undefined
 
-/** An agent with an app, two versions, a file and two keys; another one once it is worn out. */
+/**
+ * Creates an agent with an app, two versions, a file and two keys. Replaces it when it is used up.
+ */
 async function world(): Promise<KnownIds> {
   if (known) return known
   people += 1
-  // The third report of one item would hold it.
+  // A third report would quarantine the item.
   await dismiss(ctx.ctx, theirs, 'for the next one')
   const ann: TestAgent = await ctx.agent(`ann-${people}`)
   const id = await ann.publish({ store: true })
@@ -115,7 +117,7 @@ async function world(): Promise<KnownIds> {
   return known
 }
 
-/** An agent that a person claimed, its key, and the claim code of one that nobody claimed. */
+/** Creates an agent that a person claimed, its key, and the claim code of an unclaimed agent. */
 async function claimed(): Promise<Record<string, string>> {
   const [agent, free] = [await ctx.agent(`kay-${people}`), await ctx.agent(`lee-${people}`)]
   const codeOf = async (one: TestAgent) => (await one.call('POST', '/me/claim')).text('claim.code')
@@ -124,11 +126,11 @@ async function claimed(): Promise<Record<string, string>> {
   return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
 }
 
-/** Codes are counted by address. */
+/** Claim codes are limited by address. */
 let requestCount = 0
 const from = (): string => `10.0.${(requestCount += 1) >> 8}.${requestCount & 255}`
 
-/** What another made and this one has reviewed; and what others said of this one's app. */
+/** Items by another agent that this one reviewed, and reviews of this agent's app. */
 async function reviewed(ann: TestAgent, id: string): Promise<Record<string, string>> {
   await ann.call('GET', `/explore/${theirs}/source`)
   await ann.call('PUT', `/explore/${theirs}/review`, { stars: 4 })
@@ -138,7 +140,7 @@ async function reviewed(ann: TestAgent, id: string): Promise<Record<string, stri
   return { used: theirs, review: review.text('review.id'), comment: comment.text('comment.id') }
 }
 
-/** A job that nobody works on. */
+/** A job that no runner processes. */
 async function newJob({ key }: TestAgent, item: string): Promise<string> {
   const { db, keys, clock } = ctx.ctx
   const owner = `agent:${(await keys.find(key))?.owner}`
@@ -161,7 +163,7 @@ const wearing = [
   'report_item',
 ]
 
-/** What wears out the agents that a person claimed, or did not yet. */
+/** Operations that use up claimed and unclaimed agents. */
 const claiming = ['claim_agent', 'release_agent', 'revoke_agent_key', 'add_agent_key']
 
 type Send = (made: GeneratedRequest) => Promise<TestResponse>
@@ -169,7 +171,9 @@ type Send = (made: GeneratedRequest) => Promise<TestResponse>
 const send: Send = ({ method, path, key, headers, body }) =>
   ctx.call(method, path, { key, headers, body, from: from() })
 
-/** Tries an operation with made-up requests; fails with the seed and the smallest request found. */
+/**
+ * Runs an operation with generated requests. Fails with the seed and the smallest failing request.
+ */
 async function tryOut(operation: DescribedOperation, through: Send = send): Promise<Set<number>> {
   const seen = new Set<number>()
   const property = fc.asyncProperty(draws, async (draw) => {
@@ -190,7 +194,7 @@ async function tryOut(operation: DescribedOperation, through: Send = send): Prom
   return seen
 }
 
-/** A stream that only its reader ends is no answer to look at: notes.test.ts reads it. */
+/** A stream never ends by itself, so watch.test.ts reads it. */
 const named = operations
   .filter(({ operationId }) => operationId !== 'watch_notes')
   .map((operation): [string, DescribedOperation] => [operation.operationId, operation])
@@ -206,7 +210,7 @@ describe(`every answer is as described (seed ${seed})`, () => {
     expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([]))
 })
 
-/** What the harness says of an operation whose answers are spoilt on their way. */
+/** Returns the harness's failure for an operation whose responses are corrupted in transit. */
 async function failureOf(
   id: string,
   spoil: (answer: TestResponse) => TestResponse,

@@ -57,7 +57,7 @@ const walks = {
   cap: block('accounts/keys'),
   toml: block('[[upstream]]'),
 }
-/** Blocks that no test runs: scripts of the checkout, external programs, proxies, settings. */
+/** Code blocks that no test runs: scripts of the checkout, external programs, proxies, settings. */
 const others =
   /scripts\/start|docker build|berth config|berth serve|mcporter|service\.assets|TRUSTED_PROXIES|reverse_proxy|proxy_pass|ExecStart|OIDC_ISSUER|scrape_configs/
 
@@ -73,7 +73,7 @@ let server: ReturnType<typeof Bun.serve>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-readme-'))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  // Each answer of curl ends with its status, on a line of its own.
+  // Each response of curl ends with its status on a line of its own.
   writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
   h = await startTestServer()
   server = Bun.serve({
@@ -93,7 +93,7 @@ afterAll(async () => {
 const here = (text: string) =>
   text.replaceAll('http://localhost:3000', `http://127.0.0.1:${server.port}`)
 
-/** Pastes lines into bash, and answers what was printed and the statuses of its answers. */
+/** Pastes lines into bash. Returns the output and the statuses of the responses. */
 async function paste(lines: string, env: Record<string, string> = {}) {
   const shell = Bun.spawn(['bash', '-c', here(lines)], {
     cwd: folder,
@@ -109,7 +109,7 @@ async function paste(lines: string, env: Record<string, string> = {}) {
 test('from no key to a live link, from a prompt to a game, and all that is told after it', async () => {
   const ship = await h.ctx.generators.generate({ kind: 'sprite', what: 'a ship', seed: '1' })
   await Bun.write(join(folder, 'ship.png'), ship.bytes)
-  // Nobody types so fast that the second build still runs.
+  // A person does not type fast enough for the second build to run into the first.
   const built = `for turn in {1..200}; do
     curl -s $api/jobs -H "$auth" | grep -qE '"state":"(queued|running)"' || break; sleep 0.1; done`
   const lines = [walks.publish, walks.variables, walks.prompt, built, walks.more]
@@ -148,7 +148,8 @@ test('the openai client has its answer, and a key its cap', async () => {
   const [out, err] = await Promise.all([client.stdout.text(), client.stderr.text()])
   expect([err, await client.exited]).toEqual(['', 0])
   expect(out).toMatch(/^Ahoy \d/)
-  // The shell that has the key may start the server too: it is no setting that is misspelt.
+  // The shell that has the key can also start the server, so this variable is not a misspelled
+  // setting.
   const [, name = ''] = /process\.env\.(\w+)/.exec(walks.client) ?? []
   expect(() => loadConfig({ DATA_DIR: folder }, { [name]: key })).not.toThrow()
   const { statuses } = await paste(walks.cap, { GATEWAY_KEY: key })

@@ -53,7 +53,7 @@ const names = readdirSync(FOLDER, { withFileTypes: true })
   .map((entry) => entry.name)
 const pageOf = (name: string) => readFileSync(join(FOLDER, name, 'index.html'), 'utf8')
 
-/** The JSON inside the page's data block that carries this attribute. */
+/** Returns the JSON in the page's data block with this attribute. */
 function dataIn(html: string, attribute: string): unknown {
   const opening = `<script type="application/json" ${attribute}>`
   const from = html.indexOf(opening)
@@ -61,7 +61,7 @@ function dataIn(html: string, attribute: string): unknown {
   return JSON.parse(html.slice(from + opening.length, html.indexOf('</script>', from)))
 }
 
-/** Whether the bytes are of the type their name says: PNG or RIFF WAVE. */
+/** Returns whether the bytes match the type in their name: PNG or RIFF WAVE. */
 function isTyped(name: string, bytes: Buffer): boolean {
   if (name.endsWith('.png')) return bytes.subarray(1, 4).toString('latin1') === 'PNG'
   return name.endsWith('.wav') && bytes.subarray(8, 12).toString('latin1') === 'WAVE'

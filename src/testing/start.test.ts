@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
 
-/** Everything that is loaded with `entry`, and not with an `import()` later on. */
+/** Returns all modules that load with `entry`, without later `import()` calls. */
 async function loadedWith(entry: string): Promise<string[]> {
   const { metafile } = await Bun.build({
     entrypoints: [join(root, entry)],
@@ -25,6 +25,7 @@ async function loadedWith(entry: string): Promise<string[]> {
 test('a start waits for no router, no page and no API', async () => {
   const loaded = await loadedWith('src/main.ts')
   expect(loaded).toContain('src/http/server.ts')
-  const later = /node_modules\/elysia\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
+  const later =
+    /node_modules\/elysia\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
   expect(loaded.filter((path) => later.test(path))).toEqual([])
 })

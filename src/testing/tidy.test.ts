@@ -11,7 +11,7 @@ type Files = Record<string, string>
 
 const treeOf = (files: Files) => Object.entries(files).map(([path, text]) => parse(path, text))
 
-/** What tidy says of a tree, without the lines on exports that the small trees leave unused. */
+/** Returns the findings of a tree, without those on exports that small trees leave unused. */
 const findingsOf = (files: Files): string[] =>
   checks
     .flatMap((check) => check(treeOf(files)))
@@ -20,7 +20,7 @@ const findingsOf = (files: Files): string[] =>
 
 const long = (lines: number): string => 'step()\n'.repeat(lines)
 
-/** Each fault alone in a small tree, and the start of the line that it must give. */
+/** Small trees with one problem each, and the start of the expected line. */
 const problems: [title: string, files: Files, line: string][] = [
   [
     'an import of a later module',

@@ -12,7 +12,7 @@ import { encodePng } from './png.ts'
 const many = 20
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
 
-/** A JPEG as a phone takes it: 24 megapixels in about 5 MB. */
+/** A phone photo: a JPEG of 24 megapixels in about 5 MB. */
 async function photo(): Promise<string> {
   const random = seeded(1)
   const [width, height] = [1_500, 1_000]
@@ -26,8 +26,8 @@ async function photo(): Promise<string> {
 }
 
 /**
- * What visitors of a page feel while 20 games are built with their assets and 20 pictures of 24
- * megapixels become icons, and how long the event loop stands still.
+ * Measures the latency of pages while 20 games are built with assets and 20 images of 24
+ * megapixels become icons, and the longest stall of the event loop.
  */
 export async function beside(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
@@ -51,7 +51,7 @@ export async function beside(): Promise<BenchRow[]> {
   ])
   const targets = [ctx, peer].map((one) => targetAt(one, requestFor(path)))
   const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }
-  /** Our p50 over that of a bare static route, asked in turns: both lack the cores others use. */
+  /** Returns our p50 over that of a bare static route, measured in turns under the same load. */
   const p50 = async () => {
     const [ours = [], bare = []] = await load(plan)
     return median(ours.map((turn, at) => turn.p50 / (bare[at]?.p50 ?? Number.NaN)))

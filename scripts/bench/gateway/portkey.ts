@@ -1,6 +1,6 @@
 /**
- * npm `@portkey-ai/gateway` on Node, installed with npm in a folder of its own: 25 MB that only
- * this comparison needs.
+ * npm's `@portkey-ai/gateway` on Node, installed in a temporary folder: 25 MB that only this
+ * comparison needs.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const manifest = {
   overrides: server,
 }
 
-/** Undefined, with a line on stderr, where npm cannot install it. */
+/** Returns undefined, with a line on stderr, if npm cannot install it. */
 export async function servePortkey(): Promise<BenchServer | undefined> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-portkey-'))
   writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))

@@ -1,4 +1,4 @@
-/** The compiled gateway, a bare pass-through and the upstream behind both, in their processes. */
+/** The compiled gateway, a bare pass-through and their upstream, each in its own process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface ServedGateway {
   upstream: BenchServer
   pass: BenchServer
   ctx: BenchServer & { dataDir: string }
-  /** A new account with credits, and its key. */
+  /** Creates an account with credits and returns its key. */
   newAccount(): Promise<{ account: string; key: string }>
   stop(): Promise<void>
 }
@@ -37,10 +37,10 @@ price = { prompt = "0.0000000375", completion = "0.00000015" }
 
 const env = { ...unlimited, OLLAMA_HOST: 'off', PORT: '0' }
 
-/** Bun asks 256 things at once where it is told nothing. */
+/** Bun's default is 256 parallel requests. */
 const many = { BUN_CONFIG_MAX_HTTP_REQUESTS: '32000' }
 
-/** Starts all three; `everyMs` is what the upstream waits between two chunks of a stream. */
+/** Starts all three. `everyMs` is the time between two chunks of a stream. */
 export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   const built = Bun.spawnSync(['./scripts/build', '--if-needed'], { cwd: root, stderr: 'pipe' })
   if (built.exitCode !== 0) throw new Error(built.stderr.toString())
@@ -62,7 +62,7 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   }
 }
 
-/** The least handler that charges, for one key, in front of the same upstream. */
+/** Starts the minimal charging handler for one key in front of the same upstream. */
 export const serveLeast = ({ port }: BenchServer, key: string): Promise<BenchServer> =>
   spawnServer([process.execPath, peer('least.ts'), String(port), key], many)
 
@@ -77,7 +77,7 @@ async function fundedAccount(port: number, dataDir: string) {
 
 const words = 'Say something about harbours, boats and the people who wait for them. '.repeat(6)
 
-/** A chat call as it goes over the wire, to one of the servers. */
+/** Returns a raw chat request to one of the servers. */
 export function chatAt(server: BenchServer, key: string, stream: boolean): Target {
   const body = {
     model: 'bench/model',

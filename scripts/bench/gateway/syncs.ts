@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { median } from '../load/load.ts'
 
-/** Milliseconds that one fdatasync of a written page takes in a folder, the median of 200. */
+/** Returns the median time of 200 fdatasync calls after one written page, in milliseconds. */
 export function syncMs(folder: string): number {
   const file = openSync(join(folder, 'sync'), 'w')
   const page = Buffer.alloc(4_096, 1)
@@ -17,7 +17,7 @@ export function syncMs(folder: string): number {
   return median(times)
 }
 
-/** How often a process waits for the disk while `work` runs; undefined without strace. */
+/** Counts the disk syncs of a process while `work` runs. Returns undefined without strace. */
 export async function countSyncs(
   pid: number,
   work: () => Promise<unknown>,

@@ -34,8 +34,8 @@ const statementsOf = (db: Database) => ({
 })
 
 /**
- * What a charge costs when nothing stands around it: answers a way to make `total` charges, one of
- * each owner in a commit, that tells the charges per second.
+ * Returns a function that makes `total` charges, one of each owner in a commit, and returns the
+ * charges per second.
  */
 export function openRaw(
   file: string,

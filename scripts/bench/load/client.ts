@@ -1,16 +1,16 @@
 /**
- * A process of its own that asks servers for one thing each, in turns: `bun client.ts`, which
- * is given a `Plan` as JSON. Prints a `Turn[]` for each target as JSON.
+ * A load client in its own process: `bun client.ts` reads a `Plan` as JSON from stdin. It sends
+ * requests to its targets in turns and prints a `Turn[]` for each target as JSON.
  */
 import { cpuNs, median, type Plan, type Target, type Turn } from './load.ts'
 
 const closed = (): Error => new Error('the server closed the connection')
 
-/** One connection kept alive: it asks again as soon as an answer has come whole. */
+/** A keep-alive connection that sends the next request after each complete response. */
 class Caller {
   #socket: Bun.Socket | undefined
   #head: Buffer<ArrayBufferLike> = Buffer.alloc(0)
-  /** How long the answer to each request is, once one of them was read. */
+  /** Length of the response to each request, once known. */
   readonly #lengths: number[] = []
   readonly #requests: string[]
   #turn: number
@@ -21,10 +21,10 @@ class Caller {
   #asked = 0
   #done: PromiseWithResolvers<void> | undefined
   readonly times: number[] = []
-  /** Until the first bytes of each answer. */
+  /** Times to the first bytes of each response. */
   readonly firsts: number[] = []
 
-  /** Each caller begins at another place of the list. */
+  /** Each caller starts at another request of the list. */
   constructor(
     readonly target: Target,
     part: number,
@@ -49,7 +49,7 @@ class Caller {
     })
   }
 
-  /** Asks until the moment `until`, and once at least. */
+  /** Sends requests until the moment `until`, at least one. */
   async ask(until: number): Promise<void> {
     let now = performance.now()
     do {
@@ -73,8 +73,7 @@ class Caller {
   }
 
   /**
-   * All answers to a request are equally long, or come in chunks: only the head of the first is
-   * read.
+   * All responses to a request have the same length or are chunked. Only the first head is parsed.
    */
   #take(bytes: Buffer): void {
     if (this.#got === 0) this.firsts.push(performance.now() - this.#asked)
@@ -99,7 +98,7 @@ class Caller {
   }
 }
 
-/** How long the answer is that begins with `start`: 0 while unknown, Infinity in chunks. */
+/** Returns the length of a response: 0 while unknown, Infinity if chunked. */
 function lengthOf(start: Buffer, status: number): number {
   const end = start.indexOf('\r\n\r\n')
   if (end < 0) return 0
@@ -134,7 +133,7 @@ for (const { callers } of teams) await Promise.all(callers.map((caller) => calle
 for (let round = -1; round < plan.rounds; round += 1) {
   for (const { callers, target, turns } of teams) {
     const done = await turn(callers, target, plan.turnMs)
-    // The first round only warms both sides up.
+    // The first round is the warm-up.
     if (round >= 0) turns.push(done)
   }
 }

@@ -1,13 +1,13 @@
-/** Load on servers from a process of its own, both sides in turns, counted in the servers' CPU. */
+/** Load on servers from a separate process, in turns, measured in the servers' CPU. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where to ask and what; `status` is what every answer must have. */
+/** A request and its server. Every response must have `status`. */
 export interface Target {
   port: number
   pid: number
   request: string
-  /** What is asked for after it, in turns. */
+  /** Requests after the first one, in turns. */
   more?: string[]
   status: number
 }
@@ -19,25 +19,25 @@ export interface Plan {
   rounds: number
 }
 
-/** What one server did in one turn. */
+/** Measurements of a server in one turn. */
 export interface Turn {
   answers: number
   ms: number
   cpuUs: number
-  /** Milliseconds that half of the answers took at most. */
+  /** Median response time in milliseconds. */
   p50: number
-  /** The same, to their first bytes. */
+  /** Median time to the first byte in milliseconds. */
   firstP50: number
 }
 
-/** A request to a server that runs. */
+/** Returns a request to a running server. */
 export const targetAt = (
   { port, pid }: Pick<Target, 'port' | 'pid'>,
   request: string,
   status = 200,
 ): Target => ({ port, pid, request, status })
 
-/** A request as it goes over the wire, for a connection that stays open. A body is ASCII. */
+/** Returns a raw keep-alive request. The body must be ASCII. */
 export function requestFor(
   path: string,
   headers: Record<string, string> = {},
@@ -53,13 +53,13 @@ export function requestFor(
   return head.join('\r\n') + (body ?? '')
 }
 
-/** Nanoseconds of CPU that all threads of a process have used, or one of them. */
+/** Returns the CPU time of all threads of a process, or of one, in nanoseconds. */
 export function cpuNs(pid: number, thread?: number): number {
   const tasks = thread === undefined ? readdirSync(`/proc/${pid}/task`) : [String(thread)]
   return tasks.reduce((sum, task) => sum + ranNs(`/proc/${pid}/task/${task}/schedstat`), 0)
 }
 
-/** A thread may end between being listed and being read. */
+/** A thread can end between the list and the read. */
 function ranNs(path: string): number {
   try {
     return Number(readFileSync(path, 'utf8').split(' ')[0])
@@ -68,7 +68,7 @@ function ranNs(path: string): number {
   }
 }
 
-/** Runs a plan in a client process. Answers the turns of each target. */
+/** Runs a plan in a client process. Returns the turns of each target. */
 export async function load(plan: Plan): Promise<Turn[][]> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'client.ts')], {
     stdin: new Blob([JSON.stringify(plan)]),
@@ -83,15 +83,15 @@ export async function load(plan: Plan): Promise<Turn[][]> {
 export const median = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
-/** What the quickest quarter took at most: what else the machine does only ever adds. */
+/** Returns the 25th percentile. Noise of the machine only adds time. */
 export const quick = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN
 
-/** Microseconds of the server's CPU for one answer, the median of its turns. */
+/** Returns the server's CPU per response in microseconds, the median over turns. */
 export const costUs = (turns: Turn[]): number =>
   median(turns.map(({ cpuUs, answers }) => cpuUs / answers))
 
-/** The answers a second of `ours` over those of `peer`, by the clock, the median over rounds. */
+/** Returns the throughput of `ours` over that of `peer` by the clock, the median over rounds. */
 export const throughput = (ours: Turn[], peer: Turn[]): number =>
   median(
     ours.map(({ answers, ms }, round) => {
@@ -100,7 +100,7 @@ export const throughput = (ours: Turn[], peer: Turn[]): number =>
     }),
   )
 
-/** The answers a second of CPU of `ours` over those of `peer`, the median over rounds. */
+/** Returns the responses per CPU time of `ours` over those of `peer`, the median over rounds. */
 export const ratio = (ours: Turn[], peer: Turn[]): number =>
   median(
     ours.map(({ cpuUs, answers }, round) => {

@@ -1,4 +1,4 @@
-/** A page of exactly so many bytes of ASCII: one of our own samples, cut or grown by comments. */
+/** A page of exactly `bytes` bytes of ASCII, made of words from a sample. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,14 +1,14 @@
-/** A house for the benches: the real server in a process and a data folder of its own. */
+/** A server for benchmarks in its own process and data folder. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { unlimited } from '../../../src/testing/fixtures/unlimited.ts'
 
-/** What runs: where it answers, its process, and how to end it. */
+/** A running server process. */
 export interface BenchServer {
   port: number
-  /** All that its first line said. */
+  /** First line of its output. */
   readyLine: string
   pid: number
   stop(): Promise<void>
@@ -16,15 +16,15 @@ export interface BenchServer {
 
 export interface BerthServer extends BenchServer {
   dataDir: string
-  /** Calls the Agent API and answers its JSON; throws when it refuses. */
+  /** Calls the Agent API and returns the JSON. Throws on an error status. */
   call(method: string, path: string, body?: unknown, key?: string): Promise<Record<string, unknown>>
 }
 
 const root = join(import.meta.dir, '../../..')
-/** Settings of a house that may be asked anything, as often as one likes. */
+/** Settings without limits. */
 export const noLimits = { ...unlimited, BYTES_PER_AGENT: '0' }
 
-/** Spawns a server whose first line tells its port, alone or as `origin` in JSON. */
+/** Starts a server whose first line has its port, alone or as `origin` in JSON. */
 export async function spawnServer(
   command: string[],
   env: Record<string, string> = {},
@@ -52,7 +52,7 @@ export async function spawnServer(
   }
 }
 
-/** Runs the house on `dataDir`, or on a folder of its own that goes when it stops. */
+/** Starts Berth on `dataDir`, or on a temporary folder that is deleted on stop. */
 export async function startBerthServer(dataDir?: string): Promise<BerthServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const command = [process.execPath, join(root, 'src/main.ts'), 'serve', '--json']
@@ -68,7 +68,7 @@ export async function startBerthServer(dataDir?: string): Promise<BerthServer> {
   }
 }
 
-/** The calls of a house that is served at this port. */
+/** Returns calls to the server at this port. */
 export const callsTo =
   (port: number): BerthServer['call'] =>
   async (method, path, body, key) => {
@@ -89,7 +89,7 @@ export function asRecord(value: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value))
 }
 
-/** Makes an agent on a served house and publishes a page. */
+/** Creates an agent and publishes a page. */
 export async function publishOn(
   { call }: BerthServer,
   html: string,

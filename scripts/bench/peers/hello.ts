@@ -1,4 +1,4 @@
-/** The smallest Elysia server, built into a binary as the house is: the peer of a cold start. */
+/** The smallest Elysia server, compiled like Berth: the peer of the cold start. */
 import { Elysia } from 'elysia'
 
 const app = new Elysia()

@@ -1,8 +1,8 @@
 /**
- * The least that a charged call can do: finds the key, holds the worst case, passes the request
- * through, settles what the answer used as two entries and a line of the history. Whatever waits
- * shares a durable commit. It checks nothing else, logs nothing, undoes nothing of one call alone,
- * and its tables are as small as they can be. `bun least.ts UPSTREAM_PORT KEY`. Prints its port.
+ * The minimal charging handler: finds the key, holds the maximum cost, passes the request through,
+ * and settles the usage as two entries and a history row. Waiting requests share a durable commit.
+ * It has no other checks and no log, cannot undo a single call, and its tables are minimal.
+ * `bun least.ts UPSTREAM_PORT KEY`. Prints its port.
  */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -68,7 +68,7 @@ function tx(run: () => void): Promise<void> {
   return promise
 }
 
-/** Writes an entry of an account and answers its number. */
+/** Writes an entry of an account and returns its number. */
 function post(account: string, hold: number, amount: number, held: number): number {
   const after = moveQuery.get(amount, held, account)
   if (!after) throw new Error(`There is no account ${account}.`)

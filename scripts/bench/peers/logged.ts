@@ -1,7 +1,7 @@
 /**
- * The least that a handler can do which writes a line for each request: one page and its 304, by
- * the same bytes and headers as they come over the wire, an id and the client's address, and
- * nothing is looked up. `bun logged.ts ORIGIN PATH`. Prints its port.
+ * The minimal handler with a request log: one page and its 304 with the same bytes and headers, a
+ * request id and the client's address, and no lookup. `bun logged.ts ORIGIN PATH`. Prints its
+ * port.
  */
 const [origin = '', path = ''] = Bun.argv.slice(2)
 const requestHeaders = { 'accept-encoding': 'identity' }
@@ -10,7 +10,7 @@ const etag = whole.headers.get('etag') ?? ''
 const same = await fetch(origin + path, { headers: { ...requestHeaders, 'if-none-match': etag } })
 const page = new Blob([await whole.bytes()])
 
-/** Without what is new in each answer. */
+/** Headers without those that change with each response. */
 function ownOf({ headers }: Response): Headers {
   const own = new Headers(headers)
   for (const name of ['content-length', 'date', 'x-request-id']) own.delete(name)

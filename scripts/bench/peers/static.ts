@@ -1,8 +1,8 @@
-/** A bare Bun.serve, a static route per answer: `bun static.ts ORIGIN PATH...`. Prints its port. */
+/** A bare Bun.serve with static routes: `bun static.ts ORIGIN PATH...`. Prints its port. */
 const [origin = '', ...paths] = Bun.argv.slice(2)
 const routes: Record<string, Response> = {}
 for (const path of paths) {
-  // The same bytes and headers, as they come over the wire.
+  // The same bytes and headers as Berth sends.
   const answer = await fetch(origin + path, {
     headers: { 'accept-encoding': 'identity' },
   })

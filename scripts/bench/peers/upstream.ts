@@ -1,7 +1,6 @@
 /**
- * An OpenAI upstream that costs next to nothing, byte by byte over TCP: a completion, or a stream
- * of 200 chunks, the first at once and then one every 2 ms. `bun upstream.ts [MS]`: MS between two
- * chunks. Prints its port.
+ * A minimal OpenAI upstream over TCP: a completion, or a stream of 200 chunks, the first at once
+ * and then one every 2 ms. `bun upstream.ts [MS]`: MS between two chunks. Prints its port.
  */
 import type { Socket } from 'bun'
 
@@ -41,7 +40,7 @@ const parts = [head + (steps[0] ?? ''), ...steps.slice(1), last].map((text) => B
 
 interface Connection {
   text: string
-  /** How much of the stream was sent; -1 when none runs. */
+  /** Number of chunks sent. -1 while no stream runs. */
   sent: number
 }
 

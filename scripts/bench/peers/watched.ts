@@ -1,7 +1,7 @@
 /**
- * The house in a process that watches its own event loop: `bun watched.ts DATA_DIR`. Prints its
- * port and that of a server which answers the longest time, in milliseconds, that the loop stood
- * still since the last ask, and the longest that the main thread ran without coming back to it.
+ * Berth in a process that watches its own event loop: `bun watched.ts DATA_DIR`. Prints its port
+ * and the port of a server that returns the longest stall since the last request, and the longest
+ * run of the main thread without a return to the loop, both in milliseconds.
  */
 import { readFileSync } from 'node:fs'
 

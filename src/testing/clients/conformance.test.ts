@@ -1,4 +1,4 @@
-/** The protocol's own conformance suites, each scenario of a server of tools, in both eras. */
+/** The protocol's conformance suites with every scenario for tool servers, in both revisions. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
 })
 afterAll(() => ctx.close())
 
-/** What a scenario says, and whether the suite is content. */
+/** Runs a scenario and returns its exit code and output. */
 async function run(suite: string, revision: string, scenario: string) {
   const cli = join(modules, suite, 'dist/index.js')
   const words = ['server', '--url', ctx.url, '--spec-version', revision, '--scenario', scenario]

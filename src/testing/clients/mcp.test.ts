@@ -1,4 +1,4 @@
-/** Real clients of MCP: each makes an agent, publishes a page, changes it and reads it back. */
+/** Real MCP clients: each creates an agent, publishes a page, changes it and reads it back. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,10 +25,10 @@ afterAll(async () => {
 
 const page = (text: string) => `<!doctype html><title>Tide</title><h1>${text}</h1>`
 
-/** A call as a client makes it, and the result as the client gives it. */
+/** Calls a tool through a client and returns the client's result. */
 type Caller = (name: string, args: Record<string, unknown>) => Promise<unknown>
 
-/** The structured answer of a call that went well. */
+/** Returns the structured result of a successful call. */
 async function ask(call: Caller, name: string, args: Record<string, unknown>): Promise<unknown> {
   const result = await call(name, args)
   expect(result).not.toMatchObject({ isError: true })
@@ -80,7 +80,7 @@ test('the AI SDK', async () => {
   await client.close()
 })
 
-/** Runs a client's command line to its end and reads the JSON that it prints. */
+/** Runs a client's command line to its end and parses the JSON that it prints. */
 async function run(words: string[]): Promise<unknown> {
   const env = { PATH: Bun.env.PATH, HOME: folder }
   const child = Bun.spawn([node, ...words], { cwd: folder, env, stderr: 'pipe', timeout: 60_000 })

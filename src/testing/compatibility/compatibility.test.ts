@@ -20,7 +20,7 @@ const waitMs = 15_000
 const doctype = '<!doctype html><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
 
-/** A PNG of one pixel, and a tenth of a second of silence. */
+/** A PNG of one pixel and a tenth of a second of silence. */
 const dot = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -49,7 +49,7 @@ function silence(): Uint8Array {
   return wav
 }
 
-/** Everything the page has said so far, in order; nothing while the shell begins again. */
+/** Returns all messages of the page in order. While the viewer reloads, there are none. */
 async function readMessages(tab: Tab): Promise<unknown[]> {
   const messages = await tab
     .evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
@@ -71,7 +71,7 @@ const waitForStart = (tab: Tab, runs = 1): Promise<true | undefined> =>
 
 const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewport.height / 2)
 
-/** Presses something of the shell's, by its id, as soon as it is there and may be pressed. */
+/** Clicks a control of the viewer by its id as soon as it is visible. */
 async function pressShell(tab: Tab, id: string): Promise<void> {
   const place = await until(async () => {
     const box = await tab.evaluate(
@@ -99,7 +99,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     const hosted = new MemoryAppSource()
     let last = 0
 
-    /** Opens a page as a new app in the one tab. */
+    /** Opens a page as a new app in the tab. */
     async function show(page: string, at: Tab = tab): Promise<string> {
       const id = `need${String((last += 1)).padStart(8, '0')}`
       hosted.put(id, page)
@@ -168,7 +168,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       ms,
     )
 
-    // WebKit may be gone before the last word of a page that is left arrives.
+    // WebKit can end before the last message of a page that is left arrives.
     test.skipIf(name === 'webkit')(
       'what is saved while the page is left is kept, and more values in one turn than a message has',
       async () => {
@@ -242,7 +242,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         expect(await notice(tab)).toBe('This app created a file: “note.txt”, 5 bytes')
         expect(tab.seen()).toHaveLength(before)
         await pressShell(tab, 'offer')
-        // What WebKit's driver tells nobody of.
+        // WebKit's driver does not report downloads.
         if (name === 'webkit') return
         expect(await until(async () => tab.seen().length > before || undefined, waitMs)).toBe(true)
       },
@@ -300,9 +300,9 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     test(
       'the bar works while an app burns the processor',
       async () => {
-        // Chromium is given an app that never ends; Firefox may run it where the shell runs.
+        // Chromium gets an app that never ends. Firefox can run an app in the viewer's process.
         const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'
-        // Pages of other tests, kept for going back, would hold on to the app's process.
+        // The back/forward cache of other tests would keep the app's process alive.
         const other = await openBrowser(path ?? '')
         const one = await other.open()
         await show(

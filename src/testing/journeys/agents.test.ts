@@ -1,6 +1,6 @@
 /**
- * The built binary and agents that have read one thing: the text of `GET /`, or the list of tools.
- * A client plays them with the demo model, which calls the tool that it is told to call.
+ * The built binary with agents that know only the text of `GET /` or the list of tools. A client
+ * plays them with the demo model, which calls the tool it is told to call.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type ServerProcess, startServerProcess, textAt } from '../processes/ser
 
 let folder = ''
 let ctx: ServerProcess
-/** What the model is paid with. */
+/** Credentials for the model. */
 let purse = ''
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))
@@ -34,7 +34,9 @@ const pixel =
 
 type Arguments = Record<string, unknown>
 
-/** Has the model call a tool with these of its arguments; answers the arguments as it sent them. */
+/**
+ * Makes the model call a tool with some of these arguments. Returns the arguments as it sent them.
+ */
 async function decide(name: string, schema: object, defaults: Arguments): Promise<Arguments> {
   const known = Object(Reflect.get(schema, 'properties'))
   const properties = Object.fromEntries(
@@ -55,7 +57,7 @@ async function decide(name: string, schema: object, defaults: Arguments): Promis
   return JSON.parse(sent)
 }
 
-/** The app is open to anyone, and stands on Explore. */
+/** Checks that anyone can open the app and that it is on Explore. */
 async function expectShared(link: string, id: string): Promise<void> {
   expect((await fetch(link)).status).toBe(200)
   const listed = await (await ctx.call('GET', '/api/explore')).json()

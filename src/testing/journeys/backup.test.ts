@@ -1,4 +1,4 @@
-/** A backup beside a server that is being written to, and what a restore of it serves. */
+/** A backup while the server writes, and a server restored from it. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ async function publish(ctx: ServerProcess, key: string, pages: Pages): Promise<v
   pages.set(textAt(await response.json(), 'app.id'), html)
 }
 
-/** Publishes with one key until the work has ended; answers the pages that were acknowledged. */
+/** Publishes with one key until the work has ended. Returns the acknowledged pages. */
 async function publishDuring(
   ctx: ServerProcess,
   key: string,
@@ -67,7 +67,7 @@ test('a backup beside a busy server holds all that was acknowledged before it', 
   for (const key of keys) for (let count = 0; count < 4; count += 1) await publish(ctx, key, before)
 
   const during: Pages = new Map()
-  // From another working folder than the server's, so that a path in words would miss it.
+  // Runs in another working directory than the server, so a relative path would fail.
   const copying = runBerth(['backup', at('copy'), '--data', at('data')])
   await Promise.all(keys.map((key) => publishDuring(ctx, key, copying, during)))
   expect(await copying).toMatchObject({ code: 0, err: '' })
@@ -97,7 +97,7 @@ test('a restore into a used folder leads back, and what was there can lead forth
   const old: Pages = new Map()
   await publish(ctx, key, old)
   await stop(ctx)
-  // Nobody serves: the command opens the folder by itself.
+  // Without a server, the command opens the folder itself.
   expect(await runBerth(['backup', at('copy'), '--data', at('data')])).toMatchObject({ code: 0 })
 
   const later = await serve('data')

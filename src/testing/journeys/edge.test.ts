@@ -1,4 +1,4 @@
-/** The built binary at the edge of HTTP: odd hosts, and what only names in the bundle decide. */
+/** The built binary at the edge of HTTP: odd Host headers and raw requests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true })
 })
 
-/** Sends bytes as they are and answers all that comes back. */
+/** Sends raw bytes and returns the whole response. */
 function send(lines: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const socket = connect(Number(new URL(ctx.origin).port), '127.0.0.1')
@@ -39,7 +39,7 @@ test('a Host that is none is refused, and HTTP/1.0 needs none', async () => {
 
 test('a host of one letter has the same addresses and the same limits', async () => {
   expect(await send(['GET /healthz HTTP/1.1', 'Host: b'])).toContain('{"ok":true}')
-  // Where the router and the door read the path in two ways, this one passed by the limit.
+  // A path that two parsers read differently once bypassed the limit.
   const hidden = await send(['GET /xx/api/on HTTP/1.1', 'Host: b'])
   expect(hidden).toStartWith('HTTP/1.1 404')
 })

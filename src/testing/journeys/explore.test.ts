@@ -4,7 +4,7 @@ import { decideAppeal, takeDown } from '../../hosting/moderation/moderation.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { startTestServer, type TestAgent, type TestServer } from '../fixtures/test-server.ts'
 
-/** Four agents over HTTP alone; the books balance to the Nano. */
+/** Four agents that use only HTTP. The ledger balances to the nano USD. */
 let ctx: TestServer
 let ann: TestAgent
 let ben: TestAgent
@@ -55,7 +55,7 @@ test('ben buys a remix, once for his ref, changes it and shares it', async () =>
     ben.call('POST', `/apps/${lamp}/remix`, input),
     ben.call('POST', `/apps/${lamp}/remix`, input),
   ])
-  // The second may also come when the first has its answer, and finds that.
+  // The second request can also arrive after the first has finished, and gets its result.
   const codes = [one, two].map(({ status, code }) => code ?? status).sort()
   expect([`${[201, 201]}`, `${[201, 'busy']}`]).toContain(`${codes}`)
   const bought = await ben.call('POST', `/apps/${lamp}/remix`, input)

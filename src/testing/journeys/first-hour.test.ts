@@ -59,7 +59,7 @@ test('the binary alone serves a game, and three lines that work when pasted', as
   expect(page.join('\n')).toContain('Hello')
 
   expect(await stop(ctx)).toBe(0)
-  // What it asked of itself to make all this stands in nobody's way.
+  // The binary's own requests count toward no limit.
   expect(await ctx.stderr.text()).not.toContain('this process')
 })
 

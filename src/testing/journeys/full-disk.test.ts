@@ -1,4 +1,7 @@
-/** A server whose disk fills up: it says so, keeps nothing by halves, and recovers by itself. */
+/**
+ * A server whose disk fills up: it reports the problem, stores nothing partially and recovers by
+ * itself.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +42,7 @@ const mount = (size: string): void => {
   if (!success) throw new Error('no tmpfs could be mounted')
 }
 
-/** A page of which no compression makes little. */
+/** Returns a page that compresses badly. */
 const pageOf = (bytes: number): string =>
   `<!doctype html><title>Big</title><p>${Buffer.from(
     crypto.getRandomValues(new Uint8Array(Math.min(65_536, bytes / 2))),
@@ -57,7 +60,9 @@ async function answer(response: Response): Promise<Refused> {
 
 const tryAgain = { status: 503, code: 'try_again' }
 
-/** Publishes until it is refused; answers the pages that were acknowledged, by app, and the no. */
+/**
+ * Publishes until a request fails. Returns the acknowledged pages by app, and the failed response.
+ */
 async function publishUntilFull(its: ServerProcess, key: string, bytes: number) {
   const kept = new Map<string, string>()
   for (let tries = 0; tries < 200; tries += 1) {
@@ -94,7 +99,7 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   const { kept, refused } = await publishUntilFull(ctx, key, 200_000)
   expect(refused).toEqual(tryAgain)
   expect(kept.size).toBeGreaterThan(5)
-  // What is left goes too, so that the database itself finds no page of its own.
+  // The rest is filled too, so that the database finds no free page.
   for (let size = mb; size >= 1; size = Math.floor(size / 4)) {
     for (let count = 0; count < 8; count += 1) {
       try {

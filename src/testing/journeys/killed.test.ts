@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { randomBelow } from '../../core/ids.ts'
 import { killWhilePublishing } from '../processes/publish-kills.ts'
 
-/** Put the printed seed of a failed run here to draw the same again. */
+/** Set the seed that a failed run printed to repeat it. */
 const seed = randomBelow(2 ** 32)
 
 test(`kill -9 during publishes loses nothing that was acknowledged (seed ${seed})`, async () => {

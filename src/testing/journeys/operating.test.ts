@@ -1,4 +1,4 @@
-/** What an operator and a script rely on: commands, exit codes, lines, signals. */
+/** Behavior that operators and scripts rely on: commands, exit codes, output, signals. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   chmodSync,
@@ -42,7 +42,7 @@ async function serve(env: Record<string, string> = {}): Promise<ServerProcess> {
 }
 
 const oneLine = /^[^\n]+\n$/
-/** Expects a command to fail with one line on stderr that says this, and nothing on stdout. */
+/** Expects a command to fail with this one line on stderr and nothing on stdout. */
 async function expectRefused(words: string[], says: RegExp, start = {}): Promise<void> {
   const { code, out, err } = await runBerth(words, start)
   expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -96,7 +96,7 @@ test('every command ends its line, and a reader that is slow misses nothing', as
   expect(unknown.err).toMatch(/^There is no command sing\.\n\nberth [^]*config\.\n$/)
   await expectRefused(['version', '--loud'], /--loud/)
 
-  // More than a pipe holds (64 KB): what is left must wait until somebody reads.
+  // More than a pipe holds (64 KB), so the command must wait for its reader.
   const env = { TRUSTED_PROXIES: Array.from({ length: 12_000 }, () => '10.0.0.1').join(',') }
   const slow = '"$@" | (sleep 0.5; cat)'
   const config = ['config', '--data', data]
@@ -130,8 +130,8 @@ test('a folder has one owner; a port too', async () => {
 }, 60_000)
 
 /**
- * Starts an upload of which `more` is yet to come, once the house is there for it; answers how to
- * send that and what came back.
+ * Starts an upload of which `more` is still to come. Returns a function to send the rest, and the
+ * response.
  */
 async function slowUpload(
   ctx: ServerProcess,

@@ -1,6 +1,7 @@
 /**
- * The built binary and a person in a browser, with scripts and without: the operator's link, an
- * account, a claim, credits, a cap, a key, what the agent sees of it, a passkey and a provider.
+ * The built binary and a person in a browser, with and without scripts: the operator's link, an
+ * account, a claim, credits, a cap, a key, the agent's view of it, a passkey and an identity
+ * provider.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -65,7 +66,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
   }
 })
 
-/** What a browser complains of: a policy that was broken, a script that failed. */
+/** Collects errors of the browser: policy violations and failed scripts. */
 function listen(context: BrowserContext): string[] {
   const errors: string[] = []
   context.on('console', (message) => {
@@ -78,7 +79,7 @@ function listen(context: BrowserContext): string[] {
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
 
-/** The first person of a new place becomes its operator, and then signs in with the password. */
+/** The first person of a new server becomes its operator and then signs in with the password. */
 async function begin(page: Page, { operatorUrl = '' }: ServerProcess): Promise<void> {
   await page.goto(operatorUrl)
   await page.getByLabel('Username or email').fill('Olga')
@@ -92,7 +93,7 @@ async function begin(page: Page, { operatorUrl = '' }: ServerProcess): Promise<v
   expect(await page.textContent('h1')).toBe('Page not found')
 }
 
-/** An agent's claim link, opened by who is signed out: first the agent, then sign-in, then yes. */
+/** A signed-out person opens an agent's claim link, sees the agent, signs in and confirms. */
 async function claim(page: Page, ctx: ServerProcess): Promise<string> {
   const made: unknown = await (await ctx.call('POST', '/api/keys', undefined, {})).json()
   const key = textAt(made, 'key')
@@ -112,12 +113,12 @@ async function claim(page: Page, ctx: ServerProcess): Promise<string> {
   return key
 }
 
-/** The agent's own record. */
+/** Returns the agent's own record. */
 async function recordOf(ctx: ServerProcess, key: string): Promise<unknown> {
   return (await ctx.call('GET', '/api/me', key)).json()
 }
 
-/** Credits from a wallet that the operator filled, a cap, a pause, a key made and revoked. */
+/** Grants credits from the wallet, sets a cap, pauses, and creates and revokes a key. */
 async function manage(page: Page, ctx: ServerProcess, data: string, key: string): Promise<void> {
   expect((await runBerth(['grant', 'olga', '5', '--data', data])).out).toContain('5000 credits')
   await page.reload()
@@ -145,7 +146,7 @@ async function manage(page: Page, ctx: ServerProcess, data: string, key: string)
   expect((await ctx.call('GET', '/api/me', made)).status).toBe(401)
 }
 
-/** Every page of a person, as axe-core sees it. */
+/** Checks every page of a person with axe-core. */
 async function inspect(page: Page, { origin }: ServerProcess): Promise<void> {
   const agent = new URL(page.url()).pathname
   for (const path of [agent, '/agents', '/account', '/wallet']) {
@@ -155,7 +156,7 @@ async function inspect(page: Page, { origin }: ServerProcess): Promise<void> {
   await page.goto(origin + agent)
 }
 
-/** The agent is released, and may be claimed by another. */
+/** Releases the agent, so that another person can claim it. */
 async function leave(page: Page, ctx: ServerProcess, key: string): Promise<void> {
   await button(page, 'Release').click()
   expect(await recordOf(ctx, key)).toMatchObject({ claimed: true })
@@ -164,7 +165,7 @@ async function leave(page: Page, ctx: ServerProcess, key: string): Promise<void>
   expect(await recordOf(ctx, key)).toMatchObject({ claimed: false, owner: null, credits: 650 })
 }
 
-/** Other ways in: the provider's, linked to the account, and with scripts a passkey. */
+/** Signs in through the identity provider, and with a passkey where scripts run. */
 async function comeAgain(page: Page, { origin }: ServerProcess, scripts: boolean): Promise<void> {
   await page.goto(`${origin}/account`)
   await page.getByRole('link', { name: 'Connect Harbour ID' }).click()

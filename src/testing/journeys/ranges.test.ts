@@ -1,4 +1,4 @@
-/** What is kept as a file is sent from there, by ranges too (RFC 9110, 14): players want them. */
+/** Stored files support range requests (RFC 9110, section 14), which media players need. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-/** Asks an address for all of it, a part from within, the end, and what lies behind the end. */
+/** Requests the whole file, a part in the middle, the end, and a range behind the end. */
 async function expectRanges(url: string): Promise<void> {
   const whole = await fetch(url)
   expect(whole.status).toBe(200)

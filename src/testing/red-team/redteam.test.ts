@@ -14,7 +14,7 @@ import { navigations } from './vectors/navigations.ts'
 import { realms } from './vectors/realms.ts'
 
 const vectors = [...connections, ...loads, ...navigations, ...realms, ...lookups, ...hosts]
-/** One window of WebKit acts at a time: it is tried with a few of each kind, not with all. */
+/** Only one WebKit window acts at a time, so it runs a few vectors of each kind. */
 const some = new Set(
   [
     'fetch, fetch in a blob worker, XHR synchronous, sendBeacon, EventSource, WebSocket, import()',
@@ -38,8 +38,8 @@ const wholeMs = 280_000
 const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
 
 /**
- * Every way out that is live in a browser, each in its own page load: the unprotected page must get
- * through, the same page in the sandbox must run and must not.
+ * Runs every vector of a browser, each in its own page load. The unprotected page must get
+ * through. The same page in the sandbox must run and must not get through.
  */
 describe('the sandbox holds', () => {
   test('no two vectors have one name, and there are at least 80', () => {

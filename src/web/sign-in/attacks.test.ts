@@ -2,10 +2,17 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { formToken } from '../../hosting/people/session-user.ts'
-import { pauseMethod } from '../../testing/pause-method.ts'
-import { FormBrowser, formType, hiddenFields, origin, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  FormBrowser,
+  formType,
+  hiddenFields,
+  origin,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
 
 const opened: TestServer[] = []
 afterEach(async () => {
@@ -80,8 +87,10 @@ describe('attacks', () => {
   test('cross_site: rejects missing and foreign tokens, other origins and GET', async () => {
     const h = await open()
     const [olga, cy] = [await signUp(h, 'olga'), await signUp(h, 'cyrus')]
-    const token = hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
-    const own = hiddenFields(String((await olga.open('/account')).body), '/account/keys').token ?? ''
+    const token =
+      hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const own =
+      hiddenFields(String((await olga.open('/account')).body), '/account/keys').token ?? ''
     const before = await h.snapshot()
     const tries = [
       await olga.send('/account/keys', { name: 'mine' }),
@@ -163,7 +172,8 @@ describe('attacks', () => {
   test('rejects large, repeated, excessive and malformed form data', async () => {
     const h = await open()
     const olga = await signUp(h, 'olga')
-    const token = hiddenFields(String((await olga.open('/account')).body), '/account/keys').token ?? ''
+    const token =
+      hiddenFields(String((await olga.open('/account')).body), '/account/keys').token ?? ''
     const before = await h.snapshot()
     const send = async (body: string, type = formType) =>
       (await olga.send('/account/keys', body, type)).status
@@ -259,13 +269,18 @@ describe('bad_sign_in: an old password during a password change', () => {
   const owners = 'only olga knows this'
 
   /** Recovers Olga's account while a thief's request waits for its password check. */
-  async function recovered(send: (thief: FormBrowser, token: string) => ReturnType<FormBrowser['send']>) {
+  async function recovered(
+    send: (thief: FormBrowser, token: string) => ReturnType<FormBrowser['send']>,
+  ) {
     const h = await open()
     const made = await new FormBrowser(h).fill('/sign-up', '/sign-up', stolen)
     const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){2}/.exec(String(made.body)) ?? []
     const thief = new FormBrowser(h, '198.51.100.66')
     await thief.fill('/sign-in', '/sign-in', stolen)
-    const { token = '' } = hiddenFields(String((await thief.open('/account')).body), '/account/password')
+    const { token = '' } = hiddenFields(
+      String((await thief.open('/account')).body),
+      '/account/password',
+    )
     const verify = spyOn(Bun.password, 'verify')
     const look = pauseMethod(Bun.password, 'verify')
     const sent = send(thief, token)

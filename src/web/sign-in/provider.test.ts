@@ -2,9 +2,18 @@ import { afterEach, describe, expect, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { type Claims, IdentityProvider } from '../../testing/fakes/identity-provider.ts'
-import { FormBrowser, hiddenFields, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  FormBrowser,
+  hiddenFields,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import { type TestResponse, startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -24,7 +33,13 @@ async function open(options = {}, settings = {}): Promise<{ h: TestServer; id: I
 const ann: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor', email: 'ann@corp.example' }
 
 /** Runs the redirect to the provider and back. */
-async function enter(browser: FormBrowser, id: IdentityProvider, claims = ann, odd = {}, next = '') {
+async function enter(
+  browser: FormBrowser,
+  id: IdentityProvider,
+  claims = ann,
+  odd = {},
+  next = '',
+) {
   const left = await browser.open(`/sign-in/oidc${next && `?next=${encodeURIComponent(next)}`}`)
   expect(left.status).toBe(303)
   return browser.open(id.approve(left.headers.get('location'), claims, odd))
@@ -114,7 +129,10 @@ describe('signing in at a provider', () => {
     expect(page).not.toContain('Current password')
     const unlink = () => browser.fill('/account', '/account/identities', { remove })
     const last = await unlink()
-    expect([last.status, alertText(last)]).toEqual([409, expect.stringContaining('only way to sign in')])
+    expect([last.status, alertText(last)]).toEqual([
+      409,
+      expect.stringContaining('only way to sign in'),
+    ])
     const codes = () => browser.fill('/account', '/account/codes', {})
     expect((await codes()).status).toBe(200)
     h.clock.advance(15 * 60_000)
@@ -206,7 +224,9 @@ describe('linking a provider', () => {
     await olga.fill('/sign-in', '/sign-in', { name: 'olga', password })
     olga.set('berth_trip', trip)
     expect((await olga.open(back)).status).toBe(400)
-    expect(await h.snapshot()).toMatchObject({ identities: Reflect.get(Object(before), 'identities') })
+    expect(await h.snapshot()).toMatchObject({
+      identities: Reflect.get(Object(before), 'identities'),
+    })
     const late = linkIn(await olga.open('/account'))
     h.clock.advance(14 * 60_000)
     expect((await olga.open(late)).status).toBe(303)
@@ -263,15 +283,18 @@ describe('callback attacks', () => {
         expect.stringContaining('its response cannot be verified'),
       ])
     }
-    expect(alertText(await enter(new FormBrowser(h), id, ann, { error: 'invalid_grant' }))).toContain(
-      'invalid_grant',
-    )
+    expect(
+      alertText(await enter(new FormBrowser(h), id, ann, { error: 'invalid_grant' })),
+    ).toContain('invalid_grant')
     const browser = new FormBrowser(h)
     const left = new URL((await browser.open('/sign-in/oidc')).headers.get('location') ?? '')
     const state = left.searchParams.get('state') ?? ''
     const query = new URLSearchParams({ state, error: 'access_denied', error_description: '<b>' })
     const denied = await browser.open(`/sign-in/oidc/back?${query}`)
-    expect([denied.status, alertText(denied)]).toEqual([403, expect.stringContaining('access_denied')])
+    expect([denied.status, alertText(denied)]).toEqual([
+      403,
+      expect.stringContaining('access_denied'),
+    ])
     expect(String(denied.body)).not.toContain('<b>')
     const now = await h.snapshot()
     for (const table of ['people', 'sessions', 'identities']) {
@@ -380,7 +403,9 @@ describe('unavailable provider', () => {
     const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
     const { h: proxied } = await open({}, proxy)
     for (const ctx of [h, proxied]) {
-      expect(String((await new FormBrowser(ctx).open('/sign-in')).body)).not.toContain('/sign-in/oidc')
+      expect(String((await new FormBrowser(ctx).open('/sign-in')).body)).not.toContain(
+        '/sign-in/oidc',
+      )
       for (const path of ['/sign-in/oidc', '/sign-in/oidc/back?state=x&code=y']) {
         expect((await new FormBrowser(ctx).open(path)).status).toBe(404)
       }

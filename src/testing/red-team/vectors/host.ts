@@ -9,7 +9,7 @@ const reports = (name: string, code: string, more: Partial<Vector> = {}): Vector
 })
 const host = (name: string, code: string): Vector => ({ name, page: script(code), by: 'host' })
 
-/** The site that shows the app: its documents, its storage, its answers, its other tabs. */
+/** The site that hosts the app: its documents, storage, responses and other tabs. */
 export const hosts: Vector[] = [
   reports('document of the top', `if(top.document.title!==null)${got}`),
   reports('document of the parent', `if(parent.document.body)${got}`),

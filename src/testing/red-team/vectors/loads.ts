@@ -3,7 +3,7 @@ import { patches, script, type Vector } from '../vector.ts'
 const style = (css: string, rest = ''): string => `<style>${css}</style>${rest}`
 const late = (html: string): string => script(`document.body.innerHTML=${JSON.stringify(html)}`)
 
-/** Things a page shows or plays. */
+/** Resources that a page shows or plays. */
 export const loads: Vector[] = [
   { name: 'img', page: '<img src={http}>' },
   { name: 'img srcset', page: '<img srcset="{http} 2x">' },

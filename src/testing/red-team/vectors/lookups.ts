@@ -4,7 +4,7 @@ const link = (rel: string): string => `<link rel=${rel} href=//{name}:9>`
 const all = (vectors: Omit<Vector, 'by'>[]): Vector[] =>
   vectors.map((vector) => ({ ...vector, by: 'lookup' }))
 
-/** A name alone carries a message: what makes the browser's resolver ask for one. */
+/** Host lookups. A name alone can carry a message. */
 export const lookups: Vector[] = all([
   { name: 'dns-prefetch', page: link('dns-prefetch') },
   {

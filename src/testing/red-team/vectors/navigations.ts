@@ -4,13 +4,13 @@ const big = 'style="position:fixed;inset:0;display:block;font-size:99px"'
 const form = (attributes: string): string =>
   `<form ${attributes}><input name=a value=1><button ${big}>go</button></form>`
 
-/** The whole page again, after it has loaded: listeners of the old one are gone by then. */
+/** Rewrites the whole page after it has loaded, which removes the old listeners. */
 const anew = (html: string, more = ''): string =>
   script(
     `setTimeout(()=>{document.open();document.write('${html}');${more}document.close();top.postMessage({ran:1},'*')},50)`,
   )
 
-/** Leaving the page, opening another one, and what browsers warm up before either. */
+/** Leaving the page, opening another one, and warm-up requests of browsers. */
 export const navigations: Vector[] = [
   { name: 'location.href', page: script("location.href='{http}'") },
   { name: 'location.replace', page: script("location.replace('{http}')") },

@@ -5,7 +5,9 @@ const call =
 const from = (found: string): string => script(`setTimeout(()=>{const W=${found};${call}},200)`)
 const make = (code: string): string => script(code) + from('frames[0]')
 
-/** WebRTC, which no CSP stops, from this realm and from every other that a page can come by. */
+/**
+ * WebRTC, which no CSP blocks, from this realm and from every other realm that a page can reach.
+ */
 export const realms: Vector[] = [
   { name: 'WebRTC', page: from('self') },
   {
