@@ -69,14 +69,27 @@ export const grantUsdMax = 1_000_000
 export const decisionReasonCharsMax = 2_000
 export const versionsPerAppMax = 1_000
 
-/** People. Attempts to sign in count by address, by name, and by both together. */
+/**
+ * People. Wrong passwords of unknown devices count by address prefix, and by prefix and name. A
+ * name under attack lowers the rate of each prefix, but not below one (docs/decisions/0058).
+ */
 export const passwordCharsMin = 8
 export const passwordCharsMax = 200
 /** Password hashes that run or wait. Each takes 19 MiB. */
 export const passwordHashesMax = 64
 export const signInsPerAddressAndName = 10
 export const signInsPerAddress = 60
-export const signInsPerName = 100
+/** Wrong passwords of a name in an hour from which on each attempt counts `cost` times. */
+export const nameAttackCosts = [
+  { wrong: 1_000, cost: 10 },
+  { wrong: 100, cost: 5 },
+] as const
+/** Attempts of a device that has signed in before, per quarter of an hour. */
+export const signInsPerDevice = 10
+export const deviceSlotsPerPerson = 20
+/** People whom one browser remembers. */
+export const devicesPerBrowserMax = 5
+export const deviceMs = 365 * day
 export const signUpsPerHour = 30
 /** Wrong claim codes per hour from one address. */
 export const claimTriesPerHour = 10
@@ -217,5 +230,11 @@ export const closeMs = 5_000
 /** The time in which a database must answer a ping. */
 export const pingMs = 2_000
 
-/** Pauses between attempts to settle finished work while the database fails. */
+/** Pauses between attempts to settle finished work while the database fails. The last one repeats. */
 export const settleRetriesMs = [50, 250, 1_000, 4_000, 15_000] as const
+/** The time after which an attempt to settle counts as failed. It may still commit. */
+export const settleAttemptMs = 6_000
+/** The time that the client of finished work waits for a settlement that failed at first. */
+export const settleWaitMs = 20_000
+/** Settlements that wait for the database, after which no new paid work begins. */
+export const pendingOutcomesMax = 10_000

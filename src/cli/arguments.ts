@@ -14,6 +14,7 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth backup <folder>            write a consistent copy; the server may run
   berth restore <folder>           verify a backup and replace the data folder with it
   berth doctor                     check every balance against the ledger entries
+  berth recover                    print a recovery code of the operator, which works once
   berth health                     exit 0 if the server on this machine responds
   berth version
 

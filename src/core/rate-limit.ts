@@ -48,10 +48,10 @@ export class RateLimit {
     return start + this.windowMs * (1 + Math.max(0, 1 - Math.max(0, max) / now))
   }
 
-  /** Removes the newest call of a key from the count. */
-  giveBack(key: string): void {
+  /** Removes the newest calls of a key from the count. */
+  giveBack(key: string, calls = 1): void {
     const window = this.windowAt(key, this.clock.now())
-    window.now = Math.max(0, window.now - 1)
+    window.now = Math.max(0, window.now - calls)
   }
 
   /** Returns the calls that a key has left, and the whole seconds until it has all again. */

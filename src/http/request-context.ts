@@ -1,4 +1,4 @@
-import { addressGroup } from '../core/address.ts'
+import { addressGroup, addressPrefix } from '../core/address.ts'
 
 /** Peer address of in-process requests. They are not logged. */
 export const inProcessAddress = 'this process'
@@ -44,6 +44,10 @@ export function getRequestContext(request: Request): RequestContext {
 /** Returns the address that limits count by: the client's, or its IPv6 /64. */
 export const clientAddressGroup = (request: Request): string =>
   addressGroup(getRequestContext(request).address)
+
+/** Returns the /24 or /56 network of the client. */
+export const clientAddressPrefix = (request: Request): string =>
+  addressPrefix(getRequestContext(request).address)
 
 /** Pauses the idle timeout of an operation with its own deadline: its body is complete. */
 export function bodyRead(request: Request): void {

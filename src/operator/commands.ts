@@ -1,5 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { appUrl } from '../hosting/app-url.ts'
+import { createOperatorRecovery } from '../hosting/people/people.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { readFirstApp } from '../storage/first-app.ts'
 import { admin } from './admin.ts'
@@ -34,6 +35,17 @@ const link: Command = async (ctx) => {
   return succeeded(id ? appUrl(ctx, id) : ctx.urls.app)
 }
 
+/** `berth recover`: prints a recovery code of the operator, which works once. */
+const recover: Command = async (ctx, words) => {
+  if (words.length > 0) return usage('recover')
+  const recovery = await createOperatorRecovery(ctx)
+  if (!recovery) return failed('This server has no operator yet. Start it and open its first link.')
+  const { name, code } = recovery
+  return succeeded(
+    `Open ${ctx.urls.app}/recover and set a new password with the name ${name} and the code ${code}. The code works once.`,
+  )
+}
+
 /** The commands by name. `doctor` checks every balance against the ledger entries. */
 export const commands: Record<string, Command> = {
   grant,
@@ -41,4 +53,5 @@ export const commands: Record<string, Command> = {
   backup,
   doctor: (ctx) => doctor(ctx),
   link,
+  recover,
 }

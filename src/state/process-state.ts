@@ -14,12 +14,13 @@ import {
   claimTriesPerHour,
   failureReplayMs,
   failureReplaysMax,
+  nameAttackCosts,
   noteStreamsMax,
   openHoldsPerKeyMax,
   searchesPerMinuteMax,
   signInsPerAddress,
   signInsPerAddressAndName,
-  signInsPerName,
+  signInsPerDevice,
   signUpsPerHour,
 } from '../limits.ts'
 import { BackupWork } from './backup-work.ts'
@@ -60,10 +61,13 @@ export const createProcessState = (
   gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
   /** Attempts of people to sign in, to register and to claim an agent. */
   signInLimits: {
-    /** By address and name together. */
+    /** By address prefix and name together. */
     pair: new RateLimit(clock, signInsPerAddressAndName, 15 * minute),
     address: new RateLimit(clock, signInsPerAddress, hour),
-    name: new RateLimit(clock, signInsPerName, hour),
+    /** Wrong passwords by name. They lock nothing: see `nameAttackCosts`. */
+    name: new RateLimit(clock, nameAttackCosts[0].wrong, hour),
+    /** By person and device. */
+    device: new RateLimit(clock, signInsPerDevice, 15 * minute),
     signUps: new RateLimit(clock, signUpsPerHour, hour),
     claims: new RateLimit(clock, claimTriesPerHour, hour),
   },

@@ -3,10 +3,15 @@ import { expect, test } from 'bun:test'
 
 import type { AttackRow } from '../../scripts/attack/attack.ts'
 import { run as mcpBatches } from '../../scripts/attack/mcp-batches.ts'
+import { run as signIns } from '../../scripts/attack/sign-in.ts'
 
 const expectKept = (row: AttackRow) =>
   expect([row.name, row.measured, row.isKept]).toEqual([row.name, row.measured, true])
 
 test('batches of MCP messages do not slow another client down', async () => {
   expectKept(await mcpBatches(3_000))
+})
+
+test('wrong passwords from many networks do not lock the owner out', async () => {
+  expectKept(await signIns())
 })

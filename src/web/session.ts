@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
 import { newSecret, sha256 } from '../core/ids.ts'
+import { devicesPattern } from '../hosting/people/devices.ts'
 import {
   checkSite,
   cookieName,
@@ -14,8 +15,8 @@ import {
   setCookie,
 } from '../hosting/people/session-user.ts'
 import type { SignInClient } from '../hosting/people/sign-in.ts'
-import { clientAddressGroup } from '../http/request-context.ts'
-import { formBytesMax, sessionMs } from '../limits.ts'
+import { clientAddressGroup, clientAddressPrefix } from '../http/request-context.ts'
+import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
 import { type Form, readForm } from './forms.ts'
 import { type Layout, type Page, pageResponse } from './layout.ts'
 import { describeError } from './messages.ts'
@@ -78,35 +79,55 @@ const nextPattern =
 export const safeNextPath = (text: string | null | undefined): string =>
   text && nextPattern.test(text) ? text : '/agents'
 
-/** Redirects with 303, so that the browser continues with GET. */
-export const redirectTo = (path: string, cookie?: string): Response =>
-  new Response(null, {
-    status: 303,
-    headers: {
-      location: path,
-      'cache-control': 'no-store',
-      ...(cookie && { 'set-cookie': cookie }),
-    },
-  })
+/**
+ * Redirects with 303, so that the browser continues with GET. GET on the path of a form's action
+ * redirects to the page of the form: after an error, the browser shows the path of the action.
+ */
+export function redirectTo(path: string, cookies: Cookies = []): Response {
+  const headers = new Headers({ location: path, 'cache-control': 'no-store' })
+  for (const cookie of [cookies].flat()) headers.append('set-cookie', cookie)
+  return new Response(null, { status: 303, headers })
+}
+
+/** `Set-Cookie` headers. */
+type Cookies = string | string[]
 
 /** Renders a page that no cache stores and no search engine indexes. */
-export function privatePage(req: PageRequest, page: Page, cookie = req.cookie): Response {
+export function privatePage(
+  req: PageRequest,
+  page: Page,
+  cookies: Cookies | undefined = req.cookie,
+): Response {
   const headers = { ...page.headers, 'cache-control': 'no-store' }
   const scripts = [...(page.scripts ?? []), 'submit-guard.js' as const]
   const response = pageResponse(req.layout, { section: '/account', ...page, scripts, headers })
-  if (cookie) response.headers.append('set-cookie', cookie)
+  for (const cookie of [cookies ?? []].flat()) response.headers.append('set-cookie', cookie)
   return response
 }
 
 /** Identifies the client for sign-in limits and the list of sessions. */
-export const clientOf = ({ request, visitor }: PageRequest): SignInClient => ({
+export const clientOf = ({ ctx, request, visitor }: PageRequest): SignInClient => ({
   address: clientAddressGroup(request),
+  prefix: clientAddressPrefix(request),
+  devices: readCookie(ctx, request, deviceCookie, devicesPattern) ?? '',
   browser: request.headers.get('user-agent') ?? '',
   before: visitor?.session,
 })
 
 export const sessionCookie = ({ ctx }: PageRequest, secret: string): string =>
   setCookie(ctx, secret, sessionMs / 1_000)
+
+const deviceCookie = 'berth_devices'
+
+/** Returns the cookies of a new session: that of the session, and that of the device. */
+export const signInCookies = (
+  req: PageRequest,
+  { secret, device }: { secret: string; device: string },
+): string[] => [
+  sessionCookie(req, secret),
+  `${cookieName(req.ctx, deviceCookie)}=${device}; Path=/; HttpOnly; SameSite=Strict` +
+    `${secureAttribute(req.ctx)}; Max-Age=${deviceMs / 1_000}`,
+]
 
 export const clearedSessionCookie = ({ ctx, request }: PageRequest): string | undefined =>
   readSessionCookie(ctx, request) === undefined ? undefined : setCookie(ctx, '')

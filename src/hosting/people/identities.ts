@@ -16,7 +16,7 @@ import {
 } from './people.ts'
 import { checkFresh } from './sessions.ts'
 import { removeSignInMethod } from './sign-in-methods.ts'
-import { attemptSignIn, byAddress, type SignInClient, type SignInResult } from './sign-in.ts'
+import { attemptSignIn, byProvider, type SignInClient, type SignInResult } from './sign-in.ts'
 import { identities } from './tables.ts'
 
 export type LinkedIdentity = typeof identities.$inferSelect
@@ -49,7 +49,7 @@ export async function signInWithProvider(
   { holder, query, from }: ProviderCallback,
 ): Promise<SignInResult & { codes: string[] }> {
   let codes: string[] = []
-  const signedIn = await attemptSignIn(ctx, byAddress(ctx, from), from, async () => {
+  const signedIn = await attemptSignIn(ctx, byProvider(ctx, from), from, false, async () => {
     const identity = await getIdentity(ctx, holder, query)
     const known = await findPersonByIdentity(ctx, identity)
     if (known) return known

@@ -9,7 +9,7 @@ import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
 import { findPerson, lockActivePerson, type Person } from './people.ts'
 import { checkFresh } from './sessions.ts'
 import { removeSignInMethod } from './sign-in-methods.ts'
-import { attemptSignIn, byAddress, type SignInClient, type SignInResult } from './sign-in.ts'
+import { type SignInClient, type SignInResult, signInUnguessably } from './sign-in.ts'
 import { passkeys } from './tables.ts'
 import { consumeTicket } from './tickets.ts'
 import {
@@ -76,7 +76,7 @@ export const signInWithPasskey = (
   answer: string,
   { holder, from }: PasskeyOrigin,
 ): Promise<SignInResult> =>
-  attemptSignIn(ctx, byAddress(ctx, from), from, async () => {
+  signInUnguessably(ctx, 'passkey', from, async () => {
     const { credential, person } = parseAssertion(answer)
     const isCredential = eq(passkeys.credential, credential)
     const [known] = await ctx.db.read.select().from(passkeys).where(isCredential)

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, asc, eq, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { newId, sha256, sign } from '../../core/ids.ts'
@@ -9,9 +9,10 @@ import { ApiError, isApiError } from '../../errors.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { personNameCharsMax } from '../../limits.ts'
+import { recordAudit } from '../audit/audit.ts'
 import type { Identity } from './identity-provider.ts'
 import { hashPassword, validatePassword } from './passwords.ts'
-import { createRecoveryCodes } from './recovery-codes.ts'
+import { addRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
 import { identities, people } from './tables.ts'
 
 export type Person = typeof people.$inferSelect
@@ -179,6 +180,23 @@ export const becomeOperator = (ctx: AppContext, person: Person, code: string): P
     await lock(db, 'the first operator')
     await checkOperatorCode(ctx, db, code)
     await db.update(people).set({ operator: true }).where(eq(people.id, person.id))
+  })
+
+/** Adds a recovery code of the oldest operator. Undefined where no operator exists. */
+export const createOperatorRecovery = (
+  ctx: AppContext,
+): Promise<{ name: string; code: string } | undefined> =>
+  ctx.db.tx(async (db) => {
+    const [operator] = await db
+      .select()
+      .from(people)
+      .where(and(eq(people.operator, true), isNull(people.suspended)))
+      .orderBy(asc(people.created))
+      .limit(1)
+    if (!operator) return undefined
+    const { id, name } = operator
+    await recordAudit(ctx, db, { by: 'operator', did: 'recover', item: name, why: '' })
+    return { name, code: await addRecoveryCode(db, id) }
   })
 
 export async function setPassword(db: Db, person: string, hash: string): Promise<void> {

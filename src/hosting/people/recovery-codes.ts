@@ -13,13 +13,30 @@ export async function createRecoveryCodes(db: Db, person: string): Promise<strin
   return codes
 }
 
+const isCodeOf = (person: string, typed: string) =>
+  and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(normalizeCode(typed))))
+
+/** Returns whether a code is one of the person's codes, without using it. */
+export async function hasRecoveryCode(db: Db, person: string, typed: string): Promise<boolean> {
+  const found = await db
+    .select({ hash: recoveryCodes.hash })
+    .from(recoveryCodes)
+    .where(isCodeOf(person, typed))
+  return found.length > 0
+}
+
+/** Adds one recovery code to those of a person and returns it. */
+export async function addRecoveryCode(db: Db, person: string): Promise<string> {
+  const code = newCode()
+  await db.insert(recoveryCodes).values({ hash: sha256(code), person })
+  return code
+}
+
 /** Uses a recovery code. Returns false if it is not one of the person's codes. */
 export async function consumeRecoveryCode(db: Db, person: string, typed: string): Promise<boolean> {
   const used = await db
     .delete(recoveryCodes)
-    .where(
-      and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(normalizeCode(typed)))),
-    )
+    .where(isCodeOf(person, typed))
     .returning({ hash: recoveryCodes.hash })
   return used.length > 0
 }

@@ -1,23 +1,30 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { RateLimit } from '../../core/rate-limit.ts'
+import type { RateLimit } from '../../core/rate-limit.ts'
 import { ApiError } from '../../errors.ts'
+import { nameAttackCosts } from '../../limits.ts'
+import { deviceSlot, rememberDevice } from './devices.ts'
 import { hashPassword, validatePassword, verifyPassword } from './passwords.ts'
 import * as people from './people.ts'
-import { consumeRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
+import { consumeRecoveryCode, createRecoveryCodes, hasRecoveryCode } from './recovery-codes.ts'
 import { checkFresh, createSession, endOtherSessions, type Session } from './sessions.ts'
 
-/** The client of a sign-in: its address, browser, and current session. */
+/** The client of a sign-in: its addresses, browser, and current session. */
 export interface SignInClient {
   address: string
+  /** The /24 or /56 network of the address. */
+  prefix: string
   browser: string
+  /** The device cookie; '' without one. */
+  devices: string
   before: Session | undefined
 }
 
-/** A signed-in person with the secret for the session cookie. */
+/** A signed-in person with the values of the session cookie and the device cookie. */
 export interface SignInResult {
   person: people.Person
   secret: string
+  device: string
 }
 
 /**
@@ -31,44 +38,101 @@ export async function signIn(
   from: SignInClient,
   own = false,
 ): Promise<SignInResult> {
-  const work = async (): Promise<people.Person | undefined> => {
-    const person = await people.findByName(ctx, name)
+  const person = await people.findByName(ctx, name)
+  const device = person && knownDevice(ctx, person, from)
+  const counts = device ?? byPrefix(ctx, people.normalizeName(name) ?? '', from)
+  return attemptSignIn(ctx, counts, from, own, async () => {
     const isRight = await verifyPassword(password, person?.password ?? null)
     return person && isRight ? person : undefined
-  }
-  return attemptSignIn(ctx, byName(ctx, name, from), from, work, own)
+  })
 }
 
-/** A counter of an attempt. */
-type Count = [limit: RateLimit, key: string]
+/** A counter of an attempt. `isOpen`: it counts and never rejects. */
+interface Count {
+  limit: RateLimit
+  key: string
+  cost?: number
+  isOpen?: boolean
+}
 
-/** Returns the counter of attempts without a name: by passkey or provider. */
-export const byAddress = (ctx: AppContext, { address }: SignInClient): Count[] => [
-  [ctx.state.signInLimits.address, address],
+/**
+ * Returns the counter of a browser that is signed in or has signed in before. No wrong password of
+ * another device counts for it (docs/decisions/0058).
+ */
+function knownDevice(
+  ctx: AppContext,
+  person: people.Person,
+  { before, devices }: SignInClient,
+): Count[] | undefined {
+  const isSignedIn = before?.person === person.id
+  const device = isSignedIn ? before.id : deviceSlot(ctx, person, devices)
+  if (device === undefined) return undefined
+  return [{ limit: ctx.state.signInLimits.device, key: `${person.id} ${device}` }]
+}
+
+/**
+ * Returns the counters of an unknown device. Each attempt at a name under attack costs more of the
+ * budget of its prefix, but a prefix without wrong attempts always has one.
+ */
+function byPrefix(ctx: AppContext, name: string, { prefix }: SignInClient): Count[] {
+  const { pair, address, name: names } = ctx.state.signInLimits
+  const wrong = names.max - names.left(name).calls
+  const cost = nameAttackCosts.find((level) => wrong >= level.wrong)?.cost ?? 1
+  return [
+    { limit: pair, key: `${prefix} ${name}`, cost },
+    { limit: address, key: prefix },
+    { limit: names, key: name, isOpen: true },
+  ]
+}
+
+/** Returns the counter of attempts by provider. */
+export const byProvider = (ctx: AppContext, { address }: SignInClient): Count[] => [
+  { limit: ctx.state.signInLimits.address, key: `provider ${address}` },
 ]
-
-function byName(ctx: AppContext, name: string, from: SignInClient): Count[] {
-  const { pair, name: names } = ctx.state.signInLimits
-  const normalized = people.normalizeName(name) ?? ''
-  return [[pair, `${from.address} ${normalized}`], ...byAddress(ctx, from), [names, normalized]]
-}
 
 /** Counts an attempt before it runs, so concurrent attempts cannot bypass the limit. */
 export async function attemptSignIn(
   ctx: AppContext,
   counts: Count[],
   from: SignInClient,
+  own: boolean,
   work: () => Promise<people.Person | undefined>,
-  own = false,
 ): Promise<SignInResult> {
-  for (const [limit, key] of counts) {
-    const retryAfter = limit.take(key)
-    if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
+  const counted: Count[] = []
+  for (const count of counts) {
+    const retryAfter = count.limit.take(count.key, count.cost)
+    if (retryAfter === undefined) counted.push(count)
+    else if (!count.isOpen) throw new ApiError('sign_in_locked', { retryAfter })
   }
   const person = await work()
   if (!person) throw new ApiError('bad_sign_in', { own })
-  for (const [limit, key] of counts) limit.giveBack(key)
+  for (const { limit, key, cost } of counted) limit.giveBack(key, cost)
   return startSession(ctx, person, from)
+}
+
+/**
+ * Signs in by a credential that cannot be guessed: a passkey or a recovery code. The right one
+ * always succeeds. Wrong ones count afterwards, by the kind of credential and the address.
+ */
+export async function signInUnguessably(
+  ctx: AppContext,
+  kind: 'passkey' | 'recovery',
+  from: SignInClient,
+  work: () => Promise<people.Person | undefined>,
+): Promise<SignInResult> {
+  const person = await work().catch((error: unknown) => {
+    countFailure(ctx, kind, from)
+    throw error
+  })
+  if (person) return startSession(ctx, person, from)
+  countFailure(ctx, kind, from)
+  throw new ApiError('bad_sign_in', { own: false })
+}
+
+/** Throws `sign_in_locked` after 60 failures in an hour. */
+function countFailure(ctx: AppContext, kind: string, { address }: SignInClient): void {
+  const retryAfter = ctx.state.signInLimits.address.take(`${kind} ${address}`)
+  if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
 }
 
 const startSession = async (
@@ -78,6 +142,7 @@ const startSession = async (
 ): Promise<SignInResult> => ({
   person,
   secret: await ctx.db.tx((db) => createSession(ctx, db, person, from)),
+  device: rememberDevice(ctx, person, from.devices),
 })
 
 /** Creates a person and signs them in. Throws `sign_in_locked`, and as `createPerson` does. */
@@ -99,16 +164,18 @@ export async function recoverAccount(
   from: SignInClient,
 ): Promise<SignInResult> {
   validatePassword(password, people.normalizeName(name) ?? '')
-  return attemptSignIn(ctx, byName(ctx, name, from), from, async () => {
-    const [person, hash] = [await people.findByName(ctx, name), await hashPassword(password)]
+  return signInUnguessably(ctx, 'recovery', from, async () => {
+    const person = await people.findByName(ctx, name)
+    if (!person || !(await hasRecoveryCode(ctx.db.read, person.id, code))) return undefined
+    const hash = await hashPassword(password)
     const isRight = await ctx.db.tx(async (db) => {
-      await people.lockPerson(db, person?.id ?? '')
-      if (!(await consumeRecoveryCode(db, person?.id ?? '', code)) || !person) return false
+      await people.lockPerson(db, person.id)
+      if (!(await consumeRecoveryCode(db, person.id, code))) return false
       await people.setPassword(db, person.id, hash)
       await endOtherSessions(db, person.id)
       return true
     })
-    return person && isRight ? { ...person, password: hash } : undefined
+    return isRight ? { ...person, password: hash } : undefined
   })
 }
 

@@ -22,7 +22,7 @@ import {
   redirectTo,
   safeNextPath,
   secureAttribute,
-  sessionCookie,
+  signInCookies,
   withErrorPage,
 } from '../session.ts'
 import { linkPurpose, signInMethods } from './methods.ts'
@@ -81,11 +81,11 @@ async function finishSignIn(req: PageRequest): Promise<Response> {
     await linkIdentity(ctx, visitor.person, back)
     return redirectTo('/account')
   }
-  const { secret, codes } = await signInWithProvider(ctx, back)
-  const cookie = sessionCookie(req, secret)
+  const { codes, ...result } = await signInWithProvider(ctx, back)
+  const cookies = signInCookies(req, result)
   return codes.length > 0
-    ? privatePage(req, recoveryCodesPage(codes, state.next), cookie)
-    : redirectTo(state.next, cookie)
+    ? privatePage(req, recoveryCodesPage(codes, state.next), cookies)
+    : redirectTo(state.next, cookies)
 }
 
 /** Runs a step. An error is shown on the page where the flow started. */

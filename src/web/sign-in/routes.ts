@@ -6,7 +6,7 @@ import {
   displayName,
   normalizeName,
 } from '../../hosting/people/people.ts'
-import { recoverAccount, signIn, signUp } from '../../hosting/people/sign-in.ts'
+import { recoverAccount, signIn, type SignInResult, signUp } from '../../hosting/people/sign-in.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
@@ -19,7 +19,7 @@ import {
   privatePage,
   redirectTo,
   safeNextPath,
-  sessionCookie,
+  signInCookies,
 } from '../session.ts'
 import { signInMethods, signUpMethods } from './methods.ts'
 import {
@@ -44,6 +44,7 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
         return startSession(req, form, await signIn(ctx, credentials, clientOf(req)))
       }),
     )
+    .get('/sign-in/passkey', () => redirectTo('/sign-in'))
     .post('/sign-in/passkey', ({ input }) =>
       submitForm(input, renderSignIn, async (req, form) => {
         const by = { holder: req.token, from: clientOf(req) }
@@ -69,8 +70,8 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
     })
     .post('/welcome/:code', ({ input, params: { code } }) => submitFirstRun(input, code))
 
-const startSession = (req: PageRequest, form: Form, { secret }: { secret: string }): Response =>
-  redirectTo(safeNextPath(form.text('next')), sessionCookie(req, secret))
+const startSession = (req: PageRequest, form: Form, result: SignInResult): Response =>
+  redirectTo(safeNextPath(form.text('next')), signInCookies(req, result))
 
 /** Handles the one-time link that a new server prints. Throws `not_found` for a used link. */
 async function submitFirstRun(input: PageInput, code: string): Promise<Response> {
@@ -164,6 +165,6 @@ async function createAccount(
 ): Promise<Response> {
   req.ctx.storage.requireFreeSpace(0)
   const account = { name: form.text('name'), password: form.text('password'), code }
-  const { secret, codes } = await signUp(req.ctx, account, clientOf(req))
-  return privatePage(req, recoveryCodesPage(codes, next), sessionCookie(req, secret))
+  const { codes, ...result } = await signUp(req.ctx, account, clientOf(req))
+  return privatePage(req, recoveryCodesPage(codes, next), signInCookies(req, result))
 }
