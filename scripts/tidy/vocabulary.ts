@@ -1,9 +1,10 @@
-/** One word for one thing: the vocabulary of CONTRIBUTING.md, checked in names and comments. */
+/** The vocabulary of CONTRIBUTING.md: one standard term for each thing. */
 import ts from 'typescript'
 
+import { prose } from './prose.ts'
 import { type Finding, finding, type Source, walk } from './source.ts'
 
-/** Words of an identifier or a file name, each with the standard term. */
+/** Banned words of identifiers and paths, each with the standard term. */
 const terms: Record<string, string> = {
   alike: 'chunkTemplate, or the comparison',
   asked: 'request, input or params',
@@ -44,7 +45,7 @@ const terms: Record<string, string> = {
   worst: 'maxCost',
 }
 
-/** Names of the wire and of settings, which clients and operators depend on (`refusal`: OpenAI). */
+/** Names of the wire and of settings that clients and operators depend on. */
 const published = new Set([
   'no_painter',
   'no_icon_model',
@@ -54,15 +55,14 @@ const published = new Set([
   'upstream_rejected',
 ])
 
-/** Participles say nothing of a type. */
+/** Participles that do not describe a type. */
 const emptyType = /^(Asked|Wanted|Said|Told|Kept|Made|Sent|Carried|Fit|Found|Taken|Given)$/
 
-const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/
-
+/** Finds names, comments and texts that do not use the standard terms. */
 export const vocabulary = (tree: Source[]): Finding[] =>
   tree
-    .filter(({ path }) => path !== 'scripts/tidy/vocabulary.ts')
-    .flatMap((source) => [...inPath(source), ...inNames(source), ...inComments(source)])
+    .filter(({ path }) => !/^scripts\/tidy\/(vocabulary|prose)\.ts$/.test(path))
+    .flatMap((source) => [...inPath(source), ...inNames(source), ...prose(source)])
 
 const wordsOf = (name: string): string[] =>
   name
@@ -94,7 +94,7 @@ function inNames(source: Source): Finding[] {
   return found
 }
 
-/** A name that this code chose: a name that it only reads may be another program's. */
+/** Returns whether this code declares a name. Names that it only reads can be foreign. */
 const isDeclared = ({ parent, ...node }: ts.Identifier): boolean =>
   (ts.isVariableDeclaration(parent) ||
     ts.isParameter(parent) ||
@@ -113,26 +113,3 @@ const isTypeName = ({ parent }: ts.Identifier): boolean =>
   ts.isInterfaceDeclaration(parent) ||
   ts.isTypeAliasDeclaration(parent) ||
   ts.isClassDeclaration(parent)
-
-function inComments(source: Source): Finding[] {
-  const found: Finding[] = []
-  for (const { pos, text } of commentsOf(source)) {
-    const line = source.ast.getLineAndCharacterOfPosition(pos).line + 1
-    const start = docStart.exec(text)?.[1]
-    if (start) {
-      const mend = 'start with a verb (Returns, Creates), or with a noun for a type'
-      found.push({ path: source.path, line, what: `a doc comment that starts with ${start}`, mend })
-    }
-  }
-  return found
-}
-
-function commentsOf({ ast, text }: Source): { pos: number; text: string }[] {
-  const found = new Map<number, string>()
-  walk(ast, (node) => {
-    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.pos) ?? []) {
-      found.set(pos, text.slice(pos, end))
-    }
-  })
-  return [...found].map(([pos, comment]) => ({ pos, text: comment }))
-}

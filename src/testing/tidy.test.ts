@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { checks } from '../../scripts/tidy.ts'
 import { errorCoverage, responseTypes } from '../../scripts/tidy/contract.ts'
+import { proseOfMarkdown } from '../../scripts/tidy/prose.ts'
 import { parse } from '../../scripts/tidy/source.ts'
 
 type Files = Record<string, string>
@@ -19,6 +20,9 @@ const findingsOf = (files: Files): string[] =>
     .filter((line) => !line.includes('nobody imports'))
 
 const long = (lines: number): string => 'step()\n'.repeat(lines)
+
+/** A banned word, in two parts because this file is checked as well. */
+const door = 'do' + 'or'
 
 /** Small trees with one problem each, and the start of the expected line. */
 const problems: [title: string, files: Files, line: string][] = [
@@ -84,7 +88,7 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/hosting/apps/routes.ts:1 imports src/hosting/apps/tables.ts',
   ],
   [
-    'a visitor’s script that imports the house',
+    'a browser script that imports the server',
     { 'public/frame/a.ts': "import { b } from '../../src/limits.ts'" },
     'public/frame/a.ts:1 public imports src/limits.ts',
   ],
@@ -154,6 +158,41 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/context.ts:1 a group that is spread',
   ],
   ['a silencer', { 'src/context.ts': '// @ts-' + 'ignore' }, 'src/context.ts:1 @ts-'],
+  [
+    'a banned word in a name',
+    { 'src/context.ts': 'const houseKey = 1' },
+    'src/context.ts:1 the name houseKey',
+  ],
+  [
+    'a banned word in a path',
+    { 'src/core/front-door.ts': '' },
+    'src/core/front-door.ts:1 a path with "door"',
+  ],
+  [
+    'a type named with a participle',
+    { 'src/context.ts': 'interface Kept {}' },
+    'src/context.ts:1 the type Kept',
+  ],
+  [
+    'a doc comment that is a question',
+    { 'src/context.ts': '/** What it does. */\nstep()' },
+    'src/context.ts:1 a doc comment that starts with What',
+  ],
+  [
+    'a banned word in a comment',
+    { 'src/context.ts': `step()\n// Opens the ${door}.\nstep()` },
+    'src/context.ts:2 a comment with "door"',
+  ],
+  [
+    'a banned word in a text',
+    { 'src/context.ts': `step('The ${door} is open.')` },
+    'src/context.ts:1 a text with "door"',
+  ],
+  [
+    'a banned word in a template',
+    { 'src/context.ts': `step(\`The ${door} of \${id}\`)` },
+    'src/context.ts:1 a text with "door"',
+  ],
   ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
   ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],
   ['a wide line', { 'src/context.ts': `// ${'a'.repeat(98)}` }, 'src/context.ts:1 101 columns'],
@@ -205,6 +244,9 @@ describe('tidy stays green for', () => {
     ['a test that prints', { 'src/context.test.ts': 'console.log(Date.now(), Bun.env.CI)' }],
     ['a long chain of routes', { 'src/viewer/routes.ts': routes }],
     ['the text of a template', { 'src/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
+    ['a quoted wire name', { 'src/context.ts': '// Reads `refusal`.\nstep(chunk.refusal)' }],
+    ['a stored name', { 'src/context.ts': "step(`check (kind = 'house')`)" }],
+    ['a banned word inside another', { 'src/context.ts': 'const doorbell = indoors' }],
     ['sixty lines', { 'src/context.ts': `function a() {\n${long(58)}}` }],
   ]
   test.each(fine)('%s', (_, files) => expect(findingsOf(files)).toEqual([]))
@@ -273,6 +315,13 @@ test('an operation without response types is found', () => {
     .delete('/apps/:id', remove)`
   const line = responseTypes(treeOf({ 'src/hosting/routes.ts': routes }))
   expect(line.map(({ line }) => line).sort()).toEqual([5, 6])
+})
+
+test('a banned word in Markdown is found, outside code', () => {
+  const text = `# Title\n\nA ${door}.\n\n\`refusal\`\n\n\`\`\`ts\n${door} = 1\n\`\`\`\n`
+  expect(proseOfMarkdown('docs/a.md', text)).toMatchObject([
+    { path: 'docs/a.md', line: 3, what: 'a text with "door"' },
+  ])
 })
 
 test('the script prints its findings and exits 1', async () => {

@@ -1,0 +1,79 @@
+/** The vocabulary of CONTRIBUTING.md in comments, texts and Markdown. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import ts from 'typescript'
+
+import { type Finding, type Source, walk } from './source.ts'
+
+const banned = /\b(house|door|lane|refusal|misfit|looker|chores|filmer|painter)s?\b/i
+
+/**
+ * Names of the wire and of the database, such as the field `refusal` of OpenAI and the account
+ * kind `house`. A text may quote them.
+ */
+const quoted = /`[^`]*`|'[\w:]+'|"[\w:]+"/g
+
+/** Texts that must name a wire value without quotes. */
+const exceptions: Record<string, string> = {
+  'src/gateway/responses/input.ts': 'output_text or refusal.',
+}
+
+const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/
+
+const mend = 'use the standard term of CONTRIBUTING.md, or quote the name'
+
+/** Finds banned words in the comments and texts of a file, and doc comments that ask. */
+export function prose(source: Source): Finding[] {
+  const found: Finding[] = []
+  const add = (pos: number, what: string, advice: string): void => {
+    const line = source.ast.getLineAndCharacterOfPosition(pos).line + 1
+    found.push({ path: source.path, line, what, mend: advice })
+  }
+  for (const [pos, comment] of commentsOf(source)) {
+    const start = docStart.exec(comment)?.[1]
+    if (start) add(pos, `a doc comment that starts with ${start}`, 'start with a verb or a noun')
+    const word = bannedIn(comment)
+    if (word) add(pos, `a comment with "${word}"`, mend)
+  }
+  walk(source.ast, (node) => {
+    if (!ts.isStringLiteral(node) && !ts.isTemplateLiteralToken(node)) return
+    const text = node.text
+    // A text without a space is a name. Only declared names are checked (vocabulary.ts).
+    if (!text.includes(' ') || text.includes(exceptions[source.path] ?? '\0')) return
+    const word = bannedIn(text)
+    if (word) add(node.getStart(source.ast), `a text with "${word}"`, mend)
+  })
+  return found
+}
+
+/** Finds banned words in the Markdown files below `root`, outside code. */
+export const markdown = (root: string): Finding[] =>
+  ['docs/**/*.md', '{README,CONTRIBUTING,SECURITY}.md', '.github/**/*.md']
+    .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true })])
+    .sort()
+    .flatMap((path) => proseOfMarkdown(path, readFileSync(join(root, path), 'utf8')))
+
+/** Finds banned words in a Markdown text, outside code. */
+export function proseOfMarkdown(path: string, text: string): Finding[] {
+  let isCode = false
+  return text.split('\n').flatMap((content, index) => {
+    if (content.trimStart().startsWith('```')) isCode = !isCode
+    const word = isCode ? undefined : bannedIn(content)
+    return word ? [{ path, line: index + 1, what: `a text with "${word}"`, mend }] : []
+  })
+}
+
+const bannedIn = (text: string): string | undefined => banned.exec(text.replace(quoted, ''))?.[0]
+
+function commentsOf({ ast, text }: Source): Map<number, string> {
+  const found = new Map<number, string>()
+  const add = (ranges: ts.CommentRange[] = []): void => {
+    for (const { pos, end } of ranges) found.set(pos, text.slice(pos, end))
+  }
+  walk(ast, (node) => {
+    add(ts.getLeadingCommentRanges(text, node.pos))
+    add(ts.getTrailingCommentRanges(text, node.end))
+  })
+  return found
+}
