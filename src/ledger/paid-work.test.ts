@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { fromCredits as credits, zero } from '../core/money.ts'
 import { minute } from '../core/time.ts'
@@ -18,7 +18,7 @@ import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
 import { balanceOf, grantTo } from './ledger.ts'
-import { UnsettledHoldError, withHold } from './paid-work.ts'
+import { withHold } from './paid-work.ts'
 
 let books: TestLedger
 beforeEach(async () => {
@@ -96,37 +96,6 @@ describe('withHold', () => {
     }
     expect(books.lines.filter((line) => line.includes('hold_not_ended'))).toHaveLength(4)
     expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
-  })
-
-  test('a hold that cannot be ended is left to its deadline', async () => {
-    const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
-    const torn: TestLedger = { ...books }
-    const done = withHold(torn, holdRequest('r', 10), async () => {
-      torn.db = failing(100)
-      return work()
-    })
-    expect(String(await catchError(done))).toBe('Error: disk full')
-    expect(sleep.mock.calls.reduce((sum, [ms]) => sum + Number(ms), 0)).toBeGreaterThan(15_000)
-    sleep.mockRestore()
-    expect(books.lines.at(-1)).toContain('left_to_its_deadline')
-    expect(await annHas()).toMatchObject({ held: credits(10) })
-    books.clock.advance(minute)
-    await expireOrphans(books)
-    expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
-  })
-
-  test('a hold that its deadline charges reports that instead of the error of the work', async () => {
-    const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
-    for (const [index, end] of [work, () => Promise.reject(new Error('no model'))].entries()) {
-      const torn: TestLedger = { ...books }
-      const terms = { ...holdRequest(`r${index}`, 10), onExpiry: 'settle' } as const
-      const done = withHold(torn, terms, async () => {
-        torn.db = failing(100)
-        return end()
-      })
-      expect(await catchError(done)).toBeInstanceOf(UnsettledHoldError)
-    }
-    sleep.mockRestore()
   })
 
   test('work that outlives its hold throws and moves nothing', async () => {

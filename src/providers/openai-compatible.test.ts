@@ -25,8 +25,8 @@ const errorKindOf = (model: string, stream = false, signal?: AbortSignal) =>
     (error: unknown) => (error instanceof UpstreamError ? error.kind : error),
   )
 
-test('sends the body unchanged except the model, with the key in a header', async () => {
-  const answer = await ask('ok', { seed: 7, unknown: { deep: [1] } })
+test('sends known fields unchanged except the model, with the key in a header', async () => {
+  const answer = await ask('ok', { seed: 7, metadata: { deep: [1] }, unknown: 1 })
   expect(answer.status).toBe(200)
   const result: unknown = await answer.json()
   expect(result).toMatchObject({ usage: fakeUsage })
@@ -37,7 +37,7 @@ test('sends the body unchanged except the model, with the key in a header', asyn
     model: 'fake/ok',
     messages: [{ role: 'user', content: 'Hi' }],
     seed: 7,
-    unknown: { deep: [1] },
+    metadata: { deep: [1] },
   })
 })
 

@@ -40,7 +40,7 @@ const takers = (): [method: string, path: string, fine: Record<string, unknown>]
   ['POST', '/me/notes/read', { ids: [id] }],
 ]
 
-describe('every operation that takes JSON refuses', () => {
+describe('every operation with a JSON body rejects', () => {
   const bodies: [what: string, body: string | Uint8Array][] = [
     ['broken JSON', '{"html": "<p>'],
     ['what is no JSON', 'html=<p>hello</p>'],
@@ -60,7 +60,7 @@ describe('every operation that takes JSON refuses', () => {
     }
   })
 
-  test('an unknown field, by its name and without its value', async () => {
+  test('an unknown field, with its name and without its value', async () => {
     for (const [method, path, fine] of takers()) {
       const sent = { ...fine, colour: 'secret-blue' }
       const answer = await expectError(ctx, 400, 'bad_request', () => ann.call(method, path, sent))
@@ -84,7 +84,7 @@ describe('every operation that takes JSON refuses', () => {
     }
   })
 
-  test('a body of more bytes than any may have', async () => {
+  test('a body above the size limit', async () => {
     const large = new Uint8Array(jsonBodyBytesMax + 1).fill(0x20)
     for (const [method, path] of takers()) {
       await expectError(ctx, 413, 'too_large', () => ann.call(method, path, large, json))
@@ -92,7 +92,7 @@ describe('every operation that takes JSON refuses', () => {
   })
 })
 
-describe('an operation that takes no fields', () => {
+describe('an operation without fields', () => {
   const takers = () => [
     '/me/claim',
     `/apps/${id}/restore`,
@@ -101,7 +101,7 @@ describe('an operation that takes no fields', () => {
     `/me/hooks/${id}/deliveries/${id}/redeliver`,
   ]
 
-  test('refuses one by its name, and what is no object', async () => {
+  test('rejects a field by its name, and a body that is not an object', async () => {
     for (const path of takers()) {
       const answer = await expectError(ctx, 400, 'bad_request', () =>
         ann.call('POST', path, { colour: 'secret-blue' }),
@@ -112,7 +112,7 @@ describe('an operation that takes no fields', () => {
     }
   })
 
-  test('takes no body, and an empty one', async () => {
+  test('accepts no body and an empty one', async () => {
     for (const body of [undefined, {}]) {
       expect((await ann.call('POST', '/me/claim', body)).status).toBe(201)
       expect((await ann.call('POST', `/apps/${id}/rescan`, body)).status).toBe(200)
@@ -120,21 +120,21 @@ describe('an operation that takes no fields', () => {
   })
 })
 
-describe('no body at all', () => {
-  test('is refused where a field is needed', async () => {
+describe('a missing body', () => {
+  test('is rejected where a field is required', async () => {
     const needing = takers().filter(([, path]) => !/\/(keys|remix)$/.test(path))
     for (const [method, path] of needing) {
       await expectError(ctx, 400, 'bad_request', () => ann.call(method, path))
     }
   })
 
-  test('makes an agent, and a key', async () => {
+  test('creates an agent, and a key', async () => {
     expect((await ctx.call('POST', '/keys')).status).toBe(201)
     expect((await ann.call('POST', '/me/keys')).status).toBe(201)
   })
 })
 
-describe('POST /apps refuses', () => {
+describe('POST /apps rejects', () => {
   const bad: [what: string, body: Record<string, unknown>][] = [
     ['neither html nor prompt', { title: 'Boats' }],
     ['both', { html, prompt: 'a game' }],
@@ -163,12 +163,12 @@ describe('POST /apps refuses', () => {
     await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', body))
   })
 
-  test('an Idempotency-Key that is none', async () => {
+  test('an invalid Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'a b' }
     await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', { html }, headers))
   })
 
-  test('5 MB of html, by its UTF-8 bytes', async () => {
+  test('5 MB of html, counted in UTF-8 bytes', async () => {
     const post = (text: string) => () => ann.call('POST', '/apps', { html: text })
     await expectError(ctx, 413, 'too_large', post('a'.repeat(5 * 1_048_576)))
     await expectError(ctx, 413, 'too_large', post('é'.repeat(htmlBytesMax / 2 + 1)))
@@ -179,13 +179,13 @@ describe('POST /apps refuses', () => {
   })
 })
 
-describe('changes refuse', () => {
-  test('nothing to change', async () => {
+describe('changes reject', () => {
+  test('an empty change', async () => {
     await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, {}))
     await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', {}))
   })
 
-  test('lines that are none', async () => {
+  test('invalid single-line texts', async () => {
     for (const about of ['a'.repeat(161), 'a\nb', 'a\u0000', '\u2028', '\ud800', 7]) {
       await expectError(ctx, 400, 'bad_request', () => ann.call('PATCH', '/me', { about }))
       await expectError(ctx, 400, 'bad_request', () =>
@@ -203,8 +203,8 @@ describe('changes refuse', () => {
   })
 })
 
-describe('addresses and queries refuse', () => {
-  test('lists with a wrong limit or cursor', async () => {
+describe('paths and queries reject', () => {
+  test('lists with an invalid limit or cursor', async () => {
     const limits = ['0', '101', '1.5', 'x', '', '-1', '0x10', '1e1', '%205']
     const queries = limits.map((limit) => `limit=${limit}`)
     const cursors = [
@@ -233,7 +233,7 @@ describe('addresses and queries refuse', () => {
     expect((await ann.call('GET', `/apps?cursor=${next}`)).status).toBe(200)
   })
 
-  test('versions that are no number', async () => {
+  test('versions that are not numbers', async () => {
     for (const version of ['0', '-1', '1.5', 'x', '0x1', '1e0', '1e9', '99999999999999999999']) {
       await expectError(ctx, 400, 'bad_request', () =>
         ann.call('POST', `/apps/${id}/versions/${version}/restore`),
@@ -260,7 +260,7 @@ describe('addresses and queries refuse', () => {
   })
 })
 
-test('a path that is no UTF-8 is not_found', async () => {
+test('a path that is not UTF-8 is not_found', async () => {
   const broken = ['/apps/%ff', `/apps/${id}/assets/%c0%ae`, `/looks/${id}/1/%e0%80`]
   for (const path of broken) await expectError(ctx, 404, 'not_found', () => ann.call('GET', path))
   const put = () => ann.call('PUT', `/apps/${id}/assets/%ff`, '[]')
@@ -268,7 +268,7 @@ test('a path that is no UTF-8 is not_found', async () => {
   await expectError(ctx, 404, 'not_found', () => ann.call('DELETE', '/me/keys/%ff'))
 })
 
-test('a page whose title cannot be kept as it is gets one that can', async () => {
+test('a page with an unstorable title gets a cleaned one', async () => {
   const titles = ['a\u0000b', '\ud800', 'a'.repeat(5_000), ' \n\t ', '\u202eevil', '<b>x</b>']
   for (const title of titles) {
     const made = await ann.call('POST', '/apps', { html: `<!doctype html><title>${title}</title>` })

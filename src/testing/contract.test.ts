@@ -308,7 +308,7 @@ describe('section 4, operation', () => {
 })
 
 describe('section 7', () => {
-  test('gives each code its status, wherever it is described', () => {
+  test('each code has its status in every description', () => {
     const own = new Map<string, Set<number>>()
     for (const [code, status] of operations.flatMap(codesOf)) {
       own.set(code, (own.get(code) ?? new Set()).add(status))
@@ -323,7 +323,7 @@ describe('section 7', () => {
 })
 
 describe('section 5', () => {
-  test('a key is carried as a bearer token or in X-API-Key, never in the address', async () => {
+  test('a key is sent as a bearer token or in X-API-Key, never in the URL', async () => {
     const { key } = ann
     const statusOf = async (headers: Record<string, string>, query = '') =>
       (await ctx.call('GET', `/me${query}`, { headers })).status
@@ -335,8 +335,8 @@ describe('section 5', () => {
   })
 })
 
-describe('every answer', () => {
-  test('may be read from any origin, without cookies', async () => {
+describe('every response', () => {
+  test('can be read from any origin, without cookies', async () => {
     const origin = { origin: 'https://elsewhere.test' }
     for (const path of ['/on', '/me', '/no/such']) {
       const { headers } = await ctx.call('GET', path, { headers: origin })
@@ -351,7 +351,7 @@ describe('every answer', () => {
     expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, *')
   })
 
-  test('is kept by no cache that does not know whose it is, and is what its type says', async () => {
+  test('is not cached across callers and has the declared type', async () => {
     const headers = { 'x-api-key': ann.key }
     const answers = [
       ...(await Promise.all(
@@ -367,7 +367,7 @@ describe('every answer', () => {
     expect(shared.headers.get('cache-control')).toBe('no-cache')
   })
 
-  test('is one line in the log, without the key and the body', async () => {
+  test('is one log line without key and body', async () => {
     const before = ctx.lines.length
     const { headers } = await ann.call('PATCH', `/apps/${id}`, { title: 'A secret title' })
     expect(ctx.lines.slice(before)).toEqual([

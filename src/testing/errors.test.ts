@@ -64,7 +64,7 @@ test('no_key, bad_key', async () => {
   expect(schemes).toEqual(['Bearer', 'Bearer'])
 })
 
-test('bad_key: a key that was revoked', async () => {
+test('bad_key: a revoked key', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   const { body } = await ann.call('POST', '/me/keys', {})
@@ -106,7 +106,7 @@ test('invite_only', async () => {
   expect((await h.call('POST', '/keys', { key: 'come-in-please' })).status).toBe(201)
 })
 
-test('not_found: unknown, wrong of shape, deleted and another agent’s', async () => {
+test('not_found: unknown, malformed, deleted and another agent’s ids', async () => {
   const h = await open()
   const [ann, ben] = [await h.agent('ann'), await h.agent('ben')]
   const id = await ann.publish()
@@ -147,7 +147,7 @@ test('bad_handle, handle_taken', async () => {
   await expectError(h, 400, 'bad_request', make(7))
 })
 
-test('handle_taken: two agents that take one handle at once', async () => {
+test('handle_taken: two agents claim one handle at the same time', async () => {
   const h = await open()
   const take = (from: string) => h.call('POST', '/keys', { body: { handle: 'only-one' }, from })
   const answers = await Promise.all([take('192.0.2.1'), take('192.0.2.2')])
@@ -189,7 +189,7 @@ test('rate_limited, by address', async () => {
   expect((await h.call('GET', '/on')).status).toBe(200)
 })
 
-test('publishes_limit, until one of them is an hour old', async () => {
+test('publishes_limit, until one publish is an hour old', async () => {
   const h = await open({ PUBLISHES_PER_HOUR: '2' })
   const ann = await h.agent('ann')
   const id = await ann.publish()
@@ -231,7 +231,7 @@ test('games_off, prices_off', async () => {
   expect((await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })).status).toBe(200)
 })
 
-test('blocked_by_scan says why', async () => {
+test('blocked_by_scan gives its reasons', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   const id = await ann.publish()
@@ -261,7 +261,7 @@ test('not_listable keeps the other changes of the call', async () => {
   })
 })
 
-test('taken_down: every operation on it, its link, and the same page again', async () => {
+test('taken_down: every operation on the app, its link, and the same page published again', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   const id = await ann.publish({ html })
@@ -285,7 +285,7 @@ test('taken_down: every operation on it, its link, and the same page again', asy
   expect((await h.request('GET', `/a/${id}`)).status).toBe(410)
 })
 
-test('no_builder: a prompt, and nothing charged', async () => {
+test('no_builder: a prompt is rejected without a charge', async () => {
   const h = await open({ BUILDER_MODEL: 'not/served' })
   const ann = await h.agent('ann')
   const id = await ann.publish()
@@ -297,7 +297,7 @@ test('no_builder: a prompt, and nothing charged', async () => {
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400, held: 0 })
 })
 
-test('a ref answers again, and is ref_conflict with another body', async () => {
+test('a ref replays its response, and is ref_conflict with another body', async () => {
   const h = await open()
   const [ann, ben] = [await h.agent('ann'), await h.agent('ben')]
   const first = await ann.call('POST', '/apps', { html, ref: 'monday-1' })
@@ -320,7 +320,7 @@ test('a ref answers again, and is ref_conflict with another body', async () => {
   expect((await ann.call('POST', '/apps', { html, ref: 'tuesday-1' })).status).toBe(201)
 })
 
-test('busy: a twin that is still in flight', async () => {
+test('busy: an identical request is still running', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   const post = () => ann.call('POST', '/apps', { html, ref: 'at-once-1' })
@@ -361,7 +361,7 @@ test('assets_off', async () => {
   await expectError(h, 404, 'assets_off', () => ann.call('PUT', `/apps/${id}/assets/a.json`, '[]'))
 })
 
-test('try_again, not_ready: a database that takes no writes', async () => {
+test('try_again, not_ready: a read-only database', async () => {
   const db = await freshEngine()
   let full = false
   const engine = {

@@ -76,8 +76,8 @@ const withoutIds = (): unknown => {
   return copy
 }
 
-describe('the description', () => {
-  test('is valid OpenAPI 3.1.0 for the schema of the specification', async () => {
+describe('the document', () => {
+  test('is valid against the OpenAPI 3.1.0 schema', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
     expect(errors ?? []).toEqual([])
     expect(valid).toBe(true)
@@ -85,7 +85,7 @@ describe('the description', () => {
     expect(document.info).toMatchObject({ title: 'Berth Agent API', version: '1.0.0' })
   })
 
-  test('has what every write may meet: a body too large, a disk that is full', async () => {
+  test('has the errors of every write: a body that is too large, a full disk', async () => {
     const without = (status: string, all: DescribedOperation[]) =>
       all.flatMap(({ method, responses, operationId }) =>
         method === 'GET' || status in responses ? [] : [operationId],
@@ -96,7 +96,7 @@ describe('the description', () => {
     expect(without('413', [...operations, ...gateway])).toEqual([])
   })
 
-  test('passes redocly, which goes red for a seeded fault', async () => {
+  test('passes redocly, which reports a seeded error', async () => {
     const [code, words] = await redocly(document)
     expect(words).toContain('valid')
     expect(code).toBe(0)
@@ -113,7 +113,7 @@ describe('the description', () => {
     expect((await new Validator().validate(copy)).valid).toBe(false)
   })
 
-  test('has every route of the live app, and nothing else', async () => {
+  test('has exactly the routes of the live app', async () => {
     const { agentApi } = await createRouter(ctx.ctx).load()
     const live = agentApi.routes
       .filter(({ path, hooks }) => path.startsWith('/api') && !hooks.detail?.hide)
@@ -130,7 +130,7 @@ describe('the description', () => {
     expect(Object.keys(document.paths).filter((path) => path.startsWith('/api'))).toEqual([])
   })
 
-  test('holds nothing that is not of 3.1', () => {
+  test('uses only keywords of OpenAPI 3.1', () => {
     for (const node of nodesIn(document)) {
       expect(node).not.toHaveProperty('$id')
       expect(node).not.toHaveProperty('nullable')
@@ -144,7 +144,7 @@ describe('the description', () => {
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 
-  test('is kept by caches as long as it stays the same', async () => {
+  test('can be cached until it changes', async () => {
     const first = await ctx.call('GET', '/openapi.json')
     const etag = first.headers.get('etag') ?? ''
     const again = await ctx.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
@@ -154,7 +154,7 @@ describe('the description', () => {
 })
 
 describe('every operation', () => {
-  test('has a name for tools, an area and a line', () => {
+  test('has an operation id, a tag and a summary', () => {
     const ids = operations.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
     const areas = document.tags.map(({ name }) => name)
@@ -166,7 +166,7 @@ describe('every operation', () => {
     }
   })
 
-  test('says whether it needs a key', () => {
+  test('declares its authentication', () => {
     expect(document.components.securitySchemes).toMatchObject({
       key: { type: 'http', scheme: 'bearer' },
     })
@@ -178,7 +178,7 @@ describe('every operation', () => {
     }
   })
 
-  test('has one typed answer for each status', () => {
+  test('has one typed response for each status', () => {
     const text = [expect.anything(), { schema: { type: 'string' } }]
     for (const { operationId, responses } of operations) {
       for (const [status, { content, description }] of Object.entries(responses)) {
@@ -205,7 +205,7 @@ describe('every operation', () => {
     }
   })
 
-  test('takes bodies whose fields are all known', () => {
+  test('has bodies without additional fields', () => {
     for (const { operationId, requestBody } of operations) {
       for (const [type, { schema }] of Object.entries(requestBody?.content ?? {})) {
         if (type !== 'application/json') expect(operationId).toBe('put_asset')
@@ -231,7 +231,7 @@ describe('every operation', () => {
   })
 })
 
-test('the description is behind agents_off', async () => {
+test('agents_off hides the document', async () => {
   const closed = await startTestServer({ AGENTS_ON: 'off' })
   const answer = await closed.call('GET', '/openapi.json')
   expect([answer.status, answer.code]).toEqual([404, 'agents_off'])

@@ -158,7 +158,7 @@ const atGateway = rowsOf(
   listOperations(await getGatewayDocument(h)).filter(({ operationId }) => operationId in gateways),
 )
 
-describe('an id of another is as one that nobody has', () => {
+describe("another agent's id behaves like an unknown id", () => {
   test.each(hosting)('%s', (_, operation) => {
     const both = { other: theirs, unknown: nobodysOf(theirs) }
     return isStranger(operation, { key: ben.key, personal: pat.key, own: {}, ...both }, '/api')
@@ -177,13 +177,13 @@ describe('an id of another is as one that nobody has', () => {
     call: (one: string) => Promise<TestResponse>,
   ][] = [
     [
-      'a delivery behind an own hook',
+      "another's delivery below the caller's hook",
       404,
       theirs.delivery,
       (one) => ben.call('POST', `/me/hooks/${own.hook}/deliveries/${one}/redeliver`),
     ],
     [
-      'a key behind an own agent',
+      "another's key below the caller's agent",
       404,
       theirs.ownedKey,
       (one) => pat.call('DELETE', `/people/me/agents/${lee.handle}/keys/${one}`),
@@ -201,7 +201,7 @@ describe('an id of another is as one that nobody has', () => {
       (credit_id) => bob.call('POST', '/credits/balance', { credit_id }),
     ],
     [
-      'a note that is marked as read',
+      'a note to mark as read',
       200,
       note,
       (one) => ben.call('POST', '/me/notes/read', { ids: [one] }),
@@ -212,5 +212,5 @@ describe('an id of another is as one that nobody has', () => {
     expect(await expectSameResponse(masked, [one, nobodys(one)])).toBe(status)
   })
 
-  test('and nothing of theirs has changed', async () => expect(await h.snapshot()).toEqual(before))
+  test('and no data of theirs has changed', async () => expect(await h.snapshot()).toEqual(before))
 })

@@ -199,14 +199,14 @@ const named = operations
   .filter(({ operationId }) => operationId !== 'watch_notes')
   .map((operation): [string, DescribedOperation] => [operation.operationId, operation])
 
-describe(`every answer is as described (seed ${seed})`, () => {
+describe(`every response matches the document (seed ${seed})`, () => {
   test.each(named)('%s', async (_, operation) => {
     const seen = [...(await tryOut(operation))]
     expect(seen.some((status) => status < 300)).toBe(true)
     if (operation.security.length > 0) expect(seen).toContain(401)
   })
 
-  test('and no request was a fault of ours', () =>
+  test('and no request caused an internal error', () =>
     expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([]))
 })
 
@@ -226,7 +226,7 @@ const withBody = (answer: TestResponse, more: object): TestResponse => ({
   body: Object.assign({}, answer.body, more),
 })
 
-describe('the harness goes red for', () => {
+describe('the harness reports', () => {
   const spoilt: [
     what: string,
     id: string,
@@ -234,37 +234,37 @@ describe('the harness goes red for', () => {
     says: string,
   ][] = [
     [
-      'a field of a wrong type',
+      'a field of the wrong type',
       'get_me',
       (answer) => (answer.status === 200 ? withBody(answer, { credits: '400' }) : answer),
       'get_me 200 /credits: must be number',
     ],
     [
-      'a field that is missing',
+      'a missing field',
       'list_apps',
       (answer) => (answer.status === 200 ? { ...answer, body: { apps: [] } } : answer),
       "list_apps 200 : must have required property 'next'",
     ],
     [
-      'a field that is not described',
+      'an undocumented field',
       'get_app',
       (answer) => (answer.status === 404 ? withBody(answer, { stack: 'at' }) : answer),
       'get_app 404 : must NOT have additional properties',
     ],
     [
-      'a status that is not described',
+      'an undocumented status',
       'publish_app',
       (answer) => (answer.status === 400 ? { ...answer, status: 418 } : answer),
       'publish_app answers 418, which it does not describe',
     ],
     [
-      'a code that is not described',
+      'an undocumented code',
       'change_me',
       (answer) => (answer.status === 400 ? withBody(answer, { code: 'oops' }) : answer),
       'change_me 400 /code: must be equal to one of the allowed values',
     ],
     [
-      'another type of content',
+      'another content type',
       'get_html',
       (answer) =>
         answer.status === 200

@@ -106,7 +106,7 @@ async function paste(lines: string, env: Record<string, string> = {}) {
   return { out, statuses: out.match(/^\d{3}$/gm) ?? [] }
 }
 
-test('from no key to a live link, from a prompt to a game, and all that is told after it', async () => {
+test('the steps from no key to a live link, from a prompt to a game, and those after it', async () => {
   const ship = await h.ctx.generators.generate({ kind: 'sprite', what: 'a ship', seed: '1' })
   await Bun.write(join(folder, 'ship.png'), ship.bytes)
   // A person does not type fast enough for the second build to run into the first.
@@ -135,7 +135,7 @@ test('a personal key sends credits and sets a cap', async () => {
   expect(out).toContain('"dailyCap":100')
 })
 
-test('the openai client has its answer, and a key its cap', async () => {
+test('the openai client gets a response, and a key has its cap', async () => {
   const { key } = await createGatewayUser(h, '1')
   const file = join(folder, 'client.mjs')
   await Bun.write(file, here(walks.client))
@@ -156,7 +156,7 @@ test('the openai client has its answer, and a key its cap', async () => {
   expect(statuses).toEqual(['201'])
 })
 
-test('berth.toml is read as it stands', () => {
+test('the example berth.toml is valid', () => {
   const path = join(folder, 'berth.toml')
   writeFileSync(path, walks.toml)
   const config = loadConfig({ DATA_DIR: folder }, { BERTH_CONFIG: path, OPENROUTER_API_KEY: 'x' })

@@ -83,7 +83,7 @@ for (const name of names) {
       JSON.parse(readFileSync(join(FOLDER, name, 'sample.json'), 'utf8')),
     )
 
-    test('is one whole page under the cap', () => {
+    test('is one complete page below the size limit', () => {
       expect(Buffer.byteLength(html)).toBeLessThan(HTML_BYTES_MAX)
       expect(html).toStartWith('<!doctype html>\n<html lang="en">')
       expect(html).toContain('<meta name="viewport"')
@@ -91,25 +91,25 @@ for (const name of names) {
       expect(html.trimEnd()).toEndWith('</html>')
     })
 
-    test('refers to nothing outside itself and evaluates no text', () => {
+    test('has no external references and evaluates no text', () => {
       expect(html.match(/https?:|wss?:|\/\/[a-z0-9-]+\.[a-z]/gi)).toBeNull()
       expect(html.match(/\s(?:src|href|action|srcset|poster|data)\s*=\s*["']/gi)).toBeNull()
       expect(html.match(/@import|url\(|\beval\b|\bFunction\(|\bimport\(|\bfetch\(/g)).toBeNull()
       expect(html.match(/XMLHttpRequest|WebSocket|EventSource|sendBeacon/g)).toBeNull()
     })
 
-    test('has nothing that the viewer rewrites in browsers of the second kind', () => {
+    test('has nothing that the sandbox fallback rewrites', () => {
       expect(html.match(/<\/?(?:link|base|i?frame|frameset|object|embed|portal)\b/gi)).toBeNull()
     })
 
-    test('guards what may be missing: service and localStorage', () => {
+    test('handles a missing service and localStorage', () => {
       expect(html).toContain("typeof service === 'undefined'")
       const uses = html.split('\n').filter((line) => line.includes('localStorage'))
       expect(uses.length).toBeGreaterThan(0)
       for (const line of uses) expect(line).toContain('try {')
     })
 
-    test('declares exactly the assets that lie beside it', () => {
+    test('declares exactly the assets in its folder', () => {
       const asks = Value.Parse(AssetAsks, dataIn(html, 'data-assets'))
       const files = readdirSync(join(FOLDER, name, 'assets')).sort()
       expect(asks.map((ask) => ask.name).sort()).toEqual(files)
@@ -126,14 +126,14 @@ for (const name of names) {
 describe('the levels of Slack Tide', () => {
   const levels = Value.Parse(Levels, dataIn(pageOf('slack-tide'), 'id="levels"'))
 
-  test('are at least twenty, each different', () => {
+  test('are at least 20 different ones', () => {
     expect(levels.length).toBeGreaterThanOrEqual(20)
     expect(new Set(levels.map((level) => level.rows.join())).size).toBe(levels.length)
     expect(new Set(levels.map((level) => level.name)).size).toBe(levels.length)
   })
 
   for (const level of levels) {
-    test(`${level.name} can be solved, and its par is the fewest moves`, () => {
+    test(`${level.name} has a solution, and its par is the minimum of moves`, () => {
       const sea = readSea(level.rows)
       expect(new Set(level.rows.map((row) => row.length)).size).toBe(1)
       const boats = sea.floats.filter((float) => float !== 'w')
@@ -146,12 +146,12 @@ describe('the levels of Slack Tide', () => {
     })
   }
 
-  test('a level without a way home is found out', () => {
+  test('the solver detects a level without a solution', () => {
     expect(solve(readSea(['a.#A', '..#.', '..#.']))).toBeUndefined()
   })
 })
 
-test('the big page is just under 4 MB, and the same each time', () => {
+test('the big page is just under 4 MB and always the same', () => {
   const page = bigPage()
   const bytes = Buffer.byteLength(page)
   expect(bytes).toBeLessThan(4 * 1024 * 1024)

@@ -22,7 +22,7 @@ async function loadedWith(entry: string): Promise<string[]> {
   return [...found]
 }
 
-test('a start waits for no router, no page and no API', async () => {
+test('the start loads no router, page or API', async () => {
   const loaded = await loadedWith('src/main.ts')
   expect(loaded).toContain('src/http/server.ts')
   const later =

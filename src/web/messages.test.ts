@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { findByName } from '../hosting/people/people.ts'
-import { type FormBrowser, claimAgent, hiddenFields, signInOperator } from '../testing/fixtures/form-browser.ts'
+import {
+  claimAgent,
+  type FormBrowser,
+  hiddenFields,
+  signInOperator,
+} from '../testing/fixtures/form-browser.ts'
 import { fund } from '../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { type FormBrowser, claimAgent, hiddenFields, alertText, signUp } from '../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  claimAgent,
+  type FormBrowser,
+  hiddenFields,
+  signUp,
+} from '../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
 let h: TestServer

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
 import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
-import { startTestServer, type TestAgent, type TestServer } from '../testing/fixtures/test-server.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../testing/fixtures/test-server.ts'
 
 let t: TestServer
 let ann: TestAgent

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { FormBrowser, claimAgent, hiddenFields, signInOperator, alertText, signUp } from '../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  claimAgent,
+  FormBrowser,
+  hiddenFields,
+  signInOperator,
+  signUp,
+} from '../testing/fixtures/form-browser.ts'
 import { password } from '../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 
@@ -25,7 +32,10 @@ test('continues in a second tab after a sign-in, and asks again for another acco
   const before = await h.snapshot()
   expect(where(await tabs.send('/sign-in', { ...typed, name: ' Olga' }))).toEqual([303, '/wallet'])
   const other = await tabs.send('/sign-in', { ...typed, name: 'bea' })
-  expect([other.status, alertText(other)]).toEqual([403, expect.stringContaining('submit it again')])
+  expect([other.status, alertText(other)]).toEqual([
+    403,
+    expect.stringContaining('submit it again'),
+  ])
   expect(String(other.body)).toMatch(/name="name"\s+value="bea"/)
   expect(await h.snapshot()).toEqual(before)
   const again = { ...hiddenFields(String(other.body), '/sign-in'), name: 'bea', password }

@@ -71,7 +71,8 @@ test('accepts five reports a day without an account and stores only valid ones',
   expect((await request('GET', '/report/nothing')).status).toBe(404)
   expect(await snapshot()).toEqual(before)
 
-  for (let sent = 0; sent < 5; sent += 1) expect((await send('phishing', `look ${sent}`)).status).toBe(200)
+  for (let sent = 0; sent < 5; sent += 1)
+    expect((await send('phishing', `look ${sent}`)).status).toBe(200)
   const sixth = await send('phishing', 'look')
   expect(sixth.status).toBe(429)
   expect(sixth.headers.get('retry-after')).toBe('43200')

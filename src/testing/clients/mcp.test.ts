@@ -103,7 +103,7 @@ test('the inspector, --cli', async () => {
   })
 }, 120_000)
 
-test('mcporter, which prints the structured answer alone', async () => {
+test('mcporter, which prints only the structured result', async () => {
   const cli = join(modules, 'mcporter/dist/cli.js')
   await play(async (name, args) => {
     const words = ['call', '--http-url', ctx.url, '--allow-http', '--tool', name]

@@ -20,7 +20,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
   const client = () =>
     new OpenAI({ baseURL: gateway.baseUrls[which] ?? '', apiKey: gateway.key, maxRetries: 0 })
 
-  test('embeddings, by default as base64 on the wire', async () => {
+  test('embeddings, transferred as base64 by default', async () => {
     const model = 'demo/embedding'
     const { data } = await client().embeddings.create({ model, input: ['a boat', 'a boat'] })
     expect(data.map(({ embedding }) => embedding.length)).toEqual([256, 256])
@@ -29,7 +29,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect(Math.hypot(...(first?.embedding ?? []))).toBeCloseTo(1, 5)
   })
 
-  test('pictures, whose addresses open without a key', async () => {
+  test('images, whose URLs open without a key', async () => {
     const before = await gateway.spent()
     const made = await client().images.generate({ model: 'demo/image', prompt: 'A boat', n: 2 })
     expect(await gateway.spent()).toBe(before + 2_000_000n)
@@ -40,7 +40,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect(made.data).toHaveLength(2)
   })
 
-  test('a film, polled until it is there, and its bytes', async () => {
+  test('a video, polled until it is complete, and its bytes', async () => {
     const before = await gateway.spent()
     const { videos } = client()
     let createdVideo = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
@@ -57,7 +57,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect((await content.bytes()).length).toBeGreaterThan(1_000)
   })
 
-  test('speech, and what was said in it', async () => {
+  test('speech, and its transcription', async () => {
     const spoken = await client().audio.speech.create({
       model: 'demo/speech',
       input: 'x'.repeat(40),
@@ -74,7 +74,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
   })
 })
 
-test('AI SDK, openai-compatible: an embedding and a picture', async () => {
+test('AI SDK, openai-compatible: an embedding and an image', async () => {
   const provider = createOpenAICompatible({ name: 'berth', ...at() })
   const model = provider.embeddingModel('demo/embedding')
   const { embedding, usage } = await embed({ model, value: 'a boat' })

@@ -28,7 +28,7 @@ for (const at of [0, 1]) {
       expect((await client().models.retrieve(model)).id).toBe(model)
     })
 
-    test('a completion is answered and paid', async () => {
+    test('a completion succeeds and is charged', async () => {
       const before = await gateway.spent()
       const answer = await client().chat.completions.create({ model, messages: say('ahoy there') })
       expect(answer.choices[0]?.message.content).toContain('ahoy there')
@@ -36,7 +36,7 @@ for (const at of [0, 1]) {
       expect(await gateway.spent()).toBeGreaterThan(before)
     })
 
-    test('a stream arrives in pieces and ends with its usage', async () => {
+    test('a stream arrives in chunks and ends with its usage', async () => {
       const stream = await client().chat.completions.create({
         model,
         messages: say('one two three four'),
@@ -57,12 +57,12 @@ for (const at of [0, 1]) {
       expect(usage).toBeGreaterThan(0)
     })
 
-    test('the streaming helper gathers what came', async () => {
+    test('the streaming helper collects the text', async () => {
       const stream = client().chat.completions.stream({ model, messages: say('gather me') })
       expect(await stream.finalContent()).toContain('gather me')
     })
 
-    test('runTools calls the tool and hands its answer back', async () => {
+    test('runTools calls the tool and sends its result back', async () => {
       const toolInputs: unknown[] = []
       const runner = client().chat.completions.runTools({
         model,
@@ -91,7 +91,7 @@ for (const at of [0, 1]) {
       expect(toolInputs).toHaveLength(1)
     })
 
-    test('a structured answer parses', async () => {
+    test('a structured response parses', async () => {
       const Boat = z.object({ name: z.string(), masts: z.number() })
       const answer = await client().chat.completions.parse({
         model,
@@ -101,7 +101,7 @@ for (const at of [0, 1]) {
       expect(Boat.safeParse(answer.choices[0]?.message.parsed).success).toBe(true)
     })
 
-    test('refusals are the client’s own error classes', async () => {
+    test('errors are the client’s own classes', async () => {
       const send = (body: object) =>
         client().chat.completions.create({ model, messages: say('x'), ...body })
       expect(await catchError(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)

@@ -27,7 +27,7 @@ for (const [base, name] of ['with', 'without'].entries()) {
     const client = () =>
       new OpenAI({ ...at(), baseURL: gateway.baseUrls[base] ?? '', maxRetries: 0 })
 
-    test('an answer is made and paid', async () => {
+    test('a response succeeds and is charged', async () => {
       const before = await gateway.spent()
       const answer = await client().responses.create({ model, input: 'ahoy there' })
       expect(answer).toMatchObject({ output_text: 'ahoy there', status: 'completed', error: null })
@@ -35,7 +35,7 @@ for (const [base, name] of ['with', 'without'].entries()) {
       expect(await gateway.spent()).toBeGreaterThan(before)
     })
 
-    test('a stream arrives in pieces and ends completed', async () => {
+    test('a stream arrives in chunks and ends completed', async () => {
       const stream = await client().responses.create({ model, input: 'one two', stream: true })
       let text = ''
       let last = ''
@@ -46,21 +46,21 @@ for (const [base, name] of ['with', 'without'].entries()) {
       expect([text, last]).toEqual(['one two', 'response.completed'])
     })
 
-    test('the streaming helper gathers what came', async () => {
+    test('the streaming helper collects the text', async () => {
       const stream = client().responses.stream({ model, input: 'gather me' })
       const { output_text, usage } = await stream.finalResponse()
       expect(output_text).toBe('gather me')
       expect(usage?.output_tokens).toBeGreaterThan(0)
     })
 
-    test('a structured answer parses', async () => {
+    test('a structured response parses', async () => {
       const Boat = z.object({ name: z.string(), masts: z.number() })
       const text = { format: zodTextFormat(Boat, 'boat') }
       const answer = await client().responses.parse({ model, input: 'a boat', text })
       expect(Boat.safeParse(answer.output_parsed).success).toBe(true)
     })
 
-    test('refusals are the client’s own error classes', async () => {
+    test('errors are the client’s own classes', async () => {
       const send = (body: object) => client().responses.create({ model, input: 'x', ...body })
       expect(await catchError(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
       expect(await catchError(send({ store: true }))).toBeInstanceOf(OpenAI.BadRequestError)
@@ -68,7 +68,7 @@ for (const [base, name] of ['with', 'without'].entries()) {
   })
 }
 
-test('AI SDK, openai, as it comes: text, stream, tools and their answers', async () => {
+test('AI SDK, openai, with its defaults: text, stream, tools and their results', async () => {
   const chat = createOpenAI(at())(model)
   const whole = await generateText({ model: chat, prompt: 'ahoy there', system: 'Be brief.' })
   expect(whole.text).toBe('ahoy there')
@@ -121,7 +121,7 @@ test.each(conversations)('AI SDK, openai, %j, %s: three turns and a tool', async
   expect(await say('and then?')).toBe('and then?')
 })
 
-test('OpenAI Agents over responses: a tool is called and its answer comes back', async () => {
+test('OpenAI Agents over responses: a tool is called and its result is used', async () => {
   const provider = new OpenAIProvider({ ...at(), useResponses: true })
   const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
   for (const stream of [false, true]) {

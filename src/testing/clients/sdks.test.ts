@@ -62,7 +62,7 @@ test('LangChain: invoke, stream and tools', async () => {
   expect((await bound.invoke('call depth')).tool_calls?.[0]?.name).toBe('depth')
 })
 
-test('OpenAI Agents over chat: a tool is called and its answer comes back', async () => {
+test('OpenAI Agents over chat: a tool is called and its result is used', async () => {
   const provider = new OpenAIProvider({ ...at(), useResponses: false })
   const places: string[] = []
   const agent = new Agent({

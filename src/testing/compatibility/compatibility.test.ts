@@ -92,7 +92,7 @@ const notice = (tab: Tab): Promise<string | undefined> =>
 for (const name of ['chromium', 'firefox', 'webkit'] as const) {
   const path = findBrowser(name)
   const openBrowser = { chromium: openChromium, firefox: openFirefox, webkit: openWebkit }[name]
-  describe.skipIf(path === undefined)(`what pages need, in ${name}`, () => {
+  describe.skipIf(path === undefined)(`browser features of pages in ${name}`, () => {
     let browser: Browser
     let target: Target
     let tab: Tab
@@ -138,7 +138,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
 
     for (const sample of samples) {
       test(
-        `the sample ${sample} begins without a fault`,
+        `the sample ${sample} starts without an error`,
         async () => {
           const watch = `<script>onerror=(e)=>top.postMessage({said:e},'*')</script>`
           const end = `<script>setTimeout(()=>top.postMessage({said:'begun'},'*'),500)</script>`
@@ -150,7 +150,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     }
 
     test(
-      'saves outlive the page and a new version, and session values a reload',
+      'saves survive a new version, and session values survive a reload',
       async () => {
         const page = `${doctype}<script>localStorage.n=+(localStorage.n||0)+1;sessionStorage.m=+(sessionStorage.m||0)+1;top.postMessage({said:[localStorage.n,sessionStorage.m]},'*');onclick=()=>location.reload()</script>`
         const id = await show(page)
@@ -170,7 +170,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
 
     // WebKit can end before the last message of a page that is left arrives.
     test.skipIf(name === 'webkit')(
-      'what is saved while the page is left is kept, and more values in one turn than a message has',
+      'values saved while leaving the page are stored, also more than fit one message',
       async () => {
         const id = await show(
           `${doctype}<script>top.postMessage({said:[localStorage.length,localStorage.left]},'*');for(let i=0;i<10005;i++)localStorage['k'+i]=i;onbeforeunload=()=>{localStorage.left=1}</script>`,
@@ -185,7 +185,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'an app that tries to leave is still there, or begins again',
+      'an app that tries to navigate away stays or restarts',
       async () => {
         await show(
           `${doctype}<script>onkeydown=()=>top.postMessage({said:'here'},'*');if(!sessionStorage.left){sessionStorage.left=1;setTimeout(()=>{location='?x'},100)}</script>`,
@@ -198,7 +198,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'the reload button starts the app again and gives it the keys',
+      'the reload button restarts the app and focuses it',
       async () => {
         await show(`${doctype}<script>onkeydown=(e)=>top.postMessage({said:e.key},'*')</script>`)
         await pressShell(tab, 'reload')
@@ -210,7 +210,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'a link that leaves is offered by the shell',
+      'the viewer offers an external link',
       async () => {
         await show(`${doctype}<a ${fill} href=https://example.org/x>go</a>`)
         await middle(tab)
@@ -222,7 +222,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'a link to nowhere says so',
+      'a link without a target shows a notice',
       async () => {
         await show(`${doctype}<a ${fill} href=about.html>go</a>`)
         await middle(tab)
@@ -232,7 +232,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'a file is saved by a button of the shell',
+      'the viewer saves a file on request',
       async () => {
         await show(
           `${doctype}<button ${fill} id=b>save</button><script>b.onclick=()=>{const a=document.createElement('a');a.href=URL.createObjectURL(new Blob(['hello']));a.download='note.txt';a.click();URL.revokeObjectURL(a.href)}</script>`,
@@ -250,7 +250,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'a question is put, and the press is made again with its answer',
+      'a confirmation is shown, and the click is repeated with its result',
       async () => {
         await show(
           `${doctype}<button ${fill} id=b>reset</button><script>b.onclick=()=>top.postMessage({said:confirm('Reset?')},'*')</script>`,
@@ -265,7 +265,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'an app in a tab that is not shown has its size from the first',
+      'an app in a background tab has its size from the start',
       async () => {
         const behind = await browser.open('behind')
         await tab.press('a')
@@ -281,7 +281,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test.skipIf(name !== 'firefox')(
-      'a browser that says it is Chromium has the fallback all the same',
+      'a browser that claims to be Chromium still gets the fallback',
       async () => {
         const agent =
           'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36'
@@ -298,7 +298,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     )
 
     test(
-      'the bar works while an app burns the processor',
+      'the toolbar works while an app blocks the processor',
       async () => {
         // Chromium gets an app that never ends. Firefox can run an app in the viewer's process.
         const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'

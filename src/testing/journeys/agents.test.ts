@@ -64,7 +64,7 @@ async function expectShared(link: string, id: string): Promise<void> {
   expect(JSON.stringify(listed)).toContain(id)
 }
 
-test('an agent with the list of tools alone', async () => {
+test('an agent that knows only the list of tools', async () => {
   const client = new Client({ name: 'agent', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${ctx.origin}/mcp?tools=core`)))
   const { tools } = await client.listTools()
@@ -88,7 +88,7 @@ test('an agent with the list of tools alone', async () => {
   await client.close()
 })
 
-test('an agent with the text of GET / alone', async () => {
+test('an agent that knows only the text of GET /', async () => {
   await Bun.write(join(folder, 'ship.png'), Uint8Array.fromBase64(pixel))
   const text = await (await fetch(`${ctx.origin}/`)).text()
   const lines = [...text.matchAll(/^ *```sh\n *(.+)\n *```$/gm)].map(([, line = '']) => line)
@@ -115,7 +115,7 @@ test('an agent with the text of GET / alone', async () => {
   await expectShared(textAt(replies[1], 'app.link'), env.ID)
 })
 
-test('the binary checks arguments, hosts and bodies as the sources do', async () => {
+test('the binary validates arguments, hosts and bodies like the sources', async () => {
   const post = async (body: string, headers: Record<string, string> = {}) => {
     const accept = 'application/json, text/event-stream'
     const answer = await fetch(`${ctx.origin}/mcp`, {

@@ -60,7 +60,7 @@ async function publishDuring(
 const shown = async (ctx: ServerProcess, id: string): Promise<string> =>
   (await ctx.call('GET', `/a/${id}/data`)).text()
 
-test('a backup beside a busy server holds all that was acknowledged before it', async () => {
+test('a backup of a busy server has everything acknowledged before it', async () => {
   const ctx = await serve('data')
   const keys = [await ctx.newKey(), await ctx.newKey()]
   const before: Pages = new Map()
@@ -91,7 +91,7 @@ test('a backup beside a busy server holds all that was acknowledged before it', 
   expect((await runBerth(['doctor', '--data', at('fresh')])).out).toContain('sound')
 }, 60_000)
 
-test('a restore into a used folder leads back, and what was there can lead forth again', async () => {
+test('a restore into a used folder keeps the old data, which can be restored again', async () => {
   const ctx = await serve('data')
   const key = await ctx.newKey()
   const old: Pages = new Map()
@@ -118,7 +118,7 @@ test('a restore into a used folder leads back, and what was there can lead forth
   await stop(forth)
 }, 60_000)
 
-test('a restore of half a backup changes nothing, beside a server or without one', async () => {
+test('a restore of half a backup changes nothing, with and without a server', async () => {
   const ctx = await serve('data')
   const pages: Pages = new Map()
   await publish(ctx, await ctx.newKey(), pages)

@@ -30,21 +30,21 @@ function send(lines: string[]): Promise<string> {
   return promise
 }
 
-test('a Host that is none is refused, and HTTP/1.0 needs none', async () => {
+test('an invalid Host is rejected, and HTTP/1.0 needs none', async () => {
   for (const host of ['a b', '"q', 'a@b', '[::1', 'a%20b']) {
     expect(await send(['GET /healthz HTTP/1.1', `Host: ${host}`])).toStartWith('HTTP/1.1 400')
   }
   expect(await send(['GET /healthz HTTP/1.0'])).toContain('{"ok":true}')
 })
 
-test('a host of one letter has the same addresses and the same limits', async () => {
+test('a host of one letter has the same paths and limits', async () => {
   expect(await send(['GET /healthz HTTP/1.1', 'Host: b'])).toContain('{"ok":true}')
   // A path that two parsers read differently once bypassed the limit.
   const hidden = await send(['GET /xx/api/on HTTP/1.1', 'Host: b'])
   expect(hidden).toStartWith('HTTP/1.1 404')
 })
 
-test('a number out of its range is refused by the binary as by the sources', async () => {
+test('the binary rejects a number out of range like the sources', async () => {
   const key = await ctx.newKey()
   for (const limit of ['0', '101', '1.5', '-1', '1e9']) {
     const answer = await ctx.call('GET', `/api/apps?limit=${limit}`, key)
@@ -53,7 +53,7 @@ test('a number out of its range is refused by the binary as by the sources', asy
   }
 })
 
-test('a socket that only waits does not keep a house from stopping', async () => {
+test('an idle socket does not keep a server from stopping', async () => {
   const idle = connect(Number(new URL(ctx.origin).port), '127.0.0.1')
   const answered = new Promise((resolve) => idle.once('data', resolve))
   idle.on('error', () => {})

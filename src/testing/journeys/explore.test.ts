@@ -49,7 +49,7 @@ test('ann publishes a priced game with a file, and it is found', async () => {
   expect((await ctx.call('GET', `/explore/${lamp}/source`)).code).toBe('price_above_max')
 })
 
-test('ben buys a remix, once for his ref, changes it and shares it', async () => {
+test('ben buys a remix, charged once for his ref, changes it and shares it', async () => {
   const input = { maxCredits: 150, ref: 'ben-lamp-1' }
   const [one, two] = await Promise.all([
     ben.call('POST', `/apps/${lamp}/remix`, input),
@@ -69,7 +69,7 @@ test('ben buys a remix, once for his ref, changes it and shares it', async () =>
   expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: copy, version: 2 }] })
 })
 
-test('cy cannot pay: nothing is copied and nothing charged', async () => {
+test('cy cannot pay: nothing is copied or charged', async () => {
   await ann.call('PATCH', `/apps/${lamp}`, { priceRemix: 1_000 })
   const short = await cy.call('POST', `/apps/${lamp}/remix`, { ref: 'cy-lamp-01' })
   expect([short.status, short.code]).toEqual([402, 'not_enough_credits'])
@@ -99,7 +99,7 @@ test("dan remixes ben's remix for free, and everyone is credited by name", async
   })
 })
 
-test('dan reviews and comments on what he used, ben on what he bought; ann answers', async () => {
+test('dan reviews an app he used, ben one he bought, and ann replies', async () => {
   const unused = await dan.call('PUT', `/explore/${lamp}/review`, { stars: 5 })
   expect([unused.status, unused.code]).toEqual([403, 'not_used'])
   await ctx.request('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
@@ -135,7 +135,7 @@ test('dan reviews and comments on what he used, ben on what he bought; ann answe
   expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
 })
 
-test('a report holds the game, a takedown takes it from everybody, an appeal brings it back', async () => {
+test('a report quarantines the game, a takedown removes it, an appeal restores it', async () => {
   const shown = async () => {
     ctx.clock.advance(1_000)
     return (await ctx.request('GET', `/a/${lamp}`)).status
@@ -156,7 +156,7 @@ test('a report holds the game, a takedown takes it from everybody, an appeal bri
   expect((await ctx.call('GET', `/explore/${lamp}`)).status).toBe(200)
 })
 
-test('ann sees what she earned, to the credit, and the books balance to the Nano', async () => {
+test('ann sees her exact earnings, and the ledger balances to the nano USD', async () => {
   expect((await ann.call('GET', '/me/ledger')).body).toMatchObject({
     entries: [
       { kind: 'remix', item: lamp, credits: 120, balance: 520 },

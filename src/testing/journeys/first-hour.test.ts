@@ -36,7 +36,7 @@ async function stop(child: Child): Promise<number> {
   return child.exited
 }
 
-test('the binary alone serves a game, and three lines that work when pasted', async () => {
+test('the binary alone serves a game, and prints three lines that work when pasted', async () => {
   const ctx = serve()
   const output = await readUntil(ctx, lastLine)
   for (const name of ['base_url', 'gateway_url', 'mcp_url', 'docs']) {
@@ -63,7 +63,7 @@ test('the binary alone serves a game, and three lines that work when pasted', as
   expect(await ctx.stderr.text()).not.toContain('this process')
 })
 
-test('a house that starts again shows the same game and publishes no other', async () => {
+test('a restarted server shows the same game and publishes no other', async () => {
   const first = serve()
   const link = linkIn(await readUntil(first, lastLine))
   expect(await stop(first)).toBe(0)
@@ -75,7 +75,7 @@ test('a house that starts again shows the same game and publishes no other', asy
   expect(await stop(again)).toBe(0)
 })
 
-test('a second process on the same data says so in one line, with the link', async () => {
+test('a second process on the same data prints one line with the link', async () => {
   const link = linkIn(await readUntil(serve(), lastLine))
 
   const second = serve()
@@ -85,7 +85,7 @@ test('a second process on the same data says so in one line, with the link', asy
   expect(complaint).toContain(link)
 })
 
-test('a port in use, even by another Berth, is one line', async () => {
+test('a port in use, even by another Berth, fails with one line', async () => {
   const holder = start(['serve', '--port', '0', '--json', '--data', 'other'])
   const { port } = new URL(JSON.parse(await readUntil(holder, /\n/)).origin)
 

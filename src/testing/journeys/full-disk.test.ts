@@ -88,7 +88,7 @@ async function expectAll(
   expect(Array.isArray(apps) && apps.length).toBe(kept.size)
 }
 
-test('publishes to a full disk are refused, reads go on, and room is enough to recover', async () => {
+test('a full disk rejects publishes, serves reads and recovers with free space', async () => {
   if (!needsMount('a full disk')) return
   mount('12m')
   ctx = await startServerProcess(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: '0' } })
@@ -142,7 +142,7 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('sound') })
 }, 60_000)
 
-test('where files may not grow, writes are refused, reads go on, and nothing is lost', async () => {
+test('a file size limit rejects writes, serves reads and loses nothing', async () => {
   const under = ['/bin/sh', '-c', 'ulimit -f 1600; exec "$@"', 'sh']
   ctx = await startServerProcess(join(disk, 'data'), { under })
   const key = await ctx.newKey()
@@ -171,7 +171,7 @@ test('where files may not grow, writes are refused, reads go on, and nothing is 
   expect(textAt(await (await ctx.call('GET', '/api/me', key)).json(), 'about')).toBe(about)
 }, 60_000)
 
-test('below the floor nothing new is taken, though there is room', async () => {
+test('below the configured floor nothing new is stored, although space is left', async () => {
   if (!needsMount('the floor of a disk')) return
   mount('26m')
   ctx = await startServerProcess(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })

@@ -9,7 +9,7 @@ import { killWhilePublishing } from '../processes/publish-kills.ts'
 /** Set the seed that a failed run printed to repeat it. */
 const seed = randomBelow(2 ** 32)
 
-test(`kill -9 during publishes loses nothing that was acknowledged (seed ${seed})`, async () => {
+test(`kill -9 while publishing loses no acknowledged write (seed ${seed})`, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-killed-'))
   try {
     expect(await killWhilePublishing(join(dir, 'data'), 4, seed)).toBeGreaterThanOrEqual(12)

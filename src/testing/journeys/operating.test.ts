@@ -52,7 +52,7 @@ async function expectRefused(words: string[], says: RegExp, start = {}): Promise
 
 const portOf = ({ origin }: ServerProcess): string => new URL(origin).port
 
-test('grant works beside a running server and without one, and says what was wrong', async () => {
+test('grant works with and without a running server, and explains errors', async () => {
   const ctx = await serve()
   const key = await ctx.newKey()
   const me: unknown = await (await ctx.call('GET', '/api/me', key)).json()
@@ -72,7 +72,7 @@ test('grant works beside a running server and without one, and says what was wro
   expect(await runBerth(['doctor', '--data', data])).toMatchObject({ code: 0, err: '' })
 }, 60_000)
 
-test('every command ends its line, and a reader that is slow misses nothing', async () => {
+test('every command ends its last line, and a slow reader gets all output', async () => {
   const ctx = await serve()
   const port = ['--port', portOf(ctx)]
   const commands = [
@@ -106,7 +106,7 @@ test('every command ends its line, and a reader that is slow misses nothing', as
   expect(late.out).toBe(whole.out)
 }, 60_000)
 
-test('health exits 0 while the server answers, and 1 with one line when it does not', async () => {
+test('health exits 0 while the server responds, otherwise 1 with one line', async () => {
   const ctx = await serve()
   const words = ['health', '--port', portOf(ctx), '--data', data]
   expect(await runBerth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
@@ -115,7 +115,7 @@ test('health exits 0 while the server answers, and 1 with one line when it does 
   await expectRefused(words, /No response from http/)
 }, 60_000)
 
-test('a folder has one owner; a port too', async () => {
+test('a folder and a port have one owner each', async () => {
   const ctx = await serve()
   await expectRefused(['serve', '--port', '0', '--data', data], /Another Berth is running/)
   const other = join(dir, 'other')
@@ -165,7 +165,7 @@ async function slowUpload(
   return { finish: () => socket.write(more), closed: closed.promise }
 }
 
-test('SIGTERM finishes an upload that runs, takes nothing new, and exits 0', async () => {
+test('SIGTERM finishes a running upload, accepts nothing new and exits 0', async () => {
   const ctx = await serve()
   const key = await ctx.newKey()
   const idle = connect(Number(portOf(ctx)), '127.0.0.1')
@@ -194,7 +194,7 @@ test('SIGTERM finishes an upload that runs, takes nothing new, and exits 0', asy
   expect(readdirSync(data)).not.toContain('control.sock')
 }, 60_000)
 
-test('a data folder that cannot be written to is one clear line', async () => {
+test('a read-only data folder fails with one clear line', async () => {
   const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
   const under = process.getuid?.() === 0 ? asNobody : []
   const shut = /cannot be written to/
@@ -220,7 +220,7 @@ test('a data folder that cannot be written to is one clear line', async () => {
   chmodSync(data, 0o755)
 }, 60_000)
 
-test("what is made in a folder that others may enter is its owner's alone", async () => {
+test('only the owner can read files in a data folder that others can enter', async () => {
   mkdirSync(data, { mode: 0o755 })
   await (await serve()).newKey()
   const copy = join(dir, 'copy')
@@ -231,21 +231,21 @@ test("what is made in a folder that others may enter is its owner's alone", asyn
   expect(open).toEqual([])
 }, 60_000)
 
-test('a long path to the data folder does not part a command from its server', async () => {
+test('a command finds its server with a long path to the data folder', async () => {
   data = join(dir, 'x'.repeat(100), 'y'.repeat(100))
   mkdirSync(join(data, '..'))
   await serve()
   expect((await runBerth(['doctor', '--data', data])).out).toContain('sound')
 }, 60_000)
 
-test('a command on a folder without a house makes none', async () => {
+test('a command on an empty folder creates nothing', async () => {
   for (const words of [['doctor'], ['backup', join(dir, 'copy')], ['grant', '@ann', '1']]) {
     await expectRefused([...words, '--data', data], /There is no database in /)
   }
   expect(readdirSync(dir)).toEqual([])
 }, 60_000)
 
-test('--json says one line of JSON, and the log stays off stdout', async () => {
+test('--json prints one line of JSON, and the log stays off stdout', async () => {
   const child = startBinary(['serve', '--json', '--port', '0', '--data', data], dir)
   const reader = child.stdout.getReader()
   const { value } = await reader.read()

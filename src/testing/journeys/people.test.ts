@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
   for (const javaScriptEnabled of [true, false]) {
     const data = join(folder, String(javaScriptEnabled))
     test(
-      `runs a place, owns an agent, and lets it go, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
+      `operates a server, owns an agent and releases it, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
       async () => {
         const env = { OLLAMA_HOST: 'off', ...provider.settings }
         const ctx = await startServerProcess(data, { env })

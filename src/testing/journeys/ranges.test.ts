@@ -41,7 +41,7 @@ async function expectRanges(url: string): Promise<void> {
   expect((await getRange(`${bytes.length}-`)).status).toBe(416)
 }
 
-test('an asset by its signed address', async () => {
+test('an asset at its signed URL', async () => {
   const html = '<!doctype html><title>Sound</title><p>Press a key'
   const app = textAt(await (await ctx.call('POST', '/api/apps', key, { html })).json(), 'app.id')
   const json = new TextEncoder().encode(JSON.stringify(Array.from({ length: 99 }, (_, at) => at)))
@@ -49,7 +49,7 @@ test('an asset by its signed address', async () => {
   await expectRanges(textAt(await put.json(), 'asset.url'))
 })
 
-test('a picture and a film by theirs', async () => {
+test('an image and a video at their signed URLs', async () => {
   const imageRequest = { model: 'demo/image', prompt: 'a harbour' }
   const made = await ctx.call('POST', '/v1/images/generations', key, imageRequest)
   await expectRanges(textAt(await made.json(), 'data.0.url'))

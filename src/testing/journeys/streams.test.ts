@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { openManyStreams } from '../processes/many-streams.ts'
 
-test('more streams than fetch has sockets for, unless told: each has its own, and its end', async () => {
+test('more streams than the default connection limit: each has a socket and ends', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-streams-'))
   try {
     const seen = await openManyStreams(join(dir, 'data'), 400)

@@ -3,18 +3,18 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { hour } from '../../core/time.ts'
 import { DatabaseBusy } from '../../db/error.ts'
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
-import { pauseMethod } from '../../testing/pause-method.ts'
 import {
-  FormBrowser,
+  alertText,
   claimAgent,
+  FormBrowser,
   formType,
   hiddenFields,
   origin,
-  alertText,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { pauseMethod } from '../../testing/pause-method.ts'
 
 const opened: TestServer[] = []
 afterEach(async () => {

@@ -4,7 +4,13 @@ import { listAudit } from '../../hosting/audit/audit.ts'
 import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { admin } from '../../operator/admin.ts'
-import { FormBrowser, claimAgent, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  claimAgent,
+  FormBrowser,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { type FormBrowser, claimAgent, signUp } from '../../testing/fixtures/form-browser.ts'
-import { startTestServer, type TestAgent, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 let h: TestServer
 let ann: TestAgent

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { type FormBrowser, claimAgent, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  claimAgent,
+  type FormBrowser,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 let h: TestServer

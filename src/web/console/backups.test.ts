@@ -11,7 +11,13 @@ import { ApiError } from '../../errors.ts'
 import { backupsMax } from '../../limits.ts'
 import { restoreBackup } from '../../operator/backup.ts'
 import { listBackups } from '../../operator/console-backups.ts'
-import { type FormBrowser, hiddenFields, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  type FormBrowser,
+  hiddenFields,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 let dir = ''
@@ -125,6 +131,9 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     }
     h.clock.advance(1_000)
     const full = await olga.send(place, { token })
-    expect([full.status, alertText(full)]).toEqual([400, expect.stringContaining('Remove one first')])
+    expect([full.status, alertText(full)]).toEqual([
+      400,
+      expect.stringContaining('Remove one first'),
+    ])
   })
 })

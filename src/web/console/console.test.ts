@@ -4,7 +4,13 @@ import { minute } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
 import { createReport } from '../../hosting/reports/reports.ts'
 import { recordMetrics } from '../../operator/metrics-history.ts'
-import { FormBrowser, hiddenFields, signInOperator, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  FormBrowser,
+  hiddenFields,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -88,7 +94,8 @@ describe('access', () => {
     const cy = await signUp(h, 'cyrus', '198.51.100.7')
     const action = '/console/rescan'
     const { token = '' } = hiddenFields(String((await olga.open('/console/queue')).body), action)
-    const theirs = hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const theirs =
+      hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
     const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
     const before = await h.snapshot()
     for (const path of [...posts, `/console/apps/${id}`, '/console/backups/x']) {

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { listHistory } from '../../gateway/usage/history.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
-import { type FormBrowser, hiddenFields, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  type FormBrowser,
+  hiddenFields,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { fund } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 

@@ -4,7 +4,7 @@ import { nano } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { insertUse } from '../../models/history.ts'
-import { type FormBrowser, origin, alertText, signUp } from '../../testing/fixtures/form-browser.ts'
+import { alertText, type FormBrowser, origin, signUp } from '../../testing/fixtures/form-browser.ts'
 import { fund } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -70,14 +70,20 @@ test('does not change or revoke keys of other people or malformed prefixes', asy
   for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
     expect((await keys({ revoke: odd }, cy)).status).toBe(404)
     const capped = await keys({ cap: odd, dailyCap: '1' }, cy)
-    expect([capped.status, alertText(capped)]).toEqual([404, expect.stringContaining('was not found')])
+    expect([capped.status, alertText(capped)]).toEqual([
+      404,
+      expect.stringContaining('was not found'),
+    ])
   }
   expect(await h.snapshot()).toEqual(kept)
 })
 
 test('keeps the typed values after an error', async () => {
   const made = await keys({ name: 'my <key>', dailyCap: '10000000000' })
-  expect([made.status, alertText(made)]).toEqual([400, expect.stringContaining('below 1,000,000,000')])
+  expect([made.status, alertText(made)]).toEqual([
+    400,
+    expect.stringContaining('below 1,000,000,000'),
+  ])
   expect(String(made.body)).toMatch(/name="name"\s+value="my &lt;key&gt;"/)
   expect(String(made.body)).toMatch(/name="dailyCap"\s+value="10000000000"/)
   const cap = (await newKey({ name: 'other' })).slice(0, 11)
