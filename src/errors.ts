@@ -6,7 +6,7 @@ interface SharedDetails {
   not_found: { what: string; see?: string }
   rate_limited: { max: number; retryAfter: number }
   keys_address_limit: { max: number; retryAfter: number }
-  bad_request: { problem: string; param?: string }
+  bad_request: { problem: string; param?: string; code?: string }
   last_key: None
   not_enough_credits: { needed: bigint; available: bigint; free?: bigint }
   daily_cap: { cap: bigint; spent: bigint; retryAfter?: number }

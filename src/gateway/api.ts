@@ -21,6 +21,7 @@ import { embeddingRoutes } from './embeddings/routes.ts'
 import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
 import { fileRoutes } from './files/routes.ts'
 import { imageRoutes } from './images/routes.ts'
+import { messageRoutes } from './messages-api/routes.ts'
 import { publicOperation } from './operation.ts'
 import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
@@ -37,6 +38,7 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
     .use(usageRoutes(ctx))
     .use(chatRoutes(ctx, listener))
     .use(responseRoutes(ctx, listener))
+    .use(messageRoutes(ctx, listener))
     .use(embeddingRoutes(ctx))
     .use(imageRoutes(ctx))
     .use(videoRoutes(ctx))

@@ -172,12 +172,16 @@ const RateLimitSchema = Type.Object(
   { title: 'TooManyRequests' },
 )
 
-/** Returns the schemas of an operation's errors, by status. */
-export function errorSchemas(names: readonly GatewayErrorName[]): Record<number, TSchema> {
+/** Returns the schemas of an operation's errors, by status. `envelope` replaces OpenAI's. */
+export function errorSchemas(
+  names: readonly GatewayErrorName[],
+  envelope?: TSchema,
+): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name][0])
   const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
     const description = group.map((name) => table[name][3] ?? name).join(', ')
-    const schema = status === 429 ? Type.Union([ErrorSchema, RateLimitSchema]) : ErrorSchema
+    const own = status === 429 ? Type.Union([ErrorSchema, RateLimitSchema]) : ErrorSchema
+    const schema = envelope ?? own
     return [status, { ...schema, description }]
   })
   return Object.fromEntries(typed)

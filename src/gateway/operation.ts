@@ -32,18 +32,19 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
   schema: { type: 'string', minLength: 1, maxLength: 128 },
 }
 
-/** Declares an operation of a gateway key or an agent key. */
-export const keyOperation = operationBuilder<Tag, GatewayErrorName, { key: Operation }>(
-  errorSchemas,
-  {
+/** Returns the builder of operations of a key whose errors have these schemas. */
+export const keyOperationWith = (schemas: typeof errorSchemas) =>
+  operationBuilder<Tag, GatewayErrorName, { key: Operation }>(schemas, {
     auth: 'key',
     errors: ['no_key', 'bad_key', 'rate_limited'],
     security: [{ key: [] }],
     macro: (operation) => ({ key: operation }),
     idempotencyErrors: ['ref_conflict', 'busy'],
     idempotencyHeader: idempotencyKey,
-  },
-)
+  })
+
+/** Declares an operation of a gateway key or an agent key. */
+export const keyOperation = keyOperationWith(errorSchemas)
 
 /** Declares an operation without authentication. */
 export const publicOperation = operationBuilder<Tag, GatewayErrorName, { public: Operation }>(

@@ -5,8 +5,9 @@ import { stopwatch } from '../core/time.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
+import { isMessagesPath, toAnthropicResponse } from '../gateway/messages-api/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
-import { inProcessAddress, type RequestContext } from './request-context.ts'
+import { inProcessAddress, pathOf, type RequestContext } from './request-context.ts'
 
 /**
  * Handles a request. `socketAddress` is the address of the socket's other end. `pauseIdleTimeout`
@@ -71,10 +72,14 @@ export const gatewayPolicy =
     const { gatewayRequests: limit } = ctx.state
     const address = addressGroup(context.address)
     const retryAfter = limit.take(address)
-    const response =
+    const openAiResponse =
       retryAfter === undefined
         ? await next(request)
         : gateway.rateLimitResponse(limit.max, retryAfter)
+    // Converted here, because no error of another envelope may leave these paths.
+    const response = isMessagesPath(pathOf(request.url))
+      ? await toAnthropicResponse(openAiResponse, context.id)
+      : openAiResponse
     if (limit.max > 0) {
       const { calls, resetAfter } = limit.left(address)
       response.headers.set('x-ratelimit-limit-requests', String(limit.max))

@@ -40,6 +40,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   embeddings: 'gateway',
   files: 'gateway',
   images: 'gateway',
+  messages: 'gateway',
   models: 'gateway',
   queries: 'gateway',
   responses: 'gateway',

@@ -74,6 +74,7 @@ const present = (model: Model): ModelResponse => ({
   created: 0,
   owned_by: model.ownedBy,
   name: model.name,
+  display_name: model.name,
   type: model.type,
   price: model.price ? toWirePrice(model.price) : {},
   supportsTools: model.supportsTools,

@@ -40,6 +40,7 @@ export const ModelSchema = Type.Object(
     created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
     owned_by: Type.String(),
     name: Type.String(),
+    display_name: Type.String({ description: "The name, as Anthropic's clients read it." }),
     type: oneOf(modelTypes),
     price: PriceSchema,
     supportsTools: Type.Boolean({ description: 'Whether it supports tools and web_search.' }),

@@ -1,0 +1,59 @@
+import type { AppContext } from '../../context.ts'
+import { sha256 } from '../../core/ids.ts'
+import { isRecord, type Json } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
+import { estimatePromptTokens } from '../../models/tokens.ts'
+import type { Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { streamResponse } from '../chat/stream.ts'
+import { readModels } from '../fields.ts'
+import { EventWriter } from './event-writer.ts'
+import { toMessage } from './message.ts'
+import { parseMessagesRequest } from './request.ts'
+import { streamEvents } from './stream.ts'
+
+/**
+ * Creates a message of Anthropic's Messages API from a chat completion, which is held, served and
+ * charged as such. Throws `bad_request` and the errors of the chat.
+ */
+export async function createMessage(
+  ctx: AppContext,
+  spender: Spender,
+  raw: unknown,
+  call: Call,
+  createTranscriber: TranscriberFactory,
+): Promise<Response> {
+  const { chat, isStream, showsThinking, stopSequences } = parseMessagesRequest(raw)
+  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber)
+  // The replay of a charged error.
+  if (!completion.ok) return completion
+  // A replay under the same Idempotency-Key has the same ids.
+  const name = sha256(`${spender.account} ${call.ref ?? call.requestId}`).slice(0, 32)
+  const options = { name, showsThinking, stopSequences }
+  if (isStream && completion.body) {
+    const writer = new EventWriter(options, countPrompt(ctx, chat))
+    return streamResponse(streamEvents(completion.body, writer, call.requestId))
+  }
+  const body: unknown = await completion.json()
+  const cost = completion.headers.get('x-service-cost')
+  return Response.json(toMessage(isRecord(body) ? body : {}, options), {
+    headers: cost ? { 'x-service-cost': cost } : {},
+  })
+}
+
+/**
+ * Estimates the input tokens of a request of Anthropic's Messages API. It calls no model and costs
+ * nothing. Throws `no_model`, `bad_request`.
+ */
+export function countTokens(ctx: AppContext, raw: unknown): { input_tokens: number } {
+  const { chat } = parseMessagesRequest(raw)
+  const [id = ''] = readModels(chat.model, chat.models)
+  if (ctx.catalogue.find(id)?.model.type !== 'chat') throw new ApiError('no_model', { model: id })
+  return { input_tokens: countPrompt(ctx, chat) }
+}
+
+function countPrompt({ catalogue }: AppContext, chat: Json): number {
+  const found = typeof chat.model === 'string' ? catalogue.find(chat.model) : undefined
+  return estimatePromptTokens(chat, found?.model.imageTokens ?? 0)
+}

@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import type { AppContext } from '../../context.ts'
+import { keyAuth } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import type { TranscriberFactory } from '../chat/chat.ts'
+import { chatErrors } from '../chat/schemas.ts'
+import { errorSchemas } from '../error-response.ts'
+import { keyOperationWith } from '../operation.ts'
+import { AnthropicErrorSchema } from './error-response.ts'
+import { countTokens, createMessage } from './messages.ts'
+import * as schemas from './schemas.ts'
+
+const operation = keyOperationWith((names) => errorSchemas(names, AnthropicErrorSchema))
+
+/** Routes of Anthropic's Messages API (docs/spec/gateway-decisions.md, "Anthropic Messages"). */
+export const messageRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+  new Elysia()
+    .use(keyAuth(ctx))
+    .post(
+      '/messages',
+      ({ spender, body, request }) =>
+        createMessage(ctx, spender, body, callOf(request), createTranscriber),
+      operation(
+        {
+          id: 'create_message',
+          tag: 'Chat',
+          summary: "Create a message with Anthropic's Messages API, whole or as a stream.",
+          more:
+            'Works with every chat model and is charged like the same chat completion. The key may ' +
+            'be in X-API-Key. Errors have the envelope of Anthropic.',
+          takes: { 'application/json': { schema: schemas.messagesRequestSchema } },
+          idempotent: true,
+          limits: ['holds_limit', 'searches_limit'],
+        },
+        { 200: Type.Unsafe<Response>(Type.Union([schemas.MessageSchema, schemas.EventsSchema])) },
+        chatErrors,
+      ),
+    )
+    .post(
+      '/messages/count_tokens',
+      ({ body }) => countTokens(ctx, body),
+      operation(
+        {
+          id: 'count_message_tokens',
+          tag: 'Chat',
+          summary: 'Estimate the input tokens of a message.',
+          more: 'Calls no model and costs nothing.',
+          onFullDisk: 'allow',
+          takes: { 'application/json': { schema: schemas.countRequestSchema } },
+        },
+        { 200: schemas.TokenCountSchema },
+        ['no_messages', 'no_model', 'bad_request', 'too_large'],
+      ),
+    )
