@@ -24,7 +24,6 @@ const documentHeaders = {
   'cache-control': 'no-cache',
   'x-dns-prefetch-control': 'off',
   'cross-origin-opener-policy': 'same-origin',
-  'origin-agent-cluster': '?1',
   'permissions-policy': permissions,
 }
 
@@ -32,8 +31,17 @@ const documentHeaders = {
 export const supportsWebrtcDirective = (userAgent: string): boolean =>
   !/(?:Chrome|Chromium|Firefox)\//.test(userAgent)
 
-/** Headers of the wrapper. Only `ancestor` may frame it; srcdoc frames inherit its policy. */
-export function frameHeaders(ancestor: string, hasWebrtc: boolean): Record<string, string> {
+interface FrameOptions {
+  /** CSP source of the only page that may frame the wrapper. */
+  ancestor: string
+  hasWebrtc: boolean
+  /** Is true where the wrapper has a host of its own. */
+  isSeparate: boolean
+}
+
+/** Headers of the wrapper; srcdoc frames inherit its policy. */
+export function frameHeaders(options: FrameOptions): Record<string, string> {
+  const { ancestor, hasWebrtc, isSeparate } = options
   const csp = [
     `sandbox ${sandbox}`,
     "default-src 'none'",
@@ -48,6 +56,8 @@ export function frameHeaders(ancestor: string, hasWebrtc: boolean): Record<strin
   ]
   return {
     ...documentHeaders,
+    // On a shared host, pages without this header come first, and browsers log a warning.
+    ...(isSeparate && { 'origin-agent-cluster': '?1' }),
     'content-security-policy': csp.join('; '),
     // Chromium 152 and later then block every connection, including WebRTC and navigation.
     'connection-allowlist': '()',

@@ -321,6 +321,12 @@ describe('a separate host for apps', () => {
     const frame = await ask('/frame', there, { apps })
     expect(frame.status).toBe(200)
     expect(get(frame, 'content-security-policy')).toEndWith(`frame-ancestors ${origin}`)
+    // On the host of other pages the header would log a warning in browsers.
+    expect(get(frame, 'origin-agent-cluster')).toBe('?1')
+    for (const path of ['/frame', `/a/${id}`]) {
+      expect((await ask(path)).headers.has('origin-agent-cluster')).toBe(false)
+    }
+    expect(shell.headers.has('origin-agent-cluster')).toBe(false)
     for (const path of ['/', `/a/${id}`, `/a/${id}/data`, '/api/on']) {
       expect((await ask(path, there, { apps })).status).toBe(404)
     }

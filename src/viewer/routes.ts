@@ -130,7 +130,14 @@ function frame(pages: Pages): (input: ViewerRequest) => Response {
     const hasWebrtc = supportsWebrtcDirective(request.headers.get('user-agent') ?? '')
     const kept =
       made.get(hasWebrtc) ??
-      createEntity(page, frameHeaders(apps === undefined ? "'self'" : app, hasWebrtc))
+      createEntity(
+        page,
+        frameHeaders({
+          ancestor: apps === undefined ? "'self'" : app,
+          hasWebrtc,
+          isSeparate: apps !== undefined,
+        }),
+      )
     made.set(hasWebrtc, kept)
     return entityResponse(request, kept)
   }

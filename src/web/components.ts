@@ -75,10 +75,14 @@ export const playIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
 export const openLabel = ({ kind }: Pick<Tile, 'kind'>): string =>
   kind === 'game' ? 'Play' : 'Open'
 
-function renderTile(ctx: AppContext, item: Tile): Html {
+/** A multiple of 2, 3, 4 and 6, so that every row is full. */
+export const tilesPerPage = 24
+
+function renderTile(ctx: AppContext, item: Tile, at: number): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
+  const isPageStart = at > 0 && at % tilesPerPage === 0
   const price = remix === 'price' && html`<span>${formatAmount(priceRemix ?? 0, 'credit')}</span>`
-  return html`<li class="tile">
+  return html`<li class="tile" ${isPageStart && html` id="tile-${at + 1}"`}>
     <a class="tile-link" href="/explore/${id}"
       >${itemCover(ctx, item)}
       <h3><bdi>${title}</bdi></h3></a
@@ -93,7 +97,7 @@ function renderTile(ctx: AppContext, item: Tile): Html {
 
 export const tileGrid = (ctx: AppContext, items: readonly Tile[]): Html =>
   html`<ul class="tiles">
-    ${items.map((item) => renderTile(ctx, item))}
+    ${items.map((item, at) => renderTile(ctx, item, at))}
   </ul>`
 
 /** A code block; its script adds the Copy button. */

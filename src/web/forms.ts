@@ -124,26 +124,28 @@ interface TextAreaOptions {
   hint?: string
   max: number
   required?: boolean
+  /** The error of this field. The field takes the focus, so that browsers scroll to it. */
+  error?: string | undefined
 }
 
-export const textArea = ({
-  label,
-  name,
-  value = '',
-  hint,
-  max,
-  required = false,
-}: TextAreaOptions): Html =>
-  html`<label class="field"
-    ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
-      name="${name}"
-      rows="4"
-      dir="auto"
-      maxlength="${max}"
-      ${required && html` required`}
-    >
+export function textArea(options: TextAreaOptions): Html {
+  const { label, name, value = '', hint, max, required = false, error } = options
+  const id = `error-${name}`
+  const invalid =
+    error !== undefined && html` aria-invalid="true" aria-describedby="${id}" autofocus`
+  return html`<label class="field"
+      ><span>${label}</span
+      >${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
+        name="${name}"
+        rows="4"
+        dir="auto"
+        maxlength="${max}"
+        ${required && html` required`}${invalid}
+      >
 ${value}</textarea>
-  </label>`
+    </label>
+    ${error !== undefined && html`<p class="alert field-error" id="${id}" role="alert">${error}</p>`}`
+}
 
 interface SelectOptions {
   label: string

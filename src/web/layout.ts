@@ -11,6 +11,7 @@ const staticFiles = {
   'auto-refresh.js': 'islands/auto-refresh.js',
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
+  'show-more.js': 'islands/show-more.js',
   'chat-playground.js': 'islands/chat-playground.js',
   'submit-guard.js': 'islands/submit-guard.js',
 } as const

@@ -1,6 +1,8 @@
+import type { AppContext } from '../context.ts'
 import { parseCursor } from '../core/cursor.ts'
 import { type Html, html, type Part } from '../core/html.ts'
-import { withQuery } from './components.ts'
+import type { Tile } from '../hosting/explore/schemas.ts'
+import { tileGrid, tilesPerPage, withQuery } from './components.ts'
 import { button } from './forms.ts'
 
 /** Reads the cursor of a list ordered by creation time and ID. Throws `bad_request`. */
@@ -46,6 +48,40 @@ export function cursorPager(
 ): Part {
   const more = next === null ? undefined : withQuery(path, { ...params, cursor: next })
   return pager(withQuery(path, params), more, !query.get('cursor'))
+}
+
+/** A longer list continues on a page of its own. */
+const tilesShownMax = 240
+
+/** Returns how many tiles a list shows. Each "Show more" adds a page of them. */
+export function tilesShown(query: URLSearchParams): number {
+  const pages = Math.ceil(Number(query.get('shown')) / tilesPerPage) || 1
+  return Math.min(tilesShownMax, Math.max(1, pages) * tilesPerPage)
+}
+
+interface TileList {
+  query: URLSearchParams
+  path: string
+  params?: QueryParams
+  items: readonly Tile[]
+  next: string | null
+}
+
+/**
+ * Tiles with a "Show more" link. The link opens the longer list at its first new tile; with scripts,
+ * `<show-more>` appends the new tiles.
+ */
+export function tileList(ctx: AppContext, { query, path, params, items, next }: TileList): Html {
+  const cursor = query.get('cursor') ?? undefined
+  const count = items.length
+  const more =
+    count < tilesShownMax
+      ? `${withQuery(path, { ...params, cursor, shown: `${count + tilesPerPage}` })}#tile-${count + 1}`
+      : withQuery(path, { ...params, cursor: next ?? undefined })
+  return html`<show-more
+    >${tileGrid(ctx, items)}
+    ${pager(withQuery(path, params ?? {}), next === null ? undefined : more, !cursor)}</show-more
+  >`
 }
 
 export function numberPager(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
+import * as explore from '../hosting/explore/explore.ts'
 import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
 import {
   startTestServer,
@@ -75,12 +76,23 @@ test('continues a list after its cursor', async () => {
     await cleo.publish({ title: `B${made}.`, store: true })
   }
   for (const path of ['/explore', '/explore?q=b', '/explore/@cleo']) {
-    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(await page(path)) ?? []
+    const first = await page(path)
+    expect(first).not.toContain('B0.')
+    // "Show more" keeps the tiles before and opens the list at the first new one.
+    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first) ?? []
+    expect(next).toEndWith('shown=48#tile-25')
     const second = await page(next.replaceAll('&amp;', '&'))
     expect(second).toContain('B0.')
-    expect(second).not.toContain('B24.')
-    expect(second).toContain('First page')
+    expect(second).toContain('B24.')
+    expect(second).toMatch(/<li class="tile"\s+id="tile-25"/)
+    expect(second).not.toContain('First page')
   }
+  for (const shown of ['-1', 'x', '1e9', '0', '25']) await page(`/explore?shown=${shown}`)
+  // A list that is too long for one page continues on another one.
+  const { next } = await explore.listTiles(t.ctx, { limit: 24 })
+  const after = await page(`/explore?cursor=${encodeURIComponent(next ?? '')}`)
+  expect(after).toContain('First page')
+  expect(after).not.toContain('B24.')
 })
 
 test('shows the details, remix price, lineage and feedback of an item', async () => {
@@ -213,7 +225,7 @@ test('keeps the home page and Explore below 60 KB without images', async () => {
 test('serves immutable static files and loads nothing else', async () => {
   const home = await page('/explore')
   const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)
-  expect(loaded).toHaveLength(3)
+  expect(loaded).toHaveLength(4)
   for (const path of loaded) {
     const file = await t.request('GET', path ?? '')
     expect(file.status).toBe(200)
@@ -230,7 +242,7 @@ test('states the limit of sorted searches and keeps the filters', async () => {
   const cut = 'This order covers the 500 newest matches.'
   const top = await page('/explore?q=sail&sort=top')
   expect(top).toContain(cut)
-  expect(top).toMatch(/rel="next" href="\/explore\?q=sail&amp;sort=top&amp;cursor=/)
+  expect(top).toMatch(/rel="next" href="\/explore\?q=sail&amp;sort=top&amp;shown=48#tile-25"/)
   for (const whole of ['?q=sail', '?q=harbour&sort=top', '?sort=top']) {
     expect(await page(`/explore${whole}`)).not.toContain(cut)
   }

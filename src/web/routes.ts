@@ -36,6 +36,7 @@ import {
   renderedResponse,
   renderPage,
 } from './layout.ts'
+import { tilesShown } from './lists.ts'
 import { oembedResponse } from './oembed.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
 import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
@@ -105,7 +106,9 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
         const key = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
         return send(key, () => itemPage(ctx, name, query))
       }
-      return send(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(ctx, name, query))
+      return send(`${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`, () =>
+        makerPage(ctx, name, query),
+      )
     })
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
     .get('/catalogue', ({ request }) => pageResponse(layout, cataloguePage(ctx, queryOf(request))))

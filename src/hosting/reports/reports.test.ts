@@ -61,6 +61,26 @@ test('reports_limit: five a day per address, also over the web', async () => {
   expect((await send(ids[0], '2001:db8:1:2::1')).status).toBe(201)
 })
 
+test('lists an identical report of the same reporter once', async () => {
+  await open()
+  const id = await ann.publish()
+  const [ben, cleo] = ['198.51.100.1', '198.51.100.2']
+  for (const from of [ben, ben, cleo]) {
+    const { status, body } = await send(id, from, { text: 'It asks for a password.' })
+    expect([status, body]).toEqual([201, expect.objectContaining({ report: expect.any(Object) })])
+  }
+  await send(id, ben, { text: 'And for a card.' })
+  await send(id, ben, { text: 'And for a card.', contact: 'ben@mail.test' })
+  const texts = async () => (await listReports(h.ctx, 10)).map(({ text }) => text)
+  const [first, other] = ['It asks for a password.', 'And for a card.']
+  expect((await texts()).toSorted()).toEqual([other, other, first, first])
+  // After a decision, the same report is a new one. The repeats count for the limit.
+  await moderation.dismiss(h.ctx, id, '')
+  expect((await send(id, ben, { text: first })).status).toBe(201)
+  expect(await texts()).toEqual([first])
+  await expectError(h, 429, 'rate_limited', () => send(id, ben, { text: first }))
+})
+
 test('rejects invalid reports', async () => {
   await open()
   const id = await ann.publish()

@@ -61,7 +61,10 @@ export async function createReport(
   return ctx.db.tx(async (db) => {
     await lock(db, 'reports')
     await checkReports(db, from, at)
-    const row = { app: app.id, reason, text, contact: contact || null, from, at, handled: null }
+    const content = { app: app.id, reason, text, contact: contact || null, from }
+    // A repeat counts for the limit, but moderators see the report once.
+    const handled = (await hasOpenReport(db, content)) ? at : null
+    const row = { ...content, at, handled }
     const [report] = await db
       .insert(reports)
       .values({ ...row, id: newId() })
@@ -80,6 +83,21 @@ async function checkReports(db: Db, from: string, at: number): Promise<void> {
 }
 
 const isOpen = isNull(reports.handled)
+
+/** Returns whether an identical report of the same reporter waits for a decision. */
+async function hasOpenReport(
+  db: Db,
+  { app, reason, text, contact, from }: Omit<Report, 'id' | 'at' | 'handled'>,
+): Promise<boolean> {
+  const isSame = and(
+    eq(reports.app, app),
+    eq(reports.from, from),
+    eq(reports.reason, reason),
+    eq(reports.text, text),
+    contact === null ? isNull(reports.contact) : eq(reports.contact, contact),
+  )
+  return (await countRows(db, reports, and(isOpen, isSame))) > 0
+}
 
 async function quarantineAfterReports(ctx: AppContext, db: Db, app: App): Promise<void> {
   const [row] = await db

@@ -15,7 +15,7 @@ export const reports = table(
     contact: text('contact'),
     from: text('sender').notNull(),
     at: time('at').notNull(),
-    /** Time of the decision about the app. */
+    /** Time of the decision about the app; its own time for a repeat of an open report. */
     handled: time('handled'),
   },
   (t) => [

@@ -30,6 +30,11 @@ import { accountPage } from './account.ts'
 export const accountRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/account', ({ input }) => userPage(input, getAccountPage))
+    .get('/account/:act', ({ params: { act } }) => {
+      requireAction(act)
+      return redirectTo('/account')
+    })
+    .get('/sign-out', () => redirectTo('/account'))
     .post('/account/:act', ({ input, params: { act } }) => {
       const staleRedirect = () => (act === 'codes' ? codesShownPath : undefined)
       const work = (req: UserRequest, form: Form) => runAction(req, act, form)
@@ -99,10 +104,17 @@ const actions: Record<string, (req: UserRequest, form: Form) => Promise<Response
   },
 }
 
+/** Throws `not_found`. */
+function requireAction(act: string) {
+  const work = Object.hasOwn(actions, act) ? actions[act] : undefined
+  if (work) return work
+  throw new ApiError('not_found', { what: 'page' })
+}
+
 /** People whom a proxy signs in manage only their keys here. */
 function runAction(req: UserRequest, act: string, form: Form): Promise<Response> {
-  const work = Object.hasOwn(actions, act) ? actions[act] : undefined
-  if (work && (act === 'keys' || req.visitor.session)) return work(req, form)
+  const work = requireAction(act)
+  if (act === 'keys' || req.visitor.session) return work(req, form)
   throw new ApiError('not_found', { what: 'page' })
 }
 

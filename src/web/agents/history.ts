@@ -15,8 +15,9 @@ import { button, selectField } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { createdCursor, cursorPager, itemList, numberCursor } from '../lists.ts'
-import { pageRoutes, userPage } from '../session.ts'
+import { pageRoutes, redirectTo, userPage } from '../session.ts'
 import { agentBreadcrumb, renderNote } from './agent.ts'
+import { isAgentAction } from './routes.ts'
 
 const rowsShown = 50
 
@@ -83,8 +84,9 @@ const lists: Record<string, { name: string; read: ReadHistory }> = {
 
 /** The full lists behind an agent's page. */
 export const agentHistoryRoutes = (ctx: AppContext, layout: Layout) =>
-  pageRoutes(ctx, layout).get('/agents/:handle/:list', ({ input, params: { handle, list } }) =>
-    userPage(input, async ({ visitor, query }): Promise<Page> => {
+  pageRoutes(ctx, layout).get('/agents/:handle/:list', ({ input, params: { handle, list } }) => {
+    if (isAgentAction(list)) return redirectTo(`/agents/${encodeURIComponent(handle)}`)
+    return userPage(input, async ({ visitor, query }): Promise<Page> => {
       const known = Object.hasOwn(lists, list) ? lists[list] : undefined
       if (!known) throw new ApiError('not_found', { what: 'page', see: 'Open the agent’s page.' })
       const agent = await getOwnedAgent(ctx, visitor.person, handle)
@@ -97,5 +99,5 @@ export const agentHistoryRoutes = (ctx: AppContext, layout: Layout) =>
           <h1>${known.name}</h1>
           ${main} ${cursorPager(query, path, next, filters)}`,
       }
-    }),
-  )
+    })
+  })

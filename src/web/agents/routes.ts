@@ -54,6 +54,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
         (req, message) => getClaimPage(req, code, message),
       ),
     )
+    .get('/claim', () => redirectTo('/agents'))
     .post('/claim', ({ input }) =>
       userForm(
         input,
@@ -74,7 +75,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
         input,
         async (req, form) => {
           const agent = await owned.getOwnedAgent(ctx, req.visitor.person, handle)
-          const run = Object.hasOwn(actions, act) ? actions[act] : undefined
+          const run = isAgentAction(act) ? actions[act] : undefined
           if (!run) throw new ApiError('not_found', { what: 'page' })
           return (await run(req, agent, form)) ?? redirectTo(`/agents/${agent.handle}?done=${act}`)
         },
@@ -135,6 +136,9 @@ async function getAgentPage(
 
 type Agent = Awaited<ReturnType<typeof owned.getOwnedAgent>>
 type Action = (req: UserRequest, agent: Agent, form: Form) => Promise<Response | undefined>
+
+/** Is true for the last segment of a form's path, /agents/{handle}/{name}. */
+export const isAgentAction = (name: string): boolean => Object.hasOwn(actions, name)
 
 const actions: Record<string, Action> = {
   async credits({ ctx, visitor }, agent, form) {

@@ -88,6 +88,7 @@ export async function agentPage(
     action: `/console/agents/${agent.handle}`,
     hint: 'Required for a suspension. The agent receives it. A paused agent cannot spend credits.',
     why: submitted?.text('why'),
+    error: message,
   }
   const stats: [string, Part][] = [
     ['Credits', await getCredits(req.ctx, agentOwner(agent.id))],
@@ -101,7 +102,10 @@ export async function agentPage(
     ${section('Decide', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
     ${section('Latest apps', html`${agentApps.length > 0 ? appTable(agentApps) : html`<p class="small">No apps yet.</p>`}`)}
     ${decisionHistory(decisions)}`
-  return consolePage({ place: '/console/agents', title: `@${agent.handle}`, message, main })
+  // The form shows the error; a closed account has none.
+  const pageMessage = agent.closed === null ? undefined : message
+  const title = `@${agent.handle}`
+  return consolePage({ place: '/console/agents', title, message: pageMessage, main })
 }
 
 /** Throws `not_found` for an unknown decision, `bad_request`. */

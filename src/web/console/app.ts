@@ -64,12 +64,12 @@ const reportItem = ({ at, reason, text, contact }: Report): Html =>
   </li>`
 
 function appealSection(
-  context: { token: string; action: string; why: string },
+  context: { token: string; action: string; why?: string; error?: string | undefined },
   appeal: Appeal,
 ): Html {
-  const { token, action, why: value } = context
+  const { token, action, why: value, error } = context
   const { at, text } = appeal
-  const reply = { label: 'Reply', name: 'why', hint: 'Sent to the maker.', value }
+  const reply = { label: 'Reply', name: 'why', hint: 'Sent to the maker.', value, error }
   const fields = html`${textArea({ ...reply, max: answerCharsMax, required: true })}
     <div class="actions">
       <button class="button" name="decision" value="grant">Grant appeal</button>
@@ -134,8 +134,9 @@ export async function appPage(
   const { app, versions, reports, appeals, decisions } = known
   const action = `/console/apps/${id}`
   const hint = 'Required for a takedown or a quarantine. The maker receives it.'
-  const why = submitted?.text('why') ?? ''
-  const isVerdict = verdicts.has(submitted?.text('decision') ?? '')
+  const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
+  const options = decisionOptions(known)
+  const failed = { why: submitted?.text('why') ?? '', error: message }
   const openReports: Part =
     reports.length > 0 &&
     section(
@@ -153,10 +154,12 @@ export async function appPage(
     { unseen: 'Block' },
   ]
   const main = html`${appSummary(known, appUrl(ctx, id))}
-  ${appeals.map((appeal) => appealSection({ token, action, why: isVerdict ? why : '' }, appeal))}
+  ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports}
-  ${section('Decide', decisionForm(token, { action, hint, why: isVerdict ? '' : why }, decisionOptions(known)))}
+  ${section('Decide', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
   ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(id))))}
   ${decisionHistory(decisions)}`
-  return consolePage({ place: '/console/queue', title: app.title, message, main })
+  // The form shows the error; a deleted app has no form.
+  const pageMessage = isVerdict || options.length > 0 ? undefined : message
+  return consolePage({ place: '/console/queue', title: app.title, message: pageMessage, main })
 }

@@ -100,12 +100,14 @@ interface DecisionForm {
   hint: string
   /** The reason that was typed before an error. */
   why?: string | undefined
+  /** The error of the last decision. */
+  error?: string | undefined
 }
 
 /** A reason field with a button for each decision. */
 export function decisionForm(
   token: string,
-  { action, hint, why }: DecisionForm,
+  { action, hint, why, error }: DecisionForm,
   offers: DecisionOption[],
 ): Part {
   const button = ([name, label, consequence]: DecisionOption, at: number): Html =>
@@ -119,7 +121,7 @@ export function decisionForm(
           consequence,
           submit: { name: 'decision', value: name },
         })
-  const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, max: decisionReasonCharsMax })}
+  const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
     <div class="actions">${offers.map(button)}</div>`
   return offers.length > 0 && form(token, action, fields)
 }

@@ -113,7 +113,13 @@ describe('access', () => {
     const app = `/console/apps/${id}`
     expect((await olga.send(app, { token, decision: 'suspend', why: 'x' })).status).toBe(404)
     expect((await olga.send(app, { token, decision: 'toString', why: 'x' })).status).toBe(404)
-    expect((await olga.send(app, { token, decision: 'takedown', why: ' ' })).status).toBe(400)
+    const noReason = await olga.send(app, { token, decision: 'takedown', why: ' ' })
+    expect(noReason.status).toBe(400)
+    // The error stands below the field of the reason, which takes the focus.
+    expect(String(noReason.body)).toMatch(
+      /<textarea[^>]*name="why"[^>]*aria-invalid="true"\s+aria-describedby="error-why"\s+autofocus[^>]*>[^<]*<\/textarea>\s*<\/label>\s*<p class="alert field-error" id="error-why" role="alert">Enter a reason/,
+    )
+    expect(String(noReason.body).split('role="alert"')).toHaveLength(2)
     const long = { token, decision: 'takedown', why: 'x'.repeat(2_001) }
     expect((await olga.send(app, long)).status).toBe(400)
     expect((await olga.send(app, { ...long, why: 'a\u0000b' })).status).toBe(400)

@@ -95,6 +95,7 @@ export async function personPage(
     action: personPath(person),
     hint: 'Required for a suspension. The person receives it. Their agents keep running.',
     why: submitted?.text('why'),
+    error: message,
   }
   const stats: [string, Part][] = [
     ['Wallet (credits)', wallet],
@@ -104,7 +105,14 @@ export async function personPage(
     ${accountSummary(person, stats, person.name)}
     ${!person.operator && section('Decide', decisionForm(req.token, decision, [option]))}
     ${decisionHistory(decisions)}`
-  return consolePage({ place: '/console/people', title: person.name, message, main })
+  // The form shows the error; the operator has none.
+  const pageMessage = person.operator ? message : undefined
+  return consolePage({
+    place: '/console/people',
+    title: person.name,
+    message: pageMessage,
+    main,
+  })
 }
 
 async function getPersonCase({ ctx }: UserRequest, name: string): Promise<PersonCase> {

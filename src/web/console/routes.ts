@@ -107,6 +107,8 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
         (req, message, submitted) => personPage(req, name, message, submitted),
       ),
     )
+    .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
+    .get('/console/rescan', () => redirectTo('/console/queue'))
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
     .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))

@@ -4,15 +4,13 @@ import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ExploreQuery } from '../../hosting/explore/schemas.ts'
 import { matchesMax } from '../../limits.ts'
-import { copyLine, keysOf, searchTerm, tileGrid, withQuery } from '../components.ts'
+import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
 import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
-import { chip, cursorPager, emptyState, searchField } from '../lists.ts'
+import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
 
-/** A multiple of 2, 3, 4 and 6, so that every row is full. */
-const tilesMax = 24
 const searchCharsMax = 200
 
 const kinds = { app: 'Apps', game: 'Games' } as const
@@ -94,7 +92,7 @@ function filterChips({ cursor: _, ...filters }: Filters): Html {
 export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
   const filters = readFilters(query)
   const { cursor, ...rest } = filters
-  const { items, next } = await explore.listTiles(ctx, { ...filters, limit: tilesMax })
+  const { items, next } = await explore.listTiles(ctx, { ...filters, limit: tilesShown(query) })
   const isOne = next === null && cursor === undefined
   const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
   const main = html`<h1>Explore</h1>
@@ -106,9 +104,8 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
       ${filterChips(filters)}
       <section class="results">
         <h2 class="visually-hidden">Results</h2>
-        ${items.length === 0 ? noResults(ctx, filters) : tileGrid(ctx, items)}
+        ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next })}
         ${isCut && html`<p class="small below">This order covers the ${matchesMax} newest matches.</p>`}
-        ${cursorPager(query, '/explore', next, rest)}
       </section>
     </div>`
   return {
@@ -118,7 +115,7 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
     description: 'Apps and games made and shared by agents.',
     main,
     feed: '',
-    scripts: ['live-search.js', 'copy-line.js'],
+    scripts: ['live-search.js', 'show-more.js', 'copy-line.js'],
   }
 }
 
@@ -136,7 +133,8 @@ function noResults(ctx: AppContext, { q, ...filters }: Filters): Html {
 
 /** Is true for first pages without a search term, which many people open. */
 export const isPopular = (query: URLSearchParams): boolean =>
-  !query.get('q') && !query.get('cursor')
+  !query.get('q') && !query.get('cursor') && !query.get('shown')
 
-/** The key of a cached page: its filters without unknown parameters. */
-export const cacheKey = (query: URLSearchParams): string => JSON.stringify(readFilters(query))
+/** The key of a cached page: its filters and its length, without unknown parameters. */
+export const cacheKey = (query: URLSearchParams): string =>
+  JSON.stringify([readFilters(query), tilesShown(query)])

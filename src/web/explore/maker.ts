@@ -1,12 +1,10 @@
 import type { AppContext } from '../../context.ts'
 import { html } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import { section, tileGrid } from '../components.ts'
+import { section } from '../components.ts'
 import { renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager } from '../lists.ts'
-
-const tilesMax = 24
+import { tileList, tilesShown } from '../lists.ts'
 
 /** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
 export async function makerPage(
@@ -15,7 +13,7 @@ export async function makerPage(
   query: URLSearchParams,
 ): Promise<Page> {
   const cursor = query.get('cursor') ?? undefined
-  const params = { limit: tilesMax, ...(cursor && { cursor }) }
+  const params = { limit: tilesShown(query), ...(cursor && { cursor }) }
   const { maker, items, next } = await explore.getMakerTiles(ctx, name, params)
   const { handle, about, created } = maker
   const path = `/explore/@${handle}`
@@ -28,7 +26,8 @@ export async function makerPage(
       ·
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON feed</a>
     </p>
-    ${section(`Apps by @${handle}`, html`${tileGrid(ctx, items)} ${cursorPager(query, path, next)}`)}`
+    ${section(`Apps by @${handle}`, tileList(ctx, { query, path, items, next }))}`
+  const scripts = ['show-more.js' as const]
   const description = about ?? `Apps and games by @${handle}.`
-  return { title: `@${handle}`, path, section: '/explore', description, main, feed }
+  return { title: `@${handle}`, path, section: '/explore', description, main, feed, scripts }
 }

@@ -120,9 +120,12 @@ const actions: Record<string, StudioAction> = {
   },
 }
 
+export const findAction = (name: string): StudioAction | undefined =>
+  Object.hasOwn(actions, name) ? actions[name] : undefined
+
 /** Throws `not_found`. */
 export function getAction(name: string): StudioAction {
-  const found = Object.hasOwn(actions, name) ? actions[name] : undefined
+  const found = findAction(name)
   if (found) return found
   throw new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
 }

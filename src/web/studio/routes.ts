@@ -15,14 +15,14 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
-import { getAction } from './actions.ts'
+import { findAction, getAction } from './actions.ts'
 import { removedAppPage } from './appeal.ts'
 import { assetsPage } from './assets.ts'
 import { changesPage } from './changes.ts'
 import { listingPage } from './listing.ts'
 import { overviewPage } from './overview.ts'
 import { safetyPage } from './safety.ts'
-import { isTab, type Studio, studioPath, type Tab } from './studio.ts'
+import { isTab, type Studio, studioPath, type Tab, tabPath } from './studio.ts'
 import { versionsPage } from './versions.ts'
 
 type RenderPage = (studio: Studio, query: URLSearchParams) => Page | Promise<Page>
@@ -41,9 +41,12 @@ export const studioRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/studio/:id', ({ input, params: { id } }) =>
       userPage(input, (req) => getPage(req, id, '')),
     )
-    .get('/studio/:id/:name', ({ input, params: { id, name } }) =>
-      userPage(input, (req) => getPage(req, id, name)),
-    )
+    .get('/studio/:id/:name', ({ input, params: { id, name } }) => {
+      const action = findAction(name)
+      return action
+        ? redirectTo(tabPath(id, action.tab))
+        : userPage(input, (req) => getPage(req, id, name))
+    })
     .post('/studio/:id/:act', ({ input, params: { id, act } }) =>
       requireUser(input, (req) => runAction(req, id, act)),
     )

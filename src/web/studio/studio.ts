@@ -28,9 +28,12 @@ export type Tab = keyof typeof tabs
 
 export const isTab = (name: string): name is Tab => Object.hasOwn(tabs, name)
 
+/** Returns the path of a page or an action by the app's ID. */
+export const tabPath = (id: string, name: string): string =>
+  name === '' ? `/studio/${id}` : `/studio/${id}/${name}`
+
 /** Returns the path of a page or an action of an app. */
-export const studioPath = ({ app }: OwnedApp, name: string): string =>
-  name === '' ? `/studio/${app.id}` : `/studio/${app.id}/${name}`
+export const studioPath = ({ app }: OwnedApp, name: string): string => tabPath(app.id, name)
 
 function statusText({ app }: OwnedApp): string {
   const { version, listed } = app

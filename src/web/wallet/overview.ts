@@ -25,8 +25,9 @@ export const walletTabs = (at: (typeof walletLinks)[number][0]): Html =>
 export interface WalletView extends KeysView {
   /** The ID of the gateway account. */
   wallet: string
-  /** The name in the operator's grant command. */
-  name: string
+  /** The URL of the operator's grant form for this person. */
+  grants: string
+  isOperator: boolean
   account: Balance
   spending: Spending
   entries: Entry[]
@@ -45,15 +46,20 @@ const stats = ({ balance, held }: Balance, wallet: string): Html =>
   ])
 
 /** Payments have no provider yet: only the operator adds credits. */
-const addCreditsSection = (name: string): Html =>
-  html`<section id="add">
+function addCreditsSection({ grants, isOperator }: WalletView): Html {
+  const text = isOperator
+    ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
+        <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
+    : html`<p>
+          Online payments are not available on this server. Send this link to the operator, who can
+          grant credits to your account:
+        </p>
+        ${copyLine(grants, 'Link for the operator')}`
+  return html`<section id="add">
     <h2>Add credits</h2>
-    <p>
-      Online payments are not available on this server. To add 5 USD (5,000 credits), the operator
-      runs:
-    </p>
-    ${copyLine(`berth grant ${name} 5`, 'Grant command')}
+    ${text}
   </section>`
+}
 
 const recentLedger = (entries: Entry[]): Part =>
   entries.length > 0 &&
@@ -66,13 +72,13 @@ const recentLedger = (entries: Entry[]): Part =>
   </section>`
 
 export function walletPage(view: WalletView): Page {
-  const { wallet, name, account, spending, entries, message } = view
+  const { wallet, account, spending, entries, message } = view
   const main = html`<h1>Wallet</h1>
     <p class="lead">
       1,000 credits are 1 USD. Send them to <a href="/agents">your agents</a> or use them with the
       model gateway.
     </p>
     ${walletTabs('/wallet')}${alert(message)} ${stats(account, wallet)} ${spendingSection(spending)}
-    ${walletKeySection(view)} ${addCreditsSection(name)} ${recentLedger(entries)}`
+    ${walletKeySection(view)} ${addCreditsSection(view)} ${recentLedger(entries)}`
   return { title: 'Wallet', main, scripts: ['copy-line.js'] }
 }

@@ -12,12 +12,14 @@ import * as ledger from '../../ledger/ledger.ts'
 import { findLatestSpending } from '../../ledger/spending.ts'
 import { playBytesMax } from '../../limits.ts'
 import { getSpending, listUsedModels } from '../../models/spending.ts'
+import { withQuery } from '../components.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playgroundPath } from '../paths.ts'
 import {
   pageRoutes,
   privatePage,
+  redirectTo,
   requireUser,
   userForm,
   userPage,
@@ -46,7 +48,7 @@ const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
 
 async function getWalletPage(req: UserRequest, message?: string, submitted?: Form): Promise<Page> {
   const { ctx, token, query, visitor } = req
-  const { wallet, name } = visitor.person
+  const { wallet, name, operator: isOperator } = visitor.person
   const owner = ownerOf(req)
   const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
   const drawn = { days: daysIn(query), models: chartModelsMax }
@@ -62,7 +64,9 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const { gateway } = ctx.urls
   const cap = ctx.config.dailyCapCredits
   const form = { token, message, submitted, done: query.get('done') }
-  return walletPage({ ...form, wallet, gateway, name, account, keys, last, cap, spending, entries })
+  const grants = `${ctx.urls.app}${withQuery('/console/grants', { to: name })}`
+  const user = { wallet, grants, isOperator }
+  return walletPage({ ...form, ...user, gateway, account, keys, last, cap, spending, entries })
 }
 
 async function getPlaygroundPage(
@@ -106,6 +110,7 @@ function messageText(body: unknown): string {
 export const walletRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/wallet', ({ input }) => userPage(input, getWalletPage))
+    .get('/wallet/keys', () => redirectTo('/wallet#keys'))
     .post('/wallet/keys', ({ input }) => userForm(input, changeKeys, getWalletPage))
     .get('/wallet/history', ({ input }) =>
       userPage(input, async (req) => {

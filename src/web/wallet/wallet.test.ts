@@ -4,7 +4,13 @@ import { nano } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { insertUse } from '../../models/history.ts'
-import { alertText, type FormBrowser, origin, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  alertText,
+  type FormBrowser,
+  origin,
+  signInOperator,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
 import { fund } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -241,5 +247,15 @@ test('requires a session and explains how to add credits', async () => {
   }
   const page = await bodyOf(olga, '/wallet')
   expect(page).toContain('Online payments are not available')
-  expect(page).toContain('berth grant olga 5')
+  // The operator grants credits in the console; other people send the operator a link to it.
+  const operator = await bodyOf(await signInOperator(h, 'opal'), '/wallet')
+  for (const [text, name] of [
+    [page, 'olga'],
+    [operator, 'opal'],
+  ] as const) {
+    expect(text).toContain(`http://localhost:3000/console/grants?to=${name}`)
+    expect(text).not.toContain('berth grant')
+  }
+  expect(operator).toContain('>Grant credits</a>')
+  expect(page).not.toContain('>Grant credits</a>')
 })
