@@ -145,3 +145,12 @@ test('OLLAMA_HOST accepts off and short addresses', () => {
   expect(load('', { OLLAMA_HOST: '10.0.0.3:80' }).ollamaHost).toBe('http://10.0.0.3')
   expect(problemsOf('', { OLLAMA_HOST: '' })[0]).toContain('OLLAMA_HOST')
 })
+
+test('an upstream may have free fields, if its API is OpenAI’s', () => {
+  const fields = 'free_fields = ["zebra"]\n'
+  expect(load(local + fields).upstreams).toMatchObject([{ freeFields: ['zebra'] }])
+  const other = '[[upstream]]\nname = "mine"\nkind = "fal"\napi_key = "k"\n'
+  expect(problemsOf(other + fields)).toEqual([
+    '[[upstream]] mine: free_fields needs the kind openai.',
+  ])
+})

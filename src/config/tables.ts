@@ -65,6 +65,7 @@ const UpstreamSchema = Type.Object(
     ),
     api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
     api_key_env: Type.Optional(NameSchema),
+    free_fields: Type.Optional(Type.Array(NameSchema, { maxItems: 100 })),
   },
   closed,
 )
@@ -93,6 +94,8 @@ export interface UpstreamRow {
   /** Without a slash at the end. */
   baseUrl: string
   apiKey?: string
+  /** Request fields that are sent to this upstream beside the known ones. */
+  freeFields?: string[]
 }
 
 export interface ModelRow {
@@ -122,7 +125,7 @@ export function readUpstreams(
   needsKeys: boolean,
 ): UpstreamRow[] {
   const rows = readRows('upstream', UpstreamSchema, tables, report).map((table) => {
-    const { name, kind, api_key, api_key_env } = table
+    const { name, kind, api_key, api_key_env, free_fields } = table
     const apiKey = api_key ?? (api_key_env && environment[api_key_env])
     if (api_key !== undefined && api_key_env !== undefined) {
       report(`[[upstream]] ${name}: set api_key or api_key_env, not both.`)
@@ -130,9 +133,12 @@ export function readUpstreams(
       report(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
     }
     const { base_url: baseUrl = kind === 'openai' ? '' : aiSdkBaseUrls[kind] } = table
+    if (free_fields && kind !== 'openai') {
+      report(`[[upstream]] ${name}: free_fields needs the kind openai.`)
+    }
     if (!baseUrl) report(`[[upstream]] ${name}: the kind openai needs a base_url.`)
     const row = { name, kind, baseUrl: baseUrl.replace(/\/+$/, '') }
-    return apiKey ? { ...row, apiKey } : row
+    return { ...row, ...(apiKey && { apiKey }), ...(free_fields && { freeFields: free_fields }) }
   })
   const reserved = [...Object.keys(providers), ...builtIn]
   for (const name of [...rows.map((row) => row.name), ...reserved].filter(isRepeated)) {

@@ -33,6 +33,20 @@ export interface UsageLimits {
 /** Creates a usage in which all other parts are 0. */
 export const createUsage = (parts: Partial<Usage>): Usage => ({ ...noUsage, ...parts })
 
+/**
+ * Returns the larger of two reports on the same response, each side for itself. The result is
+ * estimated when the later report takes something back.
+ */
+export function largerUsage(earlier: Usage | undefined, later: Usage): Usage {
+  const isShorter = earlier !== undefined && earlier.prompt > later.prompt
+  const isLess = earlier !== undefined && earlier.completion > later.completion
+  if (!isShorter && !isLess) return later
+  const { prompt, cached, cacheWrite, audio } = isShorter ? earlier : later
+  const { completion, reasoning } = isLess ? earlier : later
+  const input = { prompt, cached, cacheWrite, audio }
+  return { ...later, ...input, completion, reasoning, estimated: true }
+}
+
 /** Names of the same number in OpenAI's chat and in its later endpoints. */
 const promptNames = ['prompt_tokens', 'input_tokens']
 const completionNames = ['completion_tokens', 'output_tokens']

@@ -2,6 +2,7 @@ import { download } from './download.ts'
 import { HttpClient } from './http-client.ts'
 import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import { buildRequestBody, type Dialect } from './request-body.ts'
+import { requestFieldsOf } from './request-fields.ts'
 import { readStart } from './response.ts'
 import {
   classifyNetworkError,
@@ -12,7 +13,11 @@ import {
 } from './upstream.ts'
 
 /** An upstream with OpenAI's HTTP API. */
-export type OpenAiUpstream = UpstreamAddress & Dialect
+export type OpenAiUpstream = UpstreamAddress &
+  Dialect & {
+    /** Further request fields that cost nothing at this upstream. */
+    freeFields?: string[]
+  }
 
 type Target = Pick<UpstreamCall, 'signal'> & { path: string }
 
@@ -20,17 +25,18 @@ type Target = Pick<UpstreamCall, 'signal'> & { path: string }
 const errorBytesMax = 65_536
 
 /**
- * Creates the adapter for OpenAI-compatible upstreams. It passes bodies and responses unchanged,
- * except for the fields of request-body.ts and a non-streaming response to a streaming request. It
- * does not follow redirects, which would leak the key, and removes the key from error bodies.
+ * Creates the adapter for OpenAI-compatible upstreams. It passes the fields of request-fields.ts
+ * and responses unchanged, except for a non-streaming response to a streaming request. It does not
+ * follow redirects, which would leak the key, and removes the key from error bodies.
  */
 export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
   const upstream = { ...row, client: new HttpClient() }
+  const dialect = { ...row, requestFields: requestFieldsOf(row.baseUrl, row.freeFields) }
   return {
     name: row.name,
     kind: 'openai',
     async send(call) {
-      const response = await request(upstream, call, buildRequestBody(call, row))
+      const response = await request(upstream, call, buildRequestBody(call, dialect))
       return mayBeNonStreaming(response, call) ? toEventStream(response) : response
     },
     poll: (target) => request(upstream, target),

@@ -14,9 +14,9 @@ function sent(body: Record<string, unknown>, dialect: Dialect = {}, outputTokens
 }
 
 test('passes a body through with the upstream’s model name', () => {
-  expect(sent({ model: 'x/y', a: null, max_tokens: 'all' })).toEqual({
+  expect(sent({ model: 'x/y', user: null, max_tokens: 'all' })).toEqual({
     model: 'm',
-    a: null,
+    user: null,
     max_tokens: 'all',
   })
 })

@@ -1,4 +1,5 @@
 import { isRecord, type Json } from '../core/schema.ts'
+import { type RequestFields, requestFieldsOf } from './request-fields.ts'
 import type { UpstreamCall } from './upstream.ts'
 
 /** Differences of an upstream's HTTP API from OpenAI's current one. */
@@ -7,15 +8,33 @@ export interface Dialect {
   outputName?: 'max_completion_tokens' | 'max_tokens'
   /** It rejects `stream_options` and always sends the usage. */
   rejectsStreamOptions?: boolean
+  /** The fields that it receives; by default those of an unknown upstream. */
+  requestFields?: RequestFields
 }
 
-/** Builds the body for an upstream. Fields that this module does not name pass unchanged. */
+const unknownUpstream = requestFieldsOf('')
+
+/**
+ * Builds the body for an upstream. Fields of request-fields.ts pass unchanged, others are left out,
+ * because they may cost more than the hold.
+ */
 export function buildRequestBody(call: UpstreamCall, dialect: Dialect): string | FormData {
-  const { model, body } = call
-  if (body instanceof FormData) return copyForm(body, model)
-  const json = { ...body, ...outputLimit(call, dialect), model, ...streamOptions(body, dialect) }
+  const { model, body, path } = call
+  const fields = (dialect.requestFields ?? unknownUpstream)[path]
+  if (body instanceof FormData) return copyForm(body, model, fields)
+  const sent = joinEffort(
+    Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name))),
+  )
+  const json = { ...sent, ...outputLimit(call, dialect), model, ...streamOptions(sent, dialect) }
   const text = JSON.stringify(json)
   return text.includes('"ttl":') ? JSON.stringify(withDefaultCacheTtl(json)) : text
+}
+
+/** Moves the effort into `reasoning`, because OpenRouter rejects two of them. */
+function joinEffort({ reasoning_effort: effort, ...body }: Json): Json {
+  if (effort === undefined) return body
+  if (!isRecord(body.reasoning)) return { ...body, reasoning_effort: effort }
+  return { ...body, reasoning: { effort, ...body.reasoning } }
 }
 
 /**
@@ -41,9 +60,11 @@ const withoutTtl = (value: unknown): unknown =>
 const mapRecords = (list: unknown, change: (item: Json) => unknown): unknown =>
   Array.isArray(list) ? list.map((item: unknown) => (isRecord(item) ? change(item) : item)) : list
 
-function copyForm(body: FormData, model: string): FormData {
+function copyForm(body: FormData, model: string, fields: ReadonlySet<string>): FormData {
   const form = new FormData()
   body.forEach((value, name) => {
+    // OpenAI's clients write lists as name[].
+    if (!fields.has(name.replace(/\[\]$/, ''))) return
     if (typeof value === 'string') form.append(name, value)
     else form.append(name, value, value.name)
   })

@@ -11,6 +11,12 @@ export const errorResponse = (
   return Response.json({ error }, { status, headers })
 }
 
+/** Returns the error of a model that takes functions only, for tools of OpenAI's type custom. */
+export const rejectCustomTools = (tools: unknown): Response | undefined =>
+  recordsIn(tools).some(({ type }) => type === 'custom')
+    ? errorResponse(400, 'This model takes tools of the type function, not of the type custom.')
+    : undefined
+
 /** Creates a response of server-sent events. */
 export const eventStreamResponse = (body: ReadableStream<Uint8Array>): Response =>
   new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })

@@ -3,8 +3,9 @@ import { choicesMax } from '../../limits.ts'
 import { findCount, invalidField, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { type Conversation, insertFile, readMessages } from './messages.ts'
+import { rejectUnpricedFields } from './unpriced-fields.ts'
 
-/** A parsed chat request. Fields that are not parsed are forwarded unchanged. */
+/** A parsed chat request. The adapter of an upstream selects the fields that it receives. */
 export interface ChatRequest {
   /** The body for the upstream, without the fields of this gateway. */
   body: Json
@@ -31,19 +32,20 @@ export type PreparedChat = Omit<ChatRequest, 'modelIds' | 'conversation' | 'pref
 export function parseChatRequest(raw: unknown, developerRole: 'system' | undefined): ChatRequest {
   const body = recordOf(raw)
   const conversation = readMessages(insertFile(body.messages, body.file_id), developerRole)
-  const { model, models, provider, web_search, web_search_options, plugins, ...fields } = body
-  const forwarded = dropUnpricedFields(fields)
+  const { model, models, provider, file_id, usage, ...more } = body
+  const { web_search, web_search_options, plugins, ...fields } = more
+  rejectUnpricedFields(body)
   checkTools(body.tools)
   const options = body.stream_options ?? undefined
   if (options !== undefined && !isRecord(options)) {
     throw invalidField('stream_options', 'stream_options must be an object.')
   }
   return {
-    body: { ...forwarded, messages: conversation.messages },
+    body: { ...fields, ...mapFields(fields), messages: conversation.messages },
     modelIds: readModels(model, models),
     conversation,
     isStream: readFlag(body, 'stream'),
-    wantsUsage: options?.include_usage === true || includesUsage(body.usage),
+    wantsUsage: options?.include_usage === true || includesUsage(usage),
     choices: findCount(body, 'n', choicesMax) ?? 1,
     outputMax: maxDefined(
       findCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER),
@@ -54,14 +56,19 @@ export function parseChatRequest(raw: unknown, developerRole: 'system' | undefin
   }
 }
 
-/**
- * Drops this gateway's fields, and fields that an upstream bills beyond the hold: a more expensive
- * tier, its own search, llama.cpp's names of max_tokens and n, OpenRouter's presets, and xAI's
- * deferred responses.
- */
-function dropUnpricedFields(fields: Json): Json {
-  const { file_id, usage, search_parameters, n_predict, n_cmpl, preset, deferred, ...body } = fields
-  return body.service_tier === 'priority' ? { ...body, service_tier: undefined } : body
+/** Returns the fields under the names that all upstreams know. Throws `bad_request`. */
+function mapFields({ tool_choice, reasoning, reasoning_effort, service_tier }: Json): Json {
+  if (reasoning !== undefined && reasoning !== null && !isRecord(reasoning)) {
+    throw invalidField('reasoning', 'reasoning must be an object.')
+  }
+  const { effort, enabled } = recordOf(reasoning)
+  const mappedEffort = reasoning_effort ?? effort ?? (enabled === false ? 'none' : undefined)
+  return {
+    // Mistral's name.
+    ...(tool_choice === 'any' && { tool_choice: 'required' }),
+    ...(mappedEffort !== undefined && { reasoning_effort: mappedEffort }),
+    ...(service_tier === 'priority' && { service_tier: undefined }),
+  }
 }
 
 /** The client runs tools of these types. */

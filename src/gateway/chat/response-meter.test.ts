@@ -50,3 +50,21 @@ test('a usage with only one side is completed by the count of the other', () => 
   const zero = { prompt: 0, completion: 0, estimated: false }
   expect(usageOf({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject(zero)
 })
+
+test('of two reported usages the larger counts, each side for itself', () => {
+  const limits = { prompt: 100, completion: 100 }
+  const usageOf = (...usages: [prompt: number, completion: number, cached?: number][]) => {
+    const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+    meter.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
+    for (const [prompt_tokens, completion_tokens, cached_tokens = 0] of usages) {
+      const prompt_tokens_details = { cached_tokens }
+      meter.read({ usage: { prompt_tokens, completion_tokens, prompt_tokens_details } })
+    }
+    return meter.usage(true)
+  }
+  const larger = { prompt: 11, cached: 4, completion: 7, estimated: true }
+  expect(usageOf([11, 7, 4], [11, 1, 4])).toMatchObject(larger)
+  expect(usageOf([11, 7, 4], [0, 0])).toMatchObject(larger)
+  expect(usageOf([11, 0, 4], [0, 7])).toMatchObject(larger)
+  expect(usageOf([11, 1], [11, 7, 4])).toMatchObject({ ...larger, estimated: false })
+})

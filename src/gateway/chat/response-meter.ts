@@ -1,6 +1,12 @@
 import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
 import { TokenCount } from '../../models/tokens.ts'
-import { createUsage, readUsage, type Usage, type UsageLimits } from '../../models/usage.ts'
+import {
+  createUsage,
+  largerUsage,
+  readUsage,
+  type Usage,
+  type UsageLimits,
+} from '../../models/usage.ts'
 
 /** The limits of one response, and how to count its prompt. */
 export interface MeterOptions {
@@ -40,7 +46,7 @@ export class ResponseMeter {
     if (!response.usage) return
     const reported = readUsage(response.usage, this.options.limits)
     if (!reported) return
-    this.reported = reported
+    this.reported = largerUsage(this.reported, reported)
     this.isStale = false
   }
 

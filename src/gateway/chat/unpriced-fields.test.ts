@@ -45,7 +45,7 @@ const unpriced: [param: string, value: unknown][] = [
   ['plugins', [{ id: 'file-parser' }]],
   ['plugins', [{ id: 'web' }, { id: 'fusion' }]],
 ]
-test.each(unpriced)('%s: %p is rejected by name, before anything is sent', async (param, value) => {
+test.each(unpriced)('%s: %j is rejected by name, before anything is sent', async (param, value) => {
   const before = [await faked.snapshot(), faked.fake.received.length]
   const { status, body } = await send({ [param]: value })
   const message = expect.stringContaining(`${param} costs more`)

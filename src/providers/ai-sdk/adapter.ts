@@ -2,7 +2,7 @@ import type { AiSdkKind } from '../../config/providers.ts'
 import { type Clock, unixSeconds } from '../../core/time.ts'
 import { HttpClient } from '../http-client.ts'
 import { outputTokenLimit } from '../request-body.ts'
-import { errorResponse } from '../response.ts'
+import { errorResponse, rejectCustomTools } from '../response.ts'
 import type { Upstream, UpstreamCall } from '../upstream.ts'
 import { synthesizeSpeech, transcribe } from './audio.ts'
 import { buildCallOptions } from './chat-request.ts'
@@ -85,6 +85,8 @@ async function sendCall(
       if (Number(body.n ?? 1) > 1) {
         return errorResponse(400, 'This model returns one choice: set n to 1.')
       }
+      const rejected = rejectCustomTools(body.tools)
+      if (rejected) return rejected
       const options = buildCallOptions(body, outputTokenLimit(call), signal, kind)
       const head = createHead(id, created)
       const model = provider.languageModel(id)

@@ -190,3 +190,11 @@ test('rejects more than one choice', async () => {
   expect(answer.status).toBe(400)
   expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n })
 })
+
+test('rejects custom tools by name', async () => {
+  const tools = [{ type: 'custom', custom: { name: 'patch' } }]
+  const { gus, answer } = await ask('claude/small', 'hello', { tools })
+  const reason = expect.stringContaining('not of the type custom')
+  expect([answer.status, answer.text('error.message')]).toEqual([400, reason])
+  expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n })
+})

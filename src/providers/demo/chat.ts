@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
-import { asString, errorResponse, recordsIn } from '../response.ts'
+import { asString, errorResponse, recordsIn, rejectCustomTools } from '../response.ts'
 import { buildReply } from './builder/builder.ts'
 import {
   type DemoChoice,
@@ -34,6 +34,8 @@ const noText = 'I was told no words.'
 export function completeChat({ model, body, created }: DemoRequest): Response {
   const messages = recordsIn(body.messages)
   if (messages.length === 0) return errorResponse(400, 'messages is empty.')
+  const rejected = rejectCustomTools(body.tools)
+  if (rejected) return rejected
   const count = Math.min(Math.max(1, Math.floor(Number(body.n ?? 1)) || 1), choicesMax)
   const choice = createChoice(model, body, messages)
   const completion: DemoCompletion = {

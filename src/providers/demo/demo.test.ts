@@ -238,3 +238,12 @@ test('responds 404 to an unknown model or operation', async () => {
   expect((await ask({ messages: [user('hi')] }, 'demo/image')).status).toBe(404)
   expect((await ask({ messages: [] })).status).toBe(400)
 })
+
+test('rejects custom tools by name', async () => {
+  const tools = [weather, { type: 'custom', custom: { name: 'patch' } }]
+  const response = await ask({ messages: [user('call patch')], tools })
+  expect([response.status, await response.text()]).toEqual([
+    400,
+    expect.stringContaining('not of the type custom'),
+  ])
+})
