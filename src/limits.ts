@@ -39,6 +39,8 @@ export const noteDaysMax = 90
 export const noteIdsMax = 100
 /** Open event streams of notes per agent. */
 export const noteStreamsMax = 8
+/** Idle streams of notes send a comment so often. Proxies close them after 60 s without. */
+export const noteHeartbeatMs = 30_000
 /** Rows of a ledger or of earnings as CSV. */
 export const csvRowsMax = 10_000
 export const reviewCharsMax = 2_000

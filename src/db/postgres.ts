@@ -1,7 +1,8 @@
 import { SQL, type TransactionSQL } from 'bun'
 import { drizzle } from 'drizzle-orm/bun-sql'
 
-import { pick } from '../core/ids.ts'
+import { randomBelow } from '../core/ids.ts'
+import { withEffects } from './after-commit.ts'
 import { viewAs } from './columns.ts'
 import { Deadline } from './deadline.ts'
 import type { Db, Engine } from './engine.ts'
@@ -81,16 +82,19 @@ class Units {
   async tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
     if (this.#running >= unitsMax) throw new DatabaseBusy('Too many writes are queued.')
     this.#running++
+    const unit = withEffects(work)
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.#once(work)
+          const result = await this.#once(unit.work)
+          unit.runEffects()
+          return result
         } catch (error) {
           if (!retryStates.includes(sqlState(error))) throw error
           if (attempt === attemptsMax)
             throw new DatabaseBusy('Other transactions kept the rows locked.', { cause: error })
         }
-        await Bun.sleep(pick(retryMs * 2 ** attempt) + 1)
+        await Bun.sleep(randomBelow(retryMs * 2 ** attempt) + 1)
       }
     } finally {
       this.#running--

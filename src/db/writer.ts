@@ -1,4 +1,5 @@
 import { stopwatch } from '../core/time.ts'
+import { withEffects } from './after-commit.ts'
 import { Connection, type Statements } from './connection.ts'
 import { Deadline } from './deadline.ts'
 import type { Db } from './engine.ts'
@@ -50,9 +51,13 @@ export class Writer {
     else if (this.#queue.length >= queuedUnitsMax)
       reject(new DatabaseBusy('Too many writes are queued.'))
     else {
+      const unit = withEffects(work)
       const run = async (db: Db): Promise<Acknowledge> => {
-        const result = await work(db)
-        return () => resolve(result)
+        const result = await unit.work(db)
+        return () => {
+          unit.runEffects()
+          resolve(result)
+        }
       }
       this.#queue.push({ run, reject })
       this.#draining ??= this.#drain()

@@ -25,6 +25,7 @@ import {
 } from '../limits.ts'
 import { BackupWork } from './backup-work.ts'
 import { MetricsHistory } from './metrics-history.ts'
+import { NoteSignals } from './note-signals.ts'
 import { PendingOpens } from './pending-opens.ts'
 import { ResponseItems } from './response-items.ts'
 
@@ -76,6 +77,7 @@ export const createProcessState = (
   agentHandles: new Cache<string>(handlesMax),
   /** Open event streams of notes by agent. */
   noteStreams: new ConcurrencyLimit(noteStreamsMax),
+  noteSignals: new NoteSignals(),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),
   /** The OpenID Connect provider, discovered with the first sign-in. */

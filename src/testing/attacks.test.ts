@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import type { AttackRow } from '../../scripts/attack/attack.ts'
 import { run as mcpBatches } from '../../scripts/attack/mcp-batches.ts'
 import { run as signIns } from '../../scripts/attack/sign-in.ts'
+import { run as watchers } from '../../scripts/attack/watchers.ts'
 
 const expectKept = (row: AttackRow) =>
   expect([row.name, row.measured, row.isKept]).toEqual([row.name, row.measured, true])
@@ -14,4 +15,8 @@ test('batches of MCP messages do not slow another client down', async () => {
 
 test('wrong passwords from many networks do not lock the owner out', async () => {
   expectKept(await signIns())
+})
+
+test('idle watchers of notes cost no processor time, and a note wakes them', async () => {
+  expectKept(await watchers(400, 4_000))
 })

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../context.ts'
 import { fromCredits, type NanoUsd, toCredits } from '../../core/money.ts'
-import type { Clock } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { agentOf } from '../../ledger/accounts.ts'
 import type { Hold } from '../../ledger/holds.ts'
@@ -10,7 +10,7 @@ const low = fromCredits(lowCredits)
 
 /** Notifies an agent in the transaction of a charge that takes its credits below 50. */
 export async function notifyIfLow(
-  ctx: { clock: Clock },
+  ctx: Pick<AppContext, 'clock' | 'state'>,
   db: Db,
   { account, charged }: Hold,
   left: NanoUsd,

@@ -1,7 +1,9 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, isNull, lt, lte, max, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
 import { type Clock, day } from '../../core/time.ts'
+import { afterCommit } from '../../db/after-commit.ts'
 import type { Db, Engine } from '../../db/engine.ts'
 import { countRows } from '../../db/query.ts'
 import { noteDaysMax, notesPerAgentMax } from '../../limits.ts'
@@ -28,7 +30,7 @@ export interface Notification {
  * all but the newest 1,000 notes of the agent.
  */
 export async function notify(
-  { clock }: { clock: Clock },
+  { clock, state }: Pick<AppContext, 'clock' | 'state'>,
   db: Db,
   notification: Notification,
 ): Promise<void> {
@@ -43,6 +45,7 @@ export async function notify(
   await db.insert(notes).values(row)
   const old = lte(notes.number, number - notesPerAgentMax)
   await db.delete(notes).where(and(eq(notes.agent, agent), old))
+  afterCommit(db, () => state.noteSignals.notify(agent))
 }
 
 /** The filter of a list of notes. */
@@ -99,6 +102,19 @@ export const listNotesAfter = (
     .where(and(eq(notes.agent, agent), gt(notes.number, after)))
     .orderBy(asc(notes.number))
     .limit(limit)
+
+/** Returns the number of the newest note of each agent that has one since `at`. */
+export async function listRecentNumbers(
+  { db }: { db: Engine },
+  at: number,
+): Promise<Map<string, number>> {
+  const found = await db.read
+    .select({ agent: notes.agent, last: max(notes.number) })
+    .from(notes)
+    .where(gte(notes.at, at))
+    .groupBy(notes.agent)
+  return new Map(found.map(({ agent, last }) => [agent, last ?? 0]))
+}
 
 /** Returns a subquery of the number of each agent's newest note, to join with. */
 export const latestNoteNumbers = (db: Db) =>

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { createRouter } from '../../../http/router.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.ts'
 import { runCommand } from '../../../operator/control.ts'
+import { NoteSignals } from '../../../state/note-signals.ts'
 import { expectError } from '../../../testing/expect-error.ts'
 import {
   startTestServer,
@@ -13,7 +14,7 @@ import { findByHandle } from '../../agents/agents.ts'
 import { flushOpens, recordOpen } from '../../apps/opens.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 import { deleteOldNotes, listNotes, notify } from '../../notifications/notifications.ts'
-import { watchNotes as watchNotes } from './watch.ts'
+import { watchNotes } from './watch.ts'
 
 let ctx: TestServer
 let ann: TestAgent
@@ -260,6 +261,35 @@ describe('GET /me/events', () => {
     await Promise.all(Array.from({ length: noteStreamsMax }, broken))
     const stream = await watch()
     expect(stream.response.status).toBe(200)
+    await stream.leave()
+  })
+
+  test('sleeps until a note is committed, and on PostgreSQL hears of other processes', async () => {
+    const to = await idOf(ann)
+    const reads = spyOn(ctx.ctx.db.read, 'select')
+    const stream = await watch()
+    await stream.read(0)
+    await Bun.sleep(50)
+    reads.mockClear()
+    const undone = ctx.ctx.db.tx(async (db) => {
+      await notify(ctx.ctx, db, { to, kind: 'system', text: 'Never' })
+      throw new Error('undone')
+    })
+    await undone.catch(() => undefined)
+    await Bun.sleep(1_200)
+    const isShared = ctx.ctx.db.kind === 'postgres'
+    // The shared poll reads twice a second. A stream reads nothing.
+    expect(reads.mock.calls.length <= (isShared ? 4 : 0)).toBe(true)
+    reads.mockRestore()
+    const startedAt = performance.now()
+    await addNote('news')
+    expect((await stream.read(1)).at(-1)?.text).toBe('news')
+    expect(performance.now() - startedAt).toBeLessThan(400)
+    if (!isShared) return stream.leave()
+    // Another process shares the database and not the memory.
+    const other = { ...ctx.ctx, state: { ...ctx.ctx.state, noteSignals: new NoteSignals() } }
+    await ctx.ctx.db.tx((db) => notify(other, db, { to, kind: 'system', text: 'elsewhere' }))
+    expect((await stream.read(2)).at(-1)?.text).toBe('elsewhere')
     await stream.leave()
   })
 

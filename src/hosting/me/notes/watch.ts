@@ -1,18 +1,25 @@
 import type { AppContext } from '../../../context.ts'
-import { second, stopwatch } from '../../../core/time.ts'
+import { messageOf } from '../../../core/text.ts'
+import { minute, second, stopwatch } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
 import { eventStream } from '../../../http/event-stream.ts'
-import { heartbeatMs, jobWatchMs, listPageMax, noteStreamsMax } from '../../../limits.ts'
+import { jobWatchMs, listPageMax, noteHeartbeatMs, noteStreamsMax } from '../../../limits.ts'
 import {
   findNoteNumber,
   listNotes,
   listNotesAfter,
+  listRecentNumbers,
   type Note,
 } from '../../notifications/notifications.ts'
 import { presentNote } from './present.ts'
 
 const encoder = new TextEncoder()
+/** Interval of the poll that all streams of a process share. */
 const pollMs = second / 2
+/** Processes of one database may differ by this time, and a transaction may take half of it. */
+const recentMs = 10 * second
+/** Interval at which a stream without notes checks its key. */
+const checkMs = minute
 
 interface Watcher {
   /** The id of the agent. */
@@ -54,25 +61,37 @@ function streamNotes(ctx: AppContext, watcher: Watcher, start: number, onEnd: ()
   const { agent, isAuthorized } = watcher
   const deadline = stopwatch() + jobWatchMs
   const closed = new AbortController()
-  closed.signal.addEventListener('abort', onEnd)
+  const sleeper = new Sleeper()
+  const { noteSignals } = ctx.state
+  const unsubscribe = noteSignals.subscribe(agent, () => sleeper.wake(), pollFor(ctx), pollMs)
+  closed.signal.addEventListener('abort', () => {
+    unsubscribe()
+    sleeper.wake()
+    onEnd()
+  })
   let last = start
+  let checkAt = stopwatch() + checkMs
   // Sent at once, so that the client knows that the stream is open.
   let pending = ': notes\n\n'
   const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const heartbeat = stopwatch() + heartbeatMs
+    const heartbeat = stopwatch() + noteHeartbeatMs
     while (pending === '') {
-      await Bun.sleep(pollMs)
+      const isWoken = await sleeper.sleep(heartbeat - stopwatch())
       if (closed.signal.aborted) return
       const isOver = ctx.jobs.isClosed || stopwatch() > deadline
-      const notes = isOver ? [] : await listNotesAfter(ctx, agent, last, listPageMax)
-      const isDue = notes.length > 0 || stopwatch() > heartbeat
+      const isCheck = stopwatch() >= checkAt
+      const isRead = !isOver && (isWoken || isCheck)
+      const notes = isRead ? await listNotesAfter(ctx, agent, last, listPageMax) : []
+      const isDue = isCheck || notes.length > 0
       if (isOver || (isDue && !(await isAuthorized()))) {
         closed.abort()
         return out.close()
       }
+      if (isCheck) checkAt = stopwatch() + checkMs
+      if (notes.length === listPageMax) sleeper.wake()
       last = notes.at(-1)?.number ?? last
       pending = notes.map(formatEvent).join('')
-      if (pending === '' && isDue) pending = ': keep-alive\n\n'
+      if (pending === '' && stopwatch() >= heartbeat) pending = ': keep-alive\n\n'
     }
     if (closed.signal.aborted) return
     out.enqueue(encoder.encode(pending))
@@ -86,6 +105,58 @@ function streamNotes(ctx: AppContext, watcher: Watcher, start: number, onEnd: ()
       }),
     cancel: () => closed.abort(),
   })
+}
+
+/**
+ * Returns the poll that all streams share: it wakes them when the server stops, and on PostgreSQL
+ * those whose notes another process wrote.
+ */
+function pollFor(ctx: AppContext): () => void {
+  let known = new Map<string, number>()
+  let isRunning = false
+  const poll = async (): Promise<void> => {
+    const recent = await listRecentNumbers(ctx, ctx.clock.now() - recentMs)
+    for (const [agent, number] of recent) {
+      if (number > (known.get(agent) ?? 0)) ctx.state.noteSignals.notify(agent)
+    }
+    known = recent
+  }
+  return () => {
+    if (ctx.jobs.isClosed) return ctx.state.noteSignals.notifyAll()
+    const hasOtherWriters = ctx.db.commits() === undefined
+    if (!hasOtherWriters || isRunning) return
+    isRunning = true
+    poll()
+      .catch((error: unknown) => ctx.log.warn('notes.poll', { why: messageOf(error) }))
+      .finally(() => void (isRunning = false))
+  }
+}
+
+/** Sleeps until it is woken. A call of `wake` between two sleeps ends the next one at once. */
+class Sleeper {
+  /** The stream may have missed notes before its subscription. */
+  private isWoken = true
+  private end: (() => void) | undefined
+
+  wake(): void {
+    this.isWoken = true
+    this.end?.()
+  }
+
+  /** Sleeps at most `ms` milliseconds. Returns whether it was woken. */
+  async sleep(ms: number): Promise<boolean> {
+    if (!this.isWoken && ms > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, ms)
+      this.end = resolve
+      await promise
+      clearTimeout(timer)
+      this.end = undefined
+    }
+    const isWoken = this.isWoken
+    this.isWoken = false
+    return isWoken
+  }
 }
 
 const formatEvent = (note: Note): string =>
