@@ -35,12 +35,12 @@ const [processor] = cpus()
 const text = [
   '# Speed',
   '',
-  'Printed by `bun run bench`. A ratio is measured in one run, both sides in turns.',
+  'Written by `bun run bench`. Ratios (x) compare both sides in one run, in turns.',
   '',
   `${cpus().length} cores (${processor?.model.trim() ?? 'unknown'}), ${process.platform} ` +
     `${process.arch}, Bun ${Bun.version}.`,
   '',
-  '| what | measured | limit | kept |',
+  '| Measurement | Result | Limit | Within limit |',
   '|---|---|---|---|',
   ...rows.map(
     ({ name, value, limit, unit, ok }) =>

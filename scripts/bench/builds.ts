@@ -7,7 +7,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../src/testing/fixtures/test-server.ts'
-import { beside } from './builds/beside.ts'
+import { benchLoad } from './builds/load.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { atMost, type BenchRow } from './row.ts'
@@ -39,7 +39,7 @@ async function beginning(): Promise<BenchRow> {
   }
   await ctx.close()
   const [build, page] = [median(builds ?? []), median(pages ?? [])]
-  const name = `builds: beginning one (${build.toFixed(1)} ms) over publishing 2 KB`
+  const name = `builds: starting one (${build.toFixed(1)} ms), vs. publishing 2 KB`
   return atMost(name, build / page, 4)
 }
 
@@ -65,7 +65,7 @@ async function overhead(): Promise<BenchRow> {
     shares.push(Math.max(0, whole - checks) / whole)
   }
   await ctx.close()
-  const name = 'builds: share of a demo build that is not its scan, checks and browser'
+  const name = 'builds: share of a demo build outside its scan, checks and browser'
   return atMost(name, median(shares.slice(1)), 0.5, '')
 }
 
@@ -98,6 +98,6 @@ async function assets(): Promise<BenchRow[]> {
 export const bench = async (): Promise<BenchRow[]> => [
   await beginning(),
   await overhead(),
-  ...(await beside()),
+  ...(await benchLoad()),
   ...(await assets()),
 ]

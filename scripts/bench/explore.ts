@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { costUs, load, median, quick, requestFor, targetAt } from './load/load.ts'
+import { costUs, median, quick, requestFor, runLoad, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, spawnServer, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
@@ -73,19 +73,19 @@ async function reads(): Promise<BenchRow[]> {
   const targets = asks(many).flatMap((_, at) =>
     [few, many].map((ctx) => targetAt(ctx, requestFor(`/api/explore${asks(ctx)[at]}`))),
   )
-  const turns = await load({ targets, connections: 1, turnMs: 30, rounds: 61 })
+  const turns = await runLoad({ targets, connections: 1, turnMs: 30, rounds: 61 })
   const rows = asks(many).map((ask, at) => {
     const [less = 0, more = 0] = turns
       .slice(at * 2, at * 2 + 2)
       .map((all) => quick(all.map(({ p50 }) => p50)))
     const { id, handle, next } = many
     const shown = ask.replace(id, '{id}').replace(handle, '{handle}').replace(next, '{cursor}')
-    const name = `GET /explore${shown} with 100,000 items, of 1,000 (p50 ${more.toFixed(2)} ms)`
+    const name = `GET /explore${shown} with 100,000 items, vs. 1,000 items (p50 ${more.toFixed(2)} ms)`
     return atMost(name, more / less, bigLimit)
   })
   const script = join(import.meta.dir, 'peers/list.ts')
   const peer = await spawnServer([process.execPath, script, join(dir, 'many/berth.sqlite')])
-  const [ours = [], theirs = []] = await load({
+  const [ours = [], theirs = []] = await runLoad({
     targets: [targetAt(many, requestFor('/api/explore')), targetAt(peer, requestFor('/'))],
     connections: 8,
     turnMs: 150,
@@ -93,8 +93,8 @@ async function reads(): Promise<BenchRow[]> {
   })
   for (const one of [peer, few, many]) await one.stop()
   rmSync(dir, { recursive: true })
-  const costs = `${costUs(ours).toFixed(0)} us beside ${costUs(theirs).toFixed(0)}`
-  const name = `CPU of a list of 30, of a bare handler that reads 30 rows (${costs})`
+  const costs = `${costUs(ours).toFixed(0)} us vs. ${costUs(theirs).toFixed(0)} us`
+  const name = `CPU of a list of 30, vs. a bare handler that reads 30 rows (${costs})`
   return [...rows, atMost(name, costUs(ours) / costUs(theirs), cpuLimit)]
 }
 
@@ -108,7 +108,7 @@ async function remixes(): Promise<BenchRow> {
     const url = `http://127.0.0.1:${ctx.port}/api/apps/${full.id}/assets/f${file}.json`
     const headers = { authorization: `Bearer ${full.key}` }
     const { status } = await fetch(url, { method: 'PUT', headers, body: data })
-    if (status !== 201) throw new Error(`a file was answered ${status}`)
+    if (status !== 201) throw new Error(`uploading a file returned ${status}`)
   }
   const times: number[][] = [[], []]
   for (let turn = 0; turn < 41; turn += 1) {
@@ -120,7 +120,7 @@ async function remixes(): Promise<BenchRow> {
   }
   await ctx.stop()
   const [less = 0, more = 0] = times.map((all) => median(all.slice(1)))
-  const name = `remix with 64 MB of files, of one with none (p50 ${more.toFixed(1)} ms)`
+  const name = `remix with 64 MB of files, vs. one without files (p50 ${more.toFixed(1)} ms)`
   return atMost(name, more / less, remixLimit)
 }
 

@@ -1,7 +1,7 @@
 import { servePortkey } from './gateway/portkey.ts'
 import { chatAt, type ServedGateway, serveGateway, serveLeast } from './gateway/served.ts'
 import { countSyncs, syncMs } from './gateway/syncs.ts'
-import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
+import { costUs, median, ratio, runLoad, type Target, type Turn } from './load/load.ts'
 import type { BenchServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
@@ -22,7 +22,7 @@ export async function bench(): Promise<BenchRow[]> {
   const pass = at(gateway.pass)
   const theirs = portkey && throughPortkey(at(portkey), gateway.upstream)
   for (const target of [...charging, pass, ...(theirs ? [theirs] : [])]) {
-    await load({ targets: [target], connections: 32, turnMs: 4_000, rounds: 1 })
+    await runLoad({ targets: [target], connections: 32, turnMs: 4_000, rounds: 1 })
   }
   const rows = [
     await cost('a bare pass-through', charging, pass, 3),
@@ -34,7 +34,7 @@ export async function bench(): Promise<BenchRow[]> {
     [64, 0.25],
   ] as const) {
     const value = await syncsOf(ours, callers)
-    const name = `waits for the disk per charged call, ${callers} callers`
+    const name = `disk syncs per charged call, ${callers} callers`
     if (value !== undefined) rows.push(atMost(name, value, limit, 'fdatasync'))
   }
   await portkey?.stop()
@@ -46,18 +46,18 @@ export async function bench(): Promise<BenchRow[]> {
 type Charging = readonly [ours: Target, least: Target]
 
 const leastAt = (value: number, unit: string): string =>
-  `the least handler that charges is at ${value.toPrecision(3)} ${unit}`
+  `minimal charging handler: ${value.toPrecision(3)} ${unit}`
 
 /** Compares the CPU of a call with a peer's. */
 async function cost(peer: string, charging: Charging, target: Target, limit: number) {
   const plan = { connections: 32, turnMs: 600, rounds: 9 }
-  const [ours = [], least = [], theirs = []] = await load({
+  const [ours = [], least = [], theirs = []] = await runLoad({
     ...plan,
     targets: [...charging, target],
   })
-  const costs = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(theirs).toFixed(0)}`
+  const costs = `${costUs(ours).toFixed(0)} us of CPU vs. ${costUs(theirs).toFixed(0)} us`
   const bound = leastAt(1 / ratio(least, theirs), 'x')
-  return atMost(`charged call, of ${peer} (${costs}; ${bound})`, 1 / ratio(ours, theirs), limit)
+  return atMost(`charged call, vs. ${peer} (${costs}; ${bound})`, 1 / ratio(ours, theirs), limit)
 }
 
 /** One caller measures latency instead of queueing. */
@@ -67,10 +67,10 @@ async function added(
   pass: Target,
 ): Promise<BenchRow> {
   const targets = [...charging, pass, { ...pass, port: upstream.port, pid: upstream.pid }]
-  const turns = await load({ targets, connections: 1, turnMs: 300, rounds: 15 })
+  const turns = await runLoad({ targets, connections: 1, turnMs: 300, rounds: 15 })
   const [ours = 0, least = 0, bare = 0, direct = 0] = turns.map(p50)
   const limit = 2 * (bare - direct) + 2.5 * syncMs(ctx.dataDir)
-  const name = 'charged call, added p50, of 2x the pass-through and 2.5 fdatasync'
+  const name = 'charged call, added p50, limit 2x the pass-through plus 2.5 fdatasync'
   return atMost(`${name} (${leastAt(least - direct, 'ms')})`, ours - direct, limit, 'ms')
 }
 
@@ -84,7 +84,7 @@ async function syncsOf(target: Target, connections: number): Promise<number | un
   const plan = { targets: [target], connections, turnMs: 600, rounds: 3 }
   let answers = 0
   const syncs = await countSyncs(target.pid, async () => {
-    const [turns = []] = await load(plan)
+    const [turns = []] = await runLoad(plan)
     answers = turns.reduce((sum, turn) => sum + turn.answers, 0)
   })
   // The trace includes the warm-up round.

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
 import { serveGateway } from './gateway/served.ts'
-import { load, ratio, requestFor, targetAt } from './load/load.ts'
+import { ratio, requestFor, runLoad, targetAt } from './load/load.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const [few, many] = [10_000, 1_000_000]
@@ -56,9 +56,14 @@ export async function bench(): Promise<BenchRow[]> {
     const targets = [big, small].map(({ key }) =>
       targetAt(ctx, requestFor(`/queries/history${query}`, { authorization: `Bearer ${key}` })),
     )
-    const [ours = [], peer = []] = await load({ targets, connections: 4, turnMs: 150, rounds: 15 })
+    const [ours = [], peer = []] = await runLoad({
+      targets,
+      connections: 4,
+      turnMs: 150,
+      rounds: 15,
+    })
     const shown = query.replaceAll(hour, '{time}')
-    const name = `GET /queries/history${shown} of 1,000,000 rows, of one of 10,000`
+    const name = `GET /queries/history${shown} with 1,000,000 rows, vs. 10,000 rows`
     rows.push(atMost(name, 1 / ratio(ours, peer), limit))
   }
   await stop()

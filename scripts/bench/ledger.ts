@@ -89,7 +89,7 @@ async function againstRaw(folder: string): Promise<BenchRow> {
     ratios.push((await ours(books, callers, chargesPerRound)) / peer)
   }
   await books.db.close()
-  const name = 'hold + settle, 64 in flight, of raw grouped prepared statements'
+  const name = 'hold + settle, 64 in flight, vs. raw grouped prepared statements'
   return atLeast(name, median(ratios), 0.5)
 }
 
@@ -102,7 +102,7 @@ export async function bench(): Promise<BenchRow[]> {
   ] as const) {
     const [none, all] = [await syncs(inFlight, 0), await syncs(inFlight, 640)]
     if (none === undefined || all === undefined) continue
-    const name = `waits for the disk per charge, ${inFlight} in flight`
+    const name = `disk syncs per charge, ${inFlight} in flight`
     rows.push(atMost(name, (all - none) / 640, limit, 'fdatasync'))
   }
   return rows

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { costUs, load, requestFor, targetAt, throughput } from './load/load.ts'
+import { costUs, requestFor, runLoad, targetAt, throughput } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, spawnServer, startBerthServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
@@ -17,7 +17,7 @@ export async function bench(): Promise<BenchRow[]> {
   const script = join(import.meta.dir, 'peers/select.ts')
   const peer = await spawnServer([process.execPath, script, database])
   const authorization = `Bearer ${key}`
-  const [ours = [], theirs = []] = await load({
+  const [ours = [], theirs = []] = await runLoad({
     connections: 32,
     turnMs: 100,
     rounds: 25,
@@ -28,7 +28,7 @@ export async function bench(): Promise<BenchRow[]> {
   })
   await peer.stop()
   await ctx.stop()
-  const costs = `${costUs(ours).toFixed(1)} us of CPU beside ${costUs(theirs).toFixed(1)}`
-  const name = `key and GET /apps/{id}: answers a second of a bare prepared SELECT (${costs})`
+  const costs = `${costUs(ours).toFixed(1)} us of CPU vs. ${costUs(theirs).toFixed(1)} us`
+  const name = `GET /apps/{id} with a key, throughput vs. a bare prepared SELECT (${costs})`
   return [atLeast(name, throughput(ours, theirs), limit)]
 }

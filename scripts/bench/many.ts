@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { load, quick, requestFor, targetAt } from './load/load.ts'
+import { quick, requestFor, runLoad, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
@@ -71,7 +71,7 @@ export async function bench(): Promise<BenchRow[]> {
     reads(one).map(([path, headers]) => targetAt(one.ctx, requestFor(path, headers))),
   )
   const inTurns = asks.flatMap((_, at) => targets.flatMap((all) => all.slice(at, at + 1)))
-  const turns = await load({ targets: inTurns, connections: 1, turnMs: 30, rounds: 61 })
+  const turns = await runLoad({ targets: inTurns, connections: 1, turnMs: 30, rounds: 61 })
   await empty.ctx.stop()
   await full.ctx.stop()
   rmSync(dir, { recursive: true })

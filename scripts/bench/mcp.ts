@@ -1,4 +1,4 @@
-import { costUs, load, ratio, requestFor, targetAt } from './load/load.ts'
+import { costUs, ratio, requestFor, runLoad, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, startBerthServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
@@ -40,7 +40,7 @@ export async function bench(): Promise<BenchRow[]> {
     callFor(id, authorization, true),
     callFor(id, authorization, false),
   ]
-  const [rest = [], ...calls] = await load({
+  const [rest = [], ...calls] = await runLoad({
     connections: 32,
     turnMs: 150,
     rounds: 15,
@@ -48,8 +48,8 @@ export async function bench(): Promise<BenchRow[]> {
   })
   await ctx.stop()
   return calls.map((ours, at) => {
-    const costs = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(rest).toFixed(0)}`
-    const name = `tools/call get_app, ${at === 0 ? revision : '2025-11-25'}, of GET /apps/{id} (${costs})`
+    const costs = `${costUs(ours).toFixed(0)} us of CPU vs. ${costUs(rest).toFixed(0)} us`
+    const name = `tools/call get_app, ${at === 0 ? revision : '2025-11-25'}, vs. GET /apps/{id} (${costs})`
     return atLeast(name, ratio(ours, rest), limit)
   })
 }

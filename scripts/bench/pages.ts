@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { filled } from './explore.ts'
-import { costUs, load, requestFor, targetAt } from './load/load.ts'
+import { costUs, requestFor, runLoad, targetAt } from './load/load.ts'
 import { spawnServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
@@ -80,7 +80,7 @@ export async function bench(): Promise<BenchRow[]> {
     ...paths.map(([, all]) => ({ ...ctx, all: all.map((path) => requestFor(path, browser)) })),
     { ...peer, all: [requestFor('/')] },
   ].map(({ all: [request = '', ...more], ...server }) => ({ ...targetAt(server, request), more }))
-  const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 25 })
+  const turns = await runLoad({ targets, connections: 8, turnMs: 120, rounds: 25 })
   const theirs = costUs(turns.at(-1) ?? [])
   const weights = await Promise.all(common.slice(0, 2).map((path) => weightOf(origin, path)))
   await peer.stop()
@@ -88,12 +88,17 @@ export async function bench(): Promise<BenchRow[]> {
   rmSync(dir, { recursive: true })
   const costs = paths.map(([path], at) => {
     const ours = costUs(turns[at] ?? [])
-    const name = `GET ${path} with 100,000 items, CPU of a bare handler that renders 30 rows`
-    const shown = `${name} (${ours.toFixed(0)} us beside ${theirs.toFixed(0)})`
+    const name = `GET ${path} with 100,000 items, CPU vs. a bare handler that renders 30 rows`
+    const shown = `${name} (${ours.toFixed(0)} us vs. ${theirs.toFixed(0)} us)`
     return atMost(shown, ours / theirs, cpuLimit)
   })
   const wire = weights.map((value, at) =>
-    atMost(`GET ${common[at]} with its style and scripts, on the wire`, value, bytesLimit, 'bytes'),
+    atMost(
+      `GET ${common[at]} with its styles and scripts, transferred`,
+      value,
+      bytesLimit,
+      'bytes',
+    ),
   )
   return [...costs, ...wire]
 }

@@ -76,7 +76,7 @@ async function small(): Promise<BenchRow[]> {
   const synced = atMost('publish 20 KB', (counted ?? Number.NaN) / 10, syncs, 'fdatasync')
   return [
     { ...synced, ok: synced.ok && counted !== 0 },
-    atMost('publish 20 KB, beside 4 fdatasync', over, 8, 'ms'),
+    atMost('publish 20 KB, excluding 4 fdatasync', over, 8, 'ms'),
   ]
 }
 
@@ -113,9 +113,9 @@ async function big(): Promise<BenchRow[]> {
   const value = median(turns.map(({ whole, alone }) => whole / alone))
   const ran = median(gaps.map((gap) => gap.ran))
   const wall = median(gaps.map((gap) => gap.wall))
-  const clock = `the loop stood still ${wall.toFixed(0)} ms by the clock`
+  const clock = `event loop stall: ${wall.toFixed(0)} ms wall time`
   return [
-    atMost('publish 4 MB, of its scan and compression alone', value, 4),
+    atMost('publish 4 MB, vs. its scan and compression alone', value, 4),
     atMost(`publish 4 MB: longest run of the main thread (${clock})`, ran, 20, 'ms'),
   ]
 }

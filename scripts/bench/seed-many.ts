@@ -131,6 +131,6 @@ if (import.meta.main) {
   const database = new Database(file)
   const found = database.query<{ maker: string }, []>('select maker from apps limit 1').get()
   database.close()
-  if (!found) throw new Error(`${file} has no app yet: publish one first`)
+  if (!found) throw new Error(`${file} has no app. Publish one first.`)
   seedMany(file, found.maker, many)
 }

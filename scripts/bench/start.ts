@@ -55,8 +55,8 @@ const row = (
   limit: number,
 ): BenchRow => {
   const value = median(ours.map((one, at) => one / (peer[at] ?? Number.NaN)))
-  const times = `${median(ours).toFixed(0)} ${unit} beside ${median(peer).toFixed(0)} ${unit}`
-  return atMost(`${name}, of a hello-world Elysia binary (${times})`, value, limit)
+  const times = `${median(ours).toFixed(0)} ${unit} vs. ${median(peer).toFixed(0)} ${unit}`
+  return atMost(`${name}, vs. a hello-world Elysia binary (${times})`, value, limit)
 }
 
 /** Measures cold start and idle memory against the smallest binary, in turns. */
@@ -78,7 +78,7 @@ export async function bench(): Promise<BenchRow[]> {
   const rss = (all: Start[]): number[] => all.slice(-3).map(({ rssMb }) => rssMb)
   const ms = (all: Start[]): number[] => all.map((one) => one.ms)
   return [
-    row('cold start to the first answer', ms(ours), ms(peer), 'ms', 3),
+    row('cold start to the first response', ms(ours), ms(peer), 'ms', 3),
     row('idle memory', rss(ours), rss(peer), 'MB', 2),
   ]
 }

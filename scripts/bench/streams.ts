@@ -6,7 +6,7 @@ import { openManyStreams } from '../../src/testing/processes/many-streams.ts'
 import { rssKib } from '../../src/testing/processes/server-process.ts'
 import { chatAt, serveGateway } from './gateway/served.ts'
 import { syncMs } from './gateway/syncs.ts'
-import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
+import { costUs, median, ratio, runLoad, type Target, type Turn } from './load/load.ts'
 import { atLeast, atMost, type BenchRow } from './row.ts'
 
 /** Returns the additional time to the first byte in milliseconds, per round. */
@@ -25,19 +25,23 @@ async function speed(): Promise<BenchRow[]> {
   const targets = [ctx, pass, upstream].map((one) => chatAt(one, key, true))
   // A thousand streams complete the just-in-time compilation.
   const warm = targets.slice(0, 1)
-  await load({ targets: warm, connections: 64, turnMs: 6_000, rounds: 1 })
+  await runLoad({ targets: warm, connections: 64, turnMs: 6_000, rounds: 1 })
   // A turn is one stream of each connection.
   const pair = targets.slice(0, 2)
-  const busy = await load({ targets: pair, connections: 16, turnMs: 1, rounds: 30 })
+  const busy = await runLoad({ targets: pair, connections: 16, turnMs: 1, rounds: 30 })
   const [ours = [], bare = []] = busy
-  const single = await load({ targets, connections: 1, turnMs: 1, rounds: 60 })
+  const single = await runLoad({ targets, connections: 1, turnMs: 1, rounds: 60 })
   const [first = [], bareFirst = [], direct = []] = single
   const limit = 2 * addedFirst(bareFirst, direct) + 1.5 * syncMs(ctx.dataDir)
   await gateway.stop()
-  const numbers = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
-  const name = 'stream, added time to the first byte, of 2x the pass-through and 1.5 fdatasync'
+  const numbers = `${costUs(ours).toFixed(0)} us of CPU vs. ${costUs(bare).toFixed(0)} us`
+  const name = 'stream, added time to the first byte, limit 2x the pass-through plus 1.5 fdatasync'
   return [
-    atMost(`stream of 200 chunks, of a bare pass-through (${numbers})`, 1 / ratio(ours, bare), 1.2),
+    atMost(
+      `stream of 200 chunks, vs. a bare pass-through (${numbers})`,
+      1 / ratio(ours, bare),
+      1.2,
+    ),
     atMost(name, addedFirst(first, direct), limit, 'ms'),
   ]
 }
@@ -57,9 +61,9 @@ async function memory(): Promise<BenchRow> {
   const ours = await of(chatAt(ctx, key, true))
   const bare = await of(chatAt(pass, key, true))
   await gateway.stop()
-  const numbers = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`
+  const numbers = `${ours.toFixed(0)} KiB vs. ${bare.toFixed(0)} KiB`
   return atMost(
-    `memory of a live slow stream, of a bare pass-through (${numbers})`,
+    `memory of a live slow stream, vs. a bare pass-through (${numbers})`,
     ours / bare,
     2.5,
   )
@@ -104,6 +108,6 @@ async function many(): Promise<BenchRow[]> {
   rmSync(dir, { recursive: true })
   return [
     atLeast('2,000 live streams: sockets', sockets, count, ''),
-    atLeast('2,000 live streams: come to their end', done, count, ''),
+    atLeast('2,000 live streams: completed', done, count, ''),
   ]
 }

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 
 import {
   costUs,
-  load,
   type Plan,
   requestFor,
+  runLoad,
   type Target,
   targetAt,
   throughput,
@@ -41,21 +41,21 @@ export async function bench(): Promise<BenchRow[]> {
   })
   const etag = head.headers.get('etag') ?? ''
   const targets = [...asks(servers, path), ...asks(servers, path, etag)]
-  const turns = await load({ ...plan, targets })
+  const turns = await runLoad({ ...plan, targets })
   for (const server of servers.toReversed()) await server.stop()
   return [
     ...rowsOf('viewer: page of 50 KB', turns.slice(0, servers.length)),
-    ...rowsOf('viewer: its 304', turns.slice(servers.length)),
+    ...rowsOf('viewer: 304 of that page', turns.slice(servers.length)),
   ]
 }
 
 function rowsOf(name: string, [ours = [], bare = [], logged = []]: Turn[][]): BenchRow[] {
   const row = (peer: string, value: number): BenchRow =>
-    atLeast(`${name}, answers a second of ${peer}`, value, limit)
-  const costs = `${costUs(ours).toFixed(1)} us of CPU beside ${costUs(bare).toFixed(1)}`
-  const bound = `itself ${throughput(logged, bare).toFixed(2)}x of the static route's`
+    atLeast(`${name}, throughput vs. ${peer}`, value, limit)
+  const costs = `${costUs(ours).toFixed(1)} us of CPU vs. ${costUs(bare).toFixed(1)} us`
+  const bound = `itself ${throughput(logged, bare).toFixed(2)}x the static route`
   return [
-    row(`a bare static route's (${costs})`, throughput(ours, bare)),
-    row(`the least handler that logs (${bound})`, throughput(ours, logged)),
+    row(`a bare static route (${costs})`, throughput(ours, bare)),
+    row(`a minimal handler that logs (${bound})`, throughput(ours, logged)),
   ]
 }

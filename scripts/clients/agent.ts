@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,6 +13,12 @@ export interface Agent {
   words(baseUrl: string): string[]
   /** Files of its working folder. */
   files?(baseUrl: string): Record<string, string>
+  /** Environment variables beside HOME and GATEWAY_KEY. */
+  env?(server: ClientServer): Record<string, string>
+  /** A script of the package that npm may skip, run with node after the installation. */
+  installScript?: string
+  /** A second prompt, after which the agent must have written a file. */
+  toolPrompt?: string
 }
 
 const prompt = 'Ahoy from a coding agent'
@@ -37,15 +43,22 @@ export async function run(agent: Agent): Promise<void> {
   }
 }
 
-async function ask(agent: Agent, { baseUrls, key }: ClientServer, home: string): Promise<string> {
-  const [baseUrl = ''] = baseUrls
+async function ask(agent: Agent, server: ClientServer, home: string): Promise<string> {
+  const [baseUrl = ''] = server.baseUrls
   const work = join(home, 'work')
   mkdirSync(work)
   const files = Object.entries(agent.files?.(baseUrl) ?? {})
   for (const [name, text] of files) writeFileSync(join(work, name), text)
   await spawn(['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package], home)
-  const command = join(home, 'node_modules/.bin', agent.command)
-  return spawn([command, ...agent.words(baseUrl), prompt], work, { HOME: home, GATEWAY_KEY: key })
+  if (agent.installScript) await spawn(['node', agent.installScript], home)
+  const command = [join(home, 'node_modules/.bin', agent.command), ...agent.words(baseUrl)]
+  const env = { HOME: home, GATEWAY_KEY: server.key, ...agent.env?.(server) }
+  const reply = await spawn([...command, prompt], work, env)
+  if (!agent.toolPrompt) return reply
+  const filesBefore = readdirSync(work).length
+  const toolReply = await spawn([...command, agent.toolPrompt], work, env)
+  if (readdirSync(work).length > filesBefore) return `${reply}\n${toolReply}`
+  throw new Error(`The agent wrote no file:\n${toolReply}`)
 }
 
 /** Runs a command to its end and returns its output. Throws if it fails. */

@@ -21,7 +21,7 @@ export async function servePortkey(): Promise<BenchServer | undefined> {
   writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
   const install = ['npm', 'install', '--silent', '--no-audit', '--no-fund']
   if (Bun.spawnSync(install, { cwd: dir }).exitCode !== 0) {
-    console.error('npm could not install @portkey-ai/gateway: there is no row beside it.')
+    console.error('npm could not install @portkey-ai/gateway. Its row is skipped.')
     rmSync(dir, { recursive: true })
     return undefined
   }

@@ -90,7 +90,7 @@ class Caller {
   #isWhole(bytes: Buffer): boolean {
     if (this.#answerBytes === 0) return false
     if (this.#answerBytes !== Infinity) {
-      if (this.#got > this.#answerBytes) throw new Error('answers of different lengths')
+      if (this.#got > this.#answerBytes) throw new Error('The responses have different lengths.')
       return this.#got === this.#answerBytes
     }
     this.#tail = (this.#tail + bytes.toString('latin1', Math.max(0, bytes.length - 5))).slice(-5)

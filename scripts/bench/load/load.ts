@@ -69,14 +69,14 @@ function ranNs(path: string): number {
 }
 
 /** Runs a plan in a client process. Returns the turns of each target. */
-export async function load(plan: Plan): Promise<Turn[][]> {
+export async function runLoad(plan: Plan): Promise<Turn[][]> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'client.ts')], {
     stdin: new Blob([JSON.stringify(plan)]),
     stdout: 'pipe',
     stderr: 'inherit',
   })
   const output = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error('the client failed')
+  if ((await child.exited) !== 0) throw new Error('The load client failed.')
   return JSON.parse(output)
 }
 

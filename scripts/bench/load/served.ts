@@ -85,7 +85,8 @@ export const callsTo =
   }
 
 export function asRecord(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) throw new Error('no JSON object')
+  if (typeof value !== 'object' || value === null)
+    throw new Error('The response is not a JSON object.')
   return Object.fromEntries(Object.entries(value))
 }
 

@@ -71,7 +71,7 @@ function tx(run: () => void): Promise<void> {
 /** Writes an entry of an account and returns its number. */
 function post(account: string, hold: number, amount: number, held: number): number {
   const after = moveQuery.get(amount, held, account)
-  if (!after) throw new Error(`There is no account ${account}.`)
+  if (!after) throw new Error(`Account ${account} does not exist.`)
   appendQuery.run(account, after.entries, hold, amount, after.balance, Date.now())
   return after.entries
 }

@@ -12,14 +12,14 @@ import {
 } from '../processes/server-process.ts'
 
 let dir = ''
-let houses: ServerProcess[] = []
+let servers: ServerProcess[] = []
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
 })
 afterEach(async () => {
-  for (const ctx of houses) ctx.kill('SIGKILL')
-  await Promise.all(houses.map((ctx) => ctx.exited))
-  houses = []
+  for (const ctx of servers) ctx.kill('SIGKILL')
+  await Promise.all(servers.map((ctx) => ctx.exited))
+  servers = []
   rmSync(dir, { recursive: true })
 })
 
@@ -27,7 +27,7 @@ const at = (...names: string[]): string => join(dir, ...names)
 
 async function serve(name: string): Promise<ServerProcess> {
   const ctx = await startServerProcess(at(name))
-  houses.push(ctx)
+  servers.push(ctx)
   return ctx
 }
 

@@ -23,21 +23,21 @@ import {
 
 let dir = ''
 let data = ''
-let houses: ServerProcess[] = []
+let servers: ServerProcess[] = []
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-operating-'))
   data = join(dir, 'data')
 })
 afterEach(async () => {
-  for (const ctx of houses) ctx.kill('SIGKILL')
-  await Promise.all(houses.map((ctx) => ctx.exited))
-  houses = []
+  for (const ctx of servers) ctx.kill('SIGKILL')
+  await Promise.all(servers.map((ctx) => ctx.exited))
+  servers = []
   rmSync(dir, { recursive: true })
 })
 
 async function serve(env: Record<string, string> = {}): Promise<ServerProcess> {
   const ctx = await startServerProcess(data, { env })
-  houses.push(ctx)
+  servers.push(ctx)
   return ctx
 }
 

@@ -28,7 +28,7 @@ const executablePath = findBrowser('chromium')
 describe.skipIf(executablePath === undefined)('a person', () => {
   let browser: Browser
   const folder = mkdtempSync(join(tmpdir(), 'berth-people-'))
-  const houses: ServerProcess[] = []
+  const servers: ServerProcess[] = []
   const provider = new IdentityProvider()
   beforeAll(async () => {
     const options = { executablePath: executablePath ?? '', args: ['--no-sandbox'] }
@@ -36,7 +36,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
   }, ms)
   afterAll(async () => {
     await browser.close()
-    for (const ctx of houses) ctx.kill('SIGKILL')
+    for (const ctx of servers) ctx.kill('SIGKILL')
     await provider.close()
     rmSync(folder, { recursive: true })
   })
@@ -48,7 +48,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
       async () => {
         const env = { OLLAMA_HOST: 'off', ...provider.settings }
         const ctx = await startServerProcess(data, { env })
-        houses.push(ctx)
+        servers.push(ctx)
         const context = await browser.newContext({ javaScriptEnabled })
         const errors = listen(context)
         const page = await context.newPage()

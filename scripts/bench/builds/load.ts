@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { seeded } from '../../../src/testing/fixtures/random.ts'
-import { load, median, type Plan, requestFor, targetAt } from '../load/load.ts'
+import { median, type Plan, requestFor, runLoad, targetAt } from '../load/load.ts'
 import { pageOf } from '../load/page.ts'
 import { asRecord, callsTo, noLimits, spawnServer } from '../load/served.ts'
 import { atMost, type BenchRow } from '../row.ts'
@@ -29,7 +29,7 @@ async function photo(): Promise<string> {
  * Measures the latency of pages while 20 games are built with assets and 20 images of 24
  * megapixels become icons, and the longest stall of the event loop.
  */
-export async function beside(): Promise<BenchRow[]> {
+export async function benchLoad(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const script = join(import.meta.dir, '../peers/watched.ts')
   const ctx = await spawnServer([process.execPath, script, dir], noLimits)
@@ -53,7 +53,7 @@ export async function beside(): Promise<BenchRow[]> {
   const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }
   /** Returns our p50 over that of a bare static route, measured in turns under the same load. */
   const p50 = async () => {
-    const [ours = [], bare = []] = await load(plan)
+    const [ours = [], bare = []] = await runLoad(plan)
     return median(ours.map((turn, at) => turn.p50 / (bare[at]?.p50 ?? Number.NaN)))
   }
   const watch = `http://127.0.0.1:${ctx.readyLine.trim().split(' ')[1]}/`
@@ -74,10 +74,14 @@ export async function beside(): Promise<BenchRow[]> {
   await ctx.stop()
   rmSync(dir, { recursive: true, force: true })
   const [value, still] = [busy / quiet, Number(ran)]
-  const of = 'while 20 games are built and 20 icons made of 24 megapixels'
-  const clock = `${Number(wall).toFixed(0)} ms by the clock`
+  const of = 'while 20 games and 20 icons of 24 megapixels are built'
+  const clock = `${Number(wall).toFixed(0)} ms wall time`
   return [
-    atMost(`builds: p50 of a page beside a bare route's, ${of}, over the same without`, value, 1.5),
+    atMost(
+      `builds: p50 of a page ${of}, vs. an idle server, each relative to a bare route`,
+      value,
+      1.5,
+    ),
     atMost(`builds: longest run of the main thread ${of} (${clock})`, still, 50, 'ms'),
   ]
 }

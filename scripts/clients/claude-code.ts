@@ -1,0 +1,23 @@
+/**
+ * `bun scripts/clients/claude-code.ts`: Anthropic's coding agent, over /v1/messages. It calls the
+ * tool Write, which writes a file, and repeats the prompt.
+ */
+import { run } from './agent.ts'
+
+await run({
+  package: '@anthropic-ai/claude-code@2.1.197',
+  command: 'claude',
+  toolPrompt: 'call Write',
+  installScript: 'node_modules/@anthropic-ai/claude-code/install.cjs',
+  words: () => ['--model', 'demo/chat', '--dangerously-skip-permissions', '-p'],
+  env: ({ baseUrls: [, origin = ''], key }) => ({
+    ANTHROPIC_BASE_URL: origin,
+    ANTHROPIC_AUTH_TOKEN: key,
+    ANTHROPIC_MODEL: 'demo/chat',
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: 'demo/chat',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    // It accepts the flag above as root in a sandbox only.
+    IS_SANDBOX: '1',
+  }),
+})
