@@ -177,3 +177,19 @@ test('a client that is made from the description may send what goes on to the up
     },
   })
 })
+
+test('/openai/v1 is an alias of /v1', async () => {
+  const gus = await createGatewayUser(t, '1')
+  const body = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
+  const chat = await gus.call('POST', '/openai/v1/chat/completions', body)
+  expect(chat.body).toMatchObject({ object: 'chat.completion' })
+  const models = await t.request('GET', '/openai/v1/models?type=chat')
+  expect(models.body).toEqual((await t.request('GET', '/v1/models?type=chat')).body)
+  for (const path of ['/openai/v1/none', '/openai/v1']) {
+    expect((await t.request('GET', path)).body).toMatchObject({ error: { code: 'unknown_url' } })
+  }
+  for (const path of ['/openai', '/openai/chat/completions', '/openai/v10/models']) {
+    const { status, headers } = await t.request('GET', path)
+    expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  }
+})

@@ -13,5 +13,6 @@ test('during the start, both APIs return their own try_again error', async () =>
   expect(JSON.parse(await readText('/v1/chat/completions'))).toMatchObject({
     error: { type: 'api_error', code: null },
   })
+  expect(await readText('/openai/v1/models')).toBe(await readText('/v1/models'))
   expect(await readText('/healthz')).toBe('Starting.')
 })

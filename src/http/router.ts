@@ -56,6 +56,17 @@ export function partOf(path: string): TrafficPart | 'health' {
   return part === 'mcp' && end > 0 && path !== '/mcp/' ? 'pages' : part
 }
 
+/** The prefix of `/v1` in groq-sdk, which takes a base URL without a path. */
+const aliasPrefix = '/openai'
+
+/** Maps a request to `/openai/v1/…` to `/v1/…`. */
+function resolveAlias(request: Request): Request {
+  if (!`${pathOf(request.url)}/`.startsWith(`${aliasPrefix}/v1/`)) return request
+  const url = new URL(request.url)
+  url.pathname = url.pathname.slice(aliasPrefix.length)
+  return new Request(url.href, request)
+}
+
 /** The path inside the server of each public base URL. */
 const pathsByUrl = [
   ['base', '/api'],
@@ -111,7 +122,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
 
   const toInternalUrl = hostMapper(ctx.urls)
   const handle: RequestHandler = (outerRequest, socketAddress, pauseIdleTimeout) => {
-    const request = toInternalUrl(outerRequest)
+    const request = resolveAlias(toInternalUrl(outerRequest))
     const path = pathOf(request.url)
     const part = partOf(path)
     return withRequestLog(ctx, { request, socketAddress, part, pauseIdleTimeout }, (context) => {
@@ -167,7 +178,7 @@ const errorResponses = { api: hosting.errorResponse, gateway: gateway.errorRespo
 
 /** Answers requests until the server is ready. Both APIs return their `try_again` error. */
 export const respondStarting: RequestHandler = (request) => {
-  const part = partOf(pathOf(request.url))
+  const part = partOf(pathOf(resolveAlias(request).url))
   const response =
     part === 'api' || part === 'gateway'
       ? errorResponses[part](new ApiError('try_again', {}), startingResponse)

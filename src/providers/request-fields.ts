@@ -37,7 +37,7 @@ const chatExtensions = {
     dry_penalty_last_n dry_sequence_breakers dynatemp_exponent dynatemp_range early_stopping ebnf
     echo enable_thinking grammar guided_choice guided_decoding_backend guided_grammar guided_json
     guided_regex guided_whitespace_pattern ignore_eos include_reasoning include_stop_str_in_output
-    json_schema keep_alive length_penalty min_keep min_tokens mirostat mirostat_eta mirostat_lr
+    json_schema length_penalty min_keep min_tokens mirostat mirostat_eta mirostat_lr
     mirostat_target mirostat_tau n_keep n_probs no_stop_trim parse_tool_calls
     post_sampling_probs prompt_logprobs prompt_truncate_len reasoning_format reasoning_history
     reasoning_budget regex repeat_last_n repeat_penalty return_progress return_token_ids return_tokens
