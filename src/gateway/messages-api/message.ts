@@ -15,7 +15,7 @@ export interface ChatEnd {
   /** The stop sequence that vLLM and others report. */
   stop: unknown
   hasCalls: boolean
-  /** The text of a refusal; '' for none. */
+  /** The text of the field `refusal`; '' for none. */
   refusal: string
 }
 

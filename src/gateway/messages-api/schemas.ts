@@ -59,7 +59,7 @@ export const MessageSchema = Type.Object(
       description: 'Blocks: text, thinking, redacted_thinking, tool_use.',
     }),
     stop_reason: nullable(
-      Type.String({ description: 'end_turn, max_tokens, stop_sequence, tool_use or refusal.' }),
+      Type.String({ description: 'end_turn, max_tokens, stop_sequence, tool_use or `refusal`.' }),
     ),
     stop_sequence: nullable(Type.String()),
     usage: Type.Object({
