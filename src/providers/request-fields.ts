@@ -82,7 +82,7 @@ const media: Record<Exclude<UpstreamPath, '/chat/completions'>, string[]> = {
     response_format safety_identifier seed size style user
   `),
   '/videos': words(`
-    guidance_scale image image_url input_reference model negative_prompt prompt seconds seed size user
+    generate_audio guidance_scale image image_url input_reference model negative_prompt prompt seconds seed size user
   `),
   '/audio/speech': words(`
     input instructions lang_code language model normalization_options pitch response_format

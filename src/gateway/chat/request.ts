@@ -2,8 +2,8 @@ import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
 import { findCount, invalidField, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
+import { rejectUnpricedFields } from '../unpriced-fields.ts'
 import { type Conversation, insertFile, readMessages } from './messages.ts'
-import { rejectUnpricedFields } from './unpriced-fields.ts'
 
 /** A parsed chat request. The adapter of an upstream selects the fields that it receives. */
 export interface ChatRequest {
@@ -34,7 +34,7 @@ export function parseChatRequest(raw: unknown, developerRole: 'system' | undefin
   const conversation = readMessages(insertFile(body.messages, body.file_id), developerRole)
   const { model, models, provider, file_id, usage, ...more } = body
   const { web_search, web_search_options, plugins, ...fields } = more
-  rejectUnpricedFields(body)
+  rejectUnpricedFields(body, 'chat')
   checkTools(body.tools)
   const options = body.stream_options ?? undefined
   if (options !== undefined && !isRecord(options)) {

@@ -21,6 +21,7 @@ import { type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { interruptionOf, noContent, unfetchable, unreadable } from '../paid/upstream-failure.ts'
+import { rejectUnpricedFields } from '../unpriced-fields.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**
@@ -37,6 +38,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
   const prompt = fields.readString(params, 'prompt', promptCharsMax)
   fields.findString(params, 'negative_prompt', promptCharsMax)
   fields.checkUrls(params)
+  rejectUnpricedFields(params, 'image')
   const n = fields.findCount(params, 'n', imagesPerRequestMax) ?? 1
   const asBytes = fields.findEnum(params, 'response_format', ['url', 'b64_json']) === 'b64_json'
   const body = readSize(params)
@@ -81,7 +83,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
       return {
         usage: { ...withoutUnfetched(counted, found.length, unfetched), images: found.length },
-        record: (db) => mediaFiles.insert(db, images.rows),
+        rows: images.rows.map((row) => mediaFiles.mediaFileRow.create(ctx, row)),
         response: (cost) => ({
           status: 200,
           body: { created: seconds, ...imageDetails(details), data: images.data, cost },

@@ -192,8 +192,8 @@ test('reports a video and its history row under the model that created it', asyn
 
 test('responds 402 without credits and 429 over the cap, and stores nothing', async () => {
   const poor = await patient.gus('0.1')
-  const refusal = await ask(poor, 'video-ok')
-  expect([refusal.status, refusal.code]).toEqual([402, 'insufficient_quota'])
+  const rejected = await ask(poor, 'video-ok')
+  expect([rejected.status, rejected.code]).toEqual([402, 'insufficient_quota'])
   const rich = await patient.gus()
   const made = await rich.call('POST', '/accounts/keys', { daily_cap: 100 })
   const key = made.text('api_key')

@@ -12,6 +12,7 @@ import {
 import { checkUrls, findSize, invalidField, readModels, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
+import { rejectUnpricedFields } from '../unpriced-fields.ts'
 
 export interface VideoRequest {
   modelIds: string[]
@@ -51,6 +52,7 @@ function parseRequest(sent: Json): VideoRequest & { body: Json } {
   const modelIds = readModels(model, models)
   readString(params, 'prompt', promptCharsMax)
   checkUrls(params)
+  rejectUnpricedFields(params, 'video')
   const seconds =
     readSeconds('duration', duration) ?? readSeconds('seconds', text) ?? videoSecondsDefault
   return {

@@ -154,7 +154,7 @@ test('creates one video per Idempotency-Key and rejects another body', async () 
   const [first, again] = [await post(video), await post(video)]
   expect(again.body).toEqual(first.body)
   expect(await balance()).toMatchObject({ held: 0.004 })
-  const other = await post({ ...video, prompt: 'A house' })
+  const other = await post({ ...video, prompt: 'A castle' })
   expect([other.status, other.code]).toEqual([409, 'idempotency_conflict'])
   await finish(t)
   expect((await post(video)).body).toEqual(first.body)

@@ -3,13 +3,18 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   type FakeUpstreamServer,
   startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+} from '../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../testing/fixtures/gateway.ts'
+import { mediaModel } from '../testing/fixtures/media-models.ts'
+import { videoModel } from '../testing/fixtures/videos.ts'
 
 let faked: FakeUpstreamServer
 let gus: GatewayUser
 beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
+  faked = await startFakeUpstreamServer({}, [
+    mediaModel('image', 'image-ok'),
+    videoModel('video-ok'),
+  ])
   gus = await faked.gus()
 })
 afterAll(() => faked.close())
@@ -111,3 +116,34 @@ test('names of other APIs are mapped', async () => {
   const { status, body } = await send({ reasoning: 'high' })
   expect([status, body]).toMatchObject([400, { error: { param: 'reasoning' } }])
 })
+
+const media: [path: string, model: string, unpriced: object, free: object][] = [
+  [
+    '/v1/images/generations',
+    'image/image-ok',
+    { num_images: 4, steps: 50, num_inference_steps: 50, resolution: '4K', partial_images: 3 },
+    { num_images: 1, partial_images: 0, style: 'vivid', seed: 7, zebra: 1 },
+  ],
+  [
+    '/v1/videos',
+    'video/video-ok',
+    { generate_audio: true, resolution: '4K', quality: 'high', n: 2, fps: 60 },
+    { generate_audio: false, num_videos: 1, seed: 7, zebra: 1 },
+  ],
+]
+test.each(media)(
+  '%s rejects its own by name, and sends no unknown field',
+  async (path, model, unpriced, free) => {
+    const sendTo = (more: object) => gus.call('POST', path, { model, prompt: 'A boat', ...more })
+    const before = [await faked.snapshot(), faked.fake.received.length]
+    for (const [param, value] of Object.entries(unpriced)) {
+      const { status, body } = await sendTo({ [param]: value })
+      expect({ status, body }).toMatchObject({ status: 400, body: { error: { param } } })
+    }
+    expect([await faked.snapshot(), faked.fake.received.length]).toEqual(before)
+    expect((await sendTo(free)).status).toBe(200)
+    const sent = faked.fake.received.at(-1)?.body ?? {}
+    expect(sent).toMatchObject({ seed: 7 })
+    for (const name of ['zebra', 'num_images', 'num_videos']) expect(sent).not.toHaveProperty(name)
+  },
+)
