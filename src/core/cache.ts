@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import type { Clock } from './time.ts'
 
-/** How long a cache keeps a value, by which clock. */
+/** Lifetime of cached values and the clock that measures it. */
 interface Lifetime {
   clock: Clock
   ms: number

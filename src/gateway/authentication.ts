@@ -13,26 +13,28 @@ import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
 
 export type AccountId = ReturnType<typeof accountOf>
 
-/** Who pays for a call: a gateway balance, or an agent's own credits. */
+/** The payer of a call: a gateway balance, or an agent's own credits. */
 export interface Spender {
   owner: Owner
   account: AccountId
-  /** Whose calls count together: the prefix of a key, or the id of a balance. */
+  /** Groups the calls of one caller: the prefix of a key, or the id of a balance. */
   caller: string
-  /** What it may spend in a day, as a hold takes it. */
+  /** Daily spending limit, in the form that a hold takes. */
   cap: Cap
   /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
   funds: 'any' | 'paid'
-  /** Where the call came from, for the history. */
+  /** Origin of the call, for the history. */
   source: 'api' | 'web'
 }
 
-/** Who pays by a key. */
+/** The payer of a call with a key. */
 export interface KeySpender extends Spender {
   key: Key
 }
 
-/** Who owns a gateway balance and spends it without a key: the balance is the only cap. */
+/**
+ * Returns the owner of a gateway balance who spends without a key. The balance is the only limit.
+ */
 export const spenderOf = (owner: Owner): Spender => ({
   owner,
   account: accountOf(owner),

@@ -39,7 +39,7 @@ const takers: [path: string, fine: Record<string, unknown>][] = [
 ]
 const json = { 'content-type': 'application/json' }
 
-/** Sends it and holds the answer to be this refusal, with nothing kept, and nothing sent on. */
+/** Expects this error status, no stored change and no request to an upstream. */
 async function expectRefused(status: number, path: string, body: unknown, headers = json) {
   const before = [await faked.snapshot(), faked.fake.received.length]
   const answer = await gus.call('POST', `/v1${path}`, body, headers)
@@ -214,8 +214,8 @@ test('the key of an upstream is in no answer, no log and no history, whatever it
     for (const stream of [false, true]) {
       const body = { model: `fake/${name}`, messages, stream }
       const { bytes, headers } = await gus.call('POST', '/v1/chat/completions', body)
-      const said = new TextDecoder().decode(bytes) + JSON.stringify([...headers])
-      expect([name, said.includes('sk-fake')]).toEqual([name, false])
+      const output = new TextDecoder().decode(bytes) + JSON.stringify([...headers])
+      expect([name, output.includes('sk-fake')]).toEqual([name, false])
     }
   }
   expect(

@@ -93,19 +93,19 @@ test('a gateway at an address of its own answers there', async () => {
 })
 
 test('a socket may be silent from the end of a request to its answer, and no longer', async () => {
-  const told: unknown[] = []
+  const decisions: unknown[] = []
   const ask = async (path: string, body: ReadableStream | string): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
     const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
-    await t.handle(request, '198.51.100.7', (isAllowed) => told.push(isAllowed))
-    told.push(path)
+    await t.handle(request, '198.51.100.7', (isAllowed) => decisions.push(isAllowed))
+    decisions.push(path)
   }
   await ask('/accounts/create', '{}')
-  expect(told.splice(0)).toEqual([true, false, '/accounts/create'])
+  expect(decisions.splice(0)).toEqual([true, false, '/accounts/create'])
   const half = new ReadableStream({ start: (out) => out.enqueue(Buffer.from('{')) })
   void ask('/v1/accounts/create', half)
   await ask('/api/keys', '{}')
-  expect(told).toEqual(['/api/keys'])
+  expect(decisions).toEqual(['/api/keys'])
 })
 
 test('the description is valid OpenAPI 3.1 and has every operation once', async () => {

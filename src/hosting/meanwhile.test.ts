@@ -1,4 +1,4 @@
-/** What changes while a page is being looked at, and what an older version may not bring back. */
+/** Changes while a page is open: an older version must not overwrite a newer state. */
 import { expect, test } from 'bun:test'
 
 import { startTestServer } from '../testing/fixtures/test-server.ts'

@@ -46,7 +46,7 @@ test('characters are counted as people count them, and a title can be seen', asy
   await close()
 })
 
-test('a refusal says what was wrong, also one byte over a limit', async () => {
+test('an error names the problem, also one byte above a limit', async () => {
   const { agent, close } = await startTestServer()
   const ann = await agent('ann')
   for (const limit of ['many', '101']) {

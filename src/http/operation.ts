@@ -46,7 +46,7 @@ export interface Operation extends OperationDeclaration {
   errors: readonly string[]
 }
 
-/** How the operations of one kind of caller are authenticated and described. */
+/** Authentication and documentation of the operations of one kind of caller. */
 interface OperationKind<ErrorName extends string, Macro> {
   /** `agent`, `person`, `key` or `none`. */
   auth: string

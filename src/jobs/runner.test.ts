@@ -276,7 +276,7 @@ test('closing lets running jobs finish and requeues the rest', async () => {
   expect(await t.get(slow)).toMatchObject({ state: 'done' })
 })
 
-test('an owner whose hooks hang leaves room: they held the whole lane, and others waited', async () => {
+test('hanging webhooks of one owner leave capacity in the queue for others', async () => {
   const add = (owner: string) =>
     books.db.tx((db) => {
       const about = { kind: 'build', owner, input: { what: 'a boat' }, price: zero, ms: hour }

@@ -67,8 +67,8 @@ async function jobMetrics(ctx: AppContext): Promise<string[]> {
     jobs.map(({ queue, state, count }): Row => [{ lane: queue, state }, count])
   const [open, ended] = [rows(await countByQueue(ctx)), rows(ctx.jobs.ended())]
   return [
-    gauge('berth_jobs', 'Jobs that have not ended, by lane and state.', open),
-    counter('berth_jobs_ended_total', 'Jobs that ended, by lane and state.', ended),
+    gauge('berth_jobs', 'Jobs that have not ended, by queue and state.', open),
+    counter('berth_jobs_ended_total', 'Jobs that ended, by queue and state.', ended),
   ]
 }
 

@@ -49,8 +49,8 @@ test('a small page whose scripts build a large one does not block others', async
   await looking.inspect(small)
   expect(made).toBe(0)
   const pages = [doubled, glued]
-  const looked = await Promise.all(pages.map((page) => looking.inspect(page)))
-  expect(looked.map(({ sha256 }) => sha256)).toEqual(pages.map(hash))
+  const results = await Promise.all(pages.map((page) => looking.inspect(page)))
+  expect(results.map(({ sha256 }) => sha256)).toEqual(pages.map(hash))
   expect(made).toBe(pages.length)
 })
 

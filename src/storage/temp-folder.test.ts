@@ -20,7 +20,7 @@ async function leftBy(dataDir: string): Promise<string> {
 }
 
 test('removes the temporary folder that a killed process left for the same data folder', async () => {
-  const [own, other] = [`/house/${newId()}`, `/house/${newId()}`]
+  const [own, other] = [`/data/${newId()}`, `/data/${newId()}`]
   const [before, others] = [await leftBy(own), await leftBy(other)]
   const folder = await withTempFolder(own, async (folder) => {
     expect([before, others, folder].map(existsSync)).toEqual([false, true, true])

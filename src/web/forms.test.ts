@@ -22,10 +22,10 @@ test('asks for confirmation of every irreversible action without JavaScript', as
   const forms = whole.flatMap((page) => page.match(form) ?? []).filter((one) => ends.test(one))
   expect(forms).toHaveLength(7)
   for (const one of forms) {
-    const [, outside = '', asked = ''] =
+    const [, outside = '', confirmation = ''] =
       /^([^]*?)(<div\s+class="confirm-dialog"[^]*)$/.exec(one) ?? []
     const [, opens] = /type="button"[^>]*popovertarget="([^"]+)"/.exec(outside) ?? []
-    expect([outside.match(/<button/g)?.length, asked]).toEqual([
+    expect([outside.match(/<button/g)?.length, confirmation]).toEqual([
       1,
       expect.stringMatching(new RegExp(`id="${opens}"\\s+popover`)),
     ])

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => h.close())
 
 /** Returns the error of a form or of an error page. */
-const fault = (page: string): string =>
+const alertOf = (page: string): string =>
   (/role="alert">([^]*?)<\/p>/.exec(page) ?? /class="lead">([^]*?)<\/p>/.exec(page))?.[1] ?? ''
 const isOfApi = (words: string): boolean =>
   /\b(?:GET|POST|PUT|PATCH|DELETE) |[a-z]_[a-z]|(?:"|&quot;)\w+(?:"|&quot;)|Bearer|JSON|cursor/.test(
@@ -68,8 +68,8 @@ test('uses page messages for missing pages', async () => {
   ]) {
     const page = await olga.open(path)
     expect([path, page.status]).toEqual([path, page.status === 400 ? 400 : 404])
-    const said = fault(String(page.body))
-    expect([path, said, isOfApi(said)]).toEqual([path, expect.stringMatching(/\.$/), false])
+    const message = alertOf(String(page.body))
+    expect([path, message, isOfApi(message)]).toEqual([path, expect.stringMatching(/\.$/), false])
   }
 })
 
@@ -97,8 +97,12 @@ test('uses page messages for form errors', async () => {
         const typed = Object.fromEntries(names.map((name) => [name, value]))
         const answer = await olga.send(action, { ...typed, token: kept.token ?? '' })
         if (answer.status < 400) continue
-        const said = fault(String(answer.body))
-        expect([action, said, isOfApi(said)]).toEqual([action, expect.stringMatching(/\.$/), false])
+        const message = alertOf(String(answer.body))
+        expect([action, message, isOfApi(message)]).toEqual([
+          action,
+          expect.stringMatching(/\.$/),
+          false,
+        ])
       }
     }
   }
@@ -107,12 +111,12 @@ test('uses page messages for form errors', async () => {
 
 test('names fields by their labels', async () => {
   const send = async (act: string, values: Record<string, string>): Promise<string> =>
-    fault(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
+    alertOf(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
   const shelf = 'other'
   const page = String((await olga.open(`/studio/${id}/safety`)).body)
   const { token = '' } = hiddenFields(page, `/studio/${id}/rescan`)
   const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
-  expect(fault(String(appeal.body))).toBe(
+  expect(alertOf(String(appeal.body))).toBe(
     'Enter a reason in plain text of at most 2,000 characters.',
   )
   expect([
@@ -129,14 +133,14 @@ test('shows missing fractions of a credit exactly', async () => {
   if (person) await fund(h.ctx, person, 1n)
   const path = '/agents/ann'
   const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
-  expect(fault(String(short.body))).toStartWith(
+  expect(alertOf(String(short.body))).toStartWith(
     'This costs 1,000.000001 credits and your wallet has 1,000. Nothing was transferred.',
   )
 })
 
 test('names the page that lists the keys when a key is already revoked', async () => {
   const revoke = async (at: string): Promise<string> =>
-    fault(String((await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' })).body))
+    alertOf(String((await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' })).body))
   expect([await revoke('/wallet'), await revoke('/account')]).toEqual([
     'This key was not found. Your wallet page lists your keys.',
     'This key was not found. Your account page lists your keys.',

@@ -120,12 +120,12 @@ test('shows the details, remix price, lineage and feedback of an item', async ()
 
 test('pages the comments and the reviews of an item separately', async () => {
   const isle = await ann.publish({ title: 'Isle', store: true })
-  for (let said = 0; said < 21; said += 1) {
+  for (let count = 0; count < 21; count += 1) {
     t.clock.advance(hour / 4)
-    const dot = await t.agent(`dot${said}`)
+    const dot = await t.agent(`dot${count}`)
     await t.request('GET', `/a/${isle}`, { key: dot.key, from: dot.from })
-    await dot.call('PUT', `/explore/${isle}/review`, { stars: 5, text: `Review ${said}.` })
-    await dot.call('POST', `/explore/${isle}/comments`, { text: `Comment ${said}.` })
+    await dot.call('PUT', `/explore/${isle}/review`, { stars: 5, text: `Review ${count}.` })
+    await dot.call('POST', `/explore/${isle}/comments`, { text: `Comment ${count}.` })
   }
   const first = await page(`/explore/${isle}`)
   const links = [...first.matchAll(/rel="next" href="([^"]+)"/g)].map(([, link = '']) => link)

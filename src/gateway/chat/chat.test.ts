@@ -16,7 +16,7 @@ beforeAll(async () => {
   faked = await startFakeUpstreamServer({}, [
     model('sees', { inputs: ['text', 'image'] }),
     model('watches', { inputs: ['text', 'image', 'file', 'audio', 'video'] }),
-    testModel({ per_image: '0.01' }, { id: 'fake/painter', type: 'image' }),
+    testModel({ per_image: '0.01' }, { id: 'fake/image', type: 'image' }),
     testModel(priced, { id: 'fake/nowhere', offers: offersAt('gone') }),
     testModel(priced, { id: 'fake/fallback', offers: offersAt('500', 'gone', 'ok', '503') }),
     testModel(priced, { id: 'fake/refused', offers: offersAt('400', 'ok') }),
@@ -57,7 +57,7 @@ const invalid = 'invalid_request_error'
 const bad = (param: string, code?: string): Row['is'] =>
   code === undefined ? [400, invalid, param] : [400, invalid, param, code]
 
-/** Errors beyond refusals.test.ts: other forms of the same errors, and bad_request. */
+/** Errors beyond errors.test.ts: other forms of the same errors, and bad_request. */
 const rows: Record<string, Row> = {
   'no messages': { send: {}, is: bad('messages') },
   'messages that are no list': { send: { messages: 'hi' }, is: bad('messages') },
@@ -81,7 +81,7 @@ const rows: Record<string, Row> = {
     is: [404, invalid, 'model', 'model_not_found'],
   },
   'a model of another type': {
-    send: { model: 'fake/painter', messages: user('x') },
+    send: { model: 'fake/image', messages: user('x') },
     is: bad('model'),
   },
   'no model': { send: { model: undefined, messages: user('x') }, is: bad('model') },

@@ -5,11 +5,11 @@ import { failureOfErrorBody, failureOfStatus } from './upstream-failure.ts'
 
 const reported = (status: number, headers: Record<string, string> = {}) => {
   const {
-    error: refusal,
+    error: failure,
     charges,
     canTryNext: another,
   } = failureOfStatus(status, '', new Headers(headers))
-  return [refusal.errorName, charges, another]
+  return [failure.errorName, charges, another]
 }
 
 test('a retryable status is a failure of the upstream, and another one is tried', () => {
@@ -29,8 +29,8 @@ test("an upstream failure has the upstream's Retry-After, or none", () => {
 
 test('Retry-After of a 429 is the upstream’s, in seconds or as a date, up to an hour', () => {
   const waitOf = (received: string): unknown => {
-    const { error: refusal } = failureOfStatus(429, '', new Headers({ 'retry-after': received }))
-    return Object(refusal.details.at(0)).retryAfter
+    const { error: failure } = failureOfStatus(429, '', new Headers({ 'retry-after': received }))
+    return Object(failure.details.at(0)).retryAfter
   }
   const soon = new Date(Date.now() + 30_500).toUTCString()
   expect([waitOf('7'), waitOf('0.2'), waitOf('90000')]).toEqual([7, 1, 3_600])
@@ -59,7 +59,7 @@ test('the reason of a rejection is passed on, except for unknown models', () => 
 })
 
 test('an error in a response body has no upstream text, which may contain the key', () => {
-  const { error: refusal } = failureOfErrorBody({ code: 400, message: 'sk-secret is no key.' })
-  expect(refusal.errorName).toBe('upstream_rejected')
-  expect(errorEnvelope(refusal).body.error.message).not.toContain('sk-secret')
+  const { error: failure } = failureOfErrorBody({ code: 400, message: 'sk-secret is no key.' })
+  expect(failure.errorName).toBe('upstream_rejected')
+  expect(errorEnvelope(failure).body.error.message).not.toContain('sk-secret')
 })

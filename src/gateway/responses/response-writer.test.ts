@@ -59,7 +59,7 @@ test('a name or id in a later part belongs to its call', () => {
   expect(added).toHaveLength(2)
 })
 
-test('a call closes the text before it, and a refusal is a part of its own', () => {
+test('a call closes the text before it, and `refusal` is a part of its own', () => {
   const { response, events } = writtenOf(
     { content: 'I look' },
     call('depth', '{}', { index: 0, id: 'a' }),

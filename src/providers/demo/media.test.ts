@@ -51,7 +51,7 @@ test('returns PNGs of the requested size that differ by prompt and index', async
     return data.map(({ b64_json }: { b64_json: string }) => b64_json)
   }
   const [first, second] = await generate('a boat')
-  const [other] = await generate('a house')
+  const [other] = await generate('a castle')
   expect(new Set([first, second, other]).size).toBe(3)
   expect(await generate('a boat')).toEqual([first, second])
   const picture = new Bun.Image(Buffer.from(first, 'base64'))
@@ -135,7 +135,7 @@ test('completes a video at once: a WebM of VP8, the same for the same prompt', a
   const frames = video.toString('latin1').split('\x9d\x01\x2a\x5a\x00\xa0\x00').length - 1
   expect(frames).toBe(3)
   expect(await shoot('a boat')).toEqual(video)
-  expect(await shoot('a house')).not.toEqual(video)
+  expect(await shoot('a castle')).not.toEqual(video)
   for (const seconds of ['0', '21', 'x', '-1']) {
     expect((await ask('/videos', 'demo/video', { prompt: 'x', seconds })).status).toBe(400)
   }

@@ -208,15 +208,15 @@ test('redirects a form of an ended session to sign-in and back to its page', asy
 test('returns to the requested page and query after sign-in', async () => {
   const h = await open()
   await signUp(h, 'olga')
-  for (const [asked, page] of [
+  for (const [query, page] of [
     ['/wallet/history?model=demo%2Fchat&from=2026-05-01', undefined],
     ['/studio/AAAAAAAAAAAA/changes?from=1&to=2', undefined],
     ['/wallet/history.csv?model=demo%2Fchat', '/wallet/history?model=demo%2Fchat'],
   ] as const) {
     const browser = new FormBrowser(h)
-    const signIn = (await browser.open(asked)).headers.get('location') ?? ''
+    const signIn = (await browser.open(query)).headers.get('location') ?? ''
     const landed = await browser.fill(signIn, '/sign-in', { name: 'olga', password })
-    expect(landed.headers.get('location')).toBe(page ?? asked)
+    expect(landed.headers.get('location')).toBe(page ?? query)
   }
 })
 

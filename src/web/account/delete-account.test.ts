@@ -125,8 +125,8 @@ describe('account_suspended', () => {
     expect((await decide('suspend', 'spam <b>')).status).toBe(303)
     expect(text(await olga.open(path))).toMatch(/Suspended since .*<bdi>spam &lt;b&gt;<\/bdi>/)
     expect((await bea.open('/account')).headers.get('location')).toStartWith('/sign-in')
-    const told = await signIn(h)
-    expect([told.status, alertText(told)]).toEqual([
+    const signInPage = await signIn(h)
+    expect([signInPage.status, alertText(signInPage)]).toEqual([
       403,
       'The operator suspended this account: spam &lt;b&gt;. Contact the operator.',
     ])
@@ -160,9 +160,9 @@ describe('account_suspended', () => {
     const proxied = await startTestServer({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
     opened.push(proxied)
     const sent = { from: proxy, headers: { 'remote-user': 'bea' } }
-    const visit = () => proxied.request('GET', '/account', sent)
-    expect((await visit()).status).toBe(200)
+    const openAccount = () => proxied.request('GET', '/account', sent)
+    expect((await openAccount()).status).toBe(200)
     await admin(proxied.ctx, ['suspend', 'bea', 'spam'])
-    expect((await visit()).status).toBe(403)
+    expect((await openAccount()).status).toBe(403)
   })
 })

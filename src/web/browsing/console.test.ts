@@ -178,8 +178,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       const context = await signedIn()
       const page = await context.newPage()
       const far: string[] = []
-      page.on('request', (asked) => {
-        if (!asked.url().startsWith(origin)) far.push(asked.url())
+      page.on('request', (request) => {
+        if (!request.url().startsWith(origin)) far.push(request.url())
       })
       for (const path of await paths()) {
         await page.goto(origin + path)

@@ -72,7 +72,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     for (const path of paths()) {
       const page = await context.newPage()
       await page.goto(origin + path)
-      found.push(...(await at(page)).map((fault) => `${path}: ${fault}`))
+      found.push(...(await at(page)).map((problem) => `${path}: ${problem}`))
       await page.close()
     }
     await context.close()
@@ -111,18 +111,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     'does not shift while loading and loads no other host',
     async () => {
       const found = await look(async (page) => {
-        const faults: string[] = []
+        const problems: string[] = []
         page.on('request', (request) => {
-          if (!request.url().startsWith(origin)) faults.push(request.url())
+          if (!request.url().startsWith(origin)) problems.push(request.url())
         })
         for (const viewport of Object.values(sizes)) {
           await page.setViewportSize(viewport)
           await page.reload({ waitUntil: 'load' })
           await referenced(page)
           const moved = Number(await page.evaluate(measure))
-          if (moved > 0.01) faults.push(`${viewport.width}: moved by ${moved}`)
+          if (moved > 0.01) problems.push(`${viewport.width}: moved by ${moved}`)
         }
-        return faults
+        return problems
       })
       expect(found).toEqual([])
     },

@@ -92,7 +92,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
    * Opens URLs in batches. Each browser page stays on one document: a navigation would start a new,
    * cold process.
    */
-  async function visit({ cookie, paths }: PageSet, at: number): Promise<void> {
+  async function openPages({ cookie, paths }: PageSet, at: number): Promise<void> {
     const page = (visitors[at] ??= await opened('/sheet'))
     await page.context().clearCookies()
     const cookies = cookie ? [{ name: 'berth', value: cookie, url: origin }] : []
@@ -120,7 +120,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
       ran.length = 0
       expect(payloads.length).toBeGreaterThanOrEqual(300)
       for await (const round of poisoned.rounds()) {
-        await Promise.all(round.map(visit))
+        await Promise.all(round.map(openPages))
       }
       expect(ran).toEqual([])
       expect(pages).toBeGreaterThan(800)

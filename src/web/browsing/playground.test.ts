@@ -67,14 +67,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
 
   /** Opens the playground and collects CSP violations and errors. */
   async function play(context: BrowserContext, at: string, model: string) {
-    const faults: string[] = []
+    const errors: string[] = []
     const page = await context.newPage()
-    page.on('pageerror', (error) => void faults.push(error.message))
+    page.on('pageerror', (error) => void errors.push(error.message))
     page.on('console', (line) => {
-      if (/Content.Security.Policy/i.test(line.text())) faults.push(line.text())
+      if (/Content.Security.Policy/i.test(line.text())) errors.push(line.text())
     })
     await page.goto(`${at}${path}?model=${encodeURIComponent(model)}`)
-    return { page, faults }
+    return { page, errors }
   }
 
   const words = (page: Page) => page.locator('.turn-text').allInnerTexts()
@@ -85,7 +85,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     'streams replies as text over several turns with their cost',
     async () => {
       const context = await person('olga', demo, origin)
-      const { page, faults } = await play(context, origin, 'demo/chat')
+      const { page, errors } = await play(context, origin, 'demo/chat')
       const markup = '<img src=x onerror="alert(1)">\n<script>alert(2)</script> **bold**'
       await page.fill('textarea[name=system]', 'Be brief.')
       await page.fill('textarea[name=text]', markup)
@@ -111,7 +111,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       ])
       expect(balance < 1_000_000_000n).toBe(true)
       expect(newest?.input_count).toBeGreaterThan(15)
-      expect(faults).toEqual([])
+      expect(errors).toEqual([])
       // The conversation continues without JavaScript and ends with the page.
       const kept = await page.locator('input[name=turns]').inputValue()
       expect(JSON.parse(kept)).toHaveLength(4)
@@ -126,7 +126,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     'stops a stream, keeps its text and charges once',
     async () => {
       const context = await person('stopper', faked, faked.origin)
-      const { page, faults } = await play(context, faked.origin, 'fake/hang-middle')
+      const { page, errors } = await play(context, faked.origin, 'fake/hang-middle')
       await page.fill('textarea[name=text]', 'Say hello.')
       await page.press('textarea[name=text]', 'Enter')
       await page.locator('.turn.assistant .turn-text', { hasText: 'Hello' }).waitFor()
@@ -139,7 +139,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       expect(newest?.price_in_usd).toBeLessThanOrEqual(newest?.held_in_usd ?? 0)
       expect((await words(page))[1]).toStartWith('Hello')
       await stop(page).waitFor({ state: 'detached' })
-      expect(faults).toEqual([])
+      expect(errors).toEqual([])
       await context.close()
     },
     ms,
@@ -177,7 +177,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   test(
     'passes axe-core on the wallet pages and does not scroll sideways',
     async () => {
-      const context = await person('looker', demo, origin)
+      const context = await person('viewer', demo, origin)
       const page = await context.newPage()
       for (const place of ['/wallet', '/wallet/ledger', path, '/wallet/history']) {
         await page.goto(origin + place)

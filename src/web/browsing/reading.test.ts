@@ -134,7 +134,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
           await page.goto(origin + path)
           await page.evaluate(large)
           const at = `${width} ${path}`
-          expect([at, ...(await page.evaluate<string[]>(faults))]).toEqual([at])
+          expect([at, ...(await page.evaluate<string[]>(overflows))]).toEqual([at])
         }
       }
       await page.goto(`${origin}/a/AAAAAAAAAAAA`)
@@ -148,7 +148,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
 })
 
 /** Finds clipped selects, text below buttons and content beyond the page. */
-const faults = `(() => {
+const overflows = `(() => {
   const root = document.documentElement
   const found = root.scrollWidth > root.clientWidth ? ['scrolls sideways'] : []
   for (const one of document.querySelectorAll('.search select')) {

@@ -31,19 +31,22 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   })
 
   /** Opens a browser context and collects its CSP violations. */
-  async function open(): Promise<{ context: BrowserContext; page: Page; said: string[] }> {
+  async function open(): Promise<{ context: BrowserContext; page: Page; errors: string[] }> {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
     context.setDefaultTimeout(ms / 2)
     const page = await context.newPage()
-    const said: string[] = []
-    page.on('console', (message) => void (message.type() === 'error' && said.push(message.text())))
-    return { context, page, said }
+    const errors: string[] = []
+    page.on(
+      'console',
+      (message) => void (message.type() === 'error' && errors.push(message.text())),
+    )
+    return { context, page, errors }
   }
 
   test(
     'uses the operator’s link, signs in with a passkey and removes it',
     async () => {
-      const { context, page, said } = await open()
+      const { context, page, errors } = await open()
       await addPasskeyDevice(page)
       await page.goto((await operatorLink(t.ctx)) ?? '')
       await page.fill('input[name=name]', 'olga')
@@ -80,7 +83,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.goto(`${origin}/sign-in`)
       await page.click('text=Sign in with a passkey')
       await page.getByText('This passkey is not registered for any account').waitFor()
-      expect(said.filter((text) => !text.includes('401'))).toEqual([])
+      expect(errors.filter((text) => !text.includes('401'))).toEqual([])
       await context.close()
     },
     ms,
@@ -103,7 +106,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
   test(
     'signs up with a provider and links it to another account',
     async () => {
-      const { context, page, said } = await open()
+      const { context, page, errors } = await open()
       await page.goto(`${origin}/sign-up`)
       await page.click('text=Sign in with Harbour ID')
       await page.click('text=I saved my codes')
@@ -120,7 +123,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.goto(`${origin}/account`)
       await page.click('text=Connect Harbour ID')
       await page.getByText('This sign-in belongs to another account').waitFor()
-      expect(said.filter((text) => !text.includes('409'))).toEqual([])
+      expect(errors.filter((text) => !text.includes('409'))).toEqual([])
       await context.close()
     },
     ms,

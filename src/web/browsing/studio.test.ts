@@ -105,8 +105,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         await page.getByRole('link', { name: `Preview version ${version}` }).click()
         const found = await until(async () => {
           for (const frame of page.frames().slice(1)) {
-            const said = await frame.evaluate<string>(drawn).catch(() => '')
-            if (said.startsWith(word)) return said
+            const shown = await frame.evaluate<string>(drawn).catch(() => '')
+            if (shown.startsWith(word)) return shown
           }
           return undefined
         }, ms / 2)

@@ -321,8 +321,8 @@ describe('bad_sign_in: an old password during a password change', () => {
     const olga = await signUp(h, 'olga')
     const other = new FormBrowser(h)
     await other.fill('/sign-in', '/sign-in', stolen)
-    const change = (from: FormBrowser, wanted: string) =>
-      from.fill('/account', '/account/password', { password, wanted })
+    const change = (from: FormBrowser, newPassword: string) =>
+      from.fill('/account', '/account/password', { password, wanted: newPassword })
     const both = await Promise.all([change(olga, owners), change(other, 'another of olga')])
     expect(both.map(({ status }) => status).sort()).toEqual([303, 401])
   })

@@ -128,8 +128,8 @@ describe('sign_in_locked', () => {
     const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){2}/.exec(printed) ?? []
     await attack('203.0.113.50', 12)
     const browser = new FormBrowser(h)
-    const recover = (typed: string, wanted = 'a new password') =>
-      browser.fill('/recover', '/recover', { name: 'olga', code: typed, password: wanted })
+    const recover = (typed: string, newPassword = 'a new password') =>
+      browser.fill('/recover', '/recover', { name: 'olga', code: typed, password: newPassword })
     for (let at = 0; at < 60; at += 1) expect((await recover('AAAA-AAAA-AAAA')).status).toBe(401)
     expect((await recover('AAAA-AAAA-AAAA')).status).toBe(429)
     expect((await recover(code)).status).toBe(303)

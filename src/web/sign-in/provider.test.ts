@@ -136,7 +136,8 @@ describe('signing in at a provider', () => {
     const codes = () => browser.fill('/account', '/account/codes', {})
     expect((await codes()).status).toBe(200)
     h.clock.advance(15 * 60_000)
-    const set = (wanted: string) => browser.fill('/account', '/account/password', { wanted })
+    const set = (newPassword: string) =>
+      browser.fill('/account', '/account/password', { wanted: newPassword })
     expect([(await codes()).status, (await set(password)).status]).toEqual([403, 403])
     await enter(browser, id)
     expect((await set('short')).status).toBe(400)
@@ -380,9 +381,9 @@ describe('unavailable provider', () => {
     const silent = await browser.open('/sign-in/oidc')
     expect([silent.status, alertText(silent)]).toEqual([503, expect.stringContaining('Try again')])
     expect(String(silent.body)).toContain('name="password"')
-    const asked = id.requestedPaths.length
+    const requestCount = id.requestedPaths.length
     expect((await browser.open('/sign-in/oidc')).status).toBe(503)
-    expect(id.requestedPaths).toHaveLength(asked)
+    expect(id.requestedPaths).toHaveLength(requestCount)
     expect((await browser.fill('/sign-in', '/sign-in', { name: 'olga', password })).status).toBe(
       303,
     )

@@ -175,8 +175,8 @@ describe('assets', () => {
       [picture, 'image/png'],
       [sound, 'audio/wav'],
     ] as const) {
-      const looked = await h.request('GET', path.replaceAll('&amp;', '&'))
-      expect([looked.status, looked.headers.get('content-type')]).toEqual([200, type])
+      const preview = await h.request('GET', path.replaceAll('&amp;', '&'))
+      expect([preview.status, preview.headers.get('content-type')]).toEqual([200, type])
     }
     expect((await upload('lamp.json', new Blob(['{"lit":true}']))).status).toBe(303)
     const lamp = await ann.call('GET', `/apps/${id}/assets/lamp.json`)
@@ -207,8 +207,8 @@ describe('listing', () => {
     const details = { title: 'Ship', description: 'Two\r\nlines', shelf: 'art' }
     const saved = await act('listing', 'details', details)
     expect(String(saved.body)).toContain('role="status">Saved. It stays on Explore.')
-    const said1 = { ...details, description: 'Two\nlines', comments: false, listed: 'on' }
-    expect(await app()).toMatchObject({ app: said1 })
+    const update = { ...details, description: 'Two\nlines', comments: false, listed: 'on' }
+    expect(await app()).toMatchObject({ app: update })
     const off = await act('listing', 'explore', { store: 'no' })
     expect(String(off.body)).toContain('It is now off Explore. Its link works.')
     const on = await act('listing', 'explore', { store: 'yes' })

@@ -184,8 +184,8 @@ test('pages and filters usage and exports the CSV of the API', async () => {
   expect(csv.headers.get('cache-control')).toBe('no-store')
   const made = await bea.fill('/wallet', '/wallet/keys', { name: '', dailyCap: '' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  const wanted = await h.request('GET', `/queries/history?format=csv&${some}`, { key })
-  expect(csv.body).toBe(wanted.body)
+  const exported = await h.request('GET', `/queries/history?format=csv&${some}`, { key })
+  expect(csv.body).toBe(exported.body)
   const all = await h.request('GET', '/queries/history?format=csv', { key })
   expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
   for (const query of ['model=none', 'to=2020-01-01']) {

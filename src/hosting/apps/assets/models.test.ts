@@ -93,7 +93,7 @@ test('a failed item fails alone and releases its hold', async () => {
 })
 
 test.each(['500', '429', 'bad-json', 'image-empty', 'image-no-picture', 'image-url'])(
-  'a painter that answers %s gives no_picture, and nothing is charged',
+  'an image model that returns %s causes no_picture without a charge',
   async (script) => {
     await openWith({ PAINTER_MODEL: `image/${script}` })
     const { job } = await made([ship])

@@ -122,7 +122,7 @@ test.each([
 test.each([
   ['in words of its own', says(null, usage, { refusal: 'I will not.' })],
   ['by its filter', says('', usage, {}, 'content_filter')],
-])('a refusal %s', async (_, refusal) => {
+])('the model declines %s', async (_, refusal) => {
   await isUndone(await build([plan, refusal]), 'model_refused')
   await isUndone(await build([refusal]), 'model_refused')
 })

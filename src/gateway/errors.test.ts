@@ -13,8 +13,8 @@ import { testModel } from '../testing/fixtures/models.ts'
 import type { TestResponse } from '../testing/fixtures/test-server.ts'
 
 /**
- * Document 2, section 7, through the front door, row by row: status, type, param and code, and what
- * is charged. Searches and uploads have theirs in chat/search and files.
+ * Document 2, section 7, over HTTP, row by row: status, type, param, code and charge. The tests of
+ * chat/search and files cover their own errors.
  */
 let faked: FakeUpstreamServer
 let gus: GatewayUser
@@ -47,10 +47,10 @@ const file = { type: 'file', file: pdf }
 const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
 
 interface Row {
-  /** What is sent, beside "model": "fake/ok" and a word. */
+  /** Fields of the request besides "model": "fake/ok" and a message. */
   send: object
   is: [status: number, type: string, param: string | null, code: string | null]
-  /** Whose key is sent: gus's when left out. */
+  /** The key of the request. Default: gus's key. */
   key?: () => string
 }
 const bad = (param: string, code: string | null = null): Row['is'] => [400, invalid, param, code]
@@ -143,9 +143,9 @@ const ask = (row: Pick<Row, 'send' | 'key'>, stream: boolean): Promise<TestRespo
 
 /** The envelope, its headers, and a sentence that says what to do. */
 function expectRefused({ status, headers, body }: TestResponse, is: Row['is']): void {
-  const [wanted, type, param, code] = is
+  const [expectedStatus, type, param, code] = is
   expect([status, body]).toEqual([
-    wanted,
+    expectedStatus,
     { error: { message: expect.stringMatching(/\S.{14,}\.$/), type, param, code } },
   ])
   expect(headers.get('content-type')).toStartWith('application/json')
@@ -176,7 +176,7 @@ describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
   })
 })
 
-/** What an account has left of its dollar; nothing is held, the books are sound. */
+/** Expects this charge on an account that had one dollar, no open hold, and a balanced ledger. */
 async function expectPaid(
   ctx: FakeUpstreamServer,
   own: GatewayUser,
@@ -190,7 +190,7 @@ async function expectPaid(
 }
 
 interface Ran {
-  /** What the upstream does: a model of the fake. */
+  /** A model of the fake upstream, which selects its script. */
   script: string
   is: Row['is']
   /** Charges the whole hold, and says so. */
@@ -245,9 +245,9 @@ test('the order of the checks: key, shape, model, rate, credits, cap', async () 
     { key: () => both, send: {} },
     { key: () => capped, send: {} },
   ]
-  const said = []
-  for (const row of worse) said.push((await ask(row, false)).status)
-  expect(said).toEqual([401, 400, 404, 400, 402, 429])
+  const texts = []
+  for (const row of worse) texts.push((await ask(row, false)).status)
+  expect(texts).toEqual([401, 400, 404, 400, 402, 429])
 })
 
 test('holds_limit: so many calls of a key run at once, and not one more', async () => {
