@@ -55,6 +55,9 @@ const published = new Set([
   'upstream_rejected',
 ])
 
+/** Fields that clients and operators see: a form field and a label of the metrics. */
+const fields = new Set(['lane', 'wanted'])
+
 /** Participles that do not describe a type. */
 const emptyType = /^(Asked|Wanted|Said|Told|Kept|Made|Sent|Carried|Fit|Found|Taken|Given)$/
 
@@ -85,7 +88,8 @@ function inNames(source: Source): Finding[] {
   const found: Finding[] = []
   walk(source.ast, (node) => {
     if (!ts.isIdentifier(node) || !isDeclared(node)) return
-    const word = bannedIn(node.text)
+    const isField = ts.isPropertyAssignment(node.parent) && fields.has(node.text)
+    const word = isField ? undefined : bannedIn(node.text)
     if (word) found.push(finding(source, node, `the name ${node.text}`, `use ${terms[word]}`))
     if (emptyType.test(node.text) && isTypeName(node)) {
       found.push(finding(source, node, `the type ${node.text}`, 'name it with a noun'))
