@@ -2,7 +2,7 @@ import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
 import { findCount, invalidField, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
-import { rejectUnpricedFields } from '../unpriced-fields.ts'
+import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { type Conversation, insertFile, readMessages } from './messages.ts'
 
 /** A parsed chat request. The adapter of an upstream selects the fields that it receives. */

@@ -20,8 +20,8 @@ import type { CallDeadlines } from '../paid/deadlines.ts'
 import { type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
+import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { interruptionOf, noContent, unfetchable, unreadable } from '../paid/upstream-failure.ts'
-import { rejectUnpricedFields } from '../unpriced-fields.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**
@@ -36,9 +36,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
   if (stream === true) throw fields.invalidField('stream', 'Images do not stream. Remove it.')
   const modelIds = fields.readModels(model, models)
   const prompt = fields.readString(params, 'prompt', promptCharsMax)
-  fields.findString(params, 'negative_prompt', promptCharsMax)
-  fields.checkUrls(params)
-  rejectUnpricedFields(params, 'image')
+  validateFields(params)
   const n = fields.findCount(params, 'n', imagesPerRequestMax) ?? 1
   const asBytes = fields.findEnum(params, 'response_format', ['url', 'b64_json']) === 'b64_json'
   const body = readSize(params)
@@ -91,6 +89,13 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       }
     },
   }
+}
+
+/** Throws `bad_request` for an invalid field that reaches the upstream unchanged. */
+function validateFields(params: Json): void {
+  fields.findString(params, 'negative_prompt', promptCharsMax)
+  fields.checkUrls(params)
+  rejectUnpricedFields(params, 'image')
 }
 
 /** Reads the images of a response, also from URLs. Without an image it is a failure. */

@@ -12,7 +12,7 @@ import {
 import { checkUrls, findSize, invalidField, readModels, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
-import { rejectUnpricedFields } from '../unpriced-fields.ts'
+import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 
 export interface VideoRequest {
   modelIds: string[]

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   type FakeUpstreamServer,
   startFakeUpstreamServer,
-} from '../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../testing/fixtures/gateway.ts'
-import { mediaModel } from '../testing/fixtures/media-models.ts'
-import { videoModel } from '../testing/fixtures/videos.ts'
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { mediaModel } from '../../testing/fixtures/media-models.ts'
+import { videoModel } from '../../testing/fixtures/videos.ts'
 
 let faked: FakeUpstreamServer
 let gus: GatewayUser

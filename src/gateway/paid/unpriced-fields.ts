@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, type Json } from '../core/schema.ts'
-import { invalidField } from './fields.ts'
+import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
+import { invalidField } from '../fields.ts'
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null
 const isOff = (value: unknown): boolean => isNothing(value) || value === false
