@@ -46,7 +46,7 @@ export interface AppContext {
   readonly generators: Generators
   /** Opens built pages in Chromium. http/background-work.ts registers how they are served. */
   readonly previewBrowser: PreviewBrowser
-  /** What else this process remembers between requests. */
+  /** State that the process keeps between requests. */
   readonly state: ProcessState
   /** The models that the gateway serves. */
   readonly catalogue: Catalogue
@@ -55,6 +55,8 @@ export interface AppContext {
   /** Searches the web for chat models; undefined without a search engine. */
   readonly searcher: Searcher | undefined
   /** Observes every charge. http/background-work.ts registers it. */
+  /** The running paid work, and the outcomes that the database has not taken yet. */
+  readonly outcomes: PendingSettlements
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
   readonly jobs: Runner
@@ -97,6 +99,7 @@ export async function createContext(
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,
     jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
+    outcomes: new PendingSettlements(),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }
@@ -138,4 +141,5 @@ export async function closeContext(ctx: AppContext): Promise<void> {
   ctx.inspector.close()
   ctx.generators.close()
   await ctx.db.close()
+  await ctx.outcomes.close()
 }

@@ -2,12 +2,17 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number
+  /** Milliseconds of a clock that is never set. Without one, `now` is taken for it. */
+  monotonic?(): number
 }
-
-export const systemClock: Clock = { now: () => Date.now() }
 
 /** Returns milliseconds of a monotonic clock, for durations. */
 export const stopwatch = (): number => performance.now()
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: stopwatch }
+
+/** Returns milliseconds for deadlines of this process, which a change of the time must not move. */
+export const monotonic = (clock: Clock): number => clock.monotonic?.() ?? clock.now()
 
 export const second = 1_000
 export const minute = 60 * second

@@ -1,18 +1,26 @@
 import type { AppContext } from '../context.ts'
 import type { PublicFile } from '../core/public-files.ts'
+import { mediaFileRow } from '../gateway/media-files/media-files.ts'
+import { historyRow } from '../gateway/paid/history-row.ts'
 import { videoHandler } from '../gateway/videos/handler.ts'
 import { assetsHandler } from '../hosting/apps/assets/asset-job.ts'
 import { buildHandler } from '../hosting/apps/builds/build-job.ts'
+import { iconRow } from '../hosting/apps/icon/icon.ts'
 import { hookHandler } from '../hosting/me/hooks/handler.ts'
 import { notifyIfLow } from '../hosting/notifications/low-credits.ts'
+import { responseRow } from '../paid/response-row.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 
-/** Connects lower modules with the features that they run: jobs, charges and previews. */
+/** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
   ctx.jobs.register('build', buildHandler(ctx))
   ctx.jobs.register('assets', assetsHandler(ctx))
   ctx.jobs.register('hook', hookHandler(ctx))
   ctx.jobs.register('video', videoHandler(ctx))
+  ctx.outcomes.register(ctx, historyRow)
+  ctx.outcomes.register(ctx, mediaFileRow)
+  ctx.outcomes.register(ctx, responseRow)
+  ctx.outcomes.register(ctx, iconRow)
   ctx.previewBrowser.register(previewPages(files, ctx.clock))
 }

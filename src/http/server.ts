@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 import type { Config } from '../config/settings.ts'
 import { originAt } from '../config/urls.ts'
 import { type AppContext, closeContext, createContext } from '../context.ts'
@@ -11,6 +13,7 @@ import { closeMs, drainMs } from '../limits.ts'
 import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
+import { Journal } from '../storage/journal.ts'
 import type { RequestHandler } from './middleware.ts'
 import { inProcessAddress } from './request-context.ts'
 import { createRouter, respondStarting } from './router.ts'
@@ -67,6 +70,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   }
   const stopping = new AbortController()
   ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
+  await replayJournal(ctx)
   const closeControl = openControlSocket(ctx)
   const stopMaintenance = startMaintenance(ctx)
   const stop = lazy(async () => {
@@ -76,6 +80,16 @@ export async function serve(config: Config): Promise<RunningServer> {
     unlock()
   })
   return { ctx, origin, send: async (request) => handle(request, inProcessAddress), stop }
+}
+
+/** Settles what an earlier process left in the journal. A server without a journal still serves. */
+async function replayJournal(ctx: AppContext): Promise<void> {
+  try {
+    const path = join(ctx.config.dataDir, 'settlements.journal')
+    ctx.outcomes.replay(ctx, await Journal.open(path, ctx.secret))
+  } catch (error) {
+    ctx.log.error('ledger.no_journal', error)
+  }
 }
 
 /** Waits for running requests and jobs, then closes what the server has open. */

@@ -22,7 +22,7 @@ export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
  * without its owner: a row that carries it can store the response after a crash
  * (`storeIfAbsent`). Undefined without an idempotency key.
  */
-export interface Claim {
+export interface IdempotencyLock {
   /** The response of an earlier run of the same request. Such a claim needs no release. */
   readonly stored: StoredResponse | undefined
   readonly slot: string | undefined
@@ -39,7 +39,7 @@ export const idempotencyKeyOf = ({ headers }: Request, inBody?: string): string 
 const retentionMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/
 
-const unkeyedClaim: Claim = {
+const unkeyedClaim: IdempotencyLock = {
   stored: undefined,
   slot: undefined,
   store: async () => {},
@@ -74,19 +74,19 @@ export class Idempotency {
     request: unknown,
     work: (store: StoreResponse) => Promise<StoredResponse>,
   ): Promise<StoredResponse> {
-    const claim = await this.claim(owner, key, request)
-    if (claim.stored) return claim.stored
+    const acquire = await this.claim(owner, key, request)
+    if (acquire.stored) return acquire.stored
     try {
-      return await work(claim.store)
+      return await work(acquire.store)
     } catch (error) {
-      return await claim.resolveConflict(error)
+      return await acquire.resolveConflict(error)
     } finally {
-      claim.release()
+      acquire.release()
     }
   }
 
   /** Claims an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
-  async claim(owner: string, key: string | undefined, request: unknown): Promise<Claim> {
+  async claim(owner: string, key: string | undefined, request: unknown): Promise<IdempotencyLock> {
     if (key === undefined) return unkeyedClaim
     if (!pattern.test(key)) {
       const problem =
@@ -103,7 +103,7 @@ export class Idempotency {
         stored,
         slot,
         store: async (db, response) => {
-          await this.insert(db, owner, slot, response)
+          await this.storeSlot(db, owner, slot, response)
         },
         resolveConflict: async (error) => {
           const isConflict = databaseErrorKind(error) === 'unique'
@@ -147,10 +147,11 @@ export class Idempotency {
     slot: string,
     response: StoredResponse,
   ): Promise<void> {
-    await this.insert(db, owner, slot, response).onConflictDoNothing()
+    await this.storeSlot(db, owner, slot, response).onConflictDoNothing()
   }
 
-  private insert(db: Db, owner: string, slot: string, { status, body }: StoredResponse) {
+  /** Inserts the response of a slot. Fails when the slot has one. */
+  storeSlot(db: Db, owner: string, slot: string, { status, body }: StoredResponse) {
     const [request = '', ref = ''] = slot.split(' ')
     const row = { owner, ref, request, status, body: JSON.stringify(body), at: this.clock.now() }
     return db.insert(storedResponses).values(row)

@@ -142,6 +142,13 @@ export async function findJob({ db }: { db: Engine }, id: string): Promise<Job |
   return job
 }
 
+/** Returns the ids of those jobs that are open. */
+export async function findOpenJobs(db: Db, ids: string[]): Promise<Set<string>> {
+  const isOpen = and(inArray(jobs.id, ids), isNull(jobs.ended))
+  const open = await db.select({ id: jobs.id }).from(jobs).where(isOpen)
+  return new Set(open.map(({ id }) => id))
+}
+
 /** Returns an owner's jobs of these kinds after a cursor, newest first. */
 export const listJobs = (
   { db }: { db: Engine },

@@ -1,40 +1,72 @@
-import { and, asc, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 
-import { hasEnded } from '../db/process.ts'
+import type { Db } from '../db/engine.ts'
+import { hasEnded, thisProcess } from '../db/process.ts'
 import type { Hold, SettlementRecorder } from './holds.ts'
 import { releaseHold, settleHold } from './ledger.ts'
-import type { PaymentContext } from './paid-work.ts'
+import type { PaymentContext } from './outcomes.ts'
 import { holds } from './tables.ts'
 
 const batch = 256
-const batchesMax = 10_000
+
+/** Functions of modules that the ledger does not know. */
+export interface ExpiryOptions {
+  /** Runs in the transaction of each charge. */
+  record?: SettlementRecorder
+  /** Returns which of these jobs are open. The end of an open job ends its holds. */
+  findOpenJobs?(db: Db, jobs: string[]): Promise<Set<string>>
+}
 
 /**
- * Ends every hold past its deadline, and every hold of a dead process that no job owns. `onExpiry`
- * of the hold decides between a release and a charge of all of it. A hold that cannot be ended is
- * logged and stays for the next run. `record` runs in the transaction of each charge. Returns the
- * counts. Runs at start and as maintenance.
+ * Ends the holds whose work can no longer end them: those of dead processes, those of this process
+ * that its `outcomes` do not own, and late ones of ended jobs. `onExpiry` of the hold decides
+ * between a release and a charge of all of it. A hold that cannot be ended is logged and stays for
+ * the next run. Returns the counts. Runs at start and as maintenance.
  */
 export async function expireOrphans(
   ctx: PaymentContext,
-  record?: SettlementRecorder,
+  { record, findOpenJobs }: ExpiryOptions = {},
 ): Promise<{ released: number; settled: number }> {
   const ended = { released: 0, settled: 0 }
-  for (let round = 0; round < batchesMax; round++) {
-    const orphans = await findOrphans(ctx)
+  let last: Hold | undefined
+  do {
+    const candidates: Hold[] = await findCandidates(ctx, last)
+    last = candidates.length === batch ? candidates.at(-1) : undefined
+    const jobs = candidates.flatMap(({ job }) => job ?? [])
+    const openJobs = jobs.length > 0 ? await findOpenJobs?.(ctx.db.read, jobs) : undefined
+    const orphans = candidates.filter(
+      (hold) => !ctx.outcomes.owns(ctx, hold) && !openJobs?.has(hold.job ?? ''),
+    )
     const ends = await Promise.all(orphans.map((orphan) => endOrphan(ctx, orphan, record)))
     for (const end of ends) if (end) ended[end] += 1
-    if (orphans.length < batch || !ends.some((end) => end)) break
-  }
+  } while (last)
   return ended
 }
 
-function findOrphans(ctx: PaymentContext): Promise<Hold[]> {
-  const isLate = lte(holds.deadline, ctx.clock.now())
+/** Holds of other live processes are those processes' business, whatever the clock says. */
+function findCandidates({ db, clock }: PaymentContext, after: Hold | undefined): Promise<Hold[]> {
+  const isLate = lte(holds.deadline, clock.now())
   const isAbandoned = and(isNull(holds.job), hasEnded(holds.process))
-  // The literal lets both engines use the partial index over open holds.
-  const isOrphan = and(sql`${holds.state} = 'held'`, or(isLate, isAbandoned))
-  return ctx.db.read.select().from(holds).where(isOrphan).orderBy(asc(holds.deadline)).limit(batch)
+  const isOwn = or(isNotNull(holds.job), eq(holds.process, thisProcess))
+  const isNext =
+    after &&
+    or(
+      gt(holds.deadline, after.deadline),
+      and(eq(holds.deadline, after.deadline), gt(holds.ref, after.ref)),
+    )
+  return db.read
+    .select()
+    .from(holds)
+    .where(
+      and(
+        // The literal lets both engines use the partial index over open holds.
+        sql`${holds.state} = 'held'`,
+        or(isAbandoned, and(isLate, isOwn)),
+        isNext,
+      ),
+    )
+    .orderBy(asc(holds.deadline), asc(holds.ref))
+    .limit(batch)
 }
 
 async function endOrphan(

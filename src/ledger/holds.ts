@@ -106,8 +106,8 @@ const attemptQuery = prepared((db) => db.select().from(holds).where(isAttempt).p
  */
 export async function claimHold(db: Db, hold: Hold): Promise<Hold | undefined> {
   if (changedRowCount(await claimQuery(db).execute(hold)) === 1) return undefined
-  const [twin] = await byRefQuery(db).execute({ ref: hold.ref })
-  if (twin && termsOf(twin) === termsOf(hold)) return twin
+  const [existing] = await byRefQuery(db).execute({ ref: hold.ref })
+  if (existing && termsOf(existing) === termsOf(hold)) return existing
   throw new ApiError('ref_conflict', { ref: hold.ref })
 }
 
@@ -128,6 +128,10 @@ const endQuery = prepared((db) =>
     .prepare(),
 )
 
+/** Returns a charge within 0 <= charge <= hold. */
+export const clampCharge = ({ amount }: Hold, charge: NanoUsd): NanoUsd =>
+  charge < 0n ? zero : charge > amount ? amount : charge
+
 /** Ends an open hold and clamps the charge to 0 <= charge <= hold. Undefined for an ended hold. */
 export async function endHold(
   db: Db,
@@ -135,16 +139,25 @@ export async function endHold(
   state: 'settled' | 'released',
   charge: NanoUsd = zero,
 ): Promise<Hold | undefined> {
-  const { ref, id, amount } = hold
-  const charged = charge < 0n ? zero : charge > amount ? amount : charge
+  const { ref, id } = hold
+  const charged = clampCharge(hold, charge)
   const changed = changedRowCount(await endQuery(db).execute({ ref, id, state, charged }))
   return changed === 1 ? { ...hold, state, charged } : undefined
 }
 
-/** Returns a hold as stored. Throws for a deleted one. */
-export async function getHold(db: Db, { ref, id }: Hold): Promise<Hold> {
+/** Returns a hold as stored; undefined for one that was never committed. */
+export async function findHold(
+  db: Db,
+  { ref, id }: Pick<Hold, 'ref' | 'id'>,
+): Promise<Hold | undefined> {
   const [hold] = await attemptQuery(db).execute({ ref, id })
-  if (!hold) throw new Error(`There is no hold ${id}.`)
+  return hold
+}
+
+/** Returns a hold as stored. Throws for a deleted one. */
+export async function getHold(db: Db, name: Pick<Hold, 'ref' | 'id'>): Promise<Hold> {
+  const hold = await findHold(db, name)
+  if (!hold) throw new Error(`There is no hold ${name.id}.`)
   return hold
 }
 

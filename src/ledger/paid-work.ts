@@ -1,34 +1,23 @@
-import type { Log } from '../core/log.ts'
 import type { NanoUsd } from '../core/money.ts'
-import type { Clock } from '../core/time.ts'
-import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
-import { settleRetriesMs } from '../limits.ts'
-import type { ChargeObserver, Hold, HoldRequest, SettlementRecorder } from './holds.ts'
-import { openHold, releaseHold, settleHold } from './ledger.ts'
-
-/** The parts of AppContext that paid work uses. */
-export interface PaymentContext {
-  db: Engine
-  clock: Clock
-  log: Log
-  onCharge?: ChargeObserver | undefined
-}
+import { clampCharge, type Hold, type HoldRequest } from './holds.ts'
+import { openHold } from './ledger.ts'
+import { isFinal, releaseOf } from './outcome.ts'
+import type { PaymentContext } from './outcomes.ts'
+import type { SettlementRow } from './settlement-rows.ts'
 
 /** The result and the cost of work, and the rows that are written with its settlement. */
 export interface WorkOutcome<Result = unknown> {
   result: Result
   /** The settlement clamps it to the hold. */
   charge: NanoUsd
-  record?: SettlementRecorder | undefined
-  /** Locks rows of `record` that other transactions lock before they pay. */
-  lock?: (db: Db) => Promise<unknown>
+  rows?: SettlementRow[] | undefined
 }
 
-/** Work has ended, and its hold stays open until its deadline, which charges all of it. */
+/** Work has ended, and the database has not taken its charge yet. */
 export class UnsettledHoldError extends Error {
   constructor(ref: string) {
-    super(`The hold of ${ref} is still open after its work. Its deadline charges all of it.`)
+    super(`The charge of ${ref} waits in memory until the database takes it.`)
   }
 }
 
@@ -37,45 +26,60 @@ export class UnsettledHoldError extends Error {
  * `ref` in use is `busy` while its work runs, and `ref_conflict` afterwards.
  */
 export async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<Hold> {
-  const { hold, isNew } = await ctx.db.tx((db) => openHold(ctx, db, request))
-  if (isNew) return hold
-  const { ref, state } = hold
-  throw state === 'held'
-    ? new ApiError('busy', { what: ref })
-    : new ApiError('ref_conflict', { ref })
+  const { outcomes, db } = ctx
+  const { ref } = request
+  const isTwin = outcomes.isRunning(ref)
+  outcomes.begin(ctx, request)
+  let own: Hold | undefined
+  try {
+    const { hold, isNew } = await db.tx(async (tx) => {
+      own = undefined
+      const opened = await openHold(ctx, tx, request)
+      if (opened.isNew) own = opened.hold
+      return opened
+    })
+    if (isNew) {
+      if (isTwin) outcomes.begin(ctx, request)
+      return hold
+    }
+    throw hold.state === 'held'
+      ? new ApiError('busy', { what: ref })
+      : new ApiError('ref_conflict', { ref })
+  } catch (error) {
+    if (!isTwin) outcomes.cancel(ref)
+    // PostgreSQL may have committed the hold although its response was lost.
+    if (own && db.kind === 'postgres') void outcomes.keep(ctx, releaseOf({ ref, id: own.id }))
+    throw error
+  }
 }
 
 /**
- * Settles finished work: charges it and writes its rows, in one transaction. Releases the hold when
- * `record` throws an ApiError, and throws that. Throws UnsettledHoldError, or the database's error
- * where the deadline releases the hold, when the database stays away for too long.
+ * Settles finished work: charges it and writes its rows, in one transaction. A settlement that
+ * waits in the journal is returned as it will be. Releases the hold when a row throws an ApiError
+ * or conflicts with another process, and throws that error. Throws UnsettledHoldError when the
+ * database stays away and the journal has no space.
  */
 export async function settleWork(
   ctx: PaymentContext,
   hold: Hold,
-  { charge, record, lock }: Omit<WorkOutcome, 'result'>,
+  { charge, rows = [] }: Omit<WorkOutcome, 'result'>,
 ): Promise<Hold> {
-  try {
-    const ended = await endHoldDurably(ctx, hold, async (db) => {
-      await lock?.(db)
-      return settleHold(ctx, db, hold, charge, record)
+  const charged = clampCharge(hold, charge)
+  const { hold: ended, pending } = await ctx.outcomes
+    .end(ctx, { hold, state: 'settled', charge: charged, rows })
+    .catch((error: unknown) => {
+      if (isFinal(error)) return releaseWork(ctx, hold, error)
+      throw error
     })
-    if (ended.state === 'settled') return ended
-  } catch (error) {
-    if (error instanceof ApiError) return releaseWork(ctx, hold, error)
-    throw hold.onExpiry === 'settle' ? new UnsettledHoldError(hold.ref) : error
-  }
+  if (ended?.state === 'settled') return ended
+  if (pending === 'journal') return { ...hold, state: 'settled', charged }
+  if (pending === 'memory') throw new UnsettledHoldError(hold.ref)
   throw new Error(`The hold of ${hold.ref} ended before its work.`)
 }
 
-/** Releases the hold of failed work and throws the work's error, or UnsettledHoldError. */
+/** Releases the hold of failed work and throws the work's error. */
 export async function releaseWork(ctx: PaymentContext, hold: Hold, error: unknown): Promise<never> {
-  try {
-    await endHoldDurably(ctx, hold, (db) => releaseHold(db, hold))
-  } catch {
-    if (hold.onExpiry === 'settle') throw new UnsettledHoldError(hold.ref)
-  }
-  // Free work reports its own error. The log has the database's.
+  await ctx.outcomes.end(ctx, releaseOf(hold))
   throw error
 }
 
@@ -92,27 +96,4 @@ export async function withHold<Result>(
   const hold = await holdMaxCost(ctx, request)
   const outcome = await work(hold).catch((error: unknown) => releaseWork(ctx, hold, error))
   return { result: outcome.result, hold: await settleWork(ctx, hold, outcome) }
-}
-
-/** Ends a hold. Logs each failure of the database and tries again, a bounded number of times. */
-async function endHoldDurably(
-  { db, log }: PaymentContext,
-  { ref }: Hold,
-  end: (db: Db) => Promise<Hold>,
-): Promise<Hold> {
-  for (const waitMs of settleRetriesMs) {
-    try {
-      return await db.tx(end)
-    } catch (error) {
-      if (error instanceof ApiError) throw error
-      log.error('ledger.hold_not_ended', error, { ref, waitMs })
-    }
-    await Bun.sleep(waitMs)
-  }
-  try {
-    return await db.tx(end)
-  } catch (error) {
-    log.error('ledger.hold_left_to_its_deadline', error, { ref })
-    throw error
-  }
 }

@@ -2,10 +2,11 @@ import type { AppContext } from '../context.ts'
 import { sha256 } from '../core/ids.ts'
 import type { Db } from '../db/engine.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
-import type { Claim, StoredResponse } from '../idempotency/idempotency.ts'
+import type { IdempotencyLock, StoredResponse } from '../idempotency/idempotency.ts'
 import type { Hold, HoldRequest } from '../ledger/holds.ts'
 import { holdMaxCost, releaseWork, settleWork, type WorkOutcome } from '../ledger/paid-work.ts'
 import { openHoldsPerKeyMax } from '../limits.ts'
+import { isResponseOf, responseRow } from './response-row.ts'
 
 /** The response to finished work, or the error of failed work, which may have a charge too. */
 export type PaidResult =
@@ -15,6 +16,8 @@ export type PaidResult =
 export interface PaidOutcome extends WorkOutcome<PaidResult> {
   /** The response that a replay under the same idempotency key returns. */
   replay?: StoredResponse | undefined
+  /** Replaces a `replay` that is too large for the journal of settlements. */
+  shortReplay?: StoredResponse | undefined
 }
 
 /** A paid request while it is served. `Stream` is the type of a streaming response. */
@@ -45,7 +48,7 @@ export interface PaidRequest<Stream = never> {
   /** Work that must not run twice at a time by this name; `busy` reports the description. */
   exclusive?: { name: string; description: string }
   /** The API key whose running requests are limited. */
-  caller?: { apiKey: string; signal: AbortSignal }
+  caller?: { id: string; signal: AbortSignal }
   /** Checks the request and computes its maximum cost. `slot` names the stored response. */
   prepare(slot: string | undefined): Promise<RequestWork<Stream> | JobWork>
 }
@@ -71,6 +74,7 @@ async function serve<Stream>(
   respond: (stream: Stream) => void,
 ): Promise<StoredResponse> {
   // 1. Claim the idempotency key, or replay the stored response.
+  await settlePendingResponse(ctx, request)
   const claim = await ctx.idempotency.claim(request.owner, request.key, request.fingerprint)
   if (claim.stored) return claim.stored
   const settled = Promise.withResolvers<void>()
@@ -84,7 +88,7 @@ async function serve<Stream>(
     // 3. A job holds the credits, does the work later and settles it then.
     if ('start' in work) return await startJob(ctx, claim, work)
     // 4. Check the limit of running requests, and repeat a recent charged failure.
-    endRequest = beginRequest(ctx, request)
+    endRequest = checkAndBegin(ctx, request)
     // 5. Hold the maximum cost.
     const hold = await holdMaxCost(ctx, work.hold)
     // 6. Call the upstream with fallbacks. Work that throws costs nothing.
@@ -92,7 +96,7 @@ async function serve<Stream>(
       .run({ hold, respond, settled: settled.promise })
       .catch((error: unknown) => releaseWork(ctx, hold, error))
     // 7. Settle: the charge, the history row and the replayable response, in one transaction.
-    const { charged } = await settleWork(ctx, hold, withReplay(outcome, claim))
+    const { charged } = await settleWork(ctx, hold, withReplay(ctx, request, outcome, claim))
     // 8. Respond.
     const { response, error } = outcome.result
     if (response) return response
@@ -109,7 +113,7 @@ async function serve<Stream>(
   }
 }
 
-const startJob = (ctx: AppContext, claim: Claim, { start }: JobWork): Promise<StoredResponse> =>
+const startJob = (ctx: AppContext, claim: IdempotencyLock, { start }: JobWork): Promise<StoredResponse> =>
   ctx.db.tx(async (db) => {
     const response = await start(db)
     await claim.store(db, response)
@@ -117,7 +121,7 @@ const startJob = (ctx: AppContext, claim: Claim, { start }: JobWork): Promise<St
   })
 
 /** Counts a running request of an API key. Throws `holds_limit`, or a recent charged failure. */
-function beginRequest<Stream>(
+function checkAndBegin<Stream>(
   { state }: AppContext,
   request: PaidRequest<Stream>,
 ): (() => void) | undefined {
@@ -126,7 +130,7 @@ function beginRequest<Stream>(
   const failures = state.chargedFailures
   const failure = failures.size > 0 ? failures.get(failureKey(request)) : undefined
   if (failure) throw failure
-  return beginPaidCall(state, request.caller.apiKey)
+  return beginPaidCall(state, request.caller.id)
 }
 
 /** Counts a running paid call until the returned function is called. Throws `holds_limit`. */
@@ -136,16 +140,31 @@ export function beginPaidCall({ paidCalls }: AppContext['state'], apiKey: string
   throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
 }
 
-function withReplay(outcome: PaidOutcome, claim: Claim): PaidOutcome {
-  const { replay, record } = outcome
-  if (!replay || claim.slot === undefined) return outcome
-  return {
-    ...outcome,
-    record: async (db, ended) => {
-      await record?.(db, ended)
-      await claim.store(db, replay)
-    },
-  }
+/**
+ * Settles an earlier run of the same key whose outcome still waits for the database. Throws `busy`
+ * when the database does not take it.
+ */
+async function settlePendingResponse(
+  { outcomes }: AppContext,
+  { owner, key }: Pick<PaidRequest, 'owner' | 'key'>,
+): Promise<void> {
+  if (key === undefined || outcomes.pendingCount === 0) return
+  const isSettled = await outcomes.retryWith((row) => isResponseOf(row, owner, key))
+  if (!isSettled) throw new ApiError('busy', { what: 'The same request' })
+}
+
+/** Adds the replayable response to the rows of the settlement. */
+function withReplay<Stream>(
+  ctx: AppContext,
+  { owner }: PaidRequest<Stream>,
+  outcome: PaidOutcome,
+  { slot }: IdempotencyLock,
+): PaidOutcome {
+  const { replay, shortReplay, rows = [] } = outcome
+  if (!replay || slot === undefined) return outcome
+  const row = responseRow.create(ctx, { owner, slot, ...replay })
+  if (shortReplay) row.fallback = { kind: row.kind, data: { owner, slot, ...shortReplay } }
+  return { ...outcome, rows: [...rows, row] }
 }
 
 /** Remembers a charged failure for clients that retry at once. A client that left saw no error. */
@@ -160,4 +179,4 @@ function rememberChargedFailure<Stream>(
 }
 
 const failureKey = ({ caller, fingerprint }: Pick<PaidRequest, 'caller' | 'fingerprint'>): string =>
-  sha256(`${caller?.apiKey} ${JSON.stringify(fingerprint)}`)
+  sha256(`${caller?.id} ${JSON.stringify(fingerprint)}`)

@@ -1,6 +1,6 @@
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall } from '../paid/media.ts'
-import type { CallEnd } from '../paid/settlement.ts'
+import type { CallEnd } from '../paid/outcome-builder.ts'
 
 type Controller = ReadableStreamDefaultController<Uint8Array>
 

@@ -98,7 +98,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
         : undefined
       return {
         usage: await measureUsage(bytes, estimate),
-        record: (db) => mediaFiles.insert(db, row ? [row] : []),
+        rows: row ? [mediaFiles.mediaFileRow.create(ctx, row)] : [],
         response: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
       }
     },

@@ -6,7 +6,7 @@ import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import { parseRecord } from '../../providers/response.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
-import { Settlement } from '../paid/settlement.ts'
+import { OutcomeBuilder } from '../paid/outcome-builder.ts'
 import {
   contentFiltered,
   failureOfErrorBody,
@@ -43,7 +43,7 @@ export async function serveStream(
   const { request, candidates, transcriptionCost, ctx, signal, slot } = chat
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
   const { path, body, outputLimit, sendVia, estimateUsage } = completionWork(chat)
-  const settlement = new Settlement(chat, hold, estimateUsage)
+  const settlement = new OutcomeBuilder(chat, hold, estimateUsage)
   const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
     path,
     body,

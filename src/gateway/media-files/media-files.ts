@@ -1,9 +1,11 @@
+import { Type } from '@sinclair/typebox'
 import { asc, eq, inArray, lte } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { idPattern, newId } from '../../core/ids.ts'
 import { contentReferences } from '../../db/content-references.ts'
 import type { Db } from '../../db/engine.ts'
+import { defineRow } from '../../ledger/settlement-rows.ts'
 import { mediaLinkMs } from '../../limits.ts'
 import { isSignedPath, type LinkSignature, signPath } from '../../storage/signed-url.ts'
 import { mediaFiles } from './tables.ts'
@@ -29,6 +31,18 @@ export async function store(
 export async function insert(db: Db, rows: MediaFile[]): Promise<void> {
   if (rows.length > 0) await db.insert(mediaFiles).values(rows)
 }
+
+/** The row of a stored file, in the settlement that pays for it. */
+export const mediaFileRow = defineRow(
+  'media_file',
+  Type.Object({
+    id: Type.String(),
+    type: Type.String(),
+    sha256: Type.String(),
+    expires: Type.Number(),
+  }),
+  { write: (_ctx: unknown, db, data) => insert(db, [data]) },
+)
 
 const pathOf = (id: string): string => `/v1/images/${id}`
 

@@ -1,6 +1,6 @@
 import { type NanoUsd, toUsd } from '../../core/money.ts'
-import type { Db } from '../../db/engine.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import type { SettlementRow } from '../../ledger/settlement-rows.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import type { Registry } from '../../providers/registry.ts'
@@ -8,7 +8,7 @@ import type { UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
 import type { PaidCall } from './paid-call.ts'
-import { type CallEnd, Settlement } from './settlement.ts'
+import { type CallEnd, OutcomeBuilder } from './outcome-builder.ts'
 import {
   failureOfError,
   failureOfStatus,
@@ -95,7 +95,7 @@ export interface UpstreamOutput {
   usage: Usage
   /** Returns the result, with its cost in USD and as the charge in nano-USD. */
   response(cost: number, charge: NanoUsd): StoredResponse
-  record?: (db: Db) => Promise<unknown>
+  rows?: SettlementRow[]
   /** A response that streams while the upstream produces it. `response` is not sent then. */
   stream?: { response(cost: number): Response; ended: Promise<CallEnd> }
 }
@@ -119,7 +119,7 @@ export async function serveCall(
 ): Promise<PaidOutcome> {
   const { ctx, candidates, signal } = call
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
-  const settlement = new Settlement(call, hold, estimateUsage)
+  const settlement = new OutcomeBuilder(call, hold, estimateUsage)
   try {
     const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
       ...work,
@@ -128,12 +128,12 @@ export async function serveCall(
     })
     if (failure) return settlement.failed(candidate, failure)
     settlement.markFirstByte()
-    const { usage, stream, record } = opened
+    const { usage, stream, rows } = opened
     const charge = settlement.chargeOf(candidate, usage)
     const cost = toUsd(charge)
     if (!stream) {
       const response = opened.response(cost, charge)
-      return settlement.served(candidate, { usage, end: 'completed', response, record })
+      return settlement.served(candidate, { usage, end: 'completed', response, rows })
     }
     respond(stream.response(cost))
     return settlement.served(candidate, { usage, end: await stream.ended })

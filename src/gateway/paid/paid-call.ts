@@ -34,8 +34,8 @@ interface PaidOperation {
 /** Runs a paid operation and returns its HTTP response. Throws the errors of `runPaidRequest`. */
 export async function respondToPaidCall(
   ctx: AppContext,
-  { account, caller: apiKey }: Spender,
-  { ref: key, signal }: Call,
+  { account, callerId: apiKey }: Spender,
+  { idempotencyKey: key, signal }: Call,
   { path, body, present, prepare }: PaidOperation,
 ): Promise<Response> {
   // A retry after a crash must find the charge of its first attempt, so that is settled first.
@@ -44,7 +44,7 @@ export async function respondToPaidCall(
     owner: account,
     key,
     fingerprint: { path, body },
-    caller: { apiKey, signal },
+    caller: { id: apiKey, signal },
     prepare,
   })
   return result instanceof Response ? result : present(result)

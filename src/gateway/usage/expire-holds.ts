@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
+import { findOpenJobs } from '../../jobs/jobs.ts'
 import { expireOrphans } from '../../ledger/expiry.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import { insertUse, usageCounts } from '../../models/history.ts'
@@ -63,4 +64,5 @@ const recordExpiredHold = (ctx: AppContext) => async (db: Db, hold: Hold) => {
 }
 
 /** Ends the holds that are past their deadline or whose process died. */
-export const expireHolds = (ctx: AppContext) => expireOrphans(ctx, recordExpiredHold(ctx))
+export const expireHolds = (ctx: AppContext) =>
+  expireOrphans(ctx, { record: recordExpiredHold(ctx), findOpenJobs })

@@ -1,3 +1,5 @@
+import { Type } from '@sinclair/typebox'
+
 import type { AppContext } from '../../../context.ts'
 import { newId } from '../../../core/ids.ts'
 import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
@@ -6,6 +8,8 @@ import { minute } from '../../../core/time.ts'
 import { ApiError, isApiError } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
+import { clampCharge } from '../../../ledger/holds.ts'
+import { defineRow } from '../../../ledger/settlement-rows.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 import { chargeOf } from '../../../models/charge.ts'
 import { type RequestWork, runPaidRequest } from '../../../paid/paid-request.ts'
@@ -19,6 +23,23 @@ import { decodeDataUrl, toIcon } from './icon-image.ts'
 import type { IconResponse, PutIconRequest } from './schemas.ts'
 
 const generateMs = 3 * minute
+
+/** The generated icon of an app, in the settlement that pays for it. */
+export const iconRow = defineRow(
+  'icon',
+  Type.Object({
+    app: Type.Object({ id: Type.String(), maker: Type.String() }),
+    icon: Type.String(),
+    iconGiven: Type.Boolean(),
+  }),
+  {
+    lock: (ctx: AppContext, db, { app }) => apps.lockApp(ctx, db, app),
+    async write(ctx: AppContext, db, { app, ...fields }) {
+      const locked = await apps.lockApp(ctx, db, app)
+      apps.requireAvailable(await apps.updateApp(ctx, db, locked, fields))
+    },
+  },
+)
 
 /**
  * Sets the icon of an app: an uploaded image, or one generated from its texts and paid with credits
@@ -102,24 +123,21 @@ function iconWork(
       cap: capFor(caller, amount),
       ms: 2 * generateMs,
     },
-    run: async () => {
+    run: async ({ hold }) => {
       const generated = await generateContent(ctx, by, { what, price, signal, seed: seedOf(app) })
       const icon = await store(ctx, await toIcon(ctx, generated.bytes).catch(asNoPicture))
       const iconGiven = free || app.iconGiven
       const note = free
         ? 'The first generated icon of an app on Explore is free.'
         : 'The icon is live.'
-      const presented = { icon: iconUrl(ctx, { ...app, icon }) ?? '', credits: 0, free, note }
-      const response = done(presented)
+      const charge = free ? zero : clampCharge(hold, generated.charge)
+      const url = iconUrl(ctx, { ...app, icon }) ?? ''
+      const response = done({ icon: url, credits: toCredits(charge), free, note })
       return {
         result: { response },
         replay: response,
-        charge: free ? zero : generated.charge,
-        lock: (db) => apps.lockApp(ctx, db, app),
-        record: async (db, hold) => {
-          apps.requireAvailable(await apps.updateApp(ctx, db, app, { icon, iconGiven }))
-          presented.credits = toCredits(hold.charged)
-        },
+        charge,
+        rows: [iconRow.create(ctx, { app: { id: app.id, maker: app.maker }, icon, iconGiven })],
       }
     },
   }

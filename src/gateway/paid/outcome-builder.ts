@@ -1,16 +1,17 @@
 import { type NanoUsd, zero } from '../../core/money.ts'
 import { stopwatch } from '../../core/time.ts'
-import type { Db } from '../../db/engine.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
+import type { SettlementRow } from '../../ledger/settlement-rows.ts'
 import { chargeWithinHold } from '../../models/charge.ts'
-import { insertUse, usageCounts } from '../../models/history.ts'
+import { usageCounts } from '../../models/history.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'
 import type { PaidOutcome, PaidResult } from '../../paid/paid-request.ts'
 import { errorEnvelope } from '../error-response.ts'
 import type { Candidate } from './candidates.ts'
 import type { PaidCall } from './paid-call.ts'
-import type { UpstreamFailure } from './upstream-failure.ts'
+import { unreadable, type UpstreamFailure } from './upstream-failure.ts'
+import { historyRow } from './history-row.ts'
 
 /** The end of a call, as the history has it. */
 export type CallEnd = 'completed' | 'interrupted' | 'failed'
@@ -21,11 +22,11 @@ interface ServedCall {
   end: CallEnd
   /** The result; undefined for a stream that the client already received. */
   response?: StoredResponse | undefined
-  record?: ((db: Db) => Promise<unknown>) | undefined
+  rows?: SettlementRow[] | undefined
 }
 
 /** Times one call and creates its outcome: the charge, the history row and the replay. */
-export class Settlement {
+export class OutcomeBuilder {
   private readonly started = stopwatch()
   private firstByteMs: number | null = null
 
@@ -45,14 +46,15 @@ export class Settlement {
     return chargeWithinHold(this.hold, price, usage)
   }
 
-  served(candidate: Candidate, { usage, end, response, record }: ServedCall): PaidOutcome {
+  served(candidate: Candidate, { usage, end, response, rows }: ServedCall): PaidOutcome {
     const { offer, model } = candidate
     const ms = stopwatch() - this.started
     const { speeds } = this.call.ctx.upstreams
     if (model.type === 'chat') speeds.record(offer.upstream, offer.model, usage.completion, ms)
     const charge = this.chargeOf(candidate, usage)
     const result = { response: response ?? { status: 200, body: null } }
-    return { ...this.outcome(result, candidate, usage, end, charge, record), replay: response }
+    const outcome = this.outcome(result, candidate, usage, end, charge, rows)
+    return { ...outcome, replay: response, shortReplay: replayOf(unreadable.error) }
   }
 
   failed(candidate: Candidate, { error, charges }: UpstreamFailure): PaidOutcome {
@@ -65,9 +67,8 @@ export class Settlement {
       const charge = this.chargeOf(candidate, usage)
       return this.outcome(result, candidate, usage, 'interrupted', charge)
     }
-    const { status, body } = errorEnvelope(error)
     const outcome = this.outcome(result, candidate, usage, 'failed', this.hold.amount)
-    return { ...outcome, replay: { status, body } }
+    return { ...outcome, replay: replayOf(error) }
   }
 
   private outcome(
@@ -76,33 +77,28 @@ export class Settlement {
     usage: Usage,
     end: CallEnd,
     charge: NanoUsd,
-    record?: (db: Db) => Promise<unknown>,
+    rows: SettlementRow[] = [],
   ): PaidOutcome {
     const { spender, requestId, ctx } = this.call
-    const at = ctx.clock.now()
-    const ms = Math.round(stopwatch() - this.started)
-    return {
-      result,
-      charge,
-      record: async (db, { charged, amount }) => {
-        await insertUse(db, {
-          account: spender.account,
-          requestId,
-          at,
-          model: model.id,
-          type: model.type,
-          source: spender.source,
-          status: end,
-          upstream: offer.upstream,
-          price: price.id,
-          ...usageCounts(usage),
-          charged,
-          held: amount,
-          ms,
-          firstByteMs: this.firstByteMs,
-        })
-        await record?.(db)
-      },
-    }
+    const use = historyRow.create(ctx, {
+      account: spender.account,
+      requestId,
+      at: ctx.clock.now(),
+      model: model.id,
+      type: model.type,
+      source: spender.source,
+      status: end,
+      upstream: offer.upstream,
+      price: price.id,
+      ...usageCounts(usage),
+      ms: Math.round(stopwatch() - this.started),
+      firstByteMs: this.firstByteMs,
+    })
+    return { result, charge, rows: [use, ...rows] }
   }
+}
+
+function replayOf(error: UpstreamFailure['error']): StoredResponse {
+  const { status, body } = errorEnvelope(error)
+  return { status, body }
 }
