@@ -4,22 +4,22 @@
  */
 import { join } from 'node:path'
 
+import { access } from './tidy/access.ts'
 import { errorCoverage, responseTypes } from './tidy/contract.ts'
-import { dead } from './tidy/dead.ts'
 import { arrows } from './tidy/modules.ts'
 import { markdown } from './tidy/prose.ts'
-import { reach } from './tidy/reach.ts'
-import { shape } from './tidy/shape.ts'
 import { type Finding, readTree, type Source } from './tidy/source.ts'
 import { sql } from './tidy/sql.ts'
+import { style } from './tidy/style.ts'
+import { unusedExports } from './tidy/unused-exports.ts'
 import { vocabulary } from './tidy/vocabulary.ts'
 
 export const checks: ((tree: Source[]) => Finding[])[] = [
   arrows,
-  reach,
+  access,
   sql,
-  shape,
-  dead,
+  style,
+  unusedExports,
   errorCoverage,
   responseTypes,
   vocabulary,
@@ -30,7 +30,7 @@ if (import.meta.main) {
   const tree = readTree(root)
   const found = [...checks.flatMap((check) => check(tree)), ...markdown(root)]
   found.sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
-  for (const { path, line, what, mend } of found) console.log(`${path}:${line}  ${what}  ${mend}`)
+  for (const { path, line, what, fix } of found) console.log(`${path}:${line}  ${what}  ${fix}`)
   console.log(`tidy: ${tree.length} files, ${found.length} findings`)
   process.exit(found.length === 0 ? 0 : 1)
 }

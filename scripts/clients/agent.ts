@@ -34,7 +34,7 @@ export async function run(agent: Agent): Promise<void> {
   try {
     const reply = await ask(agent, berth, home)
     const cost = await berth.spent()
-    console.log(`${reply}\n${agent.package}: ${cost} billionths of a USD were charged.`)
+    console.log(`${reply}\n${agent.package}: ${cost} nano USD were charged.`)
     // The demo model repeats the prompt, so it appears twice: as the question and as the reply.
     if (reply.split(prompt).length < 2 || cost === 0n) process.exitCode = 1
   } finally {

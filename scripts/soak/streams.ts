@@ -13,7 +13,7 @@ const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 try {
   const { sockets, done, rssMb, idleMb, held } = await openManyStreams(join(dir, 'data'), count)
   const each = ((rssMb - idleMb) * 1_024) / count
-  console.log(`streams: ${sockets} sockets, ${done} of ${count} whole, ${held} USD held`)
+  console.log(`streams: ${sockets} sockets, ${done} of ${count} complete, ${held} USD held`)
   console.log(
     `streams: ${idleMb.toFixed(0)} MB idle, ${rssMb.toFixed(0)} MB live (${each.toFixed(0)} KiB each)`,
   )

@@ -1,5 +1,5 @@
 /** The direction of imports: docs/architecture.md, "Modules", as rows. */
-import { circles } from './circles.ts'
+import { importCycles } from './import-cycles.ts'
 import { type Finding, finding, type Import, type Source } from './source.ts'
 
 /** A module imports modules of earlier rows. Modules of the first row may import each other. */
@@ -39,7 +39,7 @@ const inner: Record<string, string[][]> = {
   ],
   gateway: [
     ['messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
-    ['description', 'fields', 'catalogue', 'accounts', 'usage'],
+    ['description', 'fields', 'catalog', 'accounts', 'usage'],
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api'],
@@ -63,7 +63,7 @@ export function arrows(tree: Source[]): Finding[] {
       return problem ? [finding(source, entry.node, ...problem)] : []
     }),
   ])
-  return [...found, ...circles(tree, folderOf)]
+  return [...found, ...importCycles(tree, folderOf)]
 }
 
 function unknownModule(source: Source): Finding[] {

@@ -19,20 +19,20 @@ const exceptions = /(output_text|tool_use) or refusal\./
 
 const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/
 
-const mend = 'use the standard term of CONTRIBUTING.md, or quote the name'
+const fix = 'use the standard term of CONTRIBUTING.md, or quote the name'
 
 /** Finds banned words in the comments and texts of a file, and doc comments that ask. */
 export function prose(source: Source): Finding[] {
   const found: Finding[] = []
   const add = (pos: number, what: string, advice: string): void => {
     const line = source.ast.getLineAndCharacterOfPosition(pos).line + 1
-    found.push({ path: source.path, line, what, mend: advice })
+    found.push({ path: source.path, line, what, fix: advice })
   }
   for (const [pos, comment] of commentsOf(source)) {
     const start = docStart.exec(comment)?.[1]
     if (start) add(pos, `a doc comment that starts with ${start}`, 'start with a verb or a noun')
     const word = bannedIn(comment)
-    if (word) add(pos, `a comment with "${word}"`, mend)
+    if (word) add(pos, `a comment with "${word}"`, fix)
   }
   walk(source.ast, (node) => {
     if (!ts.isStringLiteral(node) && !ts.isTemplateLiteralToken(node)) return
@@ -40,7 +40,7 @@ export function prose(source: Source): Finding[] {
     // A text without a space is a name. Only declared names are checked (vocabulary.ts).
     if (!text.includes(' ') || exceptions.test(text)) return
     const word = bannedIn(text)
-    if (word) add(node.getStart(source.ast), `a text with "${word}"`, mend)
+    if (word) add(node.getStart(source.ast), `a text with "${word}"`, fix)
   })
   return found
 }
@@ -58,7 +58,7 @@ export function proseOfMarkdown(path: string, text: string): Finding[] {
   return text.split('\n').flatMap((content, index) => {
     if (content.trimStart().startsWith('```')) isCode = !isCode
     const word = isCode ? undefined : bannedIn(content)
-    return word ? [{ path, line: index + 1, what: `a text with "${word}"`, mend }] : []
+    return word ? [{ path, line: index + 1, what: `a text with "${word}"`, fix }] : []
   })
 }
 

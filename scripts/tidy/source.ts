@@ -28,7 +28,7 @@ export interface Finding {
   path: string
   line: number
   what: string
-  mend: string
+  fix: string
 }
 
 /** Returns whether a file is a test or a fixture. */
@@ -41,10 +41,10 @@ export function walk(node: ts.Node, onNode: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => walk(child, onNode))
 }
 
-export function finding(source: Source, node: ts.Node, what: string, mend: string): Finding {
+export function finding(source: Source, node: ts.Node, what: string, fix: string): Finding {
   const start = node.getStart(source.ast)
   const { line } = source.ast.getLineAndCharacterOfPosition(start)
-  return { path: source.path, line: line + 1, what, mend }
+  return { path: source.path, line: line + 1, what, fix }
 }
 
 /** Reads src, scripts and public below `root`, ordered by path. */

@@ -18,8 +18,8 @@ function sqlIn(source: Source): Finding[] {
   walk(source.ast, (node) => {
     const call = ts.isCallExpression(node) ? node.expression : undefined
     if (call && ts.isPropertyAccessExpression(call) && call.name.text === 'transaction') {
-      const mend = 'use engine.tx: after a throw the rows of drizzle’s own transaction stay'
-      found.push(finding(source, node, `calls ${call.getText()}`, mend))
+      const fix = 'use engine.tx: after a throw the rows of drizzle’s own transaction stay'
+      found.push(finding(source, node, `calls ${call.getText()}`, fix))
     }
   })
   return found

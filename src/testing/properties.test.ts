@@ -255,7 +255,7 @@ describe('the harness reports', () => {
       'an undocumented status',
       'publish_app',
       (answer) => (answer.status === 400 ? { ...answer, status: 418 } : answer),
-      'publish_app answers 418, which it does not describe',
+      'publish_app returns the undocumented status 418',
     ],
     [
       'an undocumented code',

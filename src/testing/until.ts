@@ -7,5 +7,5 @@ export async function until<T>(
     if (found !== undefined && found !== false) return found
     await Bun.sleep(10)
   }
-  throw new Error('it never came')
+  throw new Error('The condition did not become true.')
 }

@@ -62,7 +62,7 @@ export function startFakeUpstream(): FakeUpstream {
     const model = modelOf(request)
     const name = model.replace(/^fake\//, '')
     const script = nextOf(own.get(model)) ?? known[name]
-    if (!script) throw new Error(`The fake upstream knows no script "${model}".`)
+    if (!script) throw new Error(`The fake upstream has no script "${model}".`)
     if (Array.isArray(script)) return script
     return request.body.stream === true ? script.stream : script.plain
   }

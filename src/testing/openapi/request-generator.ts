@@ -155,7 +155,7 @@ async function bodyOf(content: Content, draw: Draw, known: KnownIds): Promise<un
   if (draw.body === 'example' && Array.isArray(examples)) return examples[0]
   const optionalsProbability = draw.body === 'example' ? 0 : 0.7
   const fine = await generate(schema, { seed: draw.seed, optionalsProbability })
-  if (!isRecord(fine)) throw new Error('an input that is no object')
+  if (!isRecord(fine)) throw new Error('The generated body is not an object.')
   const steered = {
     ...fine,
     ...('html' in fine && { html: draw.page }),

@@ -25,7 +25,7 @@ export class ResponseChecker {
   ): string | undefined {
     const { status, headers, body } = answer
     const described = responses[String(status)]
-    if (!described) return `${operationId} answers ${status}, which it does not describe`
+    if (!described) return `${operationId} returns the undocumented status ${status}`
     const [[type = '', media] = []] = Object.entries(described.content)
     const sent = headers.get('content-type') ?? ''
     if (!sent.startsWith(type) && type !== '*/*') return `${operationId} ${status} is ${sent}`

@@ -28,7 +28,7 @@ export async function readUntil(
   let output = ''
   while (!end.test(output)) {
     const { done, value } = await reader.read()
-    if (done) throw new Error(`it ended before ${end}:\n${output}${await stderr.text()}`)
+    if (done) throw new Error(`The process ended before ${end}:\n${output}${await stderr.text()}`)
     output += decoder.decode(value, { stream: true })
   }
   reader.releaseLock()

@@ -108,7 +108,7 @@ async function check(ctx: ServerProcess, key: string, app: string): Promise<stri
       const job = jobOf(await get(`/jobs/${id}?wait=30`))
       if (job.ended) return job
     }
-    throw new Error(`the job ${id} does not end`)
+    throw new Error(`the job ${id} did not end`)
   }
   const jobs: Job[] = []
   for (const { id } of Object(await get('/jobs')).jobs) jobs.push(await ended(id))
@@ -123,11 +123,11 @@ async function check(ctx: ServerProcess, key: string, app: string): Promise<stri
   expect(isExact, `${me.credits} credits, ${me.held} held, after ${charged} were charged`)
   const built = await ctx.call('GET', `/api/apps/${app}`, key)
   const isDone = jobs.find(({ kind }) => kind === 'build')?.state === 'done'
-  expect(built.status === (isDone ? 200 : 404), `the app answers ${built.status}`)
+  expect(built.status === (isDone ? 200 : 404), `the app returned ${built.status}`)
   if (isDone) expect(Object(await built.json()).app.version === 1, 'it was published twice')
   const again = await ctx.call('POST', '/api/apps', key, { prompt, kind: 'game' })
-  expect(again.status === 202, `another build is answered ${again.status}`)
+  expect(again.status === 202, `another build returned ${again.status}`)
   const next = textAt(await again.json(), 'job.id')
-  expect((await ended(next)).state === 'done', 'another build fails')
+  expect((await ended(next)).state === 'done', 'another build failed')
   return jobs.map(({ kind, state }) => `${kind} ${state}`).toSorted()
 }

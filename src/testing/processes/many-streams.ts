@@ -42,7 +42,7 @@ export async function openManyStreams(dataDir: string, count: number): Promise<S
   const gate = Promise.withResolvers<void>()
   const [head, ...rest] = scripts.ok?.stream ?? []
   const [word, ...more] = rest
-  if (!head || !word) throw new Error('there is no script of a stream')
+  if (!head || !word) throw new Error('The script of the stream is missing.')
   fake.script(model, [head, word, { until: gate.promise }, ...more])
   mkdirSync(dataDir, { recursive: true })
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(fake.baseUrl))

@@ -154,19 +154,19 @@ async function checkApp(
   const get = (path: string) => ctx.call('GET', path, kept.key)
   for (const [version, html] of kept.pages) {
     const there = await (await get(`/api/apps/${id}/html?version=${version}`)).text()
-    expect(there === html, `version ${version} of ${id} is not what was acknowledged`)
+    expect(there === html, `version ${version} of ${id} differs from the acknowledged content`)
   }
   const shown = await (await get(`/a/${id}/data`)).text()
-  expect(world.sentPages.has(shown), `the page of ${id} is none that was sent`)
+  expect(world.sentPages.has(shown), `the page of ${id} was never sent`)
   const body: unknown = await (await get(`/api/apps/${id}`)).json()
   const newest = Number(Reflect.get(Object(Reflect.get(Object(body), 'app') ?? body), 'version'))
   expect(newest >= kept.newest, `${id} is at version ${newest}, not ${kept.newest}`)
   if (newest === kept.newest) {
-    expect(shown === kept.pages.get(newest), `${id} shows another page than its newest`)
+    expect(shown === kept.pages.get(newest), `${id} does not show its newest page`)
   }
   for (const [name, file] of kept.files) {
     const there = await (await get(`/api/apps/${id}/assets/${name}`)).text()
-    expect(there === file, `the file ${name} of ${id} is not what was acknowledged`)
+    expect(there === file, `the file ${name} of ${id} differs from the acknowledged content`)
   }
 }
 
@@ -179,7 +179,7 @@ async function checkUnknown(ctx: ServerProcess, world: World, key: string): Prom
     const id = textAt(app, 'id')
     if (world.apps.has(id)) continue
     const html = await (await ctx.call('GET', `/api/apps/${id}/html`, key)).text()
-    expect(world.sentPages.has(html), `${id} shows half a page`)
+    expect(world.sentPages.has(html), `${id} shows an incomplete page`)
     world.apps.set(id, { key, pages: new Map([[1, html]]), newest: 1, files: new Map() })
   }
 }
@@ -191,5 +191,5 @@ const known =
 function checkFolder(dataDir: string, runs: boolean): void {
   for (const name of readdirSync(dataDir)) expect(known.test(name), `${name} was left behind`)
   const unfinished = runs ? readdirSync(join(dataDir, 'files/tmp')) : []
-  expect(unfinished.length === 0, `unfinished files stayed: ${unfinished.join(' ')}`)
+  expect(unfinished.length === 0, `unfinished files remain: ${unfinished.join(' ')}`)
 }

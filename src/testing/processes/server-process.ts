@@ -71,7 +71,9 @@ export async function startServerProcess(
   closeSync(log)
   const ready = await firstLine(child.stdout)
   if (!ready) {
-    throw new Error(`it did not start:\n${readFileSync(logOf(dataDir), 'utf8').slice(-2_000)}`)
+    throw new Error(
+      `The server did not start:\n${readFileSync(logOf(dataDir), 'utf8').slice(-2_000)}`,
+    )
   }
   const readyMessage: { operatorUrl?: string } = JSON.parse(ready)
   const origin = textAt(readyMessage, 'origin')

@@ -12,7 +12,7 @@ interface Right {
   /** Files that are allowed this access. */
   may: RegExp
   what: string
-  mend: string
+  fix: string
 }
 
 const rights: Right[] = [
@@ -20,13 +20,13 @@ const rights: Right[] = [
     uses: /^(Bun|process|import\.meta)\.env$/,
     may: /^src\/config\//,
     what: 'reads the environment',
-    mend: 'make it a setting of config/',
+    fix: 'add a setting to config/',
   },
   {
     uses: /^(Date\.now|new Date|performance\.now|process\.hrtime|Bun\.nanoseconds|Temporal\.Now)$/,
     may: /^src\/core\/time\.ts$/,
     what: 'reads the clock',
-    mend: 'take a Clock, or a stopwatch of core/time.ts',
+    fix: 'take a Clock, or a stopwatch of core/time.ts',
   },
   {
     uses: /^(Math\.random|crypto\.(getRandomValues|randomUUID)|Bun\.randomUUIDv\d)$/,
@@ -34,14 +34,14 @@ const rights: Right[] = [
     harmless: ['createHash', 'createHmac', 'timingSafeEqual'],
     may: /^src\/core\/ids\.ts$/,
     what: 'makes randomness',
-    mend: 'use core/ids.ts',
+    fix: 'use core/ids.ts',
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
     // main prints the results of commands, and serve prints the banner.
     may: /^src\/(core\/log|main|cli\/serve)\.ts$/,
     what: 'prints',
-    mend: 'use the Log, or print of core/log.ts',
+    fix: 'use the Log, or print of core/log.ts',
   },
   {
     uses: /^(fetch|globalThis\.fetch|new (WebSocket|EventSource)|Bun\.(connect|fetch|udpSocket))$/,
@@ -50,7 +50,7 @@ const rights: Right[] = [
     // The binary calls itself: `berth health`, the first sample, the control socket.
     may: /^src\/(core\/fetch\.ts|providers\/.*|(main|cli\/.*|operator\/control)\.ts)$/,
     what: 'reaches the network',
-    mend: 'use core/fetch.ts, or a seam of providers/',
+    fix: 'use core/fetch.ts, or an adapter of providers/',
   },
   {
     uses: /^Bun\.(file|write|Glob)$/,
@@ -59,7 +59,7 @@ const rights: Right[] = [
     // socket, and copies of the data folder.
     may: /^src\/((storage|db|config)\/.*|(core\/public-files|cli\/.*|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
-    mend: 'use the Store, or core/public-files.ts for what the binary carries',
+    fix: 'use Storage, or core/public-files.ts for what the binary carries',
   },
   {
     uses: /^Bun\.(SQL|sql)$/,
@@ -67,11 +67,11 @@ const rights: Right[] = [
     // folder-lock.ts stores no rows. Its file is a lock that the system releases with the process.
     may: /^src\/(db\/|storage\/folder-lock\.ts$)/,
     what: 'opens a database',
-    mend: 'take the Engine',
+    fix: 'take the Engine',
   },
 ]
 
-export function reach(tree: Source[]): Finding[] {
+export function access(tree: Source[]): Finding[] {
   return tree
     .filter((source) => source.path.startsWith('src/') && !source.test)
     .flatMap((source) => [...uses(source), ...imports(source)])
@@ -83,7 +83,7 @@ function uses(source: Source): Finding[] {
   walk(source.ast, (node) => {
     const name = globalName(node, own)
     const right = name && rights.find(({ uses, may }) => uses.test(name) && !may.test(source.path))
-    if (right) found.push(finding(source, node, `${right.what}: ${name}`, right.mend))
+    if (right) found.push(finding(source, node, `${right.what}: ${name}`, right.fix))
   })
   return found
 }
@@ -93,7 +93,7 @@ function imports(source: Source): Finding[] {
     const right = rights.find((entry) => entry.imports?.test(to) && !entry.may.test(source.path))
     const harmless = names.length > 0 && names.every((name) => right?.harmless?.includes(name))
     return right && !typeOnly && !harmless
-      ? [finding(source, node, `${right.what}: ${to}`, right.mend)]
+      ? [finding(source, node, `${right.what}: ${to}`, right.fix)]
       : []
   })
 }

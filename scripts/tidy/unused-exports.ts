@@ -19,7 +19,7 @@ const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts)$/
  * Finds exports of src that no other file of the product or the scripts imports. An export that
  * its own file uses may exist for its test, and a type for the signature that contains it.
  */
-export function dead(tree: Source[]): Finding[] {
+export function unusedExports(tree: Source[]): Finding[] {
   const importedNames = new Map<string, Set<string>>()
   for (const source of tree) {
     for (const { to, names } of source.imports) {
@@ -37,8 +37,8 @@ export function dead(tree: Source[]): Finding[] {
         if (isImported(source.path, name)) return []
         const own = mentions(source, name) > 1
         if (own && (isType || isImported(`test of ${source.path}`, name))) return []
-        const mend = own ? 'drop the word export' : 'delete it'
-        return [finding(source, node, `nobody imports ${name}`, mend)]
+        const fix = own ? 'remove the word export' : 'delete it'
+        return [finding(source, node, `nothing imports ${name}`, fix)]
       }),
     )
 }

@@ -1,13 +1,13 @@
 import { type Finding, finding, type Source } from './source.ts'
 
 /** Finds import cycles of files, and of modules as `moduleOf` groups them. */
-export function circles(tree: Source[], moduleOf: (path: string) => string): Finding[] {
+export function importCycles(tree: Source[], moduleOf: (path: string) => string): Finding[] {
   const product = tree.filter((source) => source.path.startsWith('src/') && !source.test)
-  const circle = findCircle(files(product)) ?? findCircle(modules(product, moduleOf))
-  const start = product.find((source) => circle && source.path.startsWith(circle[0] ?? ''))
-  if (!circle || !start) return []
-  const what = `a circle: ${circle.join(' -> ')}`
-  return [finding(start, start.ast, what, 'move what both need into a room above')]
+  const cycle = findCycle(files(product)) ?? findCycle(modules(product, moduleOf))
+  const start = product.find((source) => cycle && source.path.startsWith(cycle[0] ?? ''))
+  if (!cycle || !start) return []
+  const what = `an import cycle: ${cycle.join(' -> ')}`
+  return [finding(start, start.ast, what, 'move the shared part into an earlier module')]
 }
 
 type Graph = Map<string, string[]>
@@ -40,21 +40,21 @@ function modules(product: Source[], moduleOf: (path: string) => string): Graph {
   return graph
 }
 
-function findCircle(graph: Graph): string[] | undefined {
+function findCycle(graph: Graph): string[] | undefined {
   const done = new Set<string>()
   const search = (at: string, trail: string[]): string[] | undefined => {
     if (trail.includes(at)) return [...trail.slice(trail.indexOf(at)), at]
     if (done.has(at)) return undefined
     for (const next of graph.get(at) ?? []) {
-      const circle = search(next, [...trail, at])
-      if (circle) return circle
+      const cycle = search(next, [...trail, at])
+      if (cycle) return cycle
     }
     done.add(at)
     return undefined
   }
   for (const at of graph.keys()) {
-    const circle = search(at, [])
-    if (circle) return circle
+    const cycle = search(at, [])
+    if (cycle) return cycle
   }
   return undefined
 }

@@ -13,14 +13,14 @@ const emptyNames = /^(utils?|helpers?|common|shared|services?|managers?|types|mi
 const silencers =
   /(?:\/\/|\/\*).*(@ts-(?:ignore|expect-error|nocheck)|eslint-disable|\bTODO\b|\bFIXME\b)/
 
-export const shape = (tree: Source[]): Finding[] =>
+export const style = (tree: Source[]): Finding[] =>
   tree.flatMap((source) => [...names(source), ...lines(source), ...language(source)])
 
-const whole = (source: Source, line: number, what: string, mend: string): Finding => ({
+const whole = (source: Source, line: number, what: string, fix: string): Finding => ({
   path: source.path,
   line,
   what,
-  mend,
+  fix,
 })
 
 function names(source: Source): Finding[] {
@@ -53,7 +53,7 @@ function lines(source: Source): Finding[] {
       found.push(whole(source, index + 1, what, 'break the line'))
     }
     const silenced = silencers.exec(line)?.[1]
-    if (silenced) found.push(whole(source, index + 1, silenced, 'mend what it hides'))
+    if (silenced) found.push(whole(source, index + 1, silenced, 'fix the error that it hides'))
   })
   return found
 }
@@ -85,7 +85,7 @@ function language(source: Source): Finding[] {
   return found
 }
 
-type Problem = [what: string, mend: string]
+type Problem = [what: string, fix: string]
 
 function findProblem(node: ts.Node, source: Source, brands: Set<string>): Problem | undefined {
   if (isDefault(node) && !source.path.endsWith('.config.ts')) {
@@ -94,9 +94,9 @@ function findProblem(node: ts.Node, source: Source, brands: Set<string>): Proble
   if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
     return ['re-exports another file', 'import it from where it is written']
   }
-  if (node.kind === ts.SyntaxKind.AnyKeyword) return ['any', 'say the type, or unknown']
+  if (node.kind === ts.SyntaxKind.AnyKeyword) return ['any', 'use the type, or unknown']
   if (ts.isNonNullExpression(node)) return ['a non-null !', 'check it, or give a default']
-  if (isGroup(node)) return ['a group that is spread', 'write them one by one']
+  if (isGroup(node)) return ['a group that is spread', 'write each on its own']
   if (ts.isTypeAssertionExpression(node)) return ['a cast', 'narrow it by a check']
   if (!ts.isAsExpression(node)) return undefined
   const type = node.type.getText()
@@ -131,10 +131,10 @@ function length(node: ts.Node, source: Source): Problem | undefined {
   const max = isEdge && isHandler(node) ? handlerLinesMax : functionLinesMax
   const at = (position: number): number => source.ast.getLineAndCharacterOfPosition(position).line
   const count = at(node.getEnd()) - at(node.getStart(source.ast)) + 1
-  return count > max ? [`a function of ${count} lines, ${max} at most`, mendOf(max)] : undefined
+  return count > max ? [`a function of ${count} lines, ${max} at most`, fixFor(max)] : undefined
 }
 
-const mendOf = (max: number): string =>
+const fixFor = (max: number): string =>
   max === handlerLinesMax ? 'an edge calls one verb' : 'give a part of it a name'
 
 const isHandler = ({ parent }: ts.Node): boolean =>
