@@ -27,13 +27,14 @@ test('every chat field of the openai package is sent or left out on purpose', ()
   const fields: Record<Fields<OpenAI['chat']['completions']['create']>, boolean> = {
     // The gateway rejects them, except for values without an effect.
     audio: false,
+    // The gateway sends them as tools.
+    function_call: false,
+    functions: false,
     // Only OpenAI has it.
     moderation: false,
     // The gateway searches itself.
     web_search_options: false,
     frequency_penalty: true,
-    function_call: true,
-    functions: true,
     logit_bias: true,
     logprobs: true,
     max_completion_tokens: true,

@@ -9,7 +9,7 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 
 /** OpenAI's fields (openai 7), and sampling fields that most other upstreams share. */
 const chat = words(`
-  cache_control frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
+  cache_control frequency_penalty logit_bias logprobs max_completion_tokens
   max_tokens messages metadata min_p modalities model n parallel_tool_calls prediction
   presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
   repetition_penalty response_format safety_identifier safety_settings seed service_tier stop store
