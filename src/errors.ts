@@ -43,6 +43,7 @@ interface HostingDetails {
   sign_in_stale: None
   sign_in_again: None
   bad_passkey: { why: string }
+  /** The OpenID Connect provider rejected a sign-in, or its response is not valid. */
   no_provider: { why: string }
   provider_silent: None
   identity_taken: None
@@ -107,7 +108,8 @@ interface GatewayDetails {
   upload_type: None
   upload_too_large: { max: number }
   upload_unreadable: { why: string }
-  files_full: { files: number; bytes: number }
+  files_full: { files: number; bytes: number; isFunded: boolean }
+  uploads_limit: { bytes: number; retryAfter: number }
   model_unavailable: None
   gateway_unavailable: None
   upstream_busy: { retryAfter: number }

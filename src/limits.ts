@@ -40,7 +40,7 @@ export const noteIdsMax = 100
 /** Open event streams of notes per agent. */
 export const noteStreamsMax = 8
 /** Idle streams of notes send a comment so often. Proxies close them after 60 s without. */
-export const noteHeartbeatMs = 30_000
+export const noteHeartbeatMs = 45_000
 /** Rows of a ledger or of earnings as CSV. */
 export const csvRowsMax = 10_000
 export const reviewCharsMax = 2_000
@@ -147,6 +147,11 @@ export const filesPerAccountMax = 1_000
 export const fileKeptSecondsMin = 3_600
 export const fileKeptSecondsMax = 30 * 86_400
 export const fileBytesPerAccountMax = 512 * mb
+/** For an account that has never been funded: bytes of its files, and of all uploads of a day. */
+export const unfundedFileBytesMax = 32 * mb
+export const unfundedUploadBytesPerPrefixDay = 256 * mb
+/** Uploads of unfunded accounts stop at this multiple of DISK_FLOOR_BYTES. */
+export const unfundedDiskFloors = 5
 /** The length of an id in berth.toml. */
 export const modelIdCharsMax = 200
 export const filePageMax = 10_000
@@ -233,7 +238,8 @@ export const closeMs = 5_000
 export const pingMs = 2_000
 
 /** Pauses between attempts to settle finished work while the database fails. The last one repeats. */
-export const settleRetriesMs = [50, 250, 1_000, 4_000, 15_000] as const
+export const settleRetryMsMax = 15_000
+export const settleRetriesMs = [50, 250, 1_000, 4_000, settleRetryMsMax] as const
 /** The time after which an attempt to settle counts as failed. It may still commit. */
 export const settleAttemptMs = 6_000
 /** The time that the client of finished work waits for a settlement that failed at first. */

@@ -116,9 +116,9 @@ const builds = {
     { default: 'auto' },
   ),
   PAINTER_MODEL: text('Model that creates sprites and pictures.'),
-  SPEAKER_MODEL: text('Model that speaks voice lines.'),
+  SPEAKER_MODEL: text('Model that synthesizes speech for assets.'),
   SOUND_MODEL: text('Model that creates sound effects and music.'),
-  EMBEDDED_MAKERS: onOff(true, 'Generates assets without a model where none is set for them.'),
+  EMBEDDED_MAKERS: onOff(true, 'Generates assets with the built-in generators (code without a model) where no model is set for their kind.'),
   EMBEDDED_ASSET_CREDITS: integer(
     0,
     100_000,
@@ -150,6 +150,12 @@ const gateway = {
   GATEWAY_FIRST_BYTE_SECONDS: seconds(120, 'Seconds until the first byte of an upstream response.'),
   GATEWAY_TOTAL_SECONDS: seconds(600, 'Seconds until the end of an upstream response.'),
   VIDEO_POLL_SECONDS: seconds(5, 'Seconds between two polls of a video that an upstream creates.'),
+  FILES_KEPT_DAYS: integer(
+    0,
+    36_500,
+    30,
+    'Days after their last use that uploaded files are kept. 0 keeps them forever.',
+  ),
   USAGE_KEPT_DAYS: retentionDays('Days that usage records are kept.'),
 }
 
@@ -184,7 +190,7 @@ const search = {
 }
 
 const safety = {
-  SCAN_HOOK_URL: url('URL that checks each page and icon before publication, after the own rules.'),
+  SCAN_HOOK_URL: url('URL that checks each page and icon before publication, after the built-in rules.'),
   HOOKS_TO_PRIVATE: onOff(false, 'Allows webhooks to private addresses and to this machine.'),
   MODERATION_KEPT_DAYS: retentionDays('Days that reports, appeals and decisions are kept.'),
 }

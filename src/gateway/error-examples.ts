@@ -10,6 +10,7 @@ import {
   openHoldsPerKeyMax,
   pdfsPerRequestMax,
   searchesPerMinuteMax,
+  unfundedUploadBytesPerPrefixDay,
 } from '../limits.ts'
 
 const model = 'demo/chat'
@@ -46,7 +47,7 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   upstream_busy: [wait],
   content_policy: [],
   upstream_failed: [{}],
-  upstream_rejected: [{ reason: 'This model takes no temperature.' }],
+  upstream_rejected: [{ reason: 'This model does not accept a temperature.' }],
   no_content: [],
   unreadable: [],
   deadline: [],
@@ -56,7 +57,8 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   invite_only: [],
   keys_address_limit: [{ max: accountsPerAddressDay, retryAfter: 1_800 }],
   last_key: [],
-  files_full: [{ files: filesPerAccountMax, bytes: fileBytesPerAccountMax }],
+  files_full: [{ files: filesPerAccountMax, bytes: fileBytesPerAccountMax, isFunded: true }],
+  uploads_limit: [{ bytes: unfundedUploadBytesPerPrefixDay, retryAfter: 3_600 }],
   cap_above_own: [{ cap: fromCredits(500) }],
   holds_limit: [{ max: openHoldsPerKeyMax, ...wait }],
   ref_conflict: [{ ref: 'monday-1' }],

@@ -120,7 +120,7 @@ test('429 and 503 have retry-after, and final errors have x-should-retry', () =>
   expect(errorEnvelope(new ApiError('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
   for (const conflict of [
     errorEnvelope(new ApiError('last_key')),
-    errorEnvelope(new ApiError('files_full', { files: 1, bytes: 1 })),
+    errorEnvelope(new ApiError('files_full', { files: 1, bytes: 1, isFunded: true })),
     errorEnvelope(new ApiError('ref_conflict', { ref: 'x' })),
   ]) {
     expect(conflict).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false' } })

@@ -1,6 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { day, hour, minute, second } from '../core/time.ts'
-import * as files from '../gateway/files/files.ts'
+import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import { expireHolds } from '../gateway/usage/expire-holds.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'

@@ -4,8 +4,8 @@ export class NoteSignals {
   private timer: ReturnType<typeof setInterval> | undefined
 
   /**
-   * Calls `listener` for each note of an agent. One timer calls `poll` every `ms` milliseconds while
-   * any stream is open. Returns the function that ends both.
+   * Calls `listener` for each note of an agent. One timer calls `poll` every `ms` milliseconds
+   * while any stream is open. Returns the function that ends both.
    */
   subscribe(agent: string, listener: () => void, poll: () => void, ms: number): () => void {
     const own = this.listeners.get(agent) ?? new Set()

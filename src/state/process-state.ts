@@ -7,7 +7,7 @@ import { SharedResult } from '../core/lazy.ts'
 import { PdfReader } from '../core/pdf-reader.ts'
 import { RateLimit } from '../core/rate-limit.ts'
 import { SerialQueue } from '../core/serial-queue.ts'
-import { type Clock, hour, minute, second } from '../core/time.ts'
+import { type Clock, day, hour, minute, second } from '../core/time.ts'
 import { Traffic } from '../core/traffic.ts'
 import type { ApiError, GatewayErrorName } from '../errors.ts'
 import {
@@ -22,6 +22,7 @@ import {
   signInsPerAddressAndName,
   signInsPerDevice,
   signUpsPerHour,
+  unfundedUploadBytesPerPrefixDay,
 } from '../limits.ts'
 import { BackupWork } from './backup-work.ts'
 import { MetricsHistory } from './metrics-history.ts'
@@ -93,6 +94,8 @@ export const createProcessState = (
     clock,
     ms: failureReplayMs,
   }),
+  /** Bytes that accounts without funds upload in a day, by address prefix. */
+  unfundedUploads: new RateLimit(clock, unfundedUploadBytesPerPrefixDay, day),
   /** Chat requests with web search a minute by account. */
   searches: new RateLimit(clock, searchesPerMinuteMax, minute),
   /** Settles, once per process, the holds that the process before it left open. */

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 
 import type { AttackRow } from '../../scripts/attack/attack.ts'
+import { run as disk } from '../../scripts/attack/disk.ts'
 import { run as mcpBatches } from '../../scripts/attack/mcp-batches.ts'
 import { run as signIns } from '../../scripts/attack/sign-in.ts'
 import { run as watchers } from '../../scripts/attack/watchers.ts'
@@ -11,6 +12,10 @@ const expectKept = (row: AttackRow) =>
 
 test('batches of MCP messages do not slow another client down', async () => {
   expectKept(await mcpBatches(3_000))
+})
+
+test('new accounts of one network store a bounded number of bytes', async () => {
+  expectKept(await disk(10))
 })
 
 test('wrong passwords from many networks do not lock the owner out', async () => {

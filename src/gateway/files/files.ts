@@ -1,17 +1,21 @@
-import { and, count, desc, eq, gt, isNull, lte, or, sum } from 'drizzle-orm'
+import { and, desc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { requireWhole } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { countWords } from '../../core/text.ts'
-import { second, unixSeconds } from '../../core/time.ts'
+import { day, second, unixSeconds } from '../../core/time.ts'
 import { contentReferences } from '../../db/content-references.ts'
+import { isWriteUnavailable } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
 import { ApiError } from '../../errors.ts'
-import { fileBytesPerAccountMax, filePageMax, filesPerAccountMax } from '../../limits.ts'
+import { hasBeenFunded } from '../../ledger/accounts.ts'
+import { filePageMax, filesPerAccountMax } from '../../limits.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import { detectFile } from './detect.ts'
+import { expiryOf, keptOf } from './lifetime.ts'
+import { checkQuota, checkUnfunded } from './quota.ts'
 import type { FileListQuery, FileListResponse, FileResponse } from './schemas.ts'
 import { gatewayFiles } from './tables.ts'
 import type { Upload } from './upload.ts'
@@ -35,15 +39,19 @@ const idPattern = /^file_[A-Za-z0-9]{12}$/
 
 /**
  * Stores a file and its extracted text (document 2, POST /v1/files). Throws `upload_type`,
- * `upload_unreadable`, `files_full`, `try_again`.
+ * `upload_unreadable`, `files_full`, `uploads_limit`, `try_again`. `prefix` is the network of the
+ * client.
  */
 export async function create(
   ctx: AppContext,
   account: AccountId,
   upload: Upload,
+  prefix: string,
 ): Promise<StoredFile> {
   const { bytes, filename, purpose, expiresAfterSeconds: keptSeconds } = upload
-  await checkQuota(ctx, account, bytes.length)
+  const isFunded = await hasBeenFunded(ctx.db.read, account)
+  await checkQuota(ctx, account, bytes.length, isFunded)
+  if (!isFunded) checkUnfunded(ctx, prefix, bytes.length)
   const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes, account)
   const stored = await ctx.storage.put(bytes)
   const wordsSha256 =
@@ -64,10 +72,11 @@ export async function create(
     durationMs: seconds === undefined ? null : Math.round(seconds * 1_000),
     created,
     expires: keptSeconds === undefined ? null : created + keptSeconds * second,
+    used: created,
   }
   await ctx.db.tx(async (db) => {
     await lock(db, `files of ${account}`)
-    await checkQuota(ctx, account, bytes.length, db)
+    await checkQuota(ctx, account, bytes.length, isFunded, db)
     await db.insert(gatewayFiles).values(row)
   })
   return row
@@ -82,41 +91,30 @@ const storeText = async (
 ): Promise<string> =>
   kind === 'text' ? sha256 : (await store.put(new TextEncoder().encode(text))).sha256
 
-async function checkQuota(
-  ctx: AppContext,
-  account: AccountId,
-  bytes: number,
-  db = ctx.db.read,
-): Promise<void> {
-  const [total] = await db
-    .select({ files: count(), bytes: sum(gatewayFiles.bytes).mapWith(Number) })
-    .from(gatewayFiles)
-    .where(ofAccount(ctx, account))
-  const isFull =
-    (total?.files ?? 0) >= filesPerAccountMax ||
-    (total?.bytes ?? 0) + bytes > fileBytesPerAccountMax
-  if (!isFull) return
-  throw new ApiError('files_full', { files: filesPerAccountMax, bytes: fileBytesPerAccountMax })
-}
-
 /** Returns a file of this account. Throws `no_file`. */
 export async function get(ctx: AppContext, account: AccountId, id: string): Promise<StoredFile> {
   const [file] = idPattern.test(id)
     ? await ctx.db.read
         .select()
         .from(gatewayFiles)
-        .where(and(ofAccount(ctx, account), eq(gatewayFiles.id, id)))
+        .where(and(keptOf(ctx, account), eq(gatewayFiles.id, id)))
     : []
   if (!file) throw new ApiError('no_file', { id: id.slice(0, 100) })
   return file
 }
 
-/** Selects the account's files, without expired ones that are not deleted yet. */
-const ofAccount = ({ clock }: AppContext, account: AccountId) =>
-  and(
-    eq(gatewayFiles.account, account),
-    or(isNull(gatewayFiles.expires), gt(gatewayFiles.expires, clock.now())),
-  )
+/** Returns a file that a client uses, and moves its expiry once a day. Throws `no_file`. */
+export async function use(ctx: AppContext, account: AccountId, id: string): Promise<StoredFile> {
+  const file = await get(ctx, account, id)
+  const used = ctx.clock.now()
+  if (file.expires !== null || used - (file.used ?? 0) < day) return file
+  try {
+    await ctx.db.tx((db) => db.update(gatewayFiles).set({ used }).where(own(account, id)))
+  } catch (error) {
+    if (!isWriteUnavailable(error)) throw error
+  }
+  return { ...file, used }
+}
 
 const own = (account: AccountId, id: string) =>
   and(eq(gatewayFiles.account, account), eq(gatewayFiles.id, id))
@@ -150,7 +148,7 @@ export async function list(
   const rows = await ctx.db.read
     .select()
     .from(gatewayFiles)
-    .where(ofAccount(ctx, account))
+    .where(keptOf(ctx, account))
     .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
     .limit(filesPerAccountMax)
   const ordered = order === 'asc' ? rows.toReversed() : rows
@@ -162,7 +160,7 @@ export async function list(
   const page = matching.slice(start, start + size)
   return {
     object: 'list',
-    data: page.map(present),
+    data: page.map((file) => present(ctx, file)),
     first_id: page.at(0)?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
     has_more: start + page.length < matching.length,
@@ -186,24 +184,23 @@ export async function remove(ctx: AppContext, account: AccountId, id: string): P
   await ctx.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
 }
 
-/** Deletes expired files. */
-export const deleteExpired = ({ db, clock }: AppContext): Promise<unknown> =>
-  db.tx((tx) => tx.delete(gatewayFiles).where(lte(gatewayFiles.expires, clock.now())))
-
 /** Converts a file to its wire format. */
-export const present = (file: StoredFile): FileResponse => ({
-  id: file.id,
-  file_id: file.id,
-  object: 'file',
-  bytes: file.bytes,
-  created_at: unixSeconds(file.created),
-  ...(file.expires !== null && { expires_at: unixSeconds(file.expires) }),
-  filename: file.filename,
-  purpose: file.purpose,
-  kind: file.kind,
-  type: file.type,
-  words: file.words,
-  pages: file.pages,
-  seconds: file.durationMs === null ? null : file.durationMs / 1_000,
-  status: file.kind === 'audio' && file.words === null ? 'uploaded' : 'processed',
-})
+export function present(ctx: AppContext, file: StoredFile): FileResponse {
+  const expires = expiryOf(ctx, file)
+  return {
+    id: file.id,
+    file_id: file.id,
+    object: 'file',
+    bytes: file.bytes,
+    created_at: unixSeconds(file.created),
+    ...(expires !== null && { expires_at: unixSeconds(expires) }),
+    filename: file.filename,
+    purpose: file.purpose,
+    kind: file.kind,
+    type: file.type,
+    words: file.words,
+    pages: file.pages,
+    seconds: file.durationMs === null ? null : file.durationMs / 1_000,
+    status: file.kind === 'audio' && file.words === null ? 'uploaded' : 'processed',
+  }
+}

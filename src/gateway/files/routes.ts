@@ -3,6 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import type { AppContext } from '../../context.ts'
 import { mediaSchema } from '../../core/schema.ts'
+import { clientAddressPrefix } from '../../http/request-context.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { keyAuth } from '../authentication.ts'
 import { keyOperation } from '../operation.ts'
@@ -19,7 +20,7 @@ const uploadSchema: OpenAPIV3.SchemaObject = {
     purpose: { type: 'string', default: 'user_data' },
     expires_after: {
       type: 'object',
-      description: 'When the file expires. By default it does not.',
+      description: 'When the file expires. By default, 30 days after its last use.',
       required: ['anchor', 'seconds'],
       properties: {
         anchor: { type: 'string', enum: ['created_at'] },
@@ -46,7 +47,8 @@ export const fileRoutes = (ctx: AppContext) =>
       '/files',
       async ({ spender, request }) => {
         const upload = await readUpload(request)
-        return files.present(await files.create(ctx, spender.account, upload))
+        const prefix = clientAddressPrefix(request)
+        return files.present(ctx, await files.create(ctx, spender.account, upload, prefix))
       },
       keyOperation(
         {
@@ -54,10 +56,10 @@ export const fileRoutes = (ctx: AppContext) =>
           tag: 'Files',
           input: 'handler',
           summary: 'Upload a file for chat requests',
-          more:
+          description:
             'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
             'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
-          takes: { 'multipart/form-data': { schema: uploadSchema } },
+          requestBodies: { 'multipart/form-data': { schema: uploadSchema } },
         },
         { 200: schemas.FileSchema },
         [
@@ -66,6 +68,7 @@ export const fileRoutes = (ctx: AppContext) =>
           'upload_too_large',
           'upload_unreadable',
           'files_full',
+          'uploads_limit',
           'try_again',
         ],
       ),
@@ -81,7 +84,7 @@ export const fileRoutes = (ctx: AppContext) =>
     .get(
       '/files/:id',
       async ({ spender, params }) =>
-        files.present(await files.get(ctx, spender.account, params.id)),
+        files.present(ctx, await files.use(ctx, spender.account, params.id)),
       keyOperation(
         { id: 'get_file', tag: 'Files', summary: 'Get a file' },
         { 200: schemas.FileSchema },
@@ -91,7 +94,7 @@ export const fileRoutes = (ctx: AppContext) =>
     .get(
       '/files/:id/content',
       async ({ spender, params }) => {
-        const file = await files.get(ctx, spender.account, params.id)
+        const file = await files.use(ctx, spender.account, params.id)
         return new Response(await files.readBytes(ctx, file), { headers: contentHeaders(file) })
       },
       keyOperation(

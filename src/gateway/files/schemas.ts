@@ -13,7 +13,11 @@ export const FileSchema = Type.Object(
     object: Type.Literal('file'),
     bytes: Type.Integer(),
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
-    expires_at: Type.Optional(Type.Integer({ description: 'Set by expires_after.' })),
+    expires_at: Type.Optional(
+      Type.Integer({
+        description: 'Seconds since 1970. A use moves it, unless expires_after set it.',
+      }),
+    ),
     filename: Type.String(),
     purpose: Type.String(),
     kind: oneOf(fileKinds),

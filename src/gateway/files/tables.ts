@@ -28,12 +28,15 @@ export const gatewayFiles = table(
     /** Length of audio or video, in milliseconds. */
     durationMs: integer('lasts_ms'),
     created: time('created').notNull(),
-    /** Expiry; null for a file without one. */
+    /** Expiry that the client set; null for a file that expires when it is not used. */
     expires: time('expires'),
+    /** Last use, within a day; null for a file of an earlier version, until maintenance sets it. */
+    used: time('used'),
   },
   (t) => [
     index('gateway_files_account').on(t.account, t.created, t.id),
     index('gateway_files_expires').on(t.expires),
+    index('gateway_files_used').on(t.used),
     index('gateway_files_sha256').on(t.sha256),
     index('gateway_files_words_sha256').on(t.wordsSha256),
   ],

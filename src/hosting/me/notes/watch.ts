@@ -18,8 +18,8 @@ const encoder = new TextEncoder()
 const pollMs = second / 2
 /** Processes of one database may differ by this time, and a transaction may take half of it. */
 const recentMs = 10 * second
-/** Interval at which a stream without notes checks its key. */
-const checkMs = minute
+/** Interval at which a stream without notes reads and checks its key. Each note checks it too. */
+const checkMs = 5 * minute
 
 interface Watcher {
   /** The id of the agent. */

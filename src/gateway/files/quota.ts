@@ -1,0 +1,47 @@
+import { count, sum } from 'drizzle-orm'
+
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import {
+  fileBytesPerAccountMax,
+  filesPerAccountMax,
+  unfundedDiskFloors,
+  unfundedFileBytesMax,
+} from '../../limits.ts'
+import type { AccountId } from '../authentication.ts'
+import { keptOf } from './lifetime.ts'
+import { gatewayFiles } from './tables.ts'
+
+/** Throws `files_full` where an account may not store `bytes` more. */
+export async function checkQuota(
+  ctx: AppContext,
+  account: AccountId,
+  bytes: number,
+  isFunded: boolean,
+  db = ctx.db.read,
+): Promise<void> {
+  const [total] = await db
+    .select({ files: count(), bytes: sum(gatewayFiles.bytes).mapWith(Number) })
+    .from(gatewayFiles)
+    .where(keptOf(ctx, account))
+  const bytesMax = isFunded ? fileBytesPerAccountMax : unfundedFileBytesMax
+  const isFull = (total?.files ?? 0) >= filesPerAccountMax || (total?.bytes ?? 0) + bytes > bytesMax
+  if (isFull)
+    throw new ApiError('files_full', { files: filesPerAccountMax, bytes: bytesMax, isFunded })
+}
+
+/**
+ * Counts an upload of an account without funds. Such accounts cost nothing to create, so their
+ * uploads have a limit per network and day, and stop first when the disk gets low. Throws
+ * `uploads_limit` and `try_again`.
+ */
+export function checkUnfunded(ctx: AppContext, prefix: string, bytes: number): void {
+  if (ctx.storage.free() - bytes < unfundedDiskFloors * ctx.config.diskFloorBytes) {
+    const why = 'The server has little disk space and accepts only files of funded accounts.'
+    throw new ApiError('try_again', { why })
+  }
+  const { unfundedUploads: limit } = ctx.state
+  const retryAfter = limit.take(prefix, Math.max(1, bytes))
+  if (retryAfter !== undefined)
+    throw new ApiError('uploads_limit', { bytes: limit.max, retryAfter })
+}
