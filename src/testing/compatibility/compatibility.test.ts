@@ -85,7 +85,7 @@ async function pressShell(tab: Tab, id: string): Promise<void> {
 
 const notice = (tab: Tab): Promise<string | undefined> =>
   until(async () => {
-    const text = String(await tab.evaluate("document.getElementById('said').textContent"))
+    const text = String(await tab.evaluate("document.getElementById('message').textContent"))
     return text === '' ? undefined : text
   }, waitMs)
 
