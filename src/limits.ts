@@ -237,7 +237,9 @@ export const closeMs = 5_000
 /** The time in which a database must answer a ping. */
 export const pingMs = 2_000
 
-/** Pauses between attempts to settle finished work while the database fails. The last one repeats. */
+/**
+ * Pauses between attempts to settle finished work while the database fails. The last one repeats.
+ */
 export const settleRetryMsMax = 15_000
 export const settleRetriesMs = [50, 250, 1_000, 4_000, settleRetryMsMax] as const
 /** The time after which an attempt to settle counts as failed. It may still commit. */

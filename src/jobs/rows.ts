@@ -34,10 +34,10 @@ export interface Leased {
 
 /** Returns a lease. It starts with the id of this process. */
 export const newLease = (): string => thisProcess + newId()
-const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
+export const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
 
 const noLease = { lease: null, leaseUntil: null }
-const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
+export const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
 const isOurs = ({ id, lease }: Leased) => and(eq(jobs.id, id), eq(jobs.lease, lease))
 
 /** Writes the current state of a job as its newest event. */
@@ -169,13 +169,6 @@ export async function requeue({ clock }: JobContext, db: Db, leased: Leased): Pr
     .where(isOurs(leased))
     .returning()
   if (job) await recordEvent(db, at, job)
-}
-
-export async function shiftDue(db: Db, ms: number): Promise<void> {
-  await db
-    .update(jobs)
-    .set({ due: sql`${jobs.due} + ${ms}` })
-    .where(isWaiting)
 }
 
 export interface Ending {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
+import { DatabaseBusy } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
 import { balanceOf, openHold, settleHold } from '../ledger/ledger.ts'
 import { jobHeartbeatMs, jobLeaseMs, queueConcurrencyPerOwner } from '../limits.ts'
@@ -9,6 +10,7 @@ import { catchError } from '../testing/catch-error.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
 import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
 import { until } from '../testing/until.ts'
+import { shiftDue } from './clock-steps.ts'
 import { LeaseLost } from './handler.ts'
 import * as jobs from './jobs.ts'
 
@@ -126,6 +128,45 @@ test('a start recovers jobs of ended processes whatever the clock', async () => 
   await until(async () => (await t.get(left)).state === 'done')
   expect(await t.get(left)).toMatchObject({ interruptions: 1 })
   expect(await t.get(begun)).toMatchObject({ interruptions: 0, lease: expect.any(String) })
+})
+
+test('a clock set forward takes no time from running, waiting and reserved jobs', async () => {
+  let wall = books.clock.now()
+  Object.assign(books.clock, { now: () => wall, monotonic: () => 0 })
+  const finish = Promise.withResolvers<void>()
+  const runner = t.runner(async (work) => {
+    await finish.promise
+    return t.settle(work)
+  })
+  const running = await t.newJob()
+  await runner.poll()
+  const waiting = await t.newJob()
+  const reserved = await t.newJob({ reservedMs: minute })
+  await books.db.tx((db) => shiftDue(db, 2 * hour))
+  wall += 3 * hour
+  await runner.poll()
+  await runner.poll()
+  expect(await t.get(reserved)).toMatchObject({ state: 'queued', interruptions: 0 })
+  expect((await t.get(reserved)).lease).not.toBeNull()
+  finish.resolve()
+  for (const id of [running, waiting]) {
+    await until(async () => (await t.get(id)).ended !== null)
+    expect(await t.get(id)).toMatchObject({ state: 'done', charged: fromCredits(60) })
+  }
+  await runner.cancel(reserved)
+})
+
+test('an ending is retried until the database takes it', async () => {
+  const id = await t.newJob()
+  const tx: typeof books.db.tx = books.db.tx.bind(books.db)
+  const runner = t.runner(async (work) => {
+    let failures = 3
+    books.db.tx = (unit) =>
+      failures-- > 0 ? Promise.reject(new DatabaseBusy('It is down.')) : tx(unit)
+    return t.settle(work)
+  })
+  await runner.runDue()
+  expect(await t.get(id)).toMatchObject({ state: 'done', charged: fromCredits(60) })
 })
 
 test('a clock set back does not delay waiting jobs', async () => {

@@ -1,7 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 
-import { second, stopwatch } from '../core/time.ts'
+import { minute, monotonic, second, stopwatch } from '../core/time.ts'
 import { jobHeartbeatMs, queueConcurrency, queueConcurrencyPerOwner } from '../limits.ts'
+import { shiftDeadlines, shiftDue } from './clock-steps.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
 import { Handlers } from './handlers.ts'
 import { JobWaiters } from './job-waiters.ts'
@@ -13,6 +14,8 @@ import { type RunnerContext, Stopped, Worker } from './worker.ts'
 interface RunningJob extends rows.Leased {
   job: Job
   queue: Queue
+  /** The deadline of the job, on the monotonic clock. */
+  until: number
   stop: AbortController
   ended: Promise<void>
 }
@@ -21,6 +24,8 @@ interface RunningJob extends rows.Leased {
 const pollMs = second
 const recoverBatch = 100
 const roundsMax = 10_000
+/** A smaller step of the clock forward is not told from a slow poll. */
+const clockStepMs = minute
 
 /**
  * Runs the jobs of all queues. A process owns a job while it renews the lease; other processes
@@ -33,6 +38,7 @@ export class Runner {
   private timer: Timer | undefined
   private renewedAt = -Infinity
   private lastTime = -Infinity
+  private lastElapsed = 0
   private polling: Promise<void> | undefined
   private isPollRequested = false
   /** The runner is closing. Callers must stop waiting for jobs. */
@@ -119,6 +125,7 @@ export class Runner {
   /** Stops claiming jobs, gives running ones `ms` to finish, and requeues the rest. */
   async close(ms: number): Promise<void> {
     this.isClosed = true
+    this.worker.isClosing = true
     clearInterval(this.timer)
     this.timer = undefined
     await this.polling
@@ -146,20 +153,29 @@ export class Runner {
     return started
   }
 
-  /** Shifts due times when the clock was set back. Waiting jobs would wait longer otherwise. */
+  /**
+   * Shifts the times of jobs when the clock was set: waiting jobs would wait longer after a step
+   * back, and jobs would lose their time and their leases after a step forward.
+   */
   private async followClock(): Promise<void> {
     const { clock, db } = this.ctx
-    const now = clock.now()
+    const [now, elapsed] = [clock.now(), monotonic(clock)]
     const step = now - this.lastTime
-    if (step < 0) await db.tx((tx) => rows.shiftDue(tx, step))
+    const ahead = step - (elapsed - this.lastElapsed)
+    if (step < 0) await db.tx((tx) => shiftDue(tx, step))
+    else if (ahead > clockStepMs && this.lastTime > -Infinity) {
+      this.ctx.log.warn('jobs.clock_set', { aheadMs: Math.round(ahead) })
+      await db.tx((tx) => shiftDeadlines(tx, Math.round(ahead)))
+    }
     this.lastTime = now
+    this.lastElapsed = elapsed
   }
 
   private async renewLeases(): Promise<void> {
     const { clock, db } = this.ctx
-    const now = clock.now()
-    for (const { job, stop } of this.running.values()) {
-      if (job.deadline <= now) stop.abort(new Stopped('deadline'))
+    const now = monotonic(clock)
+    for (const { until, stop } of this.running.values()) {
+      if (until <= now) stop.abort(new Stopped('deadline'))
     }
     const ours = [...this.running.values()]
     if (ours.length === 0 || now < this.renewedAt + jobHeartbeatMs) return
@@ -214,6 +230,8 @@ export class Runner {
 
   private runJob(job: Job & rows.Leased): void {
     const { id, lease, queue } = job
+    const { clock } = this.ctx
+    const until = monotonic(clock) + job.deadline - clock.now()
     const stop = new AbortController()
     this.waiters.notify(id)
     const ended = this.worker
@@ -223,6 +241,6 @@ export class Runner {
         if (this.running.get(id)?.lease === lease) this.running.delete(id)
         this.wake()
       })
-    this.running.set(id, { id, lease, job, queue, stop, ended })
+    this.running.set(id, { id, lease, job, queue, until, stop, ended })
   }
 }

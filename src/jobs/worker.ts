@@ -1,7 +1,9 @@
 import type { Log } from '../core/log.ts'
+import { stopwatch } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
-import { settleRetriesMs } from '../limits.ts'
+import { settleRetriesMs, settleRetryMsMax } from '../limits.ts'
 import { type Job, type JobRun, LeaseLost, type Outcome } from './handler.ts'
 import type { Handlers } from './handlers.ts'
 import type { JobWaiters } from './job-waiters.ts'
@@ -36,6 +38,9 @@ function failureOf(thrown: unknown): Failure {
   return { code: thrown.errorName, error: 'The result could not be stored. It was not charged.' }
 }
 
+/** An ending that waits for its next attempt looks this often whether the process stops. */
+const closeCheckMs = 250
+
 export class Stopped extends Error {
   constructor(readonly by: 'deadline' | 'closing') {
     super(by)
@@ -46,6 +51,8 @@ export class Stopped extends Error {
 export class Worker {
   /** Jobs that ended since the start, by queue and state: "builds done". */
   readonly ended = new Map<string, number>()
+  /** The process is stopping: an ending that fails is left to the next process. */
+  isClosing = false
 
   constructor(
     private readonly ctx: RunnerContext,
@@ -118,18 +125,24 @@ export class Worker {
     else await this.end(job, { ...outcome, state: 'done' })
   }
 
-  /** Retries an ending that fails unexpectedly. After the last attempt the lease expires. */
+  /**
+   * Retries an ending that fails unexpectedly: while the database cannot write until the process
+   * stops, otherwise a bounded number of times.
+   */
   private async persist(job: Job, ending: () => Promise<unknown>): Promise<void> {
-    for (const waitMs of settleRetriesMs) {
+    for (let failures = 0; ; failures += 1) {
+      const waitMs = settleRetriesMs[failures] ?? settleRetryMsMax
       try {
         return void (await ending())
       } catch (error) {
-        if (error instanceof LeaseLost || error instanceof ApiError) throw error
+        const isExpected = error instanceof LeaseLost || error instanceof ApiError
+        const isLast = failures >= settleRetriesMs.length && !isWriteUnavailable(error)
+        if (isExpected || isLast || this.isClosing) throw error
         this.ctx.log.error('jobs.ending_failed', error, { job: job.id, waitMs })
       }
-      await Bun.sleep(waitMs)
+      const until = stopwatch() + waitMs
+      while (stopwatch() < until && !this.isClosing) await Bun.sleep(Math.min(waitMs, closeCheckMs))
     }
-    await ending()
   }
 
   /** Ends a job. Returns undefined when the condition no longer holds. */
