@@ -17,9 +17,18 @@ export interface UpstreamCall {
   model: string
   /** The client's request; adapters replace `model` and, for streams, `stream_options`. */
   body: Json | FormData
+  /** The same request in the provider's own format, for adapters of that kind. */
+  native?: NativeRequest
   /** Output tokens per choice at most. Adapters send it under the upstream's name. */
   outputTokensMax?: number
   signal: AbortSignal
+}
+
+/** A request in a provider's own format. Its response has that format, its errors OpenAI's. */
+export interface NativeRequest {
+  path: '/messages'
+  body: Json
+  headers: Record<string, string>
 }
 
 /** A poll of running work. */

@@ -5,6 +5,7 @@ import type { UsageLimits } from '../../models/usage.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import type { PaidCall } from '../paid/paid-call.ts'
 import { limitsOf } from './max-cost.ts'
+import type { NativeChat } from './native.ts'
 import type { PreparedChat } from './request.ts'
 import { ResponseMeter } from './response-meter.ts'
 import type { SearchSession } from './search/search-session.ts'
@@ -16,6 +17,8 @@ export interface ChatCall extends PaidCall {
   limits: ReadonlyMap<Model, UsageLimits>
   /** The cost of audio transcriptions for this chat, a part of the reported cost. */
   transcriptionCost: NanoUsd
+  /** The request in the format of another API, for upstreams that speak it. */
+  native?: NativeChat | undefined
   /** The rounds of a web search with the candidate of the current attempt. */
   searching?: SearchSession
 }

@@ -13,6 +13,7 @@ import { checkContextWindow, filterFallbacks, validateCapabilities } from './cap
 import type { ChatCall } from './chat-call.ts'
 import { completionWork } from './complete.ts'
 import { chatLimits, chatMaxCost } from './max-cost.ts'
+import type { NativeChat } from './native.ts'
 import { type ChatRequest, parseChatRequest, type PreparedChat } from './request.ts'
 import { validateSearch } from './search/tool.ts'
 import { serveStream, streamResponse } from './stream.ts'
@@ -28,8 +29,8 @@ export type TranscriberFactory = (spender: Spender, call: Call) => Transcribe | 
 
 /**
  * Creates a chat completion (document 2, POST /chat/completions): checks it in the order of section
- * 7, holds its maximum cost, serves it whole or as a stream, and settles it. Throws the errors of
- * section 7.
+ * 7, holds its maximum cost, serves it whole or as a stream, and settles it. `native`: the same
+ * request for upstreams of another API. Throws the errors of section 7.
  */
 export function createChatCompletion(
   ctx: AppContext,
@@ -37,13 +38,14 @@ export function createChatCompletion(
   raw: unknown,
   call: Call,
   createTranscriber: TranscriberFactory,
+  native?: NativeChat,
 ): Promise<Response> {
   return respondToPaidCall(ctx, spender, call, {
     path: '/chat/completions',
     body: raw,
     present,
     prepare: async (slot) => {
-      const paid = { ...call, ctx, spender, slot }
+      const paid = { ...call, ctx, spender, slot, native }
       const chat = await prepareChat(paid, raw, () => createTranscriber(spender, call))
       const { isStream } = chat.request
       return {
@@ -79,8 +81,8 @@ async function prepareChat(
   await checkInlinePdfs(ctx, spender.account, parsed)
   const prepare = (request: ChatRequest): PreparedChat => {
     for (const model of models) checkContextWindow(request, model)
-    const { body, isStream, wantsUsage, choices, outputMax } = request
-    return { body, isStream, wantsUsage, choices, outputMax, search }
+    const { body, isStream, wantsUsage, choices, outputMax, hasFunctions } = request
+    return { body, isStream, wantsUsage, choices, outputMax, search, hasFunctions }
   }
   const { request, pending } = await insertUploads(
     ctx,
@@ -111,7 +113,7 @@ async function transcribeUnderHold(
   hold: HoldRequest,
   { files, transcribe }: PendingTranscription,
 ) {
-  // The name of this ref is stored: it must not change.
+  // Stored holds have this prefix ("sounds" is the old word for audio files), so it never changes.
   const request: HoldRequest = { ...hold, ref: `sounds of ${hold.ref}`, ms: files * hold.ms }
   const { result } = await withHold(ctx, { ...request, onExpiry: 'release' }, async () => ({
     result: await transcribe(),

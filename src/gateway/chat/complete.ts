@@ -1,43 +1,48 @@
 import { nano } from '../../core/money.ts'
 import type { UpstreamOutput, UpstreamWork } from '../paid/call-upstream.ts'
+import type { Candidate } from '../paid/candidates.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { contentFiltered, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { type ChatCall, createMeter } from './chat-call.ts'
 import { withCost } from './client-events.ts'
+import { toFunctionCalls } from './functions.ts'
 import { upstreamOutputLimit } from './max-cost.ts'
-import type { ResponseMeter } from './response-meter.ts'
+import { findNative, nativeVia, withNativeCost } from './native.ts'
 import { searchVia } from './search/search.ts'
 
 export const completionWork = (chat: ChatCall): UpstreamWork => ({
   path: '/chat/completions',
   body: chat.request.body,
   outputLimit: ({ model }) => upstreamOutputLimit(chat.request, model),
-  sendVia: searchVia(chat),
-  read: (response, candidate, deadlines) =>
-    readCompletion(response, createMeter(chat, candidate), deadlines, chat),
+  sendVia: searchVia(chat) ?? nativeVia(chat),
+  read: (response, candidate, deadlines) => readCompletion(response, chat, candidate, deadlines),
   // The prompt of a failed call was used.
   estimateUsage: (candidate) => createMeter(chat, candidate).usage(false),
 })
 
 async function readCompletion(
   response: Response,
-  meter: ResponseMeter,
+  chat: ChatCall,
+  candidate: Candidate,
   deadlines: CallDeadlines,
-  { transcriptionCost }: ChatCall,
 ): Promise<UpstreamOutput | UpstreamFailure> {
   const read = await readJsonObject(response, deadlines)
   if (!('answer' in read)) return read
   const { answer } = read
-  meter.read(answer)
+  const meter = createMeter(chat, candidate)
+  const native = findNative(chat, candidate)
+  meter.read(native ? native.toCompletion(answer) : answer)
   if (meter.isFiltered) return contentFiltered
   if (!meter.hasContent) return noContent
   const usage = meter.usage(true)
   return {
     usage,
-    response: (_cost, charge) => ({
-      status: 200,
-      body: withCost(answer, usage, nano(charge + transcriptionCost)),
-    }),
+    response: (_cost, charge) => {
+      const total = nano(charge + chat.transcriptionCost)
+      const converted = chat.request.hasFunctions ? toFunctionCalls(answer) : answer
+      const body = native ? withNativeCost(answer, total) : withCost(converted, usage, total)
+      return { status: 200, body }
+    },
   }
 }

@@ -34,6 +34,10 @@ export interface RelayOptions {
   /** Resolves when the charge is committed. The last event waits for it. */
   settled: Promise<unknown>
   copy?: { add(part: Uint8Array): void } | undefined
+  /** True if the bytes of all events are passed on unchanged, because they are no chat's. */
+  isNative?: boolean
+  /** Returns a chunk as the client knows it. */
+  convert?: ((chunk: Json) => Json) | undefined
   heartbeat?: Heartbeat
 }
 
@@ -132,9 +136,10 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
 
   /** Returns the event to send, the end of the stream, or undefined for a dropped event. */
   private read(event: StreamEvent): Ending | StreamEvent | undefined {
-    if (this.template.read(event, this.meter)) return event
+    const { isNative } = this.options
+    if (!isNative && this.template.read(event, this.meter)) return event
     const { data } = event
-    if (data === undefined) return isComment(event) ? event : undefined
+    if (data === undefined) return isNative || isComment(event) ? event : undefined
     if (data.trim() === doneMark) {
       return this.meter.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
     }
@@ -142,13 +147,14 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (!chunk) return { how: 'broken' }
     if (chunk.error) return { how: endOfError(chunk.error) }
     this.meter.read(chunk)
-    this.template.learn(event, chunk)
+    if (!isNative) this.template.learn(event, chunk)
     if (this.meter.isFiltered) return { how: 'filtered' }
+    if (isNative) return event
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
     const wantsUsage = this.options.costOf !== undefined
     if (isUsage && !(wantsUsage && this.isUsageFinal)) return undefined
     if (wantsUsage && !isUsage) this.latest = chunk
-    return this.replaceUsage(event, chunk)
+    return this.convert(event, chunk)
   }
 
   /** Clients add up all reported usages, so an early one, of the prompt alone, is dropped. */
@@ -156,13 +162,14 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     return this.meter.hasReportedUsage && this.meter.hasContent
   }
 
-  /** Returns the event with the usage for the client, or unchanged. */
-  private replaceUsage(event: StreamEvent, chunk: Json): StreamEvent {
+  /** Returns the event as the client knows it, with the usage for the client, or unchanged. */
+  private convert(event: StreamEvent, chunk: Json): StreamEvent {
+    const converted = this.options.convert?.(chunk) ?? chunk
     const { usage: reported } = chunk
-    if (!isRecord(reported)) return event
-    const usage = this.isUsageFinal ? this.usageFor(reported) : undefined
-    if (Bun.deepEquals(usage, reported)) return event
-    const bytes = encodeEvent({ ...chunk, usage })
+    const usage = isRecord(reported) && this.isUsageFinal ? this.usageFor(reported) : undefined
+    const isUsageKept = !isRecord(reported) || Bun.deepEquals(usage, reported)
+    if (isUsageKept && converted === chunk) return event
+    const bytes = encodeEvent(isUsageKept ? converted : { ...converted, usage })
     return { bytes, start: 0, end: bytes.byteLength, data: undefined }
   }
 

@@ -4,6 +4,7 @@ import { findCount, invalidField, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { type Conversation, insertFile, readMessages } from './messages.ts'
+import { convertFunctionMessages, convertFunctions } from './functions.ts'
 
 /** A parsed chat request. The adapter of an upstream selects the fields that it receives. */
 export interface ChatRequest {
@@ -19,6 +20,8 @@ export interface ChatRequest {
   choices: number
   outputMax: number | undefined
   search: boolean
+  /** True if the client knows functions but no tools. */
+  hasFunctions: boolean
   preferences: Preferences
 }
 
@@ -31,17 +34,25 @@ export type PreparedChat = Omit<ChatRequest, 'modelIds' | 'conversation' | 'pref
  */
 export function parseChatRequest(raw: unknown, developerRole: 'system' | undefined): ChatRequest {
   const body = recordOf(raw)
-  const conversation = readMessages(insertFile(body.messages, body.file_id), developerRole)
-  const { model, models, provider, file_id, usage, ...more } = body
+  const sentMessages = convertFunctionMessages(body.messages)
+  const conversation = readMessages(insertFile(sentMessages, body.file_id), developerRole)
+  const { model, models, provider, file_id, usage, functions, function_call, ...more } = body
   const { web_search, web_search_options, plugins, ...fields } = more
   rejectUnpricedFields(body, 'chat')
   checkTools(body.tools)
+  const fromFunctions = convertFunctions(body)
   const options = body.stream_options ?? undefined
   if (options !== undefined && !isRecord(options)) {
     throw invalidField('stream_options', 'stream_options must be an object.')
   }
   return {
-    body: { ...fields, ...mapFields(fields), messages: conversation.messages },
+    body: {
+      ...fields,
+      ...mapFields(fields),
+      ...fromFunctions,
+      messages: conversation.messages,
+    },
+    hasFunctions: fromFunctions !== undefined,
     modelIds: readModels(model, models),
     conversation,
     isStream: readFlag(body, 'stream'),

@@ -5,6 +5,7 @@ import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import { parseRecord } from '../../providers/response.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
+import type { Candidate } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { OutcomeBuilder } from '../paid/outcome-builder.ts'
 import {
@@ -17,6 +18,8 @@ import {
 } from '../paid/upstream-failure.ts'
 import { type ChatCall, createMeter } from './chat-call.ts'
 import { completionWork } from './complete.ts'
+import { toFunctionCalls } from './functions.ts'
+import { findNative } from './native.ts'
 import { Relay } from './relay.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import { UpstreamEvents } from './upstream-events.ts'
@@ -50,7 +53,7 @@ export async function serveStream(
     outputLimit,
     sendVia,
     deadlines,
-    open: (response, by) => openStream(response, createMeter(chat, by), deadlines),
+    open: (response, by) => openStream(response, chat, by, deadlines),
   }).catch((error: unknown) => {
     deadlines.end()
     throw error
@@ -65,7 +68,10 @@ export async function serveStream(
   const costOf = (usage: Usage) => nano(settlement.chargeOf(candidate, usage) + transcriptionCost)
   // A stream that is unreadable from its first byte is an interrupted stream without content.
   const events = opened ?? (await UpstreamEvents.open(new Response(null), deadlines))
-  const terms = { costOf: request.wantsUsage ? costOf : undefined, settled, copy }
+  const convert = request.hasFunctions ? toFunctionCalls : undefined
+  const isNative = findNative(chat, candidate) !== undefined
+  const wantsUsage = request.wantsUsage && !isNative
+  const terms = { costOf: wantsUsage ? costOf : undefined, settled, copy, convert, isNative }
   const relay = new Relay(events, meter, deadlines, terms)
   respond(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
   const end = await relay.ended
@@ -82,11 +88,15 @@ export async function serveStream(
 /** Opens a stream. One that ends or fails before its first event is a failure. */
 async function openStream(
   response: Response,
-  meter: ResponseMeter,
+  chat: ChatCall,
+  candidate: Candidate,
   deadlines: CallDeadlines,
 ): Promise<UpstreamEvents | UpstreamFailure> {
-  const events = await UpstreamEvents.open(response, deadlines)
-  const failure = deadlines.cause ? interruptionOf(deadlines) : failureOfFirstEvent(events, meter)
+  const convert = findNative(chat, candidate)?.createConverter()
+  const events = await UpstreamEvents.open(response, deadlines, convert)
+  const failure = deadlines.cause
+    ? interruptionOf(deadlines)
+    : failureOfFirstEvent(events, createMeter(chat, candidate))
   if (failure) void events.close(false)
   return failure ?? events
 }

@@ -2,6 +2,7 @@ import { second, stopwatch } from '../../core/time.ts'
 import { eventBytesMax } from '../../limits.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { EventReader, type StreamEvent } from './events.ts'
+import type { EventConverter } from './native.ts'
 
 /**
  * Events that arrive within this time are read together: waking up for each event of a fast stream
@@ -42,7 +43,10 @@ export class UpstreamEvents {
    */
   private readonly isFetched: boolean
 
-  private constructor({ body, url }: Response) {
+  private constructor(
+    { body, url }: Response,
+    private readonly convert: EventConverter | undefined,
+  ) {
     this.isFetched = url !== ''
     this.bytes = readerOf(body ?? new Blob().stream())
   }
@@ -50,10 +54,15 @@ export class UpstreamEvents {
   /**
    * Opens a stream and waits for the first event that is not a comment or a usage without output: a
    * failure before it counts as one before the first byte. A comment ends the first-byte deadline,
-   * because it shows that the upstream works.
+   * because it shows that the upstream works. `convert` gives the events of another API the data of
+   * a chat and leaves their bytes.
    */
-  static async open(response: Response, deadlines: CallDeadlines): Promise<UpstreamEvents> {
-    const source = new UpstreamEvents(response)
+  static async open(
+    response: Response,
+    deadlines: CallDeadlines,
+    convert?: EventConverter,
+  ): Promise<UpstreamEvents> {
+    const source = new UpstreamEvents(response, convert)
     const first: StreamEvent[] = []
     while (!first.some(isFirstContent)) {
       const events = await source.next()
@@ -95,14 +104,22 @@ export class UpstreamEvents {
       const { done, value } = read
       if (value) {
         this.isEmpty = false
-        return this.parser.push(value)
+        return this.converted(this.parser.push(value))
       }
       this.isOver = done
       const last = this.parser.end()
-      return last?.data === undefined ? [] : [last]
+      return last?.data === undefined ? [] : this.converted([last])
     } catch {
       return this.cut()
     }
+  }
+
+  private converted(events: StreamEvent[]): StreamEvent[] {
+    const { convert } = this
+    if (!convert) return events
+    return events.map(({ bytes, start, end, data }) => {
+      return { bytes, start, end, data: data === undefined ? undefined : convert(data) }
+    })
   }
 
   /** Ends a cut stream. An incomplete event before the cut is dropped. */

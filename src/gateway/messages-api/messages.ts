@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json } from '../../core/schema.ts'
+import { type Json, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { Spender } from '../authentication.ts'
@@ -10,26 +10,30 @@ import { streamResponse } from '../chat/stream.ts'
 import { readModels } from '../fields.ts'
 import { EventWriter } from './event-writer.ts'
 import { toMessage } from './message.ts'
+import { toNativeChat } from './native.ts'
 import { parseMessagesRequest } from './request.ts'
 import { streamEvents } from './stream.ts'
 
 /**
  * Creates a message of Anthropic's Messages API from a chat completion, which is held, served and
- * charged as such. Throws `bad_request` and the errors of the chat.
+ * charged as such. Upstreams of Anthropic receive the request itself, and their response is
+ * relayed. Throws `bad_request` and the errors of the chat.
  */
 export async function createMessage(
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
+  headers: Headers,
   call: Call,
   createTranscriber: TranscriberFactory,
 ): Promise<Response> {
   const { chat, isStream, showsThinking, stopSequences } = parseMessagesRequest(raw)
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber)
+  const native = toNativeChat(raw, headers)
+  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
   // The replay of a charged error.
   if (!completion.ok) return completion
   // A replay under the same Idempotency-Key has the same ids.
-  const name = sha256(`${spender.account} ${call.ref ?? call.requestId}`).slice(0, 32)
+  const name = sha256(`${spender.account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
   const options = { name, showsThinking, stopSequences }
   if (isStream && completion.body) {
     const writer = new EventWriter(options, countPrompt(ctx, chat))
@@ -37,7 +41,9 @@ export async function createMessage(
   }
   const body: unknown = await completion.json()
   const cost = completion.headers.get('x-service-cost')
-  return Response.json(toMessage(isRecord(body) ? body : {}, options), {
+  const result = recordOf(body)
+  // A message is the response of an upstream of Anthropic.
+  return Response.json(result.type === 'message' ? result : toMessage(result, options), {
     headers: cost ? { 'x-service-cost': cost } : {},
   })
 }

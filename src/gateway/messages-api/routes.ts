@@ -21,16 +21,16 @@ export const messageRoutes = (ctx: AppContext, createTranscriber: TranscriberFac
     .post(
       '/messages',
       ({ spender, body, request }) =>
-        createMessage(ctx, spender, body, callOf(request), createTranscriber),
+        createMessage(ctx, spender, body, request.headers, callOf(request), createTranscriber),
       operation(
         {
           id: 'create_message',
           tag: 'Chat',
           summary: "Create a message with Anthropic's Messages API, whole or as a stream.",
-          more:
+          description:
             'Works with every chat model and is charged like the same chat completion. The key may ' +
             'be in X-API-Key. Errors have the envelope of Anthropic.',
-          takes: { 'application/json': { schema: schemas.messagesRequestSchema } },
+          requestBodies: { 'application/json': { schema: schemas.messagesRequestSchema } },
           idempotent: true,
           limits: ['holds_limit', 'searches_limit'],
         },
@@ -46,9 +46,9 @@ export const messageRoutes = (ctx: AppContext, createTranscriber: TranscriberFac
           id: 'count_message_tokens',
           tag: 'Chat',
           summary: 'Estimate the input tokens of a message.',
-          more: 'Calls no model and costs nothing.',
+          description: 'Calls no model and costs nothing.',
           onFullDisk: 'allow',
-          takes: { 'application/json': { schema: schemas.countRequestSchema } },
+          requestBodies: { 'application/json': { schema: schemas.countRequestSchema } },
         },
         { 200: schemas.TokenCountSchema },
         ['no_messages', 'no_model', 'bad_request', 'too_large'],

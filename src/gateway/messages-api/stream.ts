@@ -1,7 +1,7 @@
 import type { Json } from '../../core/schema.ts'
 import { eventBytesMax } from '../../limits.ts'
 import { parseRecord } from '../../providers/response.ts'
-import { EventReader, isComment, type StreamEvent } from '../chat/events.ts'
+import { bytesOf, EventReader, isComment, type StreamEvent } from '../chat/events.ts'
 import { toAnthropicError } from './error-response.ts'
 import type { EventWriter } from './event-writer.ts'
 
@@ -11,6 +11,7 @@ const ping = { type: 'ping' }
 /**
  * Converts a chat stream into the events of Anthropic's Messages API. One stream pulls the other,
  * and cancels it when the client leaves. A comment keeps the connection open and becomes a ping.
+ * Events of an upstream of Anthropic are passed on as they are.
  */
 export function streamEvents(
   chat: ReadableStream<Uint8Array>,
@@ -19,14 +20,21 @@ export function streamEvents(
 ): ReadableStream<Uint8Array> {
   const reader = chat.getReader()
   const events = new EventReader(eventBytesMax)
+  let isNative = false
   return new ReadableStream<Uint8Array>(
     {
       async pull(out) {
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
-          const converted = events.push(value).flatMap((event) => convert(event, writer, requestId))
-          if (converted.length > 0) return out.enqueue(encodeEvents(converted))
+          isNative ||= startsWith(value, nativeStart)
+          if (isNative && !hasChatEvent(value)) return out.enqueue(value)
+          const converted = events.push(value).map((event) => {
+            const isKept = isNative && event.bytes[event.start] === nativeStart[0]
+            return isKept ? bytesOf([event]) : encodeEvents(convert(event, writer, requestId))
+          })
+          const bytes = Buffer.concat(converted)
+          if (bytes.byteLength > 0) return out.enqueue(bytes)
         }
       },
       cancel: (reason) => reader.cancel(reason),
@@ -34,6 +42,20 @@ export function streamEvents(
     { highWaterMark: 0 },
   )
 }
+
+/** The first bytes of a stream of Anthropic. */
+const nativeStart = Buffer.from('event: message_start')
+const chatStart = Buffer.from('data: ')
+const comment = 58
+
+const startsWith = (bytes: Uint8Array, start: Uint8Array): boolean =>
+  Buffer.compare(bytes.subarray(0, start.byteLength), start) === 0
+
+/** Returns whether this gateway added an event to those of Anthropic: a heartbeat or an error. */
+const hasChatEvent = (bytes: Uint8Array): boolean =>
+  bytes[0] === comment ||
+  startsWith(bytes, chatStart) ||
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('\n\ndata: ')
 
 /** Converts an event of this gateway's chat, which is valid JSON or [DONE]. */
 function convert(event: StreamEvent, writer: EventWriter, requestId: string): Json[] {

@@ -4,11 +4,11 @@ import type { SettlementRow } from '../../ledger/settlement-rows.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import type { Registry } from '../../providers/registry.ts'
-import type { UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
+import type { NativeRequest, UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
-import type { PaidCall } from './paid-call.ts'
 import { type CallEnd, OutcomeBuilder } from './outcome-builder.ts'
+import type { PaidCall } from './paid-call.ts'
 import {
   failureOfError,
   failureOfStatus,
@@ -32,6 +32,7 @@ export interface UpstreamRequest<Opened> {
 export type SendUpstream = (
   body: UpstreamCall['body'],
   outputTokensMax?: number,
+  native?: NativeRequest,
 ) => Promise<Response>
 
 export type SendVia = (
@@ -77,8 +78,15 @@ async function tryCandidate<Opened extends object>(
   const upstream = upstreams.find(name)
   if (!upstream?.isAvailable) return undefined
   const { signal } = deadlines
-  const send: SendUpstream = (body, outputTokensMax) =>
-    upstream.send({ path, model, signal, body, ...(outputTokensMax && { outputTokensMax }) })
+  const send: SendUpstream = (body, outputTokensMax, native) =>
+    upstream.send({
+      path,
+      model,
+      signal,
+      body,
+      ...(outputTokensMax && { outputTokensMax }),
+      ...(native && { native }),
+    })
   try {
     const response = sendVia
       ? await sendVia(send, candidate, deadlines)

@@ -11,6 +11,7 @@ import { createHead, generateChat } from './chat.ts'
 import { createEmbeddings } from './embeddings.ts'
 import { toErrorResponse } from './errors.ts'
 import { generateImages } from './image.ts'
+import { sendNative } from './native.ts'
 import { type AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
 import { parseSubmittedVideo, pollVideo, submitVideo } from './video.ts'
@@ -30,9 +31,11 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
     name: row.name,
     kind: row.kind,
     send: (call) =>
-      withProvider(upstream, call, (provider, network) =>
-        sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
-      ),
+      call.native
+        ? sendNative(upstream, providerKinds[row.kind], call, call.native)
+        : withProvider(upstream, call, (provider, network) =>
+            sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
+          ),
     async poll({ path, signal }) {
       const video = parseSubmittedVideo(path)
       if (!video) return errorResponse(404, 'No such video.')

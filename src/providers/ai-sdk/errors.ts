@@ -63,11 +63,31 @@ const isFailedJob = (error: unknown): boolean =>
 
 function providerErrorResponse(error: unknown, sent: number, upstream: AiSdkUpstream): Response {
   const call = APICallError.isInstance(error) ? error : undefined
-  const text = `${call?.responseBody ?? ''} ${messageOf(error)}`
-  const status = (sent < 500 && openAiStatuses.find(([pattern]) => pattern.test(text))?.[1]) || sent
-  const isFiltered = (sent < 500 || !call) && contentPolicy.test(text)
+  const message = messageOf(error)
+  const text = `${call?.responseBody ?? ''} ${message}`
   const wait = call?.responseHeaders?.['retry-after'] ?? /"retryDelay":\s*"(\d+)/.exec(text)?.[1]
-  return errorResponse(isFiltered ? 400 : status, withoutKey(messageOf(error), upstream), {
+  return toOpenAiError({ status: sent, text, message, wait, isJob: !call }, upstream)
+}
+
+interface ProviderError {
+  status: number
+  /** All that the provider said. */
+  text: string
+  message: string
+  /** The header Retry-After. */
+  wait: string | undefined
+  /** True for a job that failed after the provider accepted it. */
+  isJob?: boolean
+}
+
+/** Converts an error of a provider to a response in OpenAI's format, without the key. */
+export function toOpenAiError(
+  { status: sent, text, message, wait, isJob = false }: ProviderError,
+  upstream: AiSdkUpstream,
+): Response {
+  const status = (sent < 500 && openAiStatuses.find(([pattern]) => pattern.test(text))?.[1]) || sent
+  const isFiltered = (sent < 500 || isJob) && contentPolicy.test(text)
+  return errorResponse(isFiltered ? 400 : status, withoutKey(message, upstream), {
     code: isFiltered ? 'content_policy_violation' : null,
     headers: wait ? { 'retry-after': wait } : {},
   })

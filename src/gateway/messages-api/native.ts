@@ -1,0 +1,153 @@
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import type { EventConverter, NativeChat } from '../chat/native.ts'
+
+/** Fields of this gateway, and a tier whose price may be higher. Betas are in a header. */
+const gatewayFields = ['models', 'provider', 'web_search', 'service_tier', 'betas']
+
+/** Betas that cost nothing beside the tokens. Anthropic rejects the fields of those not sent. */
+const freeBetas =
+  /^(claude-code|context-management|effort|fine-grained-tool-streaming|interleaved-thinking|mid-conversation-system|output-128k|pdfs|prompt-caching|prompt-caching-scope|structured-outputs|thinking-token-count|token-efficient-tools)-\d{4}-\d\d-\d\d$/
+
+/**
+ * Returns a request of the Messages API for upstreams of Anthropic: unchanged, except for what
+ * would cost more than the hold covers. Undefined for a request that refers to uploads of this
+ * server, or has no output limit, which Anthropic requires.
+ */
+export function toNativeChat(raw: unknown, headers: Headers): NativeChat | undefined {
+  const body = recordOf(raw)
+  if (typeof body.max_tokens !== 'number' || hasUploads(body)) return undefined
+  const own = Object.fromEntries(
+    Object.entries(body).filter(([name]) => !gatewayFields.includes(name)),
+  )
+  return {
+    kind: 'anthropic',
+    request: {
+      path: '/messages',
+      body: withoutTtl({
+        ...own,
+        ...(body.system !== undefined && { system: mapRecords(body.system, withoutTtl) }),
+        ...(body.tools !== undefined && { tools: mapRecords(body.tools, withoutTtl) }),
+        messages: mapRecords(body.messages, toNativeMessage),
+      }),
+      headers: nativeHeaders(headers),
+    },
+    toCompletion,
+    createConverter,
+  }
+}
+
+const mapRecords = (list: unknown, change: (item: Json) => Json): unknown =>
+  Array.isArray(list) ? recordsIn(list).map(change) : list
+
+/** Removes `ttl` from a cache mark: an hour in the cache costs more than the price covers. */
+const withoutTtl = (value: Json): Json =>
+  isRecord(value.cache_control)
+    ? { ...value, cache_control: { ...value.cache_control, ttl: undefined } }
+    : value
+
+function toNativeMessage(message: Json): Json {
+  if (!Array.isArray(message.content)) return message
+  const blocks = recordsIn(message.content).filter((block) => !isUnsigned(block))
+  return {
+    ...message,
+    content: blocks.map((block) => {
+      const content = mapRecords(block.content, withoutTtl)
+      return withoutTtl(content === block.content ? block : { ...block, content })
+    }),
+  }
+}
+
+/** Returns whether a block is the reasoning of another model, which Anthropic rejects. */
+const isUnsigned = ({ type, signature }: Json): boolean => type === 'thinking' && !signature
+
+function hasUploads({ messages }: Json): boolean {
+  const isUpload = (block: Json): boolean =>
+    recordOf(block.source).type === 'file' || recordsIn(block.content).some(isUpload)
+  return recordsIn(messages).some(({ content }) => recordsIn(content).some(isUpload))
+}
+
+function nativeHeaders(headers: Headers): Record<string, string> {
+  const betas = (headers.get('anthropic-beta') ?? '').split(',').map((beta) => beta.trim())
+  const free = betas.filter((beta) => freeBetas.test(beta)).join(',')
+  return {
+    'anthropic-version': headers.get('anthropic-version') ?? '2023-06-01',
+    ...(free && { 'anthropic-beta': free }),
+  }
+}
+
+const finishReasons: Record<string, string> = { max_tokens: 'length', refusal: 'content_filter' }
+
+const finishOf = (reason: unknown): string => finishReasons[String(reason)] ?? 'stop'
+
+function toCompletion({ content, stop_reason, usage }: Json): Json {
+  const blocks = recordsIn(content)
+  const join = (field: string) => blocks.map((block) => asString(block[field])).join('')
+  const calls = blocks.filter(({ type }) => type === 'tool_use')
+  const message = {
+    content: join('text'),
+    reasoning_content: join('thinking'),
+    tool_calls: calls.map(({ name, input }) => toCall(name, JSON.stringify(input ?? {}))),
+  }
+  const choices = [{ index: 0, message, finish_reason: finishOf(stop_reason) }]
+  return { choices, usage: toChatUsage(recordOf(usage)) }
+}
+
+const toCall = (name: unknown, text: unknown): Json => ({ function: { name, arguments: text } })
+
+/** Converts a usage; undefined without counts, so that the gateway counts itself. */
+function toChatUsage(usage: Json): Json | undefined {
+  const { input_tokens: input, output_tokens: output } = usage
+  if (typeof input !== 'number' || typeof output !== 'number') return undefined
+  const read = Number(usage.cache_read_input_tokens ?? 0)
+  const written = Number(usage.cache_creation_input_tokens ?? 0)
+  const prompt = input + read + written
+  const { thinking_tokens } = recordOf(usage.output_tokens_details)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: { cached_tokens: read, cache_write_tokens: written },
+    completion_tokens_details: { reasoning_tokens: thinking_tokens ?? 0 },
+  }
+}
+
+/** Creates the converter of one stream. Anthropic reports its usage in two events. */
+function createConverter(): EventConverter {
+  let usage: Json = {}
+  return (data) => {
+    const event = parseRecord(data)
+    // Text that is no JSON breaks the stream off.
+    if (!event) return data
+    if (event.type === 'message_start') {
+      usage = recordOf(recordOf(event.message).usage)
+      const prompt = toChatUsage({ ...usage, output_tokens: 0 })
+      return prompt && toChunk([], prompt)
+    }
+    if (event.type === 'message_delta') {
+      const reported = Object.entries(recordOf(event.usage)).filter(([, value]) => value !== null)
+      usage = { ...usage, ...Object.fromEntries(reported) }
+      const finish_reason = finishOf(recordOf(event.delta).stop_reason)
+      return toChunk([{ index: 0, delta: {}, finish_reason }], toChatUsage(usage))
+    }
+    if (event.type === 'message_stop') return '[DONE]'
+    if (event.type === 'error') return JSON.stringify({ error: event.error ?? {} })
+    const delta = deltaOf(event)
+    return delta && toChunk([{ index: 0, delta }])
+  }
+}
+
+const toChunk = (choices: Json[], usage?: Json): string => JSON.stringify({ choices, usage })
+
+/** Returns the content of an event; undefined for one without content. */
+function deltaOf({ type, delta: raw, content_block }: Json): Json | undefined {
+  if (type === 'content_block_start') {
+    const { type: kind, name } = recordOf(content_block)
+    return kind === 'tool_use' ? { tool_calls: [toCall(name, '')] } : undefined
+  }
+  if (type !== 'content_block_delta') return undefined
+  const { text, thinking, partial_json } = recordOf(raw)
+  if (text) return { content: text }
+  if (thinking) return { reasoning_content: thinking }
+  return partial_json ? { tool_calls: [toCall(undefined, partial_json)] } : undefined
+}
