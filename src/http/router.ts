@@ -103,7 +103,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const files = readPublic()
   registerBackgroundWork(ctx, files)
   const { app, apps } = ctx.urls
-  const pageUrls = apps === app ? { app } : { app, apps }
+  const isConfigured = ctx.config.appUrl !== ''
+  const pageUrls = { app, isConfigured, ...(apps !== app && { apps }) }
   const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, files)
 
   const agentApi = lazyApp(async () =>

@@ -62,4 +62,6 @@ export interface AppSource {
 export interface ViewerUrls {
   app: string
   apps?: string
+  /** The operator configured `app`, so pages name no other host. */
+  isConfigured?: boolean
 }

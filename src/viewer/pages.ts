@@ -96,10 +96,14 @@ export class Pages {
     return app && { app, at, checked: 0, commits: undefined, shells: new Map() }
   }
 
-  /** Returns the shell for a Host header: one server may have several names. */
+  /**
+   * Returns the shell for a Host header. A server may have several names until the operator
+   * configures its address.
+   */
   shell(page: CachedPage, hostHeader: string | null): Entity {
-    const { app, apps } = this.urls
-    const requestedHost = apps === undefined && hostHeader !== null ? hostHeader : this.#appHost
+    const { app, apps, isConfigured = false } = this.urls
+    const isNamed = apps === undefined && !isConfigured && hostHeader !== null
+    const requestedHost = isNamed ? hostHeader : this.#appHost
     const host =
       page.shells.has(requestedHost) || hostPattern.test(requestedHost)
         ? requestedHost

@@ -134,6 +134,11 @@ const reportRoutes = (ctx: AppContext, layout: Layout) =>
       return withErrorPage(await getPageRequest(input), work, page)
     })
 
+function withoutSniffing(response: Response): Response {
+  response.headers.set('x-content-type-options', 'nosniff')
+  return response
+}
+
 /** Static files, icons and documents for crawlers. */
 const fileRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
@@ -156,6 +161,8 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/robots.txt', () => `User-agent: *\nAllow: /\nSitemap: ${ctx.urls.app}/sitemap.xml\n`)
     .get('/sitemap.xml', () => {
       const headers = { 'content-type': 'application/xml; charset=utf-8' }
-      return new Response(sitemap(ctx), { headers })
+      return withoutSniffing(new Response(sitemap(ctx), { headers }))
     })
-    .get('/oembed', ({ request }) => oembedResponse(ctx, queryOf(request)))
+    .get('/oembed', async ({ request }) =>
+      withoutSniffing(await oembedResponse(ctx, queryOf(request))),
+    )

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { AppContext } from '../../context.ts'
-import { mediaSchema } from '../../core/schema.ts'
+import { anyMediaSchema } from '../../core/schema.ts'
 import { clientAddressPrefix } from '../../http/request-context.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { keyAuth } from '../authentication.ts'
@@ -99,7 +99,7 @@ export const fileRoutes = (ctx: AppContext) =>
       },
       keyOperation(
         { id: 'get_file_content', tag: 'Files', summary: 'Download the content of a file' },
-        { 200: mediaSchema('*/*') },
+        { 200: anyMediaSchema },
         ['no_file'],
       ),
     )

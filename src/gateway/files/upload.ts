@@ -93,8 +93,11 @@ export function textFields(form: Form, param: string): [string, string][] {
   return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
 }
 
-/** Returns the last segment of a file name, when it is one plain line. */
-function baseName(path: string): string {
+/**
+ * Returns the last segment of a file name, when it is one plain line. The runtime leaves the name
+ * of a part undefined where it is empty or begins with NUL.
+ */
+function baseName(path: string | undefined = ''): string {
   const name = path.split(/[/\\]/).at(-1) ?? ''
   return name !== '' && isPlainLine(name, filenameCharsMax) ? name : 'file'
 }

@@ -22,7 +22,7 @@ export const exploreRoutes = (ctx: AppContext) =>
           tag: 'Explore',
           mcp: 11,
           summary: 'Find shared apps and games.',
-          more:
+          description:
             'Newest first by default. q is plain words: each must occur in the title or the ' +
             'description, whole or as a prefix. Orders other than new sort the 500 newest ' +
             'matches. price filters by the price of a remix.',
@@ -97,11 +97,13 @@ export const exploreRoutes = (ctx: AppContext) =>
           tag: 'Explore',
           mcp: 'shown',
           summary: 'Read the page and the files of an item.',
-          more: 'Public when remixes are free. Send your key for your own and your purchased items.',
+          description:
+            'Public when remixes are free. Send your key for your own and your purchased items.',
         },
         { 200: schemas.SourceSchema },
         [
           'agents_off',
+          'no_key',
           'bad_key',
           'wrong_key_kind',
           'account_closed',

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { mediaSchema, RangeNotSatisfiableSchema } from '../../../core/schema.ts'
+import { anyMediaSchema, RangeNotSatisfiableSchema } from '../../../core/schema.ts'
 import { ApiError } from '../../../errors.ts'
 import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
 import { isSignedPath } from '../../../storage/signed-url.ts'
@@ -21,7 +21,7 @@ import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
 const assetErrors = [...appErrors, 'assets_off'] as const
-const File = mediaSchema('*/*')
+const File = anyMediaSchema
 
 /** Returns a file. The headers keep any content from acting as a page. */
 const fileResponse = (
@@ -87,7 +87,7 @@ export const assetRoutes = (ctx: AppContext) =>
             idempotent: true,
             mcp: 'shown',
             summary: 'Generate sprites, pictures, sounds, voices and music for your app.',
-            more:
+            description:
               'Each asset goes live under its name on the newest version. Each is priced, held and ' +
               'charged by itself; a failed one costs nothing. "waiting" generates the missing ' +
               "assets of the page's data-assets list. The response is 201 when all assets are " +
@@ -155,10 +155,10 @@ export const assetRoutes = (ctx: AppContext) =>
           input: 'handler',
           mcp: 'shown',
           summary: 'Upload an asset.',
-          more:
+          description:
             'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, detected by content and not by name. The ' +
             'file goes live on the newest version and replaces a file of the same name.',
-          takes: uploads,
+          requestBodies: uploads,
         },
         { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
         [
@@ -196,7 +196,7 @@ export const assetRoutes = (ctx: AppContext) =>
         ...publicOperation(
           { id: 'look_at_asset', tag: 'Assets', summary: 'Preview an asset by its signed URL.' },
           { 200: File, 206: File, 416: RangeNotSatisfiableSchema },
-          ['agents_off', 'assets_off', ...appErrors],
+          ['agents_off', 'assets_off', 'bad_request', ...appErrors],
         ),
       },
     )

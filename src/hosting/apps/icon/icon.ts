@@ -180,8 +180,11 @@ export async function readIcon(
   ctx: AppContext,
   id: string,
 ): Promise<{ bytes: Uint8Array; etag: string }> {
-  const { icon, quarantinedAt } = apps.requireAvailable(await apps.findApp(ctx, id))
-  const bytes = icon === null || quarantinedAt !== null ? undefined : await ctx.storage.read(icon)
+  const app = await apps.findApp(ctx, id)
+  // An unknown id gets the same response as an app without an icon, which reveals no unlisted app.
+  const found = app && app.closed === null ? apps.requireAvailable(app) : undefined
+  const icon = found && found.quarantinedAt === null ? found.icon : null
+  const bytes = icon === null ? undefined : await ctx.storage.read(icon)
   if (icon === null || !bytes) throw new ApiError('not_found', { what: 'picture' })
   return { bytes, etag: icon.slice(0, 32) }
 }
