@@ -1,24 +1,16 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { type NanoUsd, zero } from '../core/money.ts'
 import { ApiError } from '../errors.ts'
 import { operationHooks } from '../http/authentication.ts'
 import type { Operation } from '../http/operation.ts'
 import { getRequestContext } from '../http/request-context.ts'
-import { capOf, type Key, list as listKeys } from '../keys/keys.ts'
+import { type Key, list as listKeys } from '../keys/keys.ts'
 import { readApiKey } from '../keys/request-key.ts'
-import type { Cap } from '../ledger/caps.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
-import { type Agent, findAgent } from './agents/agents.ts'
-import { checkNotPaused } from './agents/spending.ts'
+import { findAgent } from './agents/agents.ts'
+import type { Caller } from './agents/caller.ts'
 import { suspensionError } from './agents/suspension.ts'
-
-/** An authenticated agent with its key. */
-export interface Caller {
-  agent: Agent
-  key: Key
-}
 
 declare module '../http/request-context.ts' {
   interface RequestContext {
@@ -53,13 +45,6 @@ function authenticatedCaller(request: Request): Caller {
   const { caller } = getRequestContext(request)
   if (!caller) throw new Error('the request was not authenticated')
   return caller
-}
-
-/** Returns the daily cap for a caller that pays `price`. Throws `paused`. */
-export function capFor({ agent, key }: Caller, price: NanoUsd): Cap {
-  // Paused agents may still use free operations.
-  if (price > zero) checkNotPaused(agent)
-  return capOf(key)
 }
 
 /** Returns whether the key of a long-lived connection is still neither revoked nor suspended. */

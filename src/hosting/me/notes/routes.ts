@@ -3,7 +3,8 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../../context.ts'
 import { pageHighestFirst } from '../../../core/cursor.ts'
 import { ApiError } from '../../../errors.ts'
-import { type Caller, callerAuth, isStillAuthorized } from '../../authentication.ts'
+import type { Caller } from '../../agents/caller.ts'
+import { callerAuth, isStillAuthorized } from '../../authentication.ts'
 import { countUnread, listNotes, markRead } from '../../notifications/notifications.ts'
 import { agentOperation, writeErrors } from '../../operation.ts'
 import { presentNote } from './present.ts'
@@ -44,7 +45,8 @@ export const noteRoutes = (ctx: AppContext) =>
             id: 'list_notes',
             tag,
             summary: 'List what happened to your things, newest first.',
-            more: '"unread" returns unread notes only. The newest 1,000 notes are kept for 90 days.',
+            description:
+              '"unread" returns unread notes only. The newest 1,000 notes are kept for 90 days.',
           },
           { 200: schemas.NoteListSchema },
           ['bad_request'],
@@ -79,7 +81,8 @@ export const noteRoutes = (ctx: AppContext) =>
           id: 'watch_notes',
           tag,
           summary: 'Stream your notes as they happen.',
-          more: 'Resumes after Last-Event-ID. Without it, the stream starts at your oldest unread note.',
+          description:
+            'Resumes after Last-Event-ID. Without it, the stream starts at your oldest unread note.',
         },
         { 200: schemas.NoteEventsSchema },
         ['busy'],
