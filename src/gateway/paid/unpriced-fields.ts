@@ -8,7 +8,7 @@ const isOneOf =
   (value: unknown): boolean =>
     isNothing(value) || values.includes(value)
 
-/** Tiers at the published price or below it. `priority` is left out: it is a preference. */
+/** Tiers at the published price or below it. A chat is sent without `priority`. */
 const tiers = ['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only', 'priority']
 
 /** Fields by name, with the check for values that cost nothing. */
