@@ -66,6 +66,7 @@ const table: { [N in GatewayErrorName]: Row } = {
   keys_address_limit: [429, limit, null, null, 'final'],
   last_key: [409, invalid, null, null, 'final'],
   files_full: [409, invalid, 'file', null, 'final'],
+  uploads_limit: [429, limit, 'file', null, 'final'],
   cap_above_own: [403, 'permission_error', 'daily_cap'],
   holds_limit: [429, limit],
   ref_conflict: [409, invalid, null, 'idempotency_conflict', 'final'],

@@ -63,8 +63,12 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   invite_only: () =>
     'New accounts need the operator’s invite token. Send it as Authorization: Bearer <token>.',
   last_key: () => 'This is the only key of the account. Create another one before you revoke it.',
-  files_full: ({ files, bytes }) =>
-    `An account may store at most ${files} files with ${bytes} bytes. Delete some first.`,
+  files_full: ({ files, bytes, isFunded }) =>
+    isFunded
+      ? `An account may store at most ${files} files with ${bytes} bytes. Delete some first.`
+      : `An account without funds may store at most ${files} files with ${bytes} bytes. Delete some first, or add credits.`,
+  uploads_limit: ({ bytes, retryAfter }) =>
+    `Accounts without funds may upload ${bytes} bytes a day from your network. Retry in ${retryAfter} seconds, or add credits.`,
   cap_above_own: ({ cap }) =>
     `This key has a cap of ${formatCredits(cap)} credits a day, and the new cap is higher. Use a key with a higher cap.`,
   ref_conflict: () => 'This Idempotency-Key belongs to another request. Send a new key.',

@@ -90,7 +90,7 @@ async function findUploads(
   }
   const uploads: Upload[] = []
   for (const media of named) {
-    uploads.push({ media, file: await files.get(ctx, account, media.fileId ?? '') })
+    uploads.push({ media, file: await files.use(ctx, account, media.fileId ?? '') })
   }
   const pdfs = uploads.filter(({ file }) => file.kind === 'pdf').length
   if (uploads.length > 0 && pdfs + all.filter(isInlinePdf).length > pdfsPerRequestMax) {
