@@ -183,6 +183,12 @@ describe('images that an upstream names by a URL', () => {
     expect(await faked.findProblems(ned)).toEqual([])
   })
 
+  test('are tried twice', async () => {
+    faked.fake.script('/files/late.png', json(404, {}), raw(bytes, 'image/png'))
+    nameUrls('files/late.png')
+    expect((await fromFake('image-url')).status).toBe(200)
+  })
+
   test('are charged as far as they could be fetched', async () => {
     nameUrls(ownUrl(), 'CANARY')
     const some = await fromFake('image-url', { n: 2 })

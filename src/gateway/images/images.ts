@@ -1,13 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { type Json, recordOf } from '../../core/schema.ts'
-import { unixSeconds } from '../../core/time.ts'
+import { second, unixSeconds } from '../../core/time.ts'
 import {
   imagesPerRequestMax,
   mediaLinkMs,
   promptCharsMax,
   unknownOutputTokens,
 } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Spender } from '../authentication.ts'
@@ -98,6 +98,8 @@ function validateFields(params: Json): void {
   rejectUnpricedFields(params, 'image')
 }
 
+const fetchRetryMs = second
+
 /** Reads the images of a response, also from URLs. Without an image it is a failure. */
 async function readResults(
   ctx: AppContext,
@@ -106,7 +108,13 @@ async function readResults(
   deadlines: CallDeadlines,
 ) {
   const results = await readImageResults(data, async (url, bytesMax) => {
-    const bytes = await fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+    const fetchImage = () => fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+    let bytes = await fetchImage()
+    if (bytes === undefined && !deadlines.cause) {
+      // Some hosts serve an image only moments after its URL.
+      await Bun.sleep(fetchRetryMs)
+      bytes = await fetchImage()
+    }
     return bytes === 'blocked' ? undefined : bytes
   })
   if (results.images.length > 0) return results
