@@ -36,7 +36,7 @@ export interface AppContext {
   readonly db: Engine
   /** The stored files of the data folder. */
   readonly storage: Storage
-  /** Finds API keys; remembers found keys for seconds. */
+  /** Finds API keys; caches keys for five seconds. */
   readonly keys: KeyRing
   /** Stores responses by Idempotency-Key; remembers the requests that run now. */
   readonly idempotency: Idempotency
@@ -54,9 +54,9 @@ export interface AppContext {
   readonly upstreams: Registry
   /** Searches the web for chat models; undefined without a search engine. */
   readonly searcher: Searcher | undefined
-  /** Observes every charge. http/background-work.ts registers it. */
   /** The running paid work, and the outcomes that the database has not taken yet. */
-  readonly outcomes: PendingSettlements
+  readonly pendingSettlements: PendingSettlements
+  /** Observes every charge. http/background-work.ts registers it. */
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
   readonly jobs: Runner
@@ -99,9 +99,9 @@ export async function createContext(
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,
     jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
-    outcomes: new PendingSettlements(),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
+    pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
   }
 }
 
@@ -141,5 +141,5 @@ export async function closeContext(ctx: AppContext): Promise<void> {
   ctx.inspector.close()
   ctx.generators.close()
   await ctx.db.close()
-  await ctx.outcomes.close()
 }
+  await ctx.pendingSettlements.close()

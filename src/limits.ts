@@ -231,9 +231,11 @@ export const jobWaitSecondsMax = 30
 export const jobWatchMs = 10 * minute
 
 /** The time in which a stopping server finishes running requests and jobs. */
-export const drainMs = 30_000
+export const drainMs = 24_000
+/** The time after that in which cut streams send their last event. */
+export const cutMs = 2_000
 /** The time after that in which the database takes the last writes and closes. */
-export const closeMs = 5_000
+export const closeMs = 3_000
 /** The time in which a database must answer a ping. */
 export const pingMs = 2_000
 

@@ -18,9 +18,9 @@ export function registerBackgroundWork(ctx: AppContext, files: Map<string, Publi
   ctx.jobs.register('assets', assetsHandler(ctx))
   ctx.jobs.register('hook', hookHandler(ctx))
   ctx.jobs.register('video', videoHandler(ctx))
-  ctx.outcomes.register(ctx, historyRow)
-  ctx.outcomes.register(ctx, mediaFileRow)
-  ctx.outcomes.register(ctx, responseRow)
-  ctx.outcomes.register(ctx, iconRow)
+  ctx.pendingSettlements.register(ctx, historyRow)
+  ctx.pendingSettlements.register(ctx, mediaFileRow)
+  ctx.pendingSettlements.register(ctx, responseRow)
+  ctx.pendingSettlements.register(ctx, iconRow)
   ctx.previewBrowser.register(previewPages(files, ctx.clock))
 }

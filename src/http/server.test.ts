@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { loadConfig } from '../config/load.ts'
+import { fromCredits } from '../core/money.ts'
+import { stopwatch } from '../core/time.ts'
+import { balanceOf, grantTo } from '../ledger/ledger.ts'
+import { scripts } from '../testing/fakes/chat-scripts.ts'
+import { startFakeUpstream } from '../testing/fakes/upstream.ts'
 import { serve } from './server.ts'
 
 let dir = ''
@@ -33,4 +38,50 @@ test('a database that does not respond does not prevent a stop', async () => {
   await stop()
   await expect(fetch(`${origin}/healthz`)).rejects.toThrow()
   await close()
+}, 30_000)
+
+test('a stop ends endless streams with an error event and charges what they carried', async () => {
+  const fake = startFakeUpstream()
+  fake.script('fake/endless', [...(scripts.ok?.stream.slice(0, 4) ?? []), { do: 'hang' }])
+  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"`
+  const model = `[[model]]\nid = "fake/endless"\nupstream = "fake"
+upstream_model = "fake/endless"\ntype = "chat"\ncontext_length = 8000\nmax_output = 1000
+price = { prompt = "0.000001", completion = "0.000004" }\n`
+  writeFileSync(join(dir, 'berth.toml'), `${upstream}\n\n${model}`)
+  const waits = { drainMs: 500, cutMs: 2_000, closeMs: 3_000 }
+  const { ctx, origin, stop } = await serve(configOf(), waits)
+  const created = await fetch(`${origin}/accounts/create`, { method: 'POST' })
+  const account: { credit_id: string; api_key: string } = JSON.parse(await created.text())
+  const owner = { kind: 'gateway', owner: account.credit_id } as const
+  await grantTo(ctx, owner, { amount: fromCredits(1_000), kind: 'grant', ref: 'r', free: false })
+  const response = await fetch(`${origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'fake/endless',
+      stream: true,
+      messages: [{ role: 'user', content: 'Hello.' }],
+    }),
+  })
+  const before = await balanceOf(ctx, owner)
+  let after = before
+  const close = ctx.db.close.bind(ctx.db)
+  Object.assign(ctx.db, {
+    close: async () => {
+      after = await balanceOf(ctx, owner)
+      await close()
+    },
+  })
+  const started = stopwatch()
+  const stopped = stop()
+  const text = await response.text()
+  await stopped
+  expect(stopwatch() - started).toBeLessThan(5_500)
+  expect(text).toContain('"code":"upstream_stream_error"')
+  expect(text).toContain('The server stopped')
+  expect(text).not.toContain('[DONE]')
+  expect(after.held).toBe(fromCredits(0))
+  expect(after.balance).toBeLessThan(before.balance)
+  expect(before.balance - after.balance).toBeLessThan(before.held / 10n)
+  fake.close()
 }, 30_000)

@@ -9,7 +9,7 @@ import { stopwatch } from '../core/time.ts'
 import { hasOtherProcesses } from '../db/process.ts'
 import { flushOpens } from '../hosting/apps/opens.ts'
 import { modelSettingWarnings } from '../hosting/models/model-settings.ts'
-import { closeMs, drainMs } from '../limits.ts'
+import { closeMs, cutMs, drainMs } from '../limits.ts'
 import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
@@ -35,8 +35,8 @@ export interface RunningServer {
   /** Sends a request of this process to its own router. */
   send(request: Request): Promise<Response>
   /**
-   * Stops accepting requests, waits at most 30 s for running ones, and closes the database. A
-   * database that does not respond is left open.
+   * Stops accepting requests, waits at most 24 s for running ones, cuts the others and closes the
+   * database, all within 30 s. A database that does not respond is left open.
    */
   stop(): Promise<void>
 }
@@ -54,8 +54,11 @@ const sharedDatabase =
   'Another Berth uses this PostgreSQL database. Each keeps the files of its apps in its own data ' +
   'folder, so links to apps of one fail at the other. Run one server.'
 
+/** The steps of a stop, in milliseconds: see limits.ts. */
+const stopWaits = { drainMs, cutMs, closeMs }
+
 /** Starts a server with `config`. Throws FolderInUse and PortInUse. */
-export async function serve(config: Config): Promise<RunningServer> {
+export async function serve(config: Config, waits = stopWaits): Promise<RunningServer> {
   const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting
   const server = listen(config, (...args) => handle(...args))
@@ -63,7 +66,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const origin = originAt(name, server.port ?? config.port)
   const ctx = await createContext(config, origin)
   for (const why of [...config.warnings, ...modelSettingWarnings(ctx)]) {
-    ctx.log.warn('config', { why })
+    ctx.log.warn('config.warning', { why })
   }
   if (await hasOtherProcesses(ctx.db.read)) {
     ctx.log.warn('database.shared', { why: sharedDatabase })
@@ -76,7 +79,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const stop = lazy(async () => {
     stopMaintenance()
     stopping.abort()
-    await drain(ctx, server, closeControl)
+    await drain(ctx, server, closeControl, waits)
     unlock()
   })
   return { ctx, origin, send: async (request) => handle(request, inProcessAddress), stop }
@@ -86,35 +89,42 @@ export async function serve(config: Config): Promise<RunningServer> {
 async function replayJournal(ctx: AppContext): Promise<void> {
   try {
     const path = join(ctx.config.dataDir, 'settlements.journal')
-    ctx.outcomes.replay(ctx, await Journal.open(path, ctx.secret))
+    ctx.pendingSettlements.replay(ctx, await Journal.open(path, ctx.secret))
   } catch (error) {
-    ctx.log.error('ledger.no_journal', error)
+    ctx.log.error('ledger.journal_unavailable', error)
   }
 }
 
-/** Waits for running requests and jobs, then closes what the server has open. */
+/** Waits for running requests and jobs, cuts the others, and closes what the server has open. */
 async function drain(
   ctx: AppContext,
   server: ReturnType<typeof listen>,
   closeControl: () => Promise<void>,
+  { drainMs, cutMs, closeMs }: typeof stopWaits,
 ): Promise<void> {
   // Its promise waits for idle sockets too.
   void server.stop()
-  const until = stopwatch() + drainMs
+  let until = stopwatch() + drainMs
   const timeout = () => Bun.sleep(Math.max(0, until - stopwatch()))
   const jobsEnd = ctx.jobs.close(drainMs)
-  while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
+  const respond = async (): Promise<void> => {
+    while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
+  }
+  await respond()
+  ctx.state.shutdown.abort()
+  until = Math.max(until, stopwatch() + cutMs)
+  await respond()
   await Promise.race([jobsEnd, timeout()])
   const close = async (): Promise<boolean> => {
     await jobsEnd
     await server.stop(true)
     await Promise.race([closeControl(), timeout()])
-    await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens were lost', error))
+    await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens.lost', error))
     await closeContext(ctx)
     return true
   }
   const isClosed = await Promise.race([close(), Bun.sleep(closeMs)])
-  if (!isClosed) ctx.log.warn('serve.left', { why: 'The database did not close.' })
+  if (!isClosed) ctx.log.warn('server.close_incomplete', { why: 'The database did not close.' })
 }
 
 /** Hosts on which this machine reaches the server as localhost. */

@@ -19,9 +19,9 @@ export interface ExpiryOptions {
 
 /**
  * Ends the holds whose work can no longer end them: those of dead processes, those of this process
- * that its `outcomes` do not own, and late ones of ended jobs. `onExpiry` of the hold decides
- * between a release and a charge of all of it. A hold that cannot be ended is logged and stays for
- * the next run. Returns the counts. Runs at start and as maintenance.
+ * that its `pendingSettlements` do not own, and late ones of ended jobs. `onExpiry` of the hold
+ * decides between a release and a charge of all of it. A hold that cannot be ended is logged and
+ * stays for the next run. Returns the counts. Runs at start and as maintenance.
  */
 export async function expireOrphans(
   ctx: PaymentContext,
@@ -35,7 +35,7 @@ export async function expireOrphans(
     const jobs = candidates.flatMap(({ job }) => job ?? [])
     const openJobs = jobs.length > 0 ? await findOpenJobs?.(ctx.db.read, jobs) : undefined
     const orphans = candidates.filter(
-      (hold) => !ctx.outcomes.owns(ctx, hold) && !openJobs?.has(hold.job ?? ''),
+      (hold) => !ctx.pendingSettlements.owns(ctx, hold) && !openJobs?.has(hold.job ?? ''),
     )
     const ends = await Promise.all(orphans.map((orphan) => endOrphan(ctx, orphan, record)))
     for (const end of ends) if (end) ended[end] += 1

@@ -26,6 +26,7 @@ import { until } from '../testing/until.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
 import { balanceOf, grantTo } from './ledger.ts'
+import { PendingSettlements } from './outcomes.ts'
 import { UnsettledHoldError, withHold } from './paid-work.ts'
 import { defineRow } from './settlement-rows.ts'
 
@@ -68,21 +69,21 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   expect(await doctor(ledger)).toMatchObject({ ok: true, problems: [] })
-  await ledger.outcomes.close()
+  await ledger.pendingSettlements.close()
   await ledger.db.close()
   rmSync(dir, { recursive: true, force: true })
 })
 
 /** Replaces what a process remembers, as a kill and a start do. */
 async function startProcess(): Promise<void> {
-  await ledger.outcomes.close()
-  ledger = { ...ledger, outcomes: quickOutcomes() }
-  ledger.outcomes.register(ledger, giftRow)
-  ledger.outcomes.replay(ledger, await Journal.open(path, secret))
+  await ledger.pendingSettlements.close()
+  ledger = { ...ledger, pendingSettlements: quickOutcomes() }
+  ledger.pendingSettlements.register(ledger, giftRow)
+  ledger.pendingSettlements.replay(ledger, await Journal.open(path, secret))
 }
 
 const annHas = () => balanceOf(ledger, ann)
-const settled = () => until(async () => ledger.outcomes.pendingCount === 0)
+const settled = () => until(async () => ledger.pendingSettlements.pendingCount === 0)
 
 /** Work of 3 credits under a hold of 10, which its deadline would charge. */
 const work = (ref: string, gift = ref) =>
@@ -140,8 +141,11 @@ test('a journaled settlement whose row is rejected releases its hold after a res
 })
 
 test('a settlement whose row is rejected late releases its hold and reports the row', async () => {
+  await ledger.pendingSettlements.close()
+  const waits = { retriesMs: [5], attemptMs: 500, waitMs: 5_000 }
+  ledger = { ...ledger, pendingSettlements: new PendingSettlements(waits) }
   const done = work('r', 'none')
-  await until(async () => ledger.outcomes.pendingCount === 1)
+  await until(async () => ledger.pendingSettlements.pendingCount === 1)
   isDown = false
   expect(await catchError(done)).toMatchObject({ errorName: 'not_found' })
   expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
@@ -154,8 +158,8 @@ test('a settlement at the first attempt writes no journal', async () => {
 })
 
 test('without a journal the client learns that its charge is pending', async () => {
-  await ledger.outcomes.close()
-  ledger = { ...ledger, outcomes: quickOutcomes() }
+  await ledger.pendingSettlements.close()
+  ledger = { ...ledger, pendingSettlements: quickOutcomes() }
   expect(await catchError(work('r'))).toBeInstanceOf(UnsettledHoldError)
   isDown = false
   await settled()
@@ -184,7 +188,7 @@ test('an outcome that never succeeds does not stop the others', async () => {
   await withHold(ledger, terms, async () => ({ result: 1, charge: credits(3), rows: [bad] }))
   await Promise.all([work('a'), work('b')])
   isDown = false
-  await until(async () => ledger.outcomes.pendingCount === 1)
+  await until(async () => ledger.pendingSettlements.pendingCount === 1)
   expect(await annHas()).toMatchObject({ balance: credits(94), held: credits(10) })
 })
 

@@ -21,7 +21,7 @@ export interface PaymentContext {
   db: Engine
   clock: Clock
   log: Log
-  outcomes: PendingSettlements
+  pendingSettlements: PendingSettlements
   onCharge?: ChargeObserver | undefined
 }
 
@@ -113,7 +113,9 @@ export class PendingSettlements {
     this.running.delete(ref)
   }
 
-  /** Returns whether a hold is this process's: its work runs in time, or its outcome is known. */
+  /**
+   * Returns whether this process ends the hold: its work runs before its deadline, or waits here.
+   */
   owns({ clock }: { clock: Clock }, { ref, id }: Hold): boolean {
     return (this.running.get(ref) ?? -Infinity) > monotonic(clock) || this.pending.has(id)
   }

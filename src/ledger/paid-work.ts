@@ -26,10 +26,10 @@ export class UnsettledHoldError extends Error {
  * `ref` in use is `busy` while its work runs, and `ref_conflict` afterwards.
  */
 export async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<Hold> {
-  const { outcomes, db } = ctx
+  const { pendingSettlements, db } = ctx
   const { ref } = request
-  const isTwin = outcomes.isRunning(ref)
-  outcomes.begin(ctx, request)
+  const isTwin = pendingSettlements.isRunning(ref)
+  pendingSettlements.begin(ctx, request)
   let own: Hold | undefined
   try {
     const { hold, isNew } = await db.tx(async (tx) => {
@@ -39,16 +39,17 @@ export async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Pr
       return opened
     })
     if (isNew) {
-      if (isTwin) outcomes.begin(ctx, request)
+      if (isTwin) pendingSettlements.begin(ctx, request)
       return hold
     }
     throw hold.state === 'held'
-      ? new ApiError('busy', { what: ref })
+      ? new ApiError('busy', { what: 'The same request' })
       : new ApiError('ref_conflict', { ref })
   } catch (error) {
-    if (!isTwin) outcomes.cancel(ref)
+    if (!isTwin) pendingSettlements.cancel(ref)
     // PostgreSQL may have committed the hold although its response was lost.
-    if (own && db.kind === 'postgres') void outcomes.keep(ctx, releaseOf({ ref, id: own.id }))
+    if (own && db.kind === 'postgres')
+      void pendingSettlements.keep(ctx, releaseOf({ ref, id: own.id }))
     throw error
   }
 }
@@ -65,7 +66,7 @@ export async function settleWork(
   { charge, rows = [] }: Omit<WorkOutcome, 'result'>,
 ): Promise<Hold> {
   const charged = clampCharge(hold, charge)
-  const { hold: ended, pending } = await ctx.outcomes
+  const { hold: ended, pending } = await ctx.pendingSettlements
     .end(ctx, { hold, state: 'settled', charge: charged, rows })
     .catch((error: unknown) => {
       if (isFinal(error)) return releaseWork(ctx, hold, error)
@@ -79,7 +80,7 @@ export async function settleWork(
 
 /** Releases the hold of failed work and throws the work's error. */
 export async function releaseWork(ctx: PaymentContext, hold: Hold, error: unknown): Promise<never> {
-  await ctx.outcomes.end(ctx, releaseOf(hold))
+  await ctx.pendingSettlements.end(ctx, releaseOf(hold))
   throw error
 }
 

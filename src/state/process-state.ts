@@ -84,6 +84,8 @@ export const createProcessState = (
   /** The OpenID Connect provider, discovered with the first sign-in. */
   identityProvider: new SharedResult<IdentityProvider>(clock, discoveryRestMs),
 
+  /** Cuts the running calls of upstreams when the server stops. */
+  shutdown: new AbortController(),
   /** Running paid calls by gateway key. */
   paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
   /**

@@ -42,7 +42,8 @@ export function usageChunk(latest: Json, usage: Usage, charge: NanoUsd): Uint8Ar
  * The end of a stream. `empty`: [DONE] without content; `failed`: the upstream's own error event;
  * `broken`: cut, unreadable, or closed without [DONE].
  */
-export type StreamEnd = 'done' | 'empty' | 'filtered' | 'failed' | 'broken' | 'deadline' | 'client'
+export type StreamEnd =
+  'done' | 'empty' | 'filtered' | 'failed' | 'broken' | 'deadline' | 'shutdown' | 'client'
 
 const partlyCharged = 'The prompt and the output until here were charged.'
 
@@ -52,6 +53,7 @@ const messages: { [E in Exclude<StreamEnd, 'done' | 'client'>]: string } = {
   failed: `The provider failed during the response. ${partlyCharged}`,
   broken: `The provider's response broke off. ${partlyCharged}`,
   deadline: `The model exceeded the deadline. ${partlyCharged}`,
+  shutdown: `The server stopped during the response. ${partlyCharged}`,
 }
 
 /** Returns the error event that ends a stream (document 2, section 6). No [DONE] follows it. */

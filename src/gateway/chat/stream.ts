@@ -44,7 +44,7 @@ export async function serveStream(
   { hold, respond, settled }: RunningRequest<Response>,
 ): Promise<PaidOutcome> {
   const { request, candidates, transcriptionCost, ctx, signal, slot } = chat
-  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
+  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
   const { path, body, outputLimit, sendVia, estimateUsage } = completionWork(chat)
   const settlement = new OutcomeBuilder(chat, hold, estimateUsage)
   const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {

@@ -126,7 +126,7 @@ export async function serveCall(
   { read, estimateUsage, ...work }: UpstreamWork,
 ): Promise<PaidOutcome> {
   const { ctx, candidates, signal } = call
-  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
+  const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
   const settlement = new OutcomeBuilder(call, hold, estimateUsage)
   try {
     const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {

@@ -45,7 +45,7 @@ export const videoHandler = (
     const { data, signal } = work
     // The process ended before it stored the upstream's id, so nothing can poll the video.
     if (!data) return failed('interrupted', 'The server stopped before the provider responded.')
-    const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
+    const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
     try {
       return await poll(ctx, work, data, deadlines)
     } catch (error) {

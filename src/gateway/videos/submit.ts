@@ -133,7 +133,7 @@ async function submitToUpstream(
   ctx: AppContext,
   { video, candidates, call }: Submission,
 ): Promise<VideoJobData> {
-  const deadlines = new CallDeadlines(call.signal, deadlineSettingsOf(ctx.config))
+  const deadlines = new CallDeadlines(call.signal, deadlineSettingsOf(ctx))
   try {
     const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
       path: '/videos',
