@@ -1,7 +1,7 @@
 import { Cache } from './cache.ts'
 import { type Clock, secondsUntil } from './time.ts'
 
-/** Keys in memory. The one that was used longest ago goes first. */
+/** Limit of keys in memory. The least recently used key is evicted first. */
 const keysMax = 100_000
 
 interface Window {
@@ -21,7 +21,7 @@ export class RateLimit {
   constructor(
     private readonly clock: Clock,
     readonly max: number,
-    private readonly windowMs: number,
+    readonly windowMs: number,
   ) {}
 
   /**

@@ -1,7 +1,8 @@
 import type { AppContext } from '../context.ts'
 import { addressGroup, clientAddress, isTrustedProxy } from '../core/address.ts'
 import { newOrderedId } from '../core/ids.ts'
-import { stopwatch } from '../core/time.ts'
+import type { RateLimit } from '../core/rate-limit.ts'
+import { second, stopwatch } from '../core/time.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
@@ -57,11 +58,27 @@ export const agentApiPolicy =
   async (request, { address }) => {
     if (request.method === 'OPTIONS') return preflightResponse()
     const { apiRequests: limit } = ctx.state
-    const retryAfter = limit.take(addressGroup(address))
-    if (retryAfter === undefined) return openToAllOrigins(await next(request))
-    const error = new ApiError('rate_limited', { max: limit.max, retryAfter })
-    return openToAllOrigins(hosting.apiErrorResponse(error))
+    const group = addressGroup(address)
+    const retryAfter = limit.take(group)
+    const response =
+      retryAfter === undefined
+        ? await next(request)
+        : hosting.apiErrorResponse(new ApiError('rate_limited', { max: limit.max, retryAfter }))
+    reportLimit(response.headers, limit, group)
+    return openToAllOrigins(response)
   }
+
+/**
+ * Adds the headers that report the rate of an address (draft-ietf-httpapi-ratelimit-headers-10).
+ * Returns what is left of it; undefined where there is no limit.
+ */
+function reportLimit(headers: Headers, limit: RateLimit, address: string) {
+  if (limit.max === 0) return undefined
+  const left = limit.left(address)
+  headers.set('ratelimit-policy', `"address";q=${limit.max};w=${limit.windowMs / second}`)
+  headers.set('ratelimit', `"address";r=${left.calls};t=${left.resetAfter}`)
+  return left
+}
 
 /** Returns the gateway's handler with CORS, the rate limit and the headers that report it. */
 export const gatewayPolicy =
@@ -80,11 +97,11 @@ export const gatewayPolicy =
     const response = isMessagesPath(pathOf(request.url))
       ? await toAnthropicResponse(openAiResponse, context.id)
       : openAiResponse
-    if (limit.max > 0) {
-      const { calls, resetAfter } = limit.left(address)
+    const left = reportLimit(response.headers, limit, address)
+    if (left) {
       response.headers.set('x-ratelimit-limit-requests', String(limit.max))
-      response.headers.set('x-ratelimit-remaining-requests', String(calls))
-      response.headers.set('x-ratelimit-reset-requests', `${resetAfter}s`)
+      response.headers.set('x-ratelimit-remaining-requests', String(left.calls))
+      response.headers.set('x-ratelimit-reset-requests', `${left.resetAfter}s`)
     }
     return openToAllOrigins(response)
   }
@@ -114,6 +131,7 @@ export function withRequestLog(
       id: context.id,
       method: request.method,
       route: context.route ?? null,
+      ...(context.unknownPath !== undefined && { path: context.unknownPath.slice(0, 200) }),
       status: response.status,
       ms: Math.round(ms * 10) / 10,
       key: context.keyPrefix ?? null,
