@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 import { createApp, type FailedRequest } from '../http/app.ts'
 import { entityResponse } from '../http/entity.ts'
 import type { RoutedApi } from '../http/operation.ts'
-import { pathOf } from '../http/request-context.ts'
+import { getRequestContext, pathOf } from '../http/request-context.ts'
 import { validationProblem } from '../http/validation.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { audioRoutes } from './audio/routes.ts'
@@ -18,7 +18,12 @@ import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
 import { embeddingRoutes } from './embeddings/routes.ts'
-import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
+import {
+  errorResponse,
+  internalErrorResponse,
+  noUpgradeResponse,
+  unknownOperationResponse,
+} from './error-response.ts'
 import { fileRoutes } from './files/routes.ts'
 import { imageRoutes } from './images/routes.ts'
 import { messageRoutes } from './messages-api/routes.ts'
@@ -72,7 +77,13 @@ function descriptionRoute(ctx: AppContext, api: RoutedApi) {
 
 function respondToError(failed: FailedRequest): Response {
   const { request, error, validationError, isUnknownRoute, internalError } = failed
-  if (isUnknownRoute) return unknownOperationResponse(request.method, pathOf(request.url))
+  if (isUnknownRoute) {
+    const path = pathOf(request.url)
+    getRequestContext(request).unknownPath = path
+    return request.headers.has('upgrade')
+      ? noUpgradeResponse(path)
+      : unknownOperationResponse(request.method, path)
+  }
   const invalid =
     validationError && new ApiError('bad_request', validationProblem(validationError.valueError))
   return errorResponse(invalid ?? error, () =>

@@ -156,6 +156,13 @@ export function unknownOperationResponse(
   return Response.json(body, { status: 404 })
 }
 
+/** Returns the response to a WebSocket handshake. Clients then use HTTP without more attempts. */
+export function noUpgradeResponse(path: string): Response {
+  const message = `${path} has no WebSocket. Send the request with POST over HTTP.`
+  const body: Envelope = { error: { message, type: invalid, param: null, code: 'no_websocket' } }
+  return Response.json(body, { status: 426, headers: { upgrade: 'HTTP/1.1', ...final } })
+}
+
 const ErrorSchema = Type.Object(
   {
     error: Type.Object({

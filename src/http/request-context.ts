@@ -15,6 +15,8 @@ export interface RequestContext {
   readonly vouchedPerson?: string | undefined
   /** The route's pattern ("/api/apps/:id"), set when a route matches. */
   route?: string
+  /** The path of a request that has no route, for the log. */
+  unknownPath?: string
   /** The public prefix of the request's key, set when the key is found. */
   keyPrefix?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+
+let t: TestServer
+beforeAll(async () => {
+  t = await startTestServer({ DEMO_MODELS: 'on' })
+})
+afterAll(() => t.close())
+
+test('the log names a path without a route', async () => {
+  await t.request('POST', '/v1/no/such/path', { body: {} })
+  await t.request('GET', '/v1/models')
+  const [unknown, known] = t.lines.filter(({ event }) => event === 'request').slice(-2)
+  expect(unknown).toMatchObject({ route: null, path: '/v1/no/such/path', status: 404 })
+  expect(known).not.toHaveProperty('path')
+})
+
+test('a WebSocket handshake is 426 at once', async () => {
+  const headers = { connection: 'Upgrade', upgrade: 'websocket' }
+  const answer = await t.request('GET', '/v1/responses', { headers })
+  expect([answer.status, answer.code]).toEqual([426, 'no_websocket'])
+  expect(answer.headers.get('upgrade')).toBe('HTTP/1.1')
+  expect((await t.request('GET', '/v1/responses')).status).toBe(404)
+  const { status, body } = await t.request('GET', '/v1/messages', { headers })
+  expect([status, body]).toMatchObject([426, { type: 'error' }])
+})
