@@ -95,12 +95,14 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
       const request = validRequestOf(tool, own, mcpRequest, context.mcpReq.signal)
       return toolResult(await send(request, getRequestContext(mcpRequest).address))
     }
-    if (tool.places.has('wait')) return waitForJob(args, context, call)
-    if (!batch) return call(args)
-    const result = await batch.run(() => {
-      apiRequests.giveBack(address)
-      return call(args)
-    })
+    const run = () => {
+      // The router counts the call that the batch has already paid for.
+      if (batch) apiRequests.giveBack(address)
+      return tool.places.has('wait') ? waitForJob(args, context, call) : call(args)
+    }
+    // A wait would hold up the calls behind it, and its result is small.
+    if (!batch || tool.places.has('wait')) return run()
+    const result = await batch.run(run)
     if (!result) throw new ProtocolError(-32_000, spentMessage)
     return result
   },
