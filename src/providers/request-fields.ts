@@ -1,10 +1,11 @@
 import type { UpstreamPath } from './upstream.ts'
 
 /**
- * Request fields that cost nothing beside what a hold covers, by path and by kind of upstream. A
- * field on no list is not sent (docs/models.md, "Request fields"). Names with an effect beyond the
- * request are on no list: slots, adapters, templates and processors of a server.
+ * The fields of requests that upstreams receive, by path and by kind of upstream. They cost nothing
+ * beside what a hold covers (docs/models.md, "Request fields"). Fields with an effect beyond their
+ * request, such as slots, adapters, templates and processors of a server, are on no list.
  */
+
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
 /** OpenAI's fields (openai 7), and sampling fields that most other upstreams share. */
@@ -28,24 +29,34 @@ const chatExtensions = {
   together: words('chat_template_kwargs compliance context_length_exceeded_behavior echo'),
   deepseek: ['thinking'],
   mistral: words('document_image_limit document_page_limit prompt_mode random_seed safe_prompt'),
+  perplexity: words(`
+    disable_search language_preference last_updated_after_filter last_updated_before_filter
+    return_images return_related_questions search_after_date_filter search_before_date_filter
+    search_domain_filter search_language_filter search_mode search_recency_filter
+  `),
   xai: [],
   /** vLLM, SGLang, llama.cpp, LM Studio, Ollama, and hosted servers with fields of their own. */
   other: words(`
-    add_generation_prompt add_special_tokens allowed_token_ids bad_words cache_prompt cache_salt
-    chat_template_kwargs clear_thinking context_length_exceeded_behavior continue_final_message
-    custom_params disable_reasoning do_sample documents dry_allowed_length dry_base dry_multiplier
-    dry_penalty_last_n dry_sequence_breakers dynatemp_exponent dynatemp_range early_stopping ebnf
-    echo enable_thinking grammar guided_choice guided_decoding_backend guided_grammar guided_json
-    guided_regex guided_whitespace_pattern ignore_eos include_reasoning include_stop_str_in_output
-    json_schema length_penalty min_keep min_tokens mirostat mirostat_eta mirostat_lr
-    mirostat_target mirostat_tau n_keep n_probs no_stop_trim parse_tool_calls
-    post_sampling_probs prompt_logprobs prompt_truncate_len reasoning_format reasoning_history
-    reasoning_budget regex repeat_last_n repeat_penalty return_progress return_token_ids return_tokens
-    return_tokens_as_token_ids samplers separate_reasoning skip_special_tokens
-    spaces_between_special_tokens stop_regex stop_token_ids stream_reasoning structural_tag
-    structured_outputs tfs_z think thinking thinking_budget thinking_forced_open
-    thinking_token_budget timings_per_token tool_stream translation_options truncate_prompt_tokens
-    ttl typical_p use_beam_search xtc_probability xtc_threshold
+    add_generation_prompt add_special_tokens allowed_token_ids bad_words ban_eos_token
+    cache_prompt cache_salt chat_template_args chat_template_kwargs clear_thinking
+    context_length_exceeded_behavior continue_final_message custom_params disable_reasoning
+    do_sample documents dry_allowed_length dry_base dry_multiplier dry_penalty_last_n
+    dry_sequence_breakers dynamic_temperature dynatemp_exponent dynatemp_high dynatemp_low
+    dynatemp_range early_stopping ebnf echo enable_thinking epsilon_cutoff eta_cutoff grammar
+    guided_choice guided_decoding_backend guided_grammar guided_json guided_regex
+    guided_whitespace_pattern ignore_eos include_reasoning include_stop_str_in_output
+    json_schema length_penalty max_thinking_tokens min_keep min_thinking_tokens min_tokens
+    mirostat mirostat_eta mirostat_lr mirostat_mode mirostat_target mirostat_tau n_keep n_probs
+    no_repeat_ngram_size no_stop_trim nsigma parse_tool_calls penalty_alpha post_sampling_probs
+    prompt_logprobs prompt_truncate_len reasoning_budget reasoning_format reasoning_history
+    reasoning_in_content reasoning_split regex repeat_last_n repeat_penalty
+    repetition_penalty_range return_progress return_token_ids return_tokens
+    return_tokens_as_token_ids sampler_priority samplers separate_reasoning skip_special_tokens
+    smoothing_curve smoothing_factor spaces_between_special_tokens stop_regex stop_token_ids
+    stream_reasoning structural_tag structured_outputs temperature_last tfs tfs_z think thinking
+    thinking_budget thinking_forced_open thinking_token_budget timings_per_token tool_stream
+    top_n_sigma translation_options truncate_prompt_tokens ttl typical_p use_beam_search
+    xtc_probability xtc_threshold
   `),
 }
 type Kind = keyof typeof chatExtensions
@@ -60,6 +71,7 @@ const kindsByHost: Record<string, Kind> = {
   'together.ai': 'together',
   'deepseek.com': 'deepseek',
   'mistral.ai': 'mistral',
+  'perplexity.ai': 'perplexity',
   'x.ai': 'xai',
 }
 
