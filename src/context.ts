@@ -13,6 +13,7 @@ import { Generators } from './generators/generators.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
+import { DamageCheck } from './ledger/damage.ts'
 import type { ChargeObserver } from './ledger/holds.ts'
 import { closeJobHolds } from './ledger/job-holds.ts'
 import type { Catalogue } from './models/catalogue.ts'
@@ -57,6 +58,8 @@ export interface AppContext {
   /** The running paid work, and the outcomes that the database has not taken yet. */
   readonly pendingSettlements: PendingSettlements
   /** Observes every charge. http/background-work.ts registers it. */
+  /** Finds damaged tables of the ledger. */
+  readonly damage: DamageCheck
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
   readonly jobs: Runner
@@ -101,6 +104,7 @@ export async function createContext(
     jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
+    damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
   }
 }

@@ -1,5 +1,17 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
+import { sql } from 'drizzle-orm'
+
+import { openLog } from '../core/log.ts'
+import { systemClock } from '../core/time.ts'
+import { dialect } from '../db/dialect.ts'
+import { migrateSqlite } from '../db/migrate.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import { DamageCheck } from '../ledger/damage.ts'
 import { freshEngine } from '../testing/fixtures/engine.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
@@ -18,3 +30,52 @@ test('a hanging database is reported as not ready while the process is healthy',
   expect(await h.request('GET', '/healthz')).toMatchObject({ status: 200, body: { ok: true } })
   await h.close()
 }, 20_000)
+
+test('a damaged table of the ledger is reported at the start and by /readyz', async () => {
+  const db = await freshEngine()
+  const h = await startTestServer({}, { db })
+  await h.ctx.damage.probe()
+  await h.ctx.damage.scan()
+  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
+  await db.tx((tx) => tx.run(sql`alter table caps rename to damaged_caps`))
+  const body = { ok: false, ledger: 'damaged' }
+  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body })
+  const found = h.lines.filter(({ event }) => event === 'ledger.damaged')
+  expect(found).toMatchObject([{ level: 'error', table: 'caps' }])
+  await db.tx((tx) => tx.run(sql`alter table damaged_caps rename to caps`))
+  await h.close()
+})
+
+test.skipIf(dialect === 'postgres')(
+  'a damaged page within a table is found by the scan',
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-damage-'))
+    const file = join(dir, 'berth.sqlite')
+    migrateSqlite(file)
+    const raw = new Database(file)
+    raw.run('pragma journal_mode = delete')
+    const insert = raw.prepare('insert into caps (key, day, used) values (?, ?, 1)')
+    raw.transaction(() => {
+      for (let row = 0; row < 5_000; row += 1)
+        insert.run(`key-${row}`.padEnd(60, '.'), '2026-01-01')
+    })()
+    const pages = raw
+      .query('select pageno from dbstat where name = ? order by pageno')
+      .values('caps')
+    raw.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, (Number(pages[20]?.[0]) - 1) * 4_096, Number(pages[20]?.[0]) * 4_096)
+    writeFileSync(file, bytes)
+    const db = await openSqlite(file)
+    const lines: string[] = []
+    const check = new DamageCheck({
+      db,
+      log: openLog(systemClock, (line) => void lines.push(line)),
+    })
+    await check.scan()
+    expect(check.table).toBe('caps')
+    expect(lines.join()).toContain('ledger.damaged')
+    await db.close()
+    rmSync(dir, { recursive: true })
+  },
+)

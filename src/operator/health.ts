@@ -4,8 +4,8 @@ import { pingMs } from '../limits.ts'
 
 /**
  * Responds to `/healthz` (the process runs) and `/readyz` (its database and files respond, with a
- * note on a full disk). Both bypass the router, because whoever waits for a start calls them first.
- * Returns undefined for every other request.
+ * note on a full disk; no table of the ledger is damaged). Both bypass the router, because they
+ * are called while the server starts. Returns undefined for every other request.
  */
 export function healthResponse(
   ctx: AppContext,
@@ -24,7 +24,10 @@ async function readiness(ctx: AppContext): Promise<Response> {
     const timeout = Bun.sleep(pingMs).then(() =>
       Promise.reject(new Error(`The database did not respond within ${pingMs} ms.`)),
     )
-    await Promise.race([ctx.db.ping(), timeout])
+    await Promise.race([ctx.db.ping().then(() => ctx.damage.probe()), timeout])
+    if (ctx.damage.table !== undefined) {
+      return Response.json({ ok: false, ledger: 'damaged' }, { status: 503 })
+    }
     // A full disk still serves reads, so the server stays ready.
     const isFull = ctx.storage.free() < ctx.config.diskFloorBytes
     return Response.json({ ok: true, ...(isFull && { disk: 'full' }) })

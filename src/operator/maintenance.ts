@@ -50,6 +50,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
 /** The periodic work of a running server. */
 const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] = [
   ['release expired holds', minute, expireHolds],
+  ['read the ledger', day, ({ damage }) => damage.scan()],
   ['record metrics', minute, recordMetrics],
   ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick()],
   ['write opens', 5 * second, flushOpens],
