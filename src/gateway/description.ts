@@ -25,7 +25,7 @@ const overview = `One API in front of many models, compatible with OpenAI's: to 
 
 Send your key as \`Authorization: Bearer <key>\`. \`POST /accounts/create\` creates one. The key of an
 agent of the Agent API works too. Every error is \`{ error: { message, type, param, code } }\`, except
-the rate limit of an address, which has a plain body. An internal error is 500 with code \`internal\`.
+the rate limit of an address, which has a plain body. Errors of \`/messages\` have Anthropic's envelope. An internal error is 500 with code \`internal\`.
 Money is in USD. Every response has \`x-request-id\`, which the history lists too. Every 429 and 503
 has \`retry-after\`. With \`x-should-retry: false\`, a repeated request fails or is charged again.`
 

@@ -77,6 +77,20 @@ test('a request with x-api-key is charged once under an Idempotency-Key', async 
   expect(body).toMatchObject({ total: 2 })
 })
 
+test('a web search is a tool, and its pages are citations', async () => {
+  const tools = [{ type: 'web_search_20250305', name: 'web_search', max_uses: 8 }]
+  const page = { type: 'web_search_result_location', url: expect.any(String) }
+  const messages = [{ role: 'user', content: 'tides at the cape' }]
+  const body = { ...basic, max_tokens: 500, messages, tools }
+  const { status, body: message } = await gus.call('POST', path, body)
+  expect([status, message]).toMatchObject([
+    200,
+    { content: [{ type: 'text', citations: [page, page] }], stop_reason: 'end_turn' },
+  ])
+  const { body: events } = await gus.call('POST', path, { ...body, stream: true })
+  expect(String(events).match(/"type":"citations_delta"/g)).toHaveLength(2)
+})
+
 test('count_tokens estimates the whole request', async () => {
   const count = async (more: object) => {
     const { status, body } = await gus.call('POST', `${path}/count_tokens`, { ...basic, ...more })

@@ -141,7 +141,15 @@ test('the upstream receives the request itself, without what would cost more', a
         { type: 'text', text: 'Hello.' },
       ],
     },
-    { role: 'user', content: 'Again.' },
+    {
+      role: 'user',
+      content: [
+        {
+          type: 'document',
+          source: { type: 'content', content: [{ type: 'text', text: 'Again.', ...hour }] },
+        },
+      ],
+    },
   ]
   const headers = {
     'anthropic-version': '2023-06-01',
@@ -170,7 +178,7 @@ test('the upstream receives the request itself, without what would cost more', a
     messages: [
       { ...question, content: [{ type: 'text', text: 'Say hello.', ...mark }] },
       { role: 'assistant', content: Array.isArray(answer?.content) ? answer.content.slice(1) : [] },
-      ...rest,
+      JSON.parse(JSON.stringify(rest[0]).replaceAll(',"ttl":"1h"', '')),
     ],
     metadata: { user_id: 'one' },
     thinking: { type: 'adaptive' },

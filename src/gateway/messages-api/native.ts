@@ -49,13 +49,20 @@ const withoutTtl = (value: Json): Json =>
 function toNativeMessage(message: Json): Json {
   if (!Array.isArray(message.content)) return message
   const blocks = recordsIn(message.content).filter((block) => !isUnsigned(block))
-  return {
-    ...message,
-    content: blocks.map((block) => {
-      const content = mapRecords(block.content, withoutTtl)
-      return withoutTtl(content === block.content ? block : { ...block, content })
-    }),
-  }
+  return { ...message, content: blocks.map(toNativeBlock) }
+}
+
+/** Removes `ttl` from a block and from the blocks in it: results and documents contain blocks. */
+function toNativeBlock(block: Json): Json {
+  const { content, source } = block
+  return withoutTtl({
+    ...block,
+    ...(Array.isArray(content) && { content: mapRecords(content, toNativeBlock) }),
+    ...(isRecord(source) &&
+      Array.isArray(source.content) && {
+        source: { ...source, content: mapRecords(source.content, toNativeBlock) },
+      }),
+  })
 }
 
 /** Returns whether a block is the reasoning of another model, which Anthropic rejects. */
