@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 import { findBrowser } from '../src/testing/browsers/browser.ts'
-import { serveHouse } from './bench/load/served.ts'
+import { startBerthServer } from './bench/load/served.ts'
 import { consolePages, fillConsole, operatorPath } from './screenshots/operator.ts'
 import { fillStudio, ownerPages, type SessionState, signUp } from './screenshots/owner.ts'
 import { publicPages } from './screenshots/public-pages.ts'
@@ -90,8 +90,8 @@ async function takeScreenshots(
 const executablePath = findBrowser('chromium')
 if (executablePath === undefined) process.exit(1)
 mkdirSync(folder, { recursive: true })
-const empty = await serveHouse()
-const server = await serveHouse()
+const empty = await startBerthServer()
+const server = await startBerthServer()
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
   const data = await createSampleData(server)

@@ -16,8 +16,9 @@ import { KeyRing } from './keys/keys.ts'
 import { DamageCheck } from './ledger/damage.ts'
 import type { ChargeObserver } from './ledger/holds.ts'
 import { closeJobHolds } from './ledger/job-holds.ts'
-import type { Catalogue } from './models/catalogue.ts'
-import { openCatalogue } from './models/open-catalogue.ts'
+import { PendingSettlements } from './ledger/outcomes.ts'
+import type { Catalog } from './models/catalog.ts'
+import { openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
@@ -50,16 +51,16 @@ export interface AppContext {
   /** State that the process keeps between requests. */
   readonly state: ProcessState
   /** The models that the gateway serves. */
-  readonly catalogue: Catalogue
+  readonly catalog: Catalog
   /** The upstream providers, with the health and speed that this process measured. */
   readonly upstreams: Registry
   /** Searches the web for chat models; undefined without a search engine. */
   readonly searcher: Searcher | undefined
   /** The running paid work, and the outcomes that the database has not taken yet. */
   readonly pendingSettlements: PendingSettlements
-  /** Observes every charge. http/background-work.ts registers it. */
   /** Finds damaged tables of the ledger. */
   readonly damage: DamageCheck
+  /** Observes every charge. http/background-work.ts registers it. */
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
   readonly jobs: Runner
@@ -70,7 +71,10 @@ export interface AppContext {
 
 /** Parts that a test replaces. */
 export type ContextOverrides = Partial<
-  Pick<AppContext, 'clock' | 'log' | 'db' | 'storage' | 'catalogue' | 'upstreams' | 'searcher'>
+  Pick<
+    AppContext,
+    'clock' | 'log' | 'db' | 'storage' | 'catalog' | 'upstreams' | 'searcher' | 'pendingSettlements'
+  >
 >
 
 /**
@@ -98,14 +102,14 @@ export async function createContext(
     generators: new Generators(),
     previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
     state: createProcessState(clock, config),
-    catalogue: parts.catalogue ?? models.catalogue,
+    catalog: parts.catalog ?? models.catalog,
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,
+    damage: new DamageCheck({ db, log }),
+    pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
-    damage: new DamageCheck({ db, log }),
-    pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
   }
 }
 
@@ -123,16 +127,16 @@ export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' |
   const perSearch = searcher && searchPriceUsd
   const synced = parseSyncedModels(await readPriceList(config.dataDir))
   const sources = { models, published, synced, local, demo, marginPercent, perSearch, now }
-  return { catalogue: await openCatalogue(sources), upstreams: registry, searcher }
+  return { catalog: await openCatalog(sources), upstreams: registry, searcher }
 }
 
 /**
  * Checks whether free credits pay at the gateway. They cost the operator money, so by default they
  * pay only for demo models.
  */
-export function acceptsStartCredits({ config, catalogue }: AppContext): boolean {
+export function acceptsStartCredits({ config, catalog }: AppContext): boolean {
   const { startCreditsOnGateway: setting } = config
-  return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
+  return setting === 'on' || (setting === 'auto' && catalog.isDemo)
 }
 
 /** Returns the daily cap of a new key; null for no cap. */
@@ -144,6 +148,6 @@ export async function closeContext(ctx: AppContext): Promise<void> {
   await ctx.jobs.close(0)
   ctx.inspector.close()
   ctx.generators.close()
+  await ctx.pendingSettlements.close()
   await ctx.db.close()
 }
-  await ctx.pendingSettlements.close()

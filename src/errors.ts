@@ -11,7 +11,8 @@ interface SharedDetails {
   not_enough_credits: { needed: bigint; available: bigint; free?: bigint }
   daily_cap: { cap: bigint; spent: bigint; retryAfter?: number }
   ref_conflict: { ref: string }
-  busy: { what: string }
+  /** `what` still runs; with `max`, so many of it. */
+  busy: { what: string; max?: number }
   too_large: { bytes: number; max: number }
   try_again: { why?: string; needed?: number; free?: number }
 }

@@ -27,7 +27,7 @@ function boot(run: Run, shell: Window): void {
   const post = shell.postMessage.bind(shell)
   const tell = (message: AppMessage): void => post(message, '*')
   for (const name of reachesOut) lock(window, name, undefined)
-  if (run.hard) guard()
+  if (run.needsFallback) guard()
   else moduleWorkers()
   const service = Object.freeze({ assets: openAssets(shell) })
   // Configurable, so that a page can declare its own `service`.
@@ -37,7 +37,7 @@ function boot(run: Run, shell: Window): void {
   quiet()
   clipboard()
   dialogs()
-  links(tell, run.hard)
+  links(tell, run.needsFallback)
   histories()
   bases()
   takeKeys()

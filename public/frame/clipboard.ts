@@ -19,7 +19,7 @@ async function write(items: ClipboardItem[]): Promise<void> {
     if (!item.types.includes('text/plain')) continue
     return writeText(await (await item.getType('text/plain')).text())
   }
-  throw new DOMException('Only text.', 'NotAllowedError')
+  throw new DOMException('Only text can be copied.', 'NotAllowedError')
 }
 
 export function clipboard(): void {

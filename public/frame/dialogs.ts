@@ -65,8 +65,8 @@ function show(content: Dialog, done: () => void): void {
 }
 
 /**
- * Installs alert, confirm and prompt that do not block. confirm first returns false and prompt null.
- * After OK, the click that led here is repeated and then gets the result.
+ * Installs alert, confirm and prompt that do not block. confirm first returns false and prompt
+ * null. After OK, the click that led here is repeated and then gets the result.
  */
 export function dialogs(): void {
   const waiting: Dialog[] = []

@@ -1,7 +1,7 @@
 /**
  * Fallback for browsers without Connection-Allowlist (Firefox, Safari, old Chromium). There, CSP
- * leaves WebRTC from a new realm, dns-prefetch and preconnect open, so no link, meta or frame element
- * may exist. The guard saves every function that it uses before the app starts.
+ * leaves WebRTC from a new realm, dns-prefetch and preconnect open, so no link, meta or frame
+ * element may exist. The guard saves every function that it uses before the app starts.
  */
 import { listen } from './listen.ts'
 import { own, swap, test } from './patterns.ts'

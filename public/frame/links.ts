@@ -30,8 +30,8 @@ function follow(hash: string): void {
   else (document.getElementById(name) ?? document.getElementsByName(name)[0])?.scrollIntoView()
 }
 
-/** Stops leaving links, window.open and downloads. The shell offers them instead. */
-export function links(tell: (message: AppMessage) => void, hard: boolean): void {
+/** Blocks links that leave the page, window.open and downloads. The shell offers them instead. */
+export function links(tell: (message: AppMessage) => void, needsFallback: boolean): void {
   const requested = new WeakSet<Event>()
   const settled = new WeakSet<Event>()
   const load = fetch.bind(window)
@@ -58,7 +58,7 @@ export function links(tell: (message: AppMessage) => void, hard: boolean): void 
     const own = (part: EventTarget): boolean => part instanceof HTMLElement && part.onclick !== null
     // In the fallback the guard has already stopped the click, so check whether the app did too.
     const handled =
-      event.defaultPrevented && (!hard || inside || requested.has(event) || path.some(own))
+      event.defaultPrevented && (!needsFallback || inside || requested.has(event) || path.some(own))
     if (handled) return
     event.preventDefault()
     act(href, link.getAttribute('download'))

@@ -18,14 +18,14 @@ export interface Start {
 /** Wrapper to shell, once: whether the fallback is on, and the number of relays above the app. */
 export interface Mode {
   type: 'mode'
-  hard: boolean
+  needsFallback: boolean
   depth: number
 }
 
 /** Wrapper to boot script, as JSON in its tag: the data that the app's first script needs. */
 export interface Run {
   run: number
-  hard: boolean
+  needsFallback: boolean
   quirks: boolean
   local: Saved
   session: Saved

@@ -9,7 +9,7 @@ export function put(owner: object, name: string, value: unknown): void {
 
 /** Rejects as if the person had denied permission. */
 export const deny = async (): Promise<never> => {
-  throw new DOMException('Not here.', 'NotAllowedError')
+  throw new DOMException('Not available in the sandbox.', 'NotAllowedError')
 }
 
 /** A request or socket that fails asynchronously by events, as in a browser. */

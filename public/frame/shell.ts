@@ -73,8 +73,8 @@ function fail(why: string): void {
 }
 
 /**
- * Restarts an app in an endless loop, which receives no messages. Its process ends with its frame, so
- * the page reloads only then: a new frame would share the process.
+ * Restarts an app in an endless loop, which receives no messages. Its process ends with its frame,
+ * so the page reloads only then: a new frame would share the process.
  */
 function rescue(requested: number): void {
   setTimeout(() => {

@@ -74,7 +74,9 @@ function replaceMethods(): void {
   })
 }
 
-/** Creates a Storage whose entries are also properties: `localStorage.best = 10`, `delete`, `in`. */
+/**
+ * Creates a Storage whose entries are also properties: `localStorage.best = 10`, `delete`, `in`.
+ */
 function storage(entries: Entries): Storage {
   const bare: Storage = Object.create(Storage.prototype)
   const own = (name: string | symbol): string | undefined =>
@@ -106,8 +108,8 @@ function storage(entries: Entries): Storage {
 }
 
 /**
- * Replaces localStorage and sessionStorage, which throw in an opaque origin. Reads come from memory;
- * the changes of one task go to the shell in one message.
+ * Replaces localStorage and sessionStorage, which throw in an opaque origin. Reads come from
+ * memory; the changes of one task go to the shell in one message.
  */
 export function openStorage(
   saved: Record<Area, Saved>,

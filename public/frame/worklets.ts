@@ -8,8 +8,8 @@ const coded = encodeURIComponent
 const imports = own(/\bimport\b(?!\s*\.\s*meta\b)|\bexport\b/)
 
 /**
- * Loads worklets in WebKit, which fetches their imports from the network and rejects blob: URLs. The
- * text is passed on as a data: URL if it imports nothing.
+ * Loads worklets in WebKit, which fetches their imports from the network and rejects blob: URLs.
+ * The text is passed on as a data: URL if it imports nothing.
  */
 export function worklets(lock: (owner: object, name: string, value: unknown) => void): void {
   if (!('Worklet' in window)) return

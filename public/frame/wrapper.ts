@@ -4,8 +4,8 @@ import { isQuirky, quirkless } from './quirks-text.ts'
 import { renamed, styled } from './renamed.ts'
 
 /**
- * The wrapper: the same bytes for every app. It puts the boot script before the app's HTML, which the
- * shell sends, and runs it in a srcdoc frame.
+ * The wrapper: the same bytes for every app. It puts the boot script before the app's HTML, which
+ * the shell sends, and runs it in a srcdoc frame.
  */
 const shell = window.parent
 // Detect the engine by a feature, since the user agent can be changed.
@@ -15,7 +15,7 @@ const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
 const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
 const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
 // Chromium enforces Connection-Allowlist since 152. All other browsers need the fallback.
-const hard = chromium < 152
+const needsFallback = chromium < 152
 // Firefox loads no frame deeper than 9, WebKit no srcdoc inside two srcdocs. At that depth the app
 // cannot create a frame, and so no new realm with its own RTCPeerConnection.
 const depth = gecko ? 7 : webkit ? 1 : 0
@@ -31,10 +31,12 @@ const trusted =
 const quoted = (run: Run): string =>
   JSON.stringify(run).replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;')
 
-/** Builds the app's document: the boot script first; in the fallback, dangerous elements renamed. */
+/**
+ * Builds the app's document: the boot script first; in the fallback, dangerous elements renamed.
+ */
 function dress(html: string, run: Run): string {
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
-  if (!hard) return boot + html
+  if (!needsFallback) return boot + html
   const safe = renamed.reduce((text, [pattern, by]) => text.replace(pattern, by), styled(html))
   return trusted + boot + safe.replace(/shadowrootmode/gi, 'data-srm')
 }
@@ -53,7 +55,7 @@ async function start(data: unknown, given: string): Promise<void> {
   const quirks = isQuirky(page)
   const html = dress(quirks ? quirkless(page) : page, {
     run: Number(field(data, 'run')),
-    hard,
+    needsFallback,
     quirks,
     local: saved(data, 'local'),
     session: saved(data, 'session'),
@@ -78,5 +80,5 @@ addEventListener('message', ({ source, data }) => {
   }
 })
 handDownFocus()
-const mode: Mode = { type: 'mode', hard, depth }
+const mode: Mode = { type: 'mode', needsFallback, depth }
 shell.postMessage(mode, '*')

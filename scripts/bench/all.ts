@@ -35,7 +35,7 @@ const [processor] = cpus()
 const text = [
   '# Speed',
   '',
-  'Written by `bun run bench`. Ratios (x) compare both sides in one run, in turns.',
+  'Written by `bun run bench`. Ratios (x) compare two servers or operations in one run, with alternating measurements.',
   '',
   `${cpus().length} cores (${processor?.model.trim() ?? 'unknown'}), ${process.platform} ` +
     `${process.arch}, Bun ${Bun.version}.`,

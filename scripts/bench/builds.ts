@@ -28,7 +28,7 @@ async function people(ctx: TestServer): Promise<TestAgent[]> {
   return Promise.all(names.map((name) => ctx.agent(name)))
 }
 
-/** Each agent publishes 2 KB and starts a build, in turns. No runner processes the builds. */
+/** Each agent publishes 2 KB and starts a build. No runner processes the builds. */
 async function beginning(): Promise<BenchRow> {
   const ctx = await open()
   const [builds, pages]: number[][] = [[], []]
@@ -39,7 +39,7 @@ async function beginning(): Promise<BenchRow> {
   }
   await ctx.close()
   const [build, page] = [median(builds ?? []), median(pages ?? [])]
-  const name = `builds: starting one (${build.toFixed(1)} ms), vs. publishing 2 KB`
+  const name = `builds: time to start a build (${build.toFixed(1)} ms), vs. publishing 2 KB`
   return atMost(name, build / page, 4)
 }
 

@@ -98,7 +98,7 @@ async function reads(): Promise<BenchRow[]> {
   return [...rows, atMost(name, costUs(ours) / costUs(theirs), cpuLimit)]
 }
 
-/** Measures remixes of an app with 64 MB of files against one without files, in turns. */
+/** Measures remixes of an app with 64 MB of files against one without files. */
 async function remixes(): Promise<BenchRow> {
   const ctx = await startBerthServer()
   const bare = await publishOn(ctx, pageOf(2_000))

@@ -9,7 +9,8 @@ const p50 = (turns: Turn[]): number => median(turns.map((turn) => turn.p50))
 
 /**
  * Measures a charged call: its CPU against a bare pass-through and Portkey, its added latency and
- * its syncs. The minimal charging handler runs in the same turns and stands beside each limit.
+ * its syncs. The minimal charging handler is measured in the same turns, and its result is shown
+ * with each limit.
  */
 export async function bench(): Promise<BenchRow[]> {
   const gateway = await serveGateway()

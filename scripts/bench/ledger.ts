@@ -14,7 +14,7 @@ import { stopwatch, systemClock } from '../../src/core/time.ts'
 import { openEngine } from '../../src/db/open.ts'
 import { accountOf } from '../../src/ledger/accounts.ts'
 import { grantTo } from '../../src/ledger/ledger.ts'
-import { Outcomes } from '../../src/ledger/outcomes.ts'
+import { PendingSettlements } from '../../src/ledger/outcomes.ts'
 import { withHold } from '../../src/ledger/paid-work.ts'
 import { openRaw } from './ledger/raw.ts'
 import { median } from './load/load.ts'
@@ -32,7 +32,12 @@ const owners = Array.from(
 
 async function openBooks(dataDir: string) {
   const db = await openEngine({ dataDir })
-  const books = { db, clock: systemClock, log: openLog(systemClock), outcomes: new Outcomes() }
+  const books = {
+    db,
+    clock: systemClock,
+    log: openLog(systemClock),
+    pendingSettlements: new PendingSettlements(),
+  }
   const funds = { amount: fromCredits(1_000_000), kind: 'grant', free: false }
   for (const owner of owners) await grantTo(books, owner, { ...funds, ref: `g:${owner.owner}` })
   return books

@@ -62,7 +62,7 @@ async function weightOf(origin: string, path: string): Promise<number> {
   return all.reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** Measures pages among 100,000 items against a bare handler that renders 30 rows, in turns. */
+/** Measures pages among 100,000 items against a bare handler that renders 30 rows. */
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const ctx = await filled(dir, 1e5)

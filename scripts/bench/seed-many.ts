@@ -72,9 +72,7 @@ function seedApps(database: Database, size: Size, heavy: string, now: number): v
     where a.id not in (select app from versions)`)
 }
 
-/**
- * Adds transfers of two entries each: gifts of 2 credits and builds of 1 in turns, so all is paid.
- */
+/** Adds transfers of two entries each: gifts of 2 credits and builds of 1. All are paid. */
 function seedLedger(database: Database, size: Size, heavy: string, now: number): void {
   const step = Math.floor(year / size.transfers)
   database

@@ -59,7 +59,7 @@ const row = (
   return atMost(`${name}, vs. a hello-world Elysia binary (${times})`, value, limit)
 }
 
-/** Measures cold start and idle memory against the smallest binary, in turns. */
+/** Measures cold start and idle memory against the smallest binary. */
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const hello = join(dir, 'hello')

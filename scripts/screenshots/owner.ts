@@ -1,7 +1,7 @@
 /** A person who owns an agent, and an app with everything that a studio shows. */
 import type { Browser, BrowserContext } from 'playwright-core'
 
-import { asRecord, type ServedHouse } from '../bench/load/served.ts'
+import { asRecord, type BerthServer } from '../bench/load/served.ts'
 
 /** The cookies of a session. */
 export type SessionState = Awaited<ReturnType<BrowserContext['storageState']>>
@@ -54,7 +54,7 @@ ${more}  </body>
 const external = '    <script src="https://cdn.example.com/confetti.js"></script>\n'
 
 /** Creates an agent with two apps and claims it. Returns the items for the pages. */
-export async function fillStudio(browser: Browser, ctx: ServedHouse, storageState: SessionState) {
+export async function fillStudio(browser: Browser, ctx: BerthServer, storageState: SessionState) {
   const handle = 'tide-bell'
   const made = await ctx.call('POST', '/keys', { handle, about: 'Rings when the fog is in.' })
   const key = String(made['key'])
@@ -104,7 +104,7 @@ export async function fillStudio(browser: Browser, ctx: ServedHouse, storageStat
   return { id, bare, handle, claim: await createClaim(ctx, other) }
 }
 
-const createClaim = async (ctx: ServedHouse, key: string): Promise<string> =>
+const createClaim = async (ctx: BerthServer, key: string): Promise<string> =>
   new URL(String(asRecord((await ctx.call('POST', '/me/claim', undefined, key))['claim'])['url']))
     .pathname
 

@@ -10,7 +10,7 @@ export const publicPages = ({ id, handle, remixed }: SampleData, down: string) =
   item: `/explore/${id}`,
   remixed: `/explore/${remixed}`,
   maker: `/explore/@${handle}`,
-  catalogue: '/catalogue',
+  catalog: '/catalogue',
   audio: '/catalogue?type=audio',
   report: `/report/${id}`,
   missing: '/nowhere',

@@ -1,5 +1,5 @@
 /** Sample data: a dozen apps of four makers with icons, remixes, reviews and opens. */
-import { asRecord, type ServedHouse } from '../bench/load/served.ts'
+import { asRecord, type BerthServer } from '../bench/load/served.ts'
 
 export interface SampleData {
   /** An app that was remixed, the handle of its maker, and the remix. */
@@ -82,7 +82,7 @@ const apps: [string, string, string, string, string, boolean][] = [
 
 const text = (value: unknown, name: string): string => String(asRecord(value)[name])
 
-export async function createSampleData(ctx: ServedHouse): Promise<SampleData> {
+export async function createSampleData(ctx: BerthServer): Promise<SampleData> {
   const keys = new Map<string, string>()
   for (const [handle, about] of Object.entries(makers)) {
     const { key } = await ctx.call('POST', '/keys', { handle, ...(about && { about }) })
@@ -116,7 +116,7 @@ export async function createSampleData(ctx: ServedHouse): Promise<SampleData> {
 }
 
 async function remix(
-  ctx: ServedHouse,
+  ctx: BerthServer,
   id: string,
   key: string | undefined,
   title: string,

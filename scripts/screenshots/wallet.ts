@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { Browser } from 'playwright-core'
 
-import type { ServedHouse } from '../bench/load/served.ts'
+import type { BerthServer } from '../bench/load/served.ts'
 import type { SessionState } from './owner.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')
@@ -18,7 +18,7 @@ export const walletPaths = {
 }
 
 /** Grants 5 USD to olga, creates two keys and calls each chat model twice. */
-export async function fillWallet(browser: Browser, ctx: ServedHouse, storageState: SessionState) {
+export async function fillWallet(browser: Browser, ctx: BerthServer, storageState: SessionState) {
   const command = [process.execPath, main, 'grant', 'olga', '5']
   const grant = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
   if ((await grant.exited) !== 0) throw new Error('The grant failed.')

@@ -27,18 +27,26 @@ const serverFiles = /^src\/http\/(background-work|middleware|router|server|site)
 /** The modules inside an API, in the same way. Here modules of one row may import each other. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['messages', 'error-response', 'operation', 'app-url', 'audit', 'notifications', 'models'],
+    [
+      'error-messages',
+      'error-response',
+      'operation',
+      'app-url',
+      'audit',
+      'notifications',
+      'models',
+    ],
     ['agents'],
     ['authentication'],
     ['jobs'],
     ['apps'],
     ['explore', 'reports'],
     ['moderation', 'reviews'],
-    ['keys', 'me', 'people', 'start'],
+    ['keys', 'me', 'people', 'guide'],
     ['api'],
   ],
   gateway: [
-    ['messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
+    ['error-messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
     ['description', 'fields', 'catalog', 'accounts', 'usage'],
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],

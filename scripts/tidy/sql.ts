@@ -11,7 +11,14 @@ function sqlIn(source: Source): Finding[] {
   const edge = /(\/routes\.ts|\/shapes\.ts|^src\/(viewer|mcp|app\.ts|main\.ts).*)$/
   for (const { to, node } of source.imports) {
     if (to.startsWith('drizzle-orm') && edge.test(source.path)) {
-      found.push(finding(source, node, `an edge imports ${to}`, 'call a verb of the room'))
+      found.push(
+        finding(
+          source,
+          node,
+          `a route or front end imports ${to}`,
+          'call a function of the module that owns the table',
+        ),
+      )
     }
   }
   if (source.path.startsWith('src/db/')) return found

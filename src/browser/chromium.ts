@@ -14,8 +14,8 @@ export function findChromium(setting: string): string | undefined {
 }
 
 /**
- * Flags without any network: no host name resolves, and connections go to a closed proxy port. The
- * DevTools pipe serves everything that a page loads.
+ * Flags that disable the network: no host name resolves, and connections go to a closed proxy port.
+ * The DevTools pipe serves everything that a page loads.
  */
 const flags = [
   '--headless',

@@ -31,8 +31,8 @@ export class PreviewBrowser {
   }
 
   /**
-   * Previews a page. Returns undefined when there is no browser, or when the browser fails: the page
-   * is then accepted without a preview.
+   * Previews a page. Returns undefined when there is no browser, or when the browser fails: the
+   * page is then accepted without a preview.
    */
   async preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
     const { path, dataDir, render: show } = this

@@ -1,4 +1,4 @@
-import { isBlank } from '../core/picture.ts'
+import { isBlankImage } from '../core/image.ts'
 import { isRecord, recordOf } from '../core/schema.ts'
 import { type BrowserLocation, type Pipe, withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
@@ -33,7 +33,10 @@ const blank =
 const unresponsive =
   'The page does not respond: it has an endless loop, or does too much work at once.'
 
-/** Opens a page in a new browser and reports what it draws and throws. Throws when the browser fails. */
+/**
+ * Opens a page in a new browser and reports what it draws and throws. Throws when the browser
+ * fails.
+ */
 export const previewPage = (
   browser: BrowserLocation,
   shown: PreviewPage,
@@ -152,11 +155,13 @@ class PreviewSession {
   private async picture(page: string): Promise<PreviewResult['screenshot']> {
     const clip = { x: 0, y: toolbarHeight, width: side, height: side, scale: 1 }
     const requested = { format: 'png', clip }
-    const taken = await this.devtools.send('Page.captureScreenshot', requested, page).catch(() => {})
+    const taken = await this.devtools
+      .send('Page.captureScreenshot', requested, page)
+      .catch(() => {})
     // The page is still navigating.
     if (!taken) return undefined
     const bytes = new Uint8Array(Buffer.from(String(taken.data), 'base64'))
-    return (await isBlank(bytes)) ? undefined : bytes
+    return (await isBlankImage(bytes)) ? undefined : bytes
   }
 }
 

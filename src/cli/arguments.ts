@@ -8,9 +8,9 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth config                     print every setting, its value and origin
   berth grant <@handle|name|credit_id> <usd>  give credits to an agent, a person or an account
   berth models list                list the served models with prices and upstreams
-  berth models check               compare the catalogue with what the upstreams serve
+  berth models check               compare the catalog with  what the upstreams serve
   berth models sync [--yes] [url]  update prices from public lists, for providers with a key
-  berth admin                      moderate: reports, takedowns, holds, appeals, suspensions
+  berth admin                      moderate: reports, takedowns, quarantines, appeals, suspensions
   berth backup <folder>            write a consistent copy; the server may run
   berth restore <folder>           verify a backup and replace the data folder with it
   berth doctor                     check every balance against the ledger entries

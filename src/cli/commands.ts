@@ -29,7 +29,7 @@ export async function run(args: Arguments): Promise<CommandResult | undefined> {
   if (command === 'restore') return restore(config, rest)
   if (command === 'serve') return startServer(config, json)
   if (Object.hasOwn(commands, command)) return operate(config, command, rest)
-  return failed(`There is no command ${command}.\n\n${usage}`)
+  return failed(`Unknown command ${command}.\n\n${usage}`)
 }
 
 function showConfig({ rows }: Config): CommandResult {

@@ -5,7 +5,7 @@ import * as agents from '../hosting/agents/agents.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import { operatorLink } from '../hosting/people/people.ts'
 import { grantTo } from '../ledger/ledger.ts'
-import { forgetFirstApp, readFirstApp, writeFirstApp } from '../storage/first-app.ts'
+import { forgetFirstApp, readFirstApp, writeFirstApp } from '../storage/sample-app-record.ts'
 import { createCaller, json, publishSamples, type Send } from './samples.ts'
 
 interface BannerParts {
@@ -71,7 +71,7 @@ export async function printBanner(ctx: AppContext, send: Send): Promise<string> 
     return undefined
   }
   await writeFirstApp(dataDir, '')
-  const hasDemo = ctx.catalogue.find('demo/chat') !== undefined
+  const hasDemo = ctx.catalog.find('demo/chat') !== undefined
   const key = hasDemo ? await createFundedKey(ctx, send).catch(logFailure) : undefined
   const link = await publishFirstSample(ctx, send).catch(logFailure)
   if (!link) await forgetFirstApp(dataDir)

@@ -89,7 +89,7 @@ test('check reports unknown, missing and unpriced models and failed upstreams, w
   const fine = await run('check', [upstream('one'), model('local/a', 'one')])
   expect(fine).toMatchObject({
     ok: true,
-    lines: ['one: serves 2 models', 'one: not in the catalogue: new'],
+    lines: ['one: serves 2 models', 'one: not in the catalog: new'],
   })
   const rows = [
     upstream('one'),
@@ -103,7 +103,7 @@ test('check reports unknown, missing and unpriced models and failed upstreams, w
     ok: false,
     lines: [
       'one: serves 2 models',
-      'one: not in the catalogue: new',
+      'one: not in the catalog: new',
       'one: no longer served: local/free, local/old',
       'two: no response: status 401',
       'unpriced: local/free',
@@ -171,8 +171,8 @@ test('sync stores and serves listed prices, except suspect ones', async () => {
   })
   const served = async (id: string) => {
     const log = openLog(systemClock, () => undefined)
-    const { catalogue } = await openModels(config, { clock: systemClock, log })
-    const found = catalogue.find(id)?.model
+    const { catalog } = await openModels(config, { clock: systemClock, log })
+    const found = catalog.find(id)?.model
     return found && { ...found, price: found.price && presentPrice(found.price) }
   }
   expect(await served('openai/gpt-next')).toMatchObject({

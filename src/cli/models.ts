@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import { openModels } from '../context.ts'
 import { toUsd } from '../core/money.ts'
-import type { Model } from '../models/catalogue.ts'
+import type { Model } from '../models/catalog.ts'
 import { mediaPricePage, mediaPricesCheckedAt } from '../models/media-prices.ts'
 import { presentPrice, type Price } from '../models/price.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
@@ -27,8 +27,8 @@ export async function models(
 }
 
 async function list(config: Config): Promise<CommandResult> {
-  const { catalogue } = await openModels(config, quiet)
-  const rows = catalogue
+  const { catalog } = await openModels(config, quiet)
+  const rows = catalog
     .list()
     .map((model) => [model.id, model.type, priceText(model.price), upstreamsOf(model).join(', ')])
   return succeeded(inColumns([['MODEL', 'TYPE', 'PRICE IN USD', 'UPSTREAMS'], ...rows]))
@@ -59,10 +59,10 @@ function inColumns(rows: string[][]): string {
   return rows.map((row) => line(row).trimEnd()).join('\n')
 }
 
-/** Fails where an upstream lacks a model of the catalogue, or a model has no price. */
+/** Fails where an upstream lacks a model of the catalog, or a model has no price. */
 async function check(config: Config): Promise<CommandResult> {
-  const { catalogue } = await openModels(config, quiet)
-  const all = catalogue.list()
+  const { catalog } = await openModels(config, quiet)
+  const all = catalog.list()
   const unpriced = all.flatMap(({ id, price }) => (price ? [] : [`unpriced: ${id}`]))
   const upstreams = [...keyedUpstreams(config), ...config.upstreams]
   const checks = await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, all)))
@@ -82,7 +82,7 @@ function mediaNote(upstream: string): string | undefined {
 
 type CheckResult = { ok: boolean; lines: string[] }
 
-/** Compares the models that an upstream serves with those that the catalogue offers there. */
+/** Compares the models that an upstream serves with those that the catalog offers there. */
 async function checkUpstream(
   upstream: Parameters<typeof listServedModels>[0] & { name: string },
   all: Model[],
@@ -101,7 +101,7 @@ async function checkUpstream(
     const unknown = served.filter((model) => !known.has(model) && !known.has(undated(model)))
     const lines = [
       `${name}: serves ${served.length} models`,
-      ...(unknown.length > 0 ? [`${name}: not in the catalogue: ${joinNames(unknown)}`] : []),
+      ...(unknown.length > 0 ? [`${name}: not in the catalog: ${joinNames(unknown)}`] : []),
       ...(gone.length > 0 ? [`${name}: no longer served: ${joinNames(gone)}`] : []),
     ]
     return { ok: gone.length === 0, lines }

@@ -66,8 +66,8 @@ const keyOf = ({ upstream, model }: { upstream: string; model: string }): string
 
 /** Returns the rows with a suspect price, and a line for each with the reason. */
 async function findSuspects(config: Config, found: Map<string, ListedModel>) {
-  const { catalogue } = await openModels({ ...config, marginPercent: 0 }, quiet)
-  const offers = catalogue.list().flatMap((model) => model.offers)
+  const { catalog } = await openModels({ ...config, marginPercent: 0 }, quiet)
+  const offers = catalog.list().flatMap((model) => model.offers)
   const now = new Map(offers.map((offer) => [keyOf(offer), offer.price]))
   const suspects: ListedModel[] = []
   const suspicions: string[] = []

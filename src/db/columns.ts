@@ -14,13 +14,13 @@ type Kit = Pick<
 >
 
 /**
- * The only cast: views a PostgreSQL or synchronous SQLite object of drizzle through the asynchronous
- * SQLite type. It holds for the awaitable forms, and the code uses only those.
+ * The only cast: views a PostgreSQL or synchronous SQLite object of drizzle through the
+ * asynchronous SQLite type. It holds for the awaitable forms, and the code uses only those.
  */
-export const viewAs = <T>(value: unknown): T => value as T
+export const castTo = <T>(value: unknown): T => value as T
 
 const onPostgres = dialect === 'postgres'
-const kit: Kit = onPostgres ? viewAs<Kit>({ ...pg, sqliteTable: pg.pgTable }) : sqlite
+const kit: Kit = onPostgres ? castTo<Kit>({ ...pg, sqliteTable: pg.pgTable }) : sqlite
 
 export const table = kit.sqliteTable
 export const { index, uniqueIndex, primaryKey, check } = kit

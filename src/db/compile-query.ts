@@ -1,6 +1,6 @@
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
-import { viewAs } from './columns.ts'
+import { castTo } from './columns.ts'
 import type { Prepared } from './engine.ts'
 
 type Values = Record<string, unknown>
@@ -19,17 +19,18 @@ interface Parts {
 }
 
 /**
- * Returns an equal query with its binders and column decoders resolved once. drizzle resolves them in
- * every call, which costs more than SQLite itself. Queries with nested results are returned as is.
+ * Returns an equal query with its binders and column decoders resolved once. drizzle resolves them
+ * in every call, which costs more than SQLite itself. Queries with nested results are returned as
+ * is.
  */
 export function compileQuery<Rows>(query: Prepared<Rows>): Prepared<Rows> {
-  const { query: built, stmt, fields, ...more } = viewAs<Parts>(query)
+  const { query: built, stmt, fields, ...more } = castTo<Parts>(query)
   const { executeMethod, customResultMapper } = more
   if (customResultMapper) return query
   const binders = built.params.map(binderOf)
   const bound = (values: Values): unknown[] => binders.map((bind) => bind(values))
   if (executeMethod === 'run') {
-    return { execute: async (values = {}) => viewAs<Rows>(stmt.run(...bound(values))) }
+    return { execute: async (values = {}) => castTo<Rows>(stmt.run(...bound(values))) }
   }
   const columns = fields?.map(columnOf)
   if (executeMethod !== 'all' || !columns?.every((column) => column !== undefined)) return query
@@ -44,7 +45,7 @@ export function compileQuery<Rows>(query: Prepared<Rows>): Prepared<Rows> {
     }
     return row
   }
-  return { execute: async (values = {}) => viewAs<Rows>(stmt.values(...bound(values)).map(rowOf)) }
+  return { execute: async (values = {}) => castTo<Rows>(stmt.values(...bound(values)).map(rowOf)) }
 }
 
 /** Returns a function that reads one bound parameter. */
@@ -64,8 +65,8 @@ function requiredValue(values: Values, name: string): unknown {
 /** Returns the name and decoder of a result column; undefined for a nested one. */
 function columnOf({ path: [name, ...deeper], field }: { path: string[]; field: unknown }) {
   if (name === undefined || deeper.length > 0) return undefined
-  if (is(field, Column)) return columnReader(name, viewAs<Decoder>(field))
-  if (is(field, SQL)) return columnReader(name, viewAs<{ decoder: Decoder }>(field).decoder)
+  if (is(field, Column)) return columnReader(name, castTo<Decoder>(field))
+  if (is(field, SQL)) return columnReader(name, castTo<{ decoder: Decoder }>(field).decoder)
   return undefined
 }
 

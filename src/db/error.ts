@@ -3,7 +3,7 @@ export type DatabaseErrorKind = 'unique' | 'check' | 'full' | 'readonly' | 'busy
 
 /** The database could not take a write in time: it is locked, or the queue is full. */
 export class DatabaseBusy extends Error {
-  override readonly name = 'Busy'
+  override readonly name = 'DatabaseBusy'
 }
 
 /** https://sqlite.org/rescode.html. A failed write to a file that may not grow counts as full. */

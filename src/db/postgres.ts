@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/bun-sql'
 
 import { randomBelow } from '../core/ids.ts'
 import { withEffects } from './after-commit.ts'
-import { viewAs } from './columns.ts'
+import { castTo } from './columns.ts'
 import { Deadline } from './deadline.ts'
 import type { Db, Engine } from './engine.ts'
 import { DatabaseBusy, sqlState } from './error.ts'
@@ -24,7 +24,7 @@ const retryStates = ['40001', '40P01']
  * stay prepared. A slot is dropped after a failure, with any code that still refers to it.
  */
 class TransactionSlot {
-  readonly db: Db = viewAs<Db>(drizzle(viewAs<SQL>(this)))
+  readonly db: Db = castTo<Db>(drizzle(castTo<SQL>(this)))
   #transaction: TransactionSQL | undefined
   #broken: unknown
 
@@ -137,7 +137,7 @@ export async function openPostgres(url: string, unitMs = 5_000): Promise<Engine>
   return {
     kind: 'postgres',
     file: undefined,
-    read: viewAs<Db>(drizzle(reading)),
+    read: castTo<Db>(drizzle(reading)),
     tx: (work) => units.tx(work),
     commits: () => undefined,
     ping: async () => void (await reading`select 1`),

@@ -1,10 +1,10 @@
 import { and, type AnyColumn, count, eq, getTableColumns, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import type { After } from '../core/cursor.ts'
+import type { PagePosition } from '../core/cursor.ts'
+import { lazyFor } from '../core/lazy.ts'
 import { nano, type NanoUsd } from '../core/money.ts'
-import { onceFor } from '../core/once.ts'
-import { viewAs } from './columns.ts'
+import { castTo } from './columns.ts'
 import { compileQuery } from './compile-query.ts'
 import { dialect } from './dialect.ts'
 import type { Db, Engine, Prepared } from './engine.ts'
@@ -19,11 +19,11 @@ import type { Db, Engine, Prepared } from './engine.ts'
  *     const [key] = await findKey(db).execute({ hash })
  */
 export const prepared = <Rows>(build: (db: Db) => Prepared<Rows>): ((db: Db) => Prepared<Rows>) =>
-  onceFor((db) => (dialect === 'sqlite' ? compileQuery(build(db)) : build(db)))
+  lazyFor((db) => (dialect === 'sqlite' ? compileQuery(build(db)) : build(db)))
 
 /** Returns a placeholder for every column of a table: the values of a prepared insert. */
 export const placeholders = <T extends SQLiteTable>(table: T) =>
-  viewAs<SQLiteInsertValue<T>>(
+  castTo<SQLiteInsertValue<T>>(
     Object.fromEntries(
       Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]),
     ),
@@ -34,8 +34,8 @@ export const sumOf = (money: AnyColumn | SQL) =>
   sql<NanoUsd>`coalesce(sum(${money}), 0)`.mapWith((sum) => nano(BigInt(sum)))
 
 /** Returns the number of rows that a query without `returning` changed. */
-export const changedRowCount = (answer: unknown): number =>
-  Number(Reflect.get(Object(answer), dialect === 'sqlite' ? 'changes' : 'count'))
+export const changedRowCount = (result: unknown): number =>
+  Number(Reflect.get(Object(result), dialect === 'sqlite' ? 'changes' : 'count'))
 
 /**
  * Caches at most `max` results by name until the next commit, so a result is never older than the
@@ -87,8 +87,8 @@ export async function countRows(db: Db, table: SQLiteTable, where?: SQL): Promis
 
 /** Returns the condition for rows after a cursor in a list ordered by time and id, newest first. */
 export const isAfterCursor = (
-  { created, id }: Record<keyof After, AnyColumn>,
-  after: After | undefined,
+  { created, id }: Record<keyof PagePosition, AnyColumn>,
+  after: PagePosition | undefined,
 ): SQL | undefined =>
   after && or(lt(created, after.created), and(eq(created, after.created), lt(id, after.id)))
 

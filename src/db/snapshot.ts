@@ -9,9 +9,9 @@ const workerFile = join(
 )
 
 /**
- * Writes a consistent, durable copy of a live SQLite database to `toFile`, replacing any file there.
- * A worker thread with its own connection does it, so readers and writers do not wait. Throws on
- * PostgreSQL, which has pg_dump.
+ * Writes a consistent, durable copy of a live SQLite database to `toFile`, replacing any file
+ * there. A worker thread with its own connection does it, so readers and writers do not wait.
+ * Throws on PostgreSQL, which has pg_dump.
  */
 export async function snapshot(engine: Engine, toFile: string): Promise<void> {
   if (!engine.file)

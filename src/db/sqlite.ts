@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 
 import { newId } from '../core/ids.ts'
-import { viewAs } from './columns.ts'
+import { castTo } from './columns.ts'
 import { Connection, Statements } from './connection.ts'
 import type { Db, Engine } from './engine.ts'
 import { Writer, type WriterTimeouts } from './writer.ts'
@@ -23,8 +23,8 @@ const writerCacheKiB = 8 * 1024
 /** Searches and lists over 100,000 items use 30 MB of index pages. */
 const readerCacheKiB = 32 * 1024
 
-const drizzleOver = (connection: Connection): Db =>
-  viewAs<Db>(drizzle(viewAs<Database>(connection)))
+const createDrizzle = (connection: Connection): Db =>
+  castTo<Db>(drizzle(castTo<Database>(connection)))
 
 function connect(
   path: string,
@@ -52,11 +52,11 @@ function engineOver(
   [writing, reading]: [Statements, Statements],
   timeouts?: WriterTimeouts,
 ): Engine {
-  const writer = new Writer(writing, drizzleOver, timeouts)
+  const writer = new Writer(writing, createDrizzle, timeouts)
   return {
     kind: 'sqlite',
     file,
-    read: drizzleOver(new Connection(reading)),
+    read: createDrizzle(new Connection(reading)),
     tx: (work) => writer.tx(work),
     commits: () => writer.commits,
     ping: async () => void reading.get('select 1').values(),
@@ -79,7 +79,7 @@ export function openCopy(path: string): Engine {
   return {
     kind: 'sqlite',
     file: path,
-    read: drizzleOver(new Connection(reading)),
+    read: createDrizzle(new Connection(reading)),
     tx: () => Promise.reject(new Error('A copy is read-only.')),
     commits: () => 0,
     ping: async () => void reading.get('select 1').values(),
@@ -89,7 +89,8 @@ export function openCopy(path: string): Engine {
 
 /**
  * Opens a database for the life of this process, from `image` (the bytes of a database file) or
- * empty. It is a real WAL database, so it behaves like a lasting one. Its files are unlinked at once.
+ * empty. It is a real WAL database, so it behaves like a lasting one. Its files are unlinked at
+ * once.
  */
 export async function openTemporary(image?: Uint8Array): Promise<Engine> {
   const path = join(tmpdir(), `berth-${newId()}.sqlite`)

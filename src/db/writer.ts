@@ -89,10 +89,10 @@ export class Writer {
     }
     const group = this.#queue.splice(0, groupUnitsMax)
     try {
-      const answers = await this.#runAll(group)
+      const acknowledgements = await this.#runAll(group)
       this.#do('commit')
       this.commits += 1
-      for (const answer of answers) answer()
+      for (const acknowledge of acknowledgements) acknowledge()
     } catch (error) {
       this.#replaceConnection()
       if (this.statements.database.inTransaction) this.#do('rollback')
@@ -119,16 +119,16 @@ export class Writer {
 
   /** Runs a group. Throws only when the whole group is lost. */
   async #runAll(group: Unit[]): Promise<Acknowledge[]> {
-    const answers: Acknowledge[] = []
+    const acknowledgements: Acknowledge[] = []
     let deadline = new Deadline(this.timeouts.unitMs)
     try {
       for (const unit of group) {
         this.#do('savepoint unit')
         try {
           deadline.restart()
-          const answer = await Promise.race([unit.run(this.#db), deadline.passed])
+          const acknowledge = await Promise.race([unit.run(this.#db), deadline.passed])
           this.#connection.throwIfBroken()
-          answers.push(answer)
+          acknowledgements.push(acknowledge)
           this.#do('release unit')
         } catch (error) {
           if (!this.statements.database.inTransaction) throw error
@@ -137,13 +137,13 @@ export class Writer {
           this.#replaceConnection()
           deadline.stop()
           deadline = new Deadline(this.timeouts.unitMs)
-          answers.push(() => unit.reject(error))
+          acknowledgements.push(() => unit.reject(error))
         }
       }
     } finally {
       deadline.stop()
     }
-    return answers
+    return acknowledgements
   }
 
   #replaceConnection(): void {

@@ -13,7 +13,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { audioRoutes } from './audio/routes.ts'
 import { createTranscriber } from './audio/transcriber.ts'
 import { keyAuth } from './authentication.ts'
-import { catalogueRoutes } from './catalogue/routes.ts'
+import { catalogRoutes } from './catalog/routes.ts'
 import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
@@ -38,7 +38,7 @@ const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProper
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
 const routes = (ctx: AppContext, listener: TranscriberFactory) =>
   new Elysia()
-    .use(catalogueRoutes(ctx))
+    .use(catalogRoutes(ctx))
     .use(accountRoutes(ctx))
     .use(usageRoutes(ctx))
     .use(chatRoutes(ctx, listener))

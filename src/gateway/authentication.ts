@@ -18,7 +18,7 @@ export interface Spender {
   owner: Owner
   account: AccountId
   /** Groups the calls of one caller: the prefix of a key, or the id of a balance. */
-  caller: string
+  callerId: string
   /** Daily spending limit, in the form that a hold takes. */
   cap: Cap
   /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
@@ -38,7 +38,7 @@ export interface KeySpender extends Spender {
 export const spenderOf = (owner: Owner): Spender => ({
   owner,
   account: accountOf(owner),
-  caller: owner.owner,
+  callerId: owner.owner,
   funds: 'any',
   source: 'web',
   cap: { key: owner.owner, max: null },
@@ -68,7 +68,7 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
   return {
     owner,
     account: accountOf(owner),
-    caller: key.prefix,
+    callerId: key.prefix,
     key,
     cap: capOf(key),
     funds: free ? 'any' : 'paid',

@@ -5,16 +5,19 @@ import { idempotencyKeyOf } from '../idempotency/idempotency.ts'
 export interface Call {
   requestId: string
   /** The Idempotency-Key. */
-  ref: string | undefined
-  /** Aborts when the client disconnects, unless the call has a ref: then the client may retry. */
+  idempotencyKey: string | undefined
+  /**
+   * Aborts when the client disconnects, unless the call has an Idempotency-Key: then the client may
+   * retry.
+   */
   signal: AbortSignal
   /** Turns off the idle timeout of the socket while an upstream works, or turns it on again. */
   pauseIdleTimeout?: RequestContext['pauseIdleTimeout']
 }
 
 export function callOf(request: Request): Call {
-  const ref = idempotencyKeyOf(request)
-  const signal = ref === undefined ? request.signal : new AbortController().signal
+  const idempotencyKey = idempotencyKeyOf(request)
+  const signal = idempotencyKey === undefined ? request.signal : new AbortController().signal
   const { id: requestId, pauseIdleTimeout } = getRequestContext(request)
-  return { requestId, ref, signal, pauseIdleTimeout }
+  return { requestId, idempotencyKey, signal, pauseIdleTimeout }
 }

@@ -4,7 +4,7 @@ import { nullable } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
 import { UnsettledHoldError } from '../ledger/paid-work.ts'
-import { messages } from './messages.ts'
+import { messages } from './error-messages.ts'
 
 const invalid = 'invalid_request_error'
 const limit = 'rate_limit_error'

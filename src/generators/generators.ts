@@ -10,7 +10,9 @@ const bounds = {
   idleMs: 20_000,
 }
 
-/** Path of the worker in the sources, or in the compiled binary, where this file is part of main. */
+/**
+ * Path of the worker in the sources, or in the compiled binary, where this file is part of main.
+ */
 const workerFile = import.meta.url.endsWith('/generators/generators.ts')
   ? './generate.worker.ts'
   : './generators/generate.worker.ts'

@@ -14,6 +14,8 @@ import { scanRoutes } from './apps/scan/routes.ts'
 import { versionRoutes } from './apps/versions/routes.ts'
 import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
 import { exploreRoutes } from './explore/routes.ts'
+import { docsRoutes, type PublicFiles } from './guide/docs.ts'
+import { descriptionRoutes, startRoutes } from './guide/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { earningsRoutes } from './me/earnings/routes.ts'
@@ -24,8 +26,6 @@ import { meRoutes } from './me/routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { reviewRoutes } from './reviews/routes.ts'
-import { docsRoutes, type PublicFiles } from './start/docs.ts'
-import { descriptionRoutes, startRoutes } from './start/routes.ts'
 
 /** Creates the Agent API (document 1) with its description and its docs. */
 export function createAgentApi(ctx: AppContext, files: PublicFiles) {

@@ -3,8 +3,8 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { oneOf } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type HostingErrorName } from '../errors.ts'
-import type { ErrorRow } from './messages/row.ts'
-import { errorTable } from './messages/table.ts'
+import type { ErrorRow } from './error-messages/row.ts'
+import { errorTable } from './error-messages/table.ts'
 
 /** Returns the status and the body of an error (document 1, section 7). */
 export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {

@@ -12,9 +12,9 @@ export interface OperationDeclaration<Tag extends string = string, Limit extends
   /** One line. */
   summary: string
   /** Further facts for callers, in one to three sentences. */
-  more?: string
+  description?: string
   /** Request bodies by media type, where the route's own `body` does not describe them. */
-  takes?: Record<string, { schema: OpenAPIV3.SchemaObject }>
+  requestBodies?: Record<string, { schema: OpenAPIV3.SchemaObject }>
   /**
    * `json` (default): parsed, and validated by the route's `body`. `empty`: any field is an error.
    * `handler`: the handler reads the body.
@@ -73,7 +73,15 @@ export const operationBuilder =
     responses: Responses,
     errors: readonly ErrorName[] = [],
   ) => {
-    const { id, tag, summary, more, takes, idempotent, limits = [] } = declaration
+    const {
+      id,
+      tag,
+      summary,
+      description: more,
+      requestBodies: takes,
+      idempotent,
+      limits = [],
+    } = declaration
     const { auth, security, idempotencyErrors = [], idempotencyHeader } = kind
     const allErrors = [
       ...kind.errors,

@@ -23,7 +23,7 @@ export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
  * (`storeIfAbsent`). Undefined without an idempotency key.
  */
 export interface IdempotencyLock {
-  /** The response of an earlier run of the same request. Such a claim needs no release. */
+  /** The response of an earlier run of the same request. A stored response needs no release. */
   readonly stored: StoredResponse | undefined
   readonly slot: string | undefined
   readonly store: StoreResponse
@@ -39,7 +39,7 @@ export const idempotencyKeyOf = ({ headers }: Request, inBody?: string): string 
 const retentionMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/
 
-const unkeyedClaim: IdempotencyLock = {
+const noLock: IdempotencyLock = {
   stored: undefined,
   slot: undefined,
   store: async () => {},
@@ -74,20 +74,24 @@ export class Idempotency {
     request: unknown,
     work: (store: StoreResponse) => Promise<StoredResponse>,
   ): Promise<StoredResponse> {
-    const acquire = await this.claim(owner, key, request)
-    if (acquire.stored) return acquire.stored
+    const keyLock = await this.acquire(owner, key, request)
+    if (keyLock.stored) return keyLock.stored
     try {
-      return await work(acquire.store)
+      return await work(keyLock.store)
     } catch (error) {
-      return await acquire.resolveConflict(error)
+      return await keyLock.resolveConflict(error)
     } finally {
-      acquire.release()
+      keyLock.release()
     }
   }
 
-  /** Claims an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
-  async claim(owner: string, key: string | undefined, request: unknown): Promise<IdempotencyLock> {
-    if (key === undefined) return unkeyedClaim
+  /** Locks an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
+  async acquire(
+    owner: string,
+    key: string | undefined,
+    request: unknown,
+  ): Promise<IdempotencyLock> {
+    if (key === undefined) return noLock
     if (!pattern.test(key)) {
       const problem =
         'A ref or Idempotency-Key must be 1 to 128 printable ASCII characters without spaces.'

@@ -22,7 +22,7 @@ export interface JobRun<Input, Data> {
   input: Input
   /** Data of an earlier run; null in the first. */
   data: Data | null
-  /** Aborts when the job is cancelled, times out or loses its lease, and when the server stops. */
+  /** Aborts when the job is canceled, times out or loses its lease, and when the server stops. */
   signal: AbortSignal
   /** Stores progress. `also` settles partial charges in the same transaction. Throws LeaseLost. */
   report(change: JobProgress, also?: InTransaction): Promise<void>
@@ -55,7 +55,7 @@ export interface Handler<Input extends TSchema = TSchema, Data extends TSchema =
   compensate?: InTransaction
 }
 
-/** The run has lost its lease: the job was cancelled, has ended, or runs in another process. */
+/** The run has lost its lease: the job was canceled, has ended, or runs in another process. */
 export class LeaseLost extends Error {
   constructor(job: string) {
     super(`This process no longer holds the lease of job ${job}.`)

@@ -56,7 +56,9 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, request: NewJ
   const { ms, reservedMs, ...rest } = request
   await lockOwner(db, request.owner)
   if ((await countOpen(db, request.owner)) >= openJobsPerOwnerMax) {
-    throw new ApiError('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
+    throw new ApiError('busy', {
+      what: `Your limit of ${openJobsPerOwnerMax} jobs is reached. Each of them`,
+    })
   }
   const now = clock.now()
   const [job] = await db
@@ -72,7 +74,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, request: NewJ
     })
     .onConflictDoNothing()
     .returning()
-  if (!job) throw new ApiError('busy', { what: `A ${request.kind} of yours` })
+  if (!job) throw new ApiError('busy', { what: `Your ${request.kind} job` })
   await recordEvent(db, now, job)
   return job
 }
@@ -82,7 +84,7 @@ export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: st
   const isOpen = and(eq(jobs.slot, slot), isNull(jobs.ended))
   const query = db.select({ id: jobs.id }).from(jobs).where(isOpen)
   const open = await forUpdate(query.$dynamic(), jobs.id)
-  if (open.length > 0) throw new ApiError('busy', { what: `A ${kind} of yours` })
+  if (open.length > 0) throw new ApiError('busy', { what: `Your ${kind} job` })
 }
 
 /** Hands a reserved job to the runner, with data for its first run. Throws LeaseLost. */

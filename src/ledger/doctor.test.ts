@@ -38,7 +38,7 @@ const second = and(eq(entries.account, id), eq(entries.number, 2))
 const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>][] = [
   [
     'a balance',
-    'all balances sum to 1000000, not to 0',
+    'all balances sum to 1000000 instead of 0',
     (db) =>
       db
         .update(accounts)
@@ -48,7 +48,7 @@ const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>
   ],
   [
     'the hold',
-    'agent:ann: holds 19000000, its open holds sum to 20000000',
+    'agent:ann: holds 19000000, but its open holds sum to 20000000',
     (db) =>
       db
         .update(accounts)
@@ -57,8 +57,8 @@ const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>
         .returning(),
   ],
   [
-    'a colour',
-    'agent:ann: free is 395000000, its entries make 396000000',
+    'the free credits',
+    'agent:ann: free is 395000000, but its entries sum to 396000000',
     (db) =>
       db
         .update(accounts)
@@ -68,7 +68,7 @@ const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>
   ],
   [
     'the amount of an entry',
-    'agent:ann: entry 2: 400000000 and -3000000 do not make 396000000',
+    'agent:ann: entry 2: 400000000 and -3000000 do not sum to 396000000',
     (db) =>
       db
         .update(entries)
@@ -83,17 +83,17 @@ const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>
   ],
   [
     'an entry after the last',
-    'agent:ann: number is 3, its entries make 2',
+    'agent:ann: number is 3, but its entries sum to 2',
     (db) => db.update(accounts).set({ entries: 3 }).where(isAnn).returning(),
   ],
   [
     'a hold away',
-    'agent:ann: holds 20000000, its open holds sum to 0',
+    'agent:ann: holds 20000000, but its open holds sum to 0',
     (db) => db.delete(holds).where(eq(holds.ref, 'open')).returning(),
   ],
   [
     'the counter of a key',
-    'key ak_1 counts 1 on 2026-11-21, its holds make 24000000',
+    'key ak_1 counts 1 on 2026-11-21, but its holds sum to 24000000',
     (db) =>
       db
         .update(caps)

@@ -56,7 +56,7 @@ export async function doctor(ctx: { db: Engine }): Promise<LedgerReport> {
 
 async function checkTotal(db: Db): Promise<string[]> {
   const [sum] = await db.select({ total: sumOf(accounts.balance) }).from(accounts)
-  return sum && sum.total !== 0n ? [`all balances sum to ${sum.total}, not to 0`] : []
+  return sum && sum.total !== 0n ? [`all balances sum to ${sum.total} instead of 0`] : []
 }
 
 /** Returns a page of accounts ordered by id, each with the sums of its open holds. */
@@ -89,10 +89,12 @@ async function checkAccount(db: Db, account: Account): Promise<string[]> {
   const problems: string[] = []
   const add = (what: string) => void problems.push(`${account.id}: ${what}`)
   if (account.held !== account.heldByHolds) {
-    add(`holds ${account.held}, its open holds sum to ${account.heldByHolds}`)
+    add(`holds ${account.held}, but its open holds sum to ${account.heldByHolds}`)
   }
   if (account.paidHeld !== account.paidHeldByHolds) {
-    add(`holds ${account.paidHeld} of paid credits, its holds sum to ${account.paidHeldByHolds}`)
+    add(
+      `holds ${account.paidHeld} of paid credits, but its holds sum to ${account.paidHeldByHolds}`,
+    )
   }
   let before: Step = { number: 0, balance: 0n, free: 0n, earned: 0n }
   while (before.number < account.entries) {
@@ -105,8 +107,8 @@ async function checkAccount(db: Db, account: Account): Promise<string[]> {
     if (page.length === 0) break
   }
   for (const name of ['number', 'balance', 'free', 'earned'] as const) {
-    const stands = name === 'number' ? account.entries : account[name]
-    if (before[name] !== stands) add(`${name} is ${stands}, its entries make ${before[name]}`)
+    const stored = name === 'number' ? account.entries : account[name]
+    if (before[name] !== stored) add(`${name} is ${stored}, but its entries sum to ${before[name]}`)
   }
   return problems
 }
@@ -131,7 +133,7 @@ const entriesAfter = (db: Db, account: Account, number: number): Promise<Entry[]
 function checkStep({ id }: Account, before: Step, entry: Entry): string | undefined {
   if (entry.number !== before.number + 1) return `follows ${before.number}`
   if (entry.balance !== before.balance + entry.amount) {
-    return `${before.balance} and ${entry.amount} do not make ${entry.balance}`
+    return `${before.balance} and ${entry.amount} do not sum to ${entry.balance}`
   }
   if (isServiceAccount(id)) return undefined
   const low = entry.amount < 0n ? entry.amount : 0n
@@ -178,6 +180,7 @@ async function checkCaps(db: Db): Promise<string[]> {
     .where(ne(caps.used, total))
     .limit(problemsMax)
   return broken.map(
-    ({ key, day, used, total }) => `key ${key} counts ${used} on ${day}, its holds make ${total}`,
+    ({ key, day, used, total }) =>
+      `key ${key} counts ${used} on ${day}, but its holds sum to ${total}`,
   )
 }

@@ -37,7 +37,7 @@ export interface HoldRequest {
   cap?: Cap | undefined
   /** The deadline releases an open hold (the default), or settles all of it. */
   onExpiry?: 'release' | 'settle' | undefined
-  /** The job that does the work. Such a hold survives its process (job-holds.ts). */
+  /** The job that does the work. This hold survives its process (job-holds.ts). */
   job?: string | undefined
   /** The longest time that the work may take, in milliseconds. */
   ms: number
@@ -116,7 +116,7 @@ const termsOf = ({ account, amount, kind, item, parts }: Hold): string =>
   JSON.stringify([account, String(amount), kind, item, parts])
 
 /** Deletes a claimed hold within the transaction that wrote it. */
-export async function unclaimHold(db: Db, hold: Hold): Promise<void> {
+export async function deleteClaimedHold(db: Db, hold: Hold): Promise<void> {
   await db.delete(holds).where(and(eq(holds.ref, hold.ref), eq(holds.id, hold.id)))
 }
 
@@ -157,7 +157,7 @@ export async function findHold(
 /** Returns a hold as stored. Throws for a deleted one. */
 export async function getHold(db: Db, name: Pick<Hold, 'ref' | 'id'>): Promise<Hold> {
   const hold = await findHold(db, name)
-  if (!hold) throw new Error(`There is no hold ${name.id}.`)
+  if (!hold) throw new Error(`The hold ${name.id} does not exist.`)
   return hold
 }
 

@@ -14,7 +14,7 @@ import { until } from '../testing/until.ts'
 import { doctor } from './doctor.ts'
 import { listEntries } from './entries.ts'
 import { expireOrphans } from './expiry.ts'
-import { balanceOf, open } from './ledger.ts'
+import { balanceOf, openOwnerAccount } from './ledger.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-'))
 const where = { dataDir: folder, databaseUrl: '' }
@@ -53,7 +53,7 @@ async function spendAndDie(run: string, payments: number): Promise<string[]> {
 test('kill -9 during paid work loses no confirmed payment and leaves no hold', async () => {
   let books = await reopen()
   await fund(books, ann, 1_000_000)
-  await books.db.tx((db) => open(books, db, ben))
+  await books.db.tx((db) => openOwnerAccount(books, db, ben))
   await books.db.close()
   let spent = 0n
   for (const run of ['first', 'second', 'third']) {

@@ -19,7 +19,7 @@ import {
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { listEntries } from './entries.ts'
-import { balanceOf, grantTo, open, transfer, type TransferRequest } from './ledger.ts'
+import { balanceOf, grantTo, openOwnerAccount, transfer, type TransferRequest } from './ledger.ts'
 import { accounts } from './tables.ts'
 
 let books: TestLedger
@@ -34,7 +34,7 @@ afterEach(async () => {
 const credits = fromCredits
 const income = { kind: 'house', owner: 'income' } as const
 const move = (terms: TransferRequest) => books.db.tx((db) => transfer(books, db, terms))
-const openNow = (owner: typeof ann) => books.db.tx((db) => open(books, db, owner))
+const openNow = (owner: typeof ann) => books.db.tx((db) => openOwnerAccount(books, db, owner))
 const fromAnn = (ref: string, amount: number): TransferRequest => ({
   from: accountOf(ann),
   to: [{ account: accountOf(ben), amount: credits(amount) }],
@@ -60,7 +60,7 @@ describe('grants and transfers', () => {
 
   test('opening, granting and spending commit together or not at all', async () => {
     const failed = books.db.tx(async (db) => {
-      const account = await open(books, db, cy)
+      const account = await openOwnerAccount(books, db, cy)
       await transfer(books, db, { ...fromAnn('r', 1), from: account })
     })
     await expectApiError(failed, 'not_enough_credits', { needed: credits(1), available: zero })
@@ -121,7 +121,7 @@ describe('grants and transfers', () => {
       expect(String(await catchError(move(terms)))).toContain('Broken ledger invariant')
     }
     expect(String(await catchError(move(fromAnn('d', 1))))).toContain(
-      'There is no account agent:ben',
+      'The account agent:ben does not exist',
     )
     expect((await balanceOf(books, ann)).balance).toBe(credits(10))
   })
@@ -196,7 +196,7 @@ describe('holds', () => {
     expect(late).toMatchObject({ state: 'released', charged: zero })
     expect((await balanceOf(books, ann)).held).toBe(zero)
     expect(String(await catchError(releaseNow(books, { ...b.hold, id: 'nobody' })))).toContain(
-      'no hold nobody',
+      'hold nobody does not exist',
     )
   })
 
@@ -209,7 +209,9 @@ describe('holds', () => {
     await releaseNow(books, first.hold)
     const again = await holdNow(books, holdRequest('r', 9))
     expect(again.isNew).toBe(true)
-    expect(String(await catchError(settleNow(books, first.hold, credits(1))))).toContain('no hold')
+    expect(String(await catchError(settleNow(books, first.hold, credits(1))))).toContain(
+      'does not exist',
+    )
     expect((await balanceOf(books, ann)).held).toBe(credits(9))
   })
 

@@ -19,13 +19,13 @@ import {
   type ChargeObserver,
   claimHold,
   createHold,
+  deleteClaimedHold,
   endHold,
   getHold,
   heldAmountOf,
   type Hold,
   type HoldRequest,
   type SettlementRecorder,
-  unclaimHold,
   unspent,
 } from './holds.ts'
 import { invariant } from './invariant.ts'
@@ -39,7 +39,7 @@ interface LedgerContext {
 }
 
 /** Opens an owner's account unless it exists, inside the caller's transaction. */
-export const open = (ctx: LedgerContext, db: Db, owner: Owner): Promise<AccountId> =>
+export const openOwnerAccount = (ctx: LedgerContext, db: Db, owner: Owner): Promise<AccountId> =>
   openAccount(db, owner, ctx.clock.now())
 
 /** Returns an owner's account with `available` = balance - held. Throws when there is none. */
@@ -48,7 +48,7 @@ export async function balanceOf(
   owner: Owner,
 ): Promise<Balance & { available: NanoUsd }> {
   const found = await findBalance(ctx.db.read, accountOf(owner))
-  if (!found) throw new Error(`There is no account ${accountOf(owner)}.`)
+  if (!found) throw new Error(`The account ${accountOf(owner)} does not exist.`)
   return { ...found, available: availableOf(found, 'any') }
 }
 
@@ -90,8 +90,8 @@ export async function transfer(
   const parts: Share[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
   const open = createHold(at, { account: from, amount, ref, kind, item, ms: 0 })
   const hold: Hold = { ...open, state: 'settled', charged: amount, parts }
-  const twin = await claimHold(db, hold)
-  if (twin) return { isNew: false, at: twin.at }
+  const existing = await claimHold(db, hold)
+  if (existing) return { isNew: false, at: existing.at }
   const freeMax = isServiceAccount(from) && !free ? zero : amount
   const held = { amount: zero, paid: zero }
   const balance = await postCharge(db, hold, { freeMax, held, isEarned: false, at })
@@ -99,7 +99,7 @@ export async function transfer(
     await ctx.onCharge?.(db, hold, balance)
     return { isNew: true, at }
   }
-  await unclaimHold(db, hold)
+  await deleteClaimedHold(db, hold)
   throw await notEnoughCredits(db, hold)
 }
 
@@ -126,7 +126,9 @@ export const grantTo = (
   owner: Owner,
   request: Omit<GrantRequest, 'account'>,
 ): Promise<TransferResult> =>
-  ctx.db.tx(async (db) => grant(ctx, db, { ...request, account: await open(ctx, db, owner) }))
+  ctx.db.tx(async (db) =>
+    grant(ctx, db, { ...request, account: await openOwnerAccount(ctx, db, owner) }),
+  )
 
 export interface OpenHoldResult {
   hold: Hold
@@ -144,17 +146,17 @@ export async function openHold(
   request: HoldRequest,
 ): Promise<OpenHoldResult> {
   const hold = createHold(ctx.clock.now(), request)
-  const twin = await claimHold(db, hold)
-  if (twin) return { hold: twin, isNew: false }
+  const existing = await claimHold(db, hold)
+  if (existing) return { hold: existing, isNew: false }
   if (!(await reserve(db, hold.account, heldAmountOf(hold)))) {
-    await unclaimHold(db, hold)
+    await deleteClaimedHold(db, hold)
     throw await notEnoughCredits(db, hold)
   }
   const keyDay = keyDayOf(hold)
   const max = request.cap?.max ?? null
   if (keyDay && !(await countSpending(db, keyDay, hold.amount, max))) {
     await unreserveHold(db, hold)
-    await unclaimHold(db, hold)
+    await deleteClaimedHold(db, hold)
     throw await dailyCapError(db, keyDay, max ?? zero, hold.at)
   }
   return { hold, isNew: true }

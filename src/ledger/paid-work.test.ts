@@ -70,7 +70,9 @@ describe('withHold', () => {
     }
     const first = withHold(books, holdRequest('r', 10), slow)
     while (runs === 0) await Bun.sleep(1)
-    await expectApiError(withHold(books, holdRequest('r', 10), slow), 'busy', { what: 'r' })
+    await expectApiError(withHold(books, holdRequest('r', 10), slow), 'busy', {
+      what: 'The same request',
+    })
     resolve()
     await first
     await expectApiError(withHold(books, holdRequest('r', 10), slow), 'ref_conflict', { ref: 'r' })

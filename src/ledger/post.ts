@@ -105,6 +105,6 @@ async function creditAny(
     await openServiceAccount(db, id, at)
     after = await credit(db, id, change)
   }
-  if (!after) throw new Error(`There is no account ${id}.`)
+  if (!after) throw new Error(`The account ${id} does not exist.`)
   return after
 }

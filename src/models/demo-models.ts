@@ -1,4 +1,4 @@
-import type { Model } from './catalogue.ts'
+import type { Model } from './catalog.ts'
 import { type Listing, toModel } from './listing.ts'
 
 /** The models of the demo provider. Their invented prices are not 0, so that charges are tested. */

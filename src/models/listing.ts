@@ -1,4 +1,4 @@
-import type { Model } from './catalogue.ts'
+import type { Model } from './catalog.ts'
 import { hasRate, type ModelType, type PriceTexts, readPrice } from './price.ts'
 
 /** A model as a source lists it. Missing fields follow from the type. */
@@ -17,7 +17,7 @@ const defaultOutputs: Record<ModelType, string[]> = {
 }
 
 /**
- * Creates a model of the catalogue. A price without the parts that its type is charged by counts as
+ * Creates a model of the catalog. A price without the parts that its type is charged by counts as
  * no price. Throws when a price is invalid.
  */
 export function toModel(

@@ -1,4 +1,4 @@
-import type { Model } from './catalogue.ts'
+import type { Model } from './catalog.ts'
 import { type Listing, toModel } from './listing.ts'
 
 type Row = Listing & { model: string }

@@ -4,9 +4,9 @@ import { sha256 } from '../core/ids.ts'
 export type ModelType = (typeof modelTypes)[number]
 
 /**
- * The price of a model in nano-USD per 1,000,000 units (tokens, images, seconds ...), so that no
- * digit of a price per token is lost. A missing part is not for sale; 0 is a price. `id` is a hash
- * of the content: equal prices have equal ids, and an id never changes.
+ * The price of a model in nano-USD per 1,000,000 units (tokens, images, seconds ...). This keeps
+ * all digits of a price per token. The model does not offer a missing part; a part with the price 0
+ * is free. `id` is a hash of the content, so equal prices have equal ids and an id never changes.
  */
 export interface Price {
   id: string

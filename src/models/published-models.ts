@@ -1,6 +1,6 @@
 import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 
-import type { Model } from './catalogue.ts'
+import type { Model } from './catalog.ts'
 import { type Listing, toModel } from './listing.ts'
 import { mediaModels } from './media-prices.ts'
 import { type ModelType, parts, type PriceTexts, type TierTexts, usdPerUnit } from './price.ts'

@@ -22,7 +22,9 @@ const noUsage = {
 }
 export type Usage = typeof noUsage
 
-/** Upper bounds of a request's usage. Higher numbers of the upstream are not believed. */
+/**
+ * Upper bounds of a request's usage. Higher numbers that an upstream reports are clamped to these.
+ */
 export interface UsageLimits {
   prompt: number
   completion: number

@@ -47,7 +47,7 @@ async function showCase(ctx: AppContext, item: string): Promise<CommandResult> {
       return succeeded([...aboutAgent(known), ...known.decisions.map(auditLine)].join('\n'))
   }
   const known = await findAppCase(ctx, item)
-  if (!known) return failed(`There is no ${item} on this server.`)
+  if (!known) return failed(`${item} does not exist on this server.`)
   return succeeded([...aboutApp(ctx, known), ...known.decisions.map(auditLine)].join('\n'))
 }
 

@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import { createOperatorRecovery } from '../hosting/people/people.ts'
 import { doctor } from '../ledger/doctor.ts'
-import { readFirstApp } from '../storage/first-app.ts'
+import { readFirstApp } from '../storage/sample-app-record.ts'
 import { admin } from './admin.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
@@ -20,7 +20,7 @@ const grant: Command = async (ctx, [name = '', usd = '', ...more]) => {
     return usage('grant <@handle|name|credit_id> <usd>')
   }
   const grantee = await findGrantee(ctx, name)
-  if (!grantee) return failed(`There is no ${name} on this server.`)
+  if (!grantee) return failed(`${name} does not exist on this server.`)
   await grantCredits(ctx, grantee, { amount })
   return succeeded(`${name} has ${await creditsOf(ctx, grantee)} credits now.`)
 }

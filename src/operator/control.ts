@@ -9,7 +9,9 @@ import { commands } from './commands.ts'
 
 const socketPath = (dataDir: string): string => join(dataDir, 'control.sock')
 
-/** No idle timeout: a backup or a doctor may take long. Bun's types lack it for Unix sockets. */
+/**
+ * No idle timeout, because a backup or a check can run long. Bun's types lack it for Unix sockets.
+ */
 const withoutTimeout: object = { idleTimeout: 0 }
 
 /**
@@ -51,7 +53,7 @@ export async function runCommand(
 ): Promise<CommandResult> {
   try {
     const known = Object.hasOwn(commands, command) ? commands[command] : undefined
-    return known ? await known(ctx, words) : failed(`There is no ${command}.`)
+    return known ? await known(ctx, words) : failed(`Unknown command ${command}.`)
   } catch (error) {
     return failedWith(error)
   }
@@ -70,7 +72,9 @@ export async function runOnServer(
       timeout: false,
     })
     const result: unknown = await response.json()
-    return isCommandResult(result) ? result : failed('The running server has another version.')
+    return isCommandResult(result)
+      ? result
+      : failed('The running server is a different version. Restart it.')
   } catch (error) {
     const code = errorCodeOf(error) || String(error)
     if (noServerCodes.has(code)) return undefined

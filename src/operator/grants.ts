@@ -59,7 +59,7 @@ export async function grantCredits(
 ): Promise<void> {
   const credits = toCredits(amount)
   await ctx.db.tx(async (db) => {
-    const account = await ledger.open(ctx, db, owner)
+    const account = await ledger.openOwnerAccount(ctx, db, owner)
     const request = { account, amount, kind: 'grant', ref: `grant:${ref}`, free: false }
     const { isNew } = await ledger.grant(ctx, db, request)
     if (!isNew) return

@@ -2,7 +2,7 @@ import type { Db } from '../db/engine.ts'
 import * as files from '../gateway/files/files.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import * as assets from '../hosting/apps/assets/contents.ts'
-import * as apps from '../hosting/apps/contents.ts'
+import * as apps from '../hosting/apps/file-references.ts'
 
 const pageSize = 100
 

@@ -47,7 +47,7 @@ export interface PaidRequest<Stream = never> {
   fingerprint: unknown
   /** Work that must not run twice at a time by this name; `busy` reports the description. */
   exclusive?: { name: string; description: string }
-  /** The API key whose running requests are limited. */
+  /** The API key or balance whose running requests are limited. `id` names it. */
   caller?: { id: string; signal: AbortSignal }
   /** Checks the request and computes its maximum cost. `slot` names the stored response. */
   prepare(slot: string | undefined): Promise<RequestWork<Stream> | JobWork>
@@ -73,10 +73,10 @@ async function serve<Stream>(
   request: PaidRequest<Stream>,
   respond: (stream: Stream) => void,
 ): Promise<StoredResponse> {
-  // 1. Claim the idempotency key, or replay the stored response.
+  // 1. Lock the idempotency key, or replay the stored response.
   await settlePendingResponse(ctx, request)
-  const claim = await ctx.idempotency.claim(request.owner, request.key, request.fingerprint)
-  if (claim.stored) return claim.stored
+  const keyLock = await ctx.idempotency.acquire(request.owner, request.key, request.fingerprint)
+  if (keyLock.stored) return keyLock.stored
   const settled = Promise.withResolvers<void>()
   let endRequest: (() => void) | undefined
   let unlock: (() => void) | undefined
@@ -84,10 +84,10 @@ async function serve<Stream>(
     const { exclusive } = request
     unlock = exclusive && ctx.idempotency.lock(exclusive.name, exclusive.description)
     // 2. Check the request, and compute its candidates and its maximum cost.
-    const work = await request.prepare(claim.slot)
+    const work = await request.prepare(keyLock.slot)
     // 3. A job holds the credits, does the work later and settles it then.
-    if ('start' in work) return await startJob(ctx, claim, work)
-    // 4. Check the limit of running requests, and repeat a recent charged failure.
+    if ('start' in work) return await startJob(ctx, keyLock, work)
+    // 4. Check the limit of running requests, and rethrow a recent charged failure.
     endRequest = checkAndBegin(ctx, request)
     // 5. Hold the maximum cost.
     const hold = await holdMaxCost(ctx, work.hold)
@@ -96,7 +96,7 @@ async function serve<Stream>(
       .run({ hold, respond, settled: settled.promise })
       .catch((error: unknown) => releaseWork(ctx, hold, error))
     // 7. Settle: the charge, the history row and the replayable response, in one transaction.
-    const { charged } = await settleWork(ctx, hold, withReplay(ctx, request, outcome, claim))
+    const { charged } = await settleWork(ctx, hold, withReplay(ctx, request, outcome, keyLock))
     // 8. Respond.
     const { response, error } = outcome.result
     if (response) return response
@@ -104,19 +104,23 @@ async function serve<Stream>(
     throw error
   } catch (error) {
     // Another process on the same database may have committed the same key first.
-    return await claim.resolveConflict(error)
+    return await keyLock.resolveConflict(error)
   } finally {
     settled.resolve()
     endRequest?.()
     unlock?.()
-    claim.release()
+    keyLock.release()
   }
 }
 
-const startJob = (ctx: AppContext, claim: IdempotencyLock, { start }: JobWork): Promise<StoredResponse> =>
+const startJob = (
+  ctx: AppContext,
+  keyLock: IdempotencyLock,
+  { start }: JobWork,
+): Promise<StoredResponse> =>
   ctx.db.tx(async (db) => {
     const response = await start(db)
-    await claim.store(db, response)
+    await keyLock.store(db, response)
     return response
   })
 
@@ -145,11 +149,11 @@ export function beginPaidCall({ paidCalls }: AppContext['state'], apiKey: string
  * when the database does not take it.
  */
 async function settlePendingResponse(
-  { outcomes }: AppContext,
+  { pendingSettlements }: AppContext,
   { owner, key }: Pick<PaidRequest, 'owner' | 'key'>,
 ): Promise<void> {
-  if (key === undefined || outcomes.pendingCount === 0) return
-  const isSettled = await outcomes.retryWith((row) => isResponseOf(row, owner, key))
+  if (key === undefined || pendingSettlements.pendingCount === 0) return
+  const isSettled = await pendingSettlements.retryWith((row) => isResponseOf(row, owner, key))
   if (!isSettled) throw new ApiError('busy', { what: 'The same request' })
 }
 

@@ -10,9 +10,10 @@ const fetchOptions = { redirect: 'manual', timeout: false } as const
 type Init = RequestInit & { signal: AbortSignal }
 
 /**
- * The HTTP client of one upstream. Only a request that reached the upstream may be billed, and
- * `fetch` does not report that. A streamed body is read only once connected, but costs three times
- * the time, so the client streams only to an upstream that has been silent for 10 s.
+ * The HTTP client of one upstream. It must know whether a request reached the upstream, because
+ * only then the upstream may bill it. `fetch` does not report that, but it reads a streamed body
+ * only after it has connected. Streaming takes three times as long, so the client streams only when
+ * the upstream has not responded in the last 10 s.
  */
 export class HttpClient {
   private respondedAt = -Infinity

@@ -131,7 +131,7 @@ export class Registry {
   }
 }
 
-/** The opened upstreams, as input for the catalogue. */
+/** The opened upstreams, as input for the catalog. */
 export interface OpenedUpstreams {
   registry: Registry
   /** Names of the providers with published prices. */

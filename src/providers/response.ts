@@ -11,10 +11,13 @@ export const errorResponse = (
   return Response.json({ error }, { status, headers })
 }
 
-/** Returns the error of a model that takes functions only, for tools of OpenAI's type custom. */
+/** Returns an error for tools of OpenAI's type `custom`, for models that accept only functions. */
 export const rejectCustomTools = (tools: unknown): Response | undefined =>
   recordsIn(tools).some(({ type }) => type === 'custom')
-    ? errorResponse(400, 'This model takes tools of the type function, not of the type custom.')
+    ? errorResponse(
+        400,
+        'This model accepts only tools of the type function, not of the type custom.',
+      )
     : undefined
 
 /** Creates a response of server-sent events. */

@@ -47,7 +47,7 @@ export function readAssetRequests(page: Page): {
     if (list.length > requestsMax)
       problems.push({
         at,
-        help: `data-assets has ${list.length} asks; the first ${requestsMax} count.`,
+        help: `data-assets has ${list.length} entries; only the first ${requestsMax} are used.`,
       })
   }
   return { requests: [...requests.values()], problems }

@@ -45,8 +45,8 @@ interface Reader {
 
 /**
  * Evaluates the string expression at token `from`: literals, templates, `+`, known names, atob,
- * unescape, decodeURIComponent, String.fromCharCode, join, split, reverse, concat. Stops where it is
- * no longer constant; undefined if it never is. Bounded depth keeps it linear in the tokens.
+ * unescape, decodeURIComponent, String.fromCharCode, join, split, reverse, concat. Stops where it
+ * is no longer constant; undefined if it never is. Bounded depth keeps it linear in the tokens.
  */
 export function fold(
   tokens: Tokens,

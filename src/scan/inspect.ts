@@ -14,7 +14,9 @@ const bounds = {
   idleMs: 10_000,
 }
 
-/** Path of the worker in the sources, or in the compiled binary, where this file is part of main. */
+/**
+ * Path of the worker in the sources, or in the compiled binary, where this file is part of main.
+ */
 const workerFile = import.meta.url.endsWith('/scan/inspect.ts')
   ? './inspect.worker.ts'
   : './scan/inspect.worker.ts'
@@ -49,7 +51,7 @@ export class Inspector {
     return this.among(maker, () => this.pool.run(bytes, [bytes.buffer])).catch((error: unknown) => {
       if (!(error instanceof PoolBusyError)) throw error
       throw new ApiError('try_again', {
-        why: `The page could not be looked at: ${error.message}.`,
+        why: `The page could not be scanned: ${error.message}.`,
       })
     })
   }

@@ -8,8 +8,8 @@ const doubleQuote = 34
 const quote = 39
 
 /**
- * Tokenizes invalid JavaScript from an offset to the end: skips comments, ends strings at their quote
- * or line, reads a template as one chunk. Linear, since each step advances.
+ * Tokenizes invalid JavaScript from an offset to the end: skips comments, ends strings at their
+ * quote or line, reads a template as one chunk. Linear, since each step advances.
  */
 export function lexLoosely(code: string, from: number, add: AddToken): void {
   let at = from

@@ -66,7 +66,7 @@ export const newScanBudget = (html: string): ScanBudget => ({
   nested: Math.min(nestedMax, nestedMax / 16 + html.length * 16),
 })
 
-/** The facts of a page that the rules read. Content that scripts write stands beside the page's own. */
+/** The facts of a page that the rules read. They include content that scripts write. */
 export interface Page {
   html: string
   title: string | undefined

@@ -35,8 +35,8 @@ const rawText = new Set([
 ])
 
 /**
- * Reads a piece of HTML into the page's facts with htmlparser2's tokenizer. It builds no tree, so it
- * is linear at any depth. `place` maps an offset of this piece to one of the page.
+ * Reads a piece of HTML into the page's facts with htmlparser2's tokenizer. It builds no tree, so
+ * it is linear at any depth. `place` maps an offset of this piece to one of the page.
  */
 export function readHtml(html: string, reading: Reading): void {
   const tokenizer = new Tokenizer({ decodeEntities: true }, new HtmlReader(html, reading))

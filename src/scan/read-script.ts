@@ -166,7 +166,9 @@ function readSink({ script, reading, constants }: Job, use: string, isCode: bool
 
 const argumentsMax = 16
 
-/** Returns the text of a sink: the only argument, or the last of Function and insertAdjacentHTML. */
+/**
+ * Returns the text of a sink: the only argument, or the last of Function and insertAdjacentHTML.
+ */
 function sinkText(script: Script, index: number, constants: Constants): Folded | undefined {
   const { texts } = script.tokens
   let text = fold(script.tokens, index + 2, constants, true)

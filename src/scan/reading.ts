@@ -6,8 +6,8 @@ const nestedPiecesMax = 20_000
 const nearMax = 160
 
 /**
- * Input of the HTML and script readers: the page that gets the facts, and readers of nested content.
- * Text that scripts write is read like the page, at the script's offset, within bounds.
+ * Input of the HTML and script readers: the page that gets the facts, and readers of nested
+ * content. Text that scripts write is read like the page, at the script's offset, within bounds.
  */
 export interface Reading {
   page: Page

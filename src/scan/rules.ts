@@ -7,9 +7,9 @@ export type Effect = 'block' | 'unlist' | 'warn'
 export const rulesVersion = 8
 
 /**
- * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but not
- * on Explore, `warn`: reported only), a sentence for the docs, and how to fix it (document 1, section
- * 4, operations 9 and 11).
+ * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but
+ * not on Explore, `warn`: reported only), a sentence for the docs, and how to fix it (document 1,
+ * section 4, operations 9 and 11).
  */
 export const RULES = [
   {
@@ -123,7 +123,7 @@ export const RULES = [
     description:
       'Packed or obfuscated code. It is hosted, but pages on Explore must be readable so that ' +
       'others can remix them.',
-    help: 'Publish the code unpacked. A page may have 4 MB.',
+    help: 'Publish the code unpacked. A page may have at most 4 MB.',
   },
   {
     code: 'redirect.meta',

@@ -36,9 +36,9 @@ const families: readonly ((page: Page) => Iterable<Hit>)[] = [
 ]
 
 /**
- * Scans a page (document 1, section 4, operations 9 and 11). Pure, linear in the page, never throws.
- * The sandbox is the first line of defense, this the second. Lines and excerpts refer to the page,
- * also for decoded text.
+ * Scans a page (document 1, section 4, operations 9 and 11). Pure, linear in the page, never
+ * throws. The sandbox is the first line of defense, this the second. Lines and excerpts refer to
+ * the page, also for decoded text.
  */
 export function scan(html: string): Scan {
   return scanPage(readPage(html))

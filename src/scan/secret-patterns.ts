@@ -73,7 +73,9 @@ function nameOf(key: string): string {
   return patterns.find(([, text]) => new RegExp(`^(?:${text})$`).test(key))?.[0] ?? 'key'
 }
 
-/** Returns whether a key is no placeholder: varied characters, no long runs, no word like "example". */
+/**
+ * Returns whether a key is no placeholder: varied characters, no long runs, no word like "example".
+ */
 function looksLive(key: string): boolean {
   const tail = key.slice(-32)
   if (/example|sample|dummy|placeholder|your[-_]?|redacted|x{5}|\*{4}|\.{4}/i.test(key))

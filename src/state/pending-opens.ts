@@ -1,14 +1,14 @@
-/** Opens that wait to be written; past this many, further ones are not counted. */
+/** Limit of opens that wait to be written. Further ones are not counted. */
 const opensMax = 10_000
 
-/** One opening of an app from an address. `at` is milliseconds since 1970. */
+/** One open of an app from an address. `at` is milliseconds since 1970. */
 export interface PendingOpen {
   app: string
   at: number
   address: string
 }
 
-/** Openings of apps since the last write: one for each app and address. */
+/** Opens of apps since the last write: one for each app and address. */
 export class PendingOpens {
   private opens = new Map<string, PendingOpen>()
 

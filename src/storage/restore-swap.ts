@@ -25,8 +25,8 @@ const readyPrefix = 'restored-'
 const replacedPrefix = 'replaced-'
 
 /**
- * Creates the folder inside a data folder in which a restore is assembled and verified. It is on the
- * same file system, so the verified files themselves are moved. `stamp` names this restore.
+ * Creates the folder inside a data folder in which a restore is assembled and verified. It is on
+ * the same file system, so the verified files themselves are moved. `stamp` names this restore.
  */
 export function createStagingFolder(dataDir: string, stamp: string): string {
   const dir = join(dataDir, stagingPrefix + stamp)
@@ -40,8 +40,8 @@ export const removeStagingFolder = (dir: string): Promise<void> =>
 
 /**
  * Replaces the content of the data folder with the staged files. Returns the folder of the previous
- * content, if there was any. One rename commits: before it nothing changes; after it, the next owner
- * of the folder finishes the swap, even after a crash (`finishRestores`).
+ * content, if there was any. One rename commits: before it nothing changes; after it, the next
+ * owner of the folder finishes the swap, even after a crash (`finishRestores`).
  */
 export function swapIn(dataDir: string, stamp: string): string | undefined {
   const staging = join(dataDir, stagingPrefix + stamp)

@@ -16,8 +16,8 @@ export const letters = (bytes: Uint8Array, at: number, length: number): string =
   String.fromCharCode(...bytes.subarray(at, at + length))
 
 /**
- * Returns the chunks of a RIFF file (WebP, WAV) that ends where it declares, or the problem with it.
- * Audio written to a pipe leaves its sizes open (0 or all ones); `data` then runs to the end.
+ * Returns the chunks of a RIFF file (WebP, WAV) that ends where it declares, or the problem with
+ * it. Audio written to a pipe leaves its sizes open (0 or all ones); `data` then runs to the end.
  */
 export function riffChunks(bytes: Uint8Array, mayBeStreamed: boolean): Chunk[] | string {
   const view = viewOf(bytes)

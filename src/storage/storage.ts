@@ -27,13 +27,13 @@ export type IsReferenced = (sha256s: string[]) => Promise<Set<string>>
  */
 export interface Storage {
   /**
-   * Stores `bytes` durably. Equal content is stored once. Throws `try_again` and stores nothing when
-   * the disk is full or not writable.
+   * Stores `bytes` durably. Equal content is stored once. Throws `try_again` and stores nothing
+   * when the disk is full or not writable.
    */
   put(bytes: Uint8Array): Promise<StoredContent>
   /**
-   * Returns the bytes, or undefined. They are not hashed again: a file gets its name only when it is
-   * complete and on disk, and hashing 4 MB costs more than reading it.
+   * Returns the bytes, or undefined. They are not hashed again: a file gets its name only when it
+   * is complete and on disk, and hashing 4 MB costs more than reading it.
    */
   read(sha256: string): Promise<Uint8Array | undefined>
   /** Returns a lazy Blob, so that a response can send all of it or a range. */
@@ -42,8 +42,8 @@ export interface Storage {
   /** Removes the bytes even if a row refers to them. */
   remove(sha256: string): Promise<void>
   /**
-   * Removes unreferenced content that was last put more than `olderThanMs` ago, which must be longer
-   * than the time between a put and its row.
+   * Removes unreferenced content that was last put more than `olderThanMs` ago, which must be
+   * longer than the time between a put and its row.
    */
   sweep(isReferenced: IsReferenced, olderThanMs: number): Promise<SweepResult>
   /** Counts every file. Only for operators: it is too slow for a request. */

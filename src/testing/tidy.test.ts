@@ -125,7 +125,7 @@ const problems: [title: string, files: Files, line: string][] = [
   [
     'SQL in an edge',
     { 'src/hosting/apps/routes.ts': "import { eq } from 'drizzle-orm'" },
-    'src/hosting/apps/routes.ts:1 an edge imports drizzle-orm',
+    'src/hosting/apps/routes.ts:1 a route or front end imports drizzle-orm',
   ],
   [
     'the transaction of drizzle',

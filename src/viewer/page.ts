@@ -86,8 +86,8 @@ ${head(`${app.title} by @${app.maker}`, parts.style, linkPreviewTags(app, origin
 
 /**
  * Renders a page with one message: not found, taken down, being built. With `progress`, 0 to 1, the
- * page refreshes its progress bar by itself. It does not reload, so that screen readers do not start
- * over.
+ * page refreshes its progress bar by itself. It does not reload, so that screen readers do not
+ * start over.
  */
 export function messagePage(
   title: string,

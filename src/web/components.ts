@@ -42,7 +42,7 @@ interface ItemCover {
 /** The path of an icon's URL, so that it loads from the host that served the page. */
 export const iconPath = ({ urls }: AppContext, icon: string): string => icon.slice(urls.app.length)
 
-/** An item's icon or generated cover. It is decorative: the title stands beside it. */
+/** An item's icon or generated cover. It is decorative: the title is beside it. */
 export const itemCover = (ctx: AppContext, { id, shelf, icon }: ItemCover): Html =>
   icon === null
     ? coverArt(id, shelf)

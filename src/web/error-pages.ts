@@ -1,8 +1,8 @@
 import { html } from '../core/html.ts'
 import { internalErrorBody } from '../hosting/error-response.ts'
 import { messagePage } from './components.ts'
+import { describeError } from './error-messages.ts'
 import { type Layout, pageResponse } from './layout.ts'
-import { describeError } from './messages.ts'
 
 const titles: Record<number, string> = {
   400: 'Invalid request',

@@ -2,8 +2,8 @@ import type { AppContext } from '../context.ts'
 import { type Html, html } from '../core/html.ts'
 import * as explore from '../hosting/explore/explore.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
-import { discoveryLinks } from '../hosting/start/discovery.ts'
-import { getGuide } from '../hosting/start/guide.ts'
+import { discoveryLinks } from '../hosting/guide/discovery.ts'
+import { getGuide } from '../hosting/guide/guide.ts'
 import { copyLine, section, tileGrid } from './components.ts'
 import type { Page } from './layout.ts'
 
@@ -17,7 +17,7 @@ async function popularItems(ctx: AppContext): Promise<[name: string, items: Tile
   if (rated.length > 0) return ['Top rated', rated, '/explore?sort=top']
   const trending = await explore.listTiles(ctx, { sort: 'trending', limit: popularMax })
   const opened = trending.items.filter(({ opens }) => opens > 0)
-  return ['Most played', opened, '/explore?sort=trending']
+  return ['Trending', opened, '/explore?sort=trending']
 }
 
 const itemRow = (ctx: AppContext, name: string, items: Tile[], more: string): Html =>

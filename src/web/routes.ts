@@ -6,10 +6,10 @@ import { cacheUntilCommit } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import * as icons from '../hosting/apps/icon/icon.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
+import { discoveryLinks } from '../hosting/guide/discovery.ts'
+import { getGuide, guideMarkdown } from '../hosting/guide/guide.ts'
 import { checkSite } from '../hosting/people/session-user.ts'
 import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
-import { discoveryLinks } from '../hosting/start/discovery.ts'
-import { getGuide, guideMarkdown } from '../hosting/start/guide.ts'
 import { prefers } from '../http/accept.ts'
 import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
 import { checkPath } from '../http/path.ts'
@@ -18,7 +18,7 @@ import { formBytesMax } from '../limits.ts'
 import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { cataloguePage } from './catalogue.ts'
+import { catalogPage } from './catalog.ts'
 import { queryOf } from './components.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { docsPage } from './docs/docs.ts'
@@ -111,7 +111,7 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       )
     })
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
-    .get('/catalogue', ({ request }) => pageResponse(layout, cataloguePage(ctx, queryOf(request))))
+    .get('/catalogue', ({ request }) => pageResponse(layout, catalogPage(ctx, queryOf(request))))
 }
 
 const reportRoutes = (ctx: AppContext, layout: Layout) =>

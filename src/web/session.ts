@@ -17,9 +17,9 @@ import {
 import type { SignInClient } from '../hosting/people/sign-in.ts'
 import { clientAddressGroup, clientAddressPrefix } from '../http/request-context.ts'
 import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
+import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
 import { type Layout, type Page, pageResponse } from './layout.ts'
-import { describeError } from './messages.ts'
 
 /** A request for a page, before its session is read. */
 export interface PageInput {

@@ -51,7 +51,7 @@ export async function benchLoad(): Promise<BenchRow[]> {
   ])
   const targets = [ctx, peer].map((one) => targetAt(one, requestFor(path)))
   const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }
-  /** Returns our p50 over that of a bare static route, measured in turns under the same load. */
+  /** Returns our p50 over that of a bare static route, measured alternately under the same load. */
   const p50 = async () => {
     const [ours = [], bare = []] = await runLoad(plan)
     return median(ours.map((turn, at) => turn.p50 / (bare[at]?.p50 ?? Number.NaN)))

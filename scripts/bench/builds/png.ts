@@ -11,7 +11,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([size, body, sum])
 }
 
-/** Paeth's predictor of PNG section 9.4: the neighbour nearest to left + up - corner. */
+/** Paeth's predictor of PNG section 9.4: the neighbor nearest to left + up - corner. */
 function paeth(left: number, up: number, corner: number): number {
   const guess = left + up - corner
   const [a, b, c] = [Math.abs(guess - left), Math.abs(guess - up), Math.abs(guess - corner)]

@@ -75,7 +75,7 @@ async function fundedAccount(port: number, dataDir: string) {
   return { account: `gateway:${String(credit_id)}`, key: String(api_key) }
 }
 
-const words = 'Say something about harbours, boats and the people who wait for them. '.repeat(6)
+const words = 'Say something about harbors, boats and the people who wait for them. '.repeat(6)
 
 /** Returns a raw chat request to one of the servers. */
 export function chatAt(server: BenchServer, key: string, stream: boolean): Target {

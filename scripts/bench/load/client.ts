@@ -1,6 +1,6 @@
 /**
  * A load client in its own process: `bun client.ts` reads a `Plan` as JSON from stdin. It sends
- * requests to its targets in turns and prints a `Turn[]` for each target as JSON.
+ * requests to its targets alternately and prints a `Turn[]` for each target as JSON.
  */
 import { cpuNs, median, type Plan, type Target, type Turn } from './load.ts'
 

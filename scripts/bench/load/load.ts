@@ -7,7 +7,7 @@ export interface Target {
   port: number
   pid: number
   request: string
-  /** Requests after the first one, in turns. */
+  /** Requests after the first one. */
   more?: string[]
   status: number
 }

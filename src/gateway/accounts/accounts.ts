@@ -28,7 +28,7 @@ export async function create(
     await checkDailyLimit(ctx, db, addressHash)
     const account = { id: newId(), addressHash, created: ctx.clock.now() }
     await db.insert(gatewayAccounts).values(account)
-    await ledger.open(ctx, db, { kind: 'gateway', owner: account.id })
+    await ledger.openOwnerAccount(ctx, db, { kind: 'gateway', owner: account.id })
     const key = { kind: 'gateway', owner: account.id, dailyCap: initialCap(ctx) } as const
     const { text } = await keys.create(db, ctx.clock, key)
     return { account, keyText: text }

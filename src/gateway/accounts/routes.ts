@@ -30,7 +30,8 @@ export const accountRoutes = (ctx: AppContext) =>
           tag: 'Account',
           limits: ['keys_address_limit'],
           summary: 'Create an account and its API key',
-          more: 'Requires no body and no API key. The response shows the new key once. The balance starts at 0.',
+          description:
+            'Requires no body and no API key. The response shows the new key once. The balance starts at 0.',
         },
         { 200: schemas.AccountSchema },
         ['too_large', 'bad_request', 'invite_only', 'try_again'],
@@ -84,7 +85,7 @@ export const accountRoutes = (ctx: AppContext) =>
             id: 'add_key',
             tag: 'Account',
             summary: 'Create an API key with its own daily cap',
-            more: 'The default and maximum of the cap is that of the calling key.',
+            description: 'The default and maximum of the cap is that of the calling key.',
           },
           { 201: schemas.NewKeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'try_again'],

@@ -25,8 +25,8 @@ export const audioRoutes = (ctx: AppContext) =>
           idempotent: true,
           limits: ['holds_limit'],
           summary: 'Synthesize speech from text',
-          more: 'The response is the audio. X-Service-Cost has the cost in USD.',
-          takes: { 'application/json': { schema: schemas.speechRequestSchema } },
+          description: 'The response is the audio. X-Service-Cost has the cost in USD.',
+          requestBodies: { 'application/json': { schema: schemas.speechRequestSchema } },
         },
         { 200: mediaSchema('audio/*') },
         [...mediaErrors, 'not_found'],
@@ -43,8 +43,8 @@ export const audioRoutes = (ctx: AppContext) =>
           limits: ['holds_limit'],
           input: 'handler',
           summary: 'Transcribe audio',
-          more: 'At most 32 MB. Charged by length; cost is in USD.',
-          takes: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
+          description: 'At most 32 MB. Charged by length; cost is in USD.',
+          requestBodies: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
         },
         {
           200: Type.Unsafe<Response>(

@@ -7,7 +7,7 @@ import {
   speechKeptMs,
   upstreamResponseBytesMax,
 } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { isTimed } from '../../models/price.ts'
 import { maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { fromUsd, zero } from '../../core/money.ts'
 import { recordOf } from '../../core/schema.ts'
 import { fallbackModelsMax } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { maxCost } from '../../models/charge.ts'
 import { asString } from '../../providers/response.ts'
 import type { Spender } from '../authentication.ts'
@@ -66,10 +66,10 @@ class SharedTranscription {
 }
 
 /** Lists transcription models, the cheapest per minute first. */
-function listTranscriptionModels({ catalogue }: AppContext): string[] {
+function listTranscriptionModels({ catalog }: AppContext): string[] {
   const minute = { inputTokensMax: 3_000, outputTokensMax: 1_000, seconds: 60 }
   const cost = ({ price }: Model): number => (price ? Number(maxCost(price, minute)) : Infinity)
-  const models = catalogue.list(['audio']).filter(isTranscriptionModel)
+  const models = catalog.list(['audio']).filter(isTranscriptionModel)
   const sorted = models.toSorted((a, b) => cost(a) - cost(b))
   return sorted.slice(0, fallbackModelsMax).map(({ id }) => id)
 }
@@ -100,7 +100,13 @@ async function transcribeFile(
     ...(await measureAudio(bytes)),
   }
   // The Idempotency-Key belongs to the chat, not to its transcriptions.
-  const response = await transcribe(ctx, spender, input, { ...call, ref: undefined }, file.id)
+  const response = await transcribe(
+    ctx,
+    spender,
+    input,
+    { ...call, idempotencyKey: undefined },
+    file.id,
+  )
   const words = asString(recordOf(await response.json()).text)
     .trim()
     .toWellFormed()

@@ -7,11 +7,11 @@ import {
   pdfsPerRequestMax,
   smallWindowTokens,
 } from '../../limits.ts'
-import type { Model, ResolvedModel } from '../../models/catalogue.ts'
+import type { Model, ResolvedModel } from '../../models/catalog.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import { invalidField, privateUrlError } from '../fields.ts'
+import type { MediaPart } from './conversation.ts'
 import { contentOf, isInlinePdf, sizeOf } from './inline-media.ts'
-import type { MediaPart } from './messages.ts'
 import type { ChatRequest } from './request.ts'
 
 /** The model input that each kind of content part needs. */
@@ -27,7 +27,7 @@ const hasSmallWindow = ({ contextLength }: Model): boolean =>
   contextLength > 0 && contextLength < smallWindowTokens
 
 /**
- * Checks that a model takes what a request contains (document 2, section 7). Throws
+ * Checks that a model accepts the contents of a request (document 2, section 7). Throws
  * `conversation_too_long`, `no_image_input`, `no_file_input`, `bad_media`, `too_many_pdfs`,
  * `bad_request`.
  */
@@ -41,7 +41,7 @@ export function validateCapabilities({ conversation }: ChatRequest, model: Model
   if (pdfs > pdfsPerRequestMax) throw new ApiError('too_many_pdfs', { max: pdfsPerRequestMax })
 }
 
-/** Returns the model of a request, and those of its fallbacks that take what it contains. */
+/** Returns the model of a request, and those of its fallbacks that accept its contents. */
 export function filterFallbacks(
   request: ChatRequest,
   [first, ...fallbacks]: ResolvedModel[],
@@ -63,7 +63,7 @@ function validateInline(media: MediaPart, { id, inputs }: Model): void {
   if (!inputs.includes(inputOf[kind])) {
     if (kind === 'image_url') throw new ApiError('no_image_input', { model: id })
     if (kind === 'video_url' && fileInputs.some((input) => inputs.includes(input))) {
-      throw new ApiError('bad_media', { code: 'W609', why: `${id} does not take video.` })
+      throw new ApiError('bad_media', { code: 'W609', why: `${id} does not accept video.` })
     }
     throw new ApiError('no_file_input', { model: id })
   }
@@ -73,7 +73,7 @@ function validateInline(media: MediaPart, { id, inputs }: Model): void {
   }
   checkPartUrls(media)
   if (sizeOf(content) > inlineMediaBytesMax) {
-    const why = `A part may have ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
+    const why = `A part may have at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
     throw new ApiError('bad_media', { code: 'W605', why })
   }
 }

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../core/money.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { UsageLimits } from '../../models/usage.ts'
 import type { Candidate } from '../paid/candidates.ts'

@@ -71,7 +71,7 @@ async function prepareChat(
   const { ctx, spender } = paid
   const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
   const parsed = parseChatRequest(raw, developerRole)
-  const resolved = filterFallbacks(parsed, findModels(ctx.catalogue, parsed.modelIds, 'chat'))
+  const resolved = filterFallbacks(parsed, findModels(ctx.catalog, parsed.modelIds, 'chat'))
   const models = resolved.map(({ model }) => model)
   const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams.speeds)
   const search = parsed.search || resolved.some(({ suffixes }) => suffixes.includes('online'))

@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/schema.ts'
-import type { MediaPart } from './messages.ts'
+import type { MediaPart } from './conversation.ts'
 
 export function contentOf({ kind, part }: Pick<MediaPart, 'kind' | 'part'>): string | undefined {
   const value = part[kind]

@@ -4,7 +4,7 @@ import {
   unknownOutputTokens,
   unknownWindowTokens,
 } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { maxInputTokens, mayContainAudio } from '../../models/tokens.ts'
 import type { UsageLimits } from '../../models/usage.ts'
 import { type Candidates, type MaxCost, maxCostOf } from '../paid/candidates.ts'

@@ -17,14 +17,14 @@ const done = bytes('data: [DONE]\n\n')
 /** Opens a relay of a stream that the test feeds. */
 async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
   let feed: ReadableStreamDefaultController<Uint8Array> | undefined
-  let isCancelled = false
+  let isCanceled = false
   const upstream = new ReadableStream<Uint8Array>({
     start: (controller) => {
       feed = controller
       controller.enqueue(first)
     },
     cancel: () => {
-      isCancelled = true
+      isCanceled = true
     },
   })
   const client = new AbortController()
@@ -35,7 +35,7 @@ async function openRelay(terms: Partial<RelayOptions> = {}, first = word) {
   const options = { costOf: undefined, settled: Promise.resolve(), ...terms }
   const relay = new Relay(source, meter, deadlines, options)
   const body = relay.body()
-  return { relay, deadlines, client, meter, feed, body, isCancelled: () => isCancelled }
+  return { relay, deadlines, client, meter, feed, body, isCanceled: () => isCanceled }
 }
 
 describe('Relay', () => {
@@ -70,14 +70,14 @@ describe('Relay', () => {
   })
 
   test('ends only once', async () => {
-    const { body, feed, relay, client, deadlines, isCancelled } = await openRelay()
+    const { body, feed, relay, client, deadlines, isCanceled } = await openRelay()
     const reader = body.getReader()
     await reader.read()
     client.abort()
     expect(await relay.ended).toBe('client')
     deadlines.stop('deadline')
     await reader.cancel()
-    while (!isCancelled()) await Bun.sleep(1)
+    while (!isCanceled()) await Bun.sleep(1)
     expect(deadlines.cause).toBe('client')
     expect(() => feed?.enqueue(done)).toThrow()
   })
@@ -155,7 +155,7 @@ describe('Relay', () => {
       const silent = await openRelay()
       silent.feed?.enqueue(last)
       await new Response(silent.body).text()
-      expect(silent.isCancelled()).toBe(true)
+      expect(silent.isCanceled()).toBe(true)
       expect(silent.meter.usage(false)).toMatchObject({ prompt: 3, estimated: true })
     }
   })

@@ -3,7 +3,7 @@ import { choicesMax } from '../../limits.ts'
 import { findCount, invalidField, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
-import { type Conversation, insertFile, readMessages } from './messages.ts'
+import { type Conversation, insertFile, readMessages } from './conversation.ts'
 import { convertFunctionMessages, convertFunctions } from './functions.ts'
 
 /** A parsed chat request. The adapter of an upstream selects the fields that it receives. */

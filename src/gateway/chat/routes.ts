@@ -20,11 +20,11 @@ export const chatRoutes = (ctx: AppContext, createTranscriber: TranscriberFactor
         idempotent: true,
         limits: ['holds_limit', 'searches_limit'],
         summary: 'Create a chat completion, whole or as a stream.',
-        more:
+        description:
           "Compatible with OpenAI's chat completions. The maximum cost is held before the model runs, " +
           'and the actual usage is charged. `usage.cost` and the header X-Service-Cost have the cost ' +
           'in USD. A stream has it in its usage chunk, with `stream_options.include_usage`.',
-        takes: { 'application/json': { schema: schemas.chatRequestSchema } },
+        requestBodies: { 'application/json': { schema: schemas.chatRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(Type.Union([schemas.CompletionSchema, schemas.ChunksSchema])) },
       schemas.chatErrors,

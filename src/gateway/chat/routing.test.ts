@@ -134,7 +134,7 @@ describe('fallbacks', () => {
   test('the requested model must take the content, whatever its fallbacks take', async () => {
     const requests = { model: 'fake/many', models: ['fake/sees'], ...shown }
     const { status, body } = await gus.call('POST', path, requests)
-    const message = 'fake/many does not take images. Use a model with the input "image".'
+    const message = 'fake/many does not accept images. Use a model with the input "image".'
     expect([status, body]).toMatchObject([400, { error: { message } }])
   })
 })

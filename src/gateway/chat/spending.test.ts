@@ -222,7 +222,7 @@ test('a retry of work that died with its process reports the charge, and is char
   const body = ask('fake/ok')
   const request = { path: '/chat/completions', body }
   const die = async () => {
-    const { slot, release } = await ctx.idempotency.claim(account, 'd-1', request)
+    const { slot, release } = await ctx.idempotency.acquire(account, 'd-1', request)
     const what = { kind: 'chat', item: 'fake/ok', onExpiry: 'settle', ms: 1 } as const
     const ref = holdRef(['chat', 'died'], slot)
     await ctx.db.tx((db) => openHold(ctx, db, { account, amount: nano(9n), ref, ...what }))

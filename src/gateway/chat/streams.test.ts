@@ -83,7 +83,7 @@ async function leave(
 }
 
 const costs = (parts: Parameters<typeof createUsage>[0]) => {
-  const price = faked.ctx.catalogue.find('fake/ok')?.model.price
+  const price = faked.ctx.catalog.find('fake/ok')?.model.price
   if (!price) throw new Error('no price')
   return chargeOf(price, createUsage(parts))
 }

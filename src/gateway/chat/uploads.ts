@@ -9,12 +9,12 @@ import {
   pdfPagesMax,
   pdfsPerRequestMax,
 } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import type { Spender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import * as files from '../files/files.ts'
+import type { MediaPart } from './conversation.ts'
 import { inlineBytes, inlineName, isInlinePdf } from './inline-media.ts'
-import type { MediaPart } from './messages.ts'
 import type { ChatRequest } from './request.ts'
 
 /** The text of an audio file, and its cost to this request. */
@@ -167,12 +167,12 @@ async function partOf(ctx: AppContext, file: files.StoredFile, models: Model[]):
   if (kind === 'pdf') checkPdf(file, filename)
   if (kind === 'video') {
     const model = findWithout('video')
-    if (model) throw badMedia('W609', `${model.id} does not take the video ${filename}.`)
+    if (model) throw badMedia('W609', `${model.id} does not accept the video ${filename}.`)
     return { type: 'video_url', video_url: { url: await dataUrlOf(ctx, file) } }
   }
   if (!needsTranscript(file)) return requireText(file, await files.readWords(ctx, file))
   const model = findWithout('audio')
-  if (model) throw badMedia('W203', `${model.id} does not take the audio ${filename}.`)
+  if (model) throw badMedia('W203', `${model.id} does not accept the audio ${filename}.`)
   const format = type === 'audio/mpeg' ? 'mp3' : type.replace('audio/', '')
   return { type: 'input_audio', input_audio: { data: await base64Of(ctx, file), format } }
 }

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Spender } from '../authentication.ts'

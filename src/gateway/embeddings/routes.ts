@@ -20,8 +20,9 @@ export const embeddingRoutes = (ctx: AppContext) =>
         idempotent: true,
         limits: ['holds_limit'],
         summary: 'Create embeddings of texts.',
-        more: 'Charged by input tokens. `usage.cost` and X-Service-Cost have the cost in USD.',
-        takes: { 'application/json': { schema: schemas.embeddingsRequestSchema } },
+        description:
+          'Charged by input tokens. `usage.cost` and X-Service-Cost have the cost in USD.',
+        requestBodies: { 'application/json': { schema: schemas.embeddingsRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(schemas.EmbeddingsSchema) },
       mediaErrors,

@@ -55,11 +55,11 @@ export async function createMessage(
 export function countTokens(ctx: AppContext, raw: unknown): { input_tokens: number } {
   const { chat } = parseMessagesRequest(raw)
   const [id = ''] = readModels(chat.model, chat.models)
-  if (ctx.catalogue.find(id)?.model.type !== 'chat') throw new ApiError('no_model', { model: id })
+  if (ctx.catalog.find(id)?.model.type !== 'chat') throw new ApiError('no_model', { model: id })
   return { input_tokens: countPrompt(ctx, chat) }
 }
 
-function countPrompt({ catalogue }: AppContext, chat: Json): number {
-  const found = typeof chat.model === 'string' ? catalogue.find(chat.model) : undefined
+function countPrompt({ catalog }: AppContext, chat: Json): number {
+  const found = typeof chat.model === 'string' ? catalog.find(chat.model) : undefined
   return estimatePromptTokens(chat, found?.model.imageTokens ?? 0)
 }

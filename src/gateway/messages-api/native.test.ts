@@ -81,7 +81,7 @@ for (const stream of [false, true]) {
       expect(kindOf(message)).toEqual(kindOf(chat))
       if (!exact.includes(name)) return
       expect(message.charged).toBe(chat.charged)
-      const price = ctx.ctx.catalogue.find(`fake/${name}`)?.model.price
+      const price = ctx.ctx.catalog.find(`fake/${name}`)?.model.price
       const used = createUsage({ prompt: 11, cached: 4, cacheWrite: 2, completion: 7 })
       if (!price) throw new Error('no price')
       expect(message.charged).toBe(chargeOf(price, used))

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
 import { candidatesMax } from '../../limits.ts'
-import type { Catalogue, Model, Offer, ResolvedModel } from '../../models/catalogue.ts'
+import type { Catalog, Model, Offer, ResolvedModel } from '../../models/catalog.ts'
 import { maxCost, type UsageBounds } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
 import type { Speeds } from '../../providers/speeds.ts'
@@ -32,13 +32,9 @@ const operations: Record<Model['type'], string> = {
 }
 
 /** Returns models by their ids. Throws `no_model`, and `bad_request` for one of another type. */
-export function findModels(
-  catalogue: Catalogue,
-  ids: string[],
-  type: Model['type'],
-): ResolvedModel[] {
+export function findModels(catalog: Catalog, ids: string[], type: Model['type']): ResolvedModel[] {
   return ids.map((id) => {
-    const found = catalogue.find(id)
+    const found = catalog.find(id)
     if (!found) throw new ApiError('no_model', { model: id })
     const { type: actual } = found.model
     if (actual === type) return found

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import type { UsageBounds } from '../../models/charge.ts'
 import type { ModelType } from '../../models/price.ts'
 import type { Usage } from '../../models/usage.ts'
@@ -45,7 +45,7 @@ export interface MediaRequest {
   part?: string | undefined
   preferences: Preferences
   body: UpstreamCall['body']
-  /** Returns another body for a candidate that does not take all of `body`. */
+  /** Returns another body for a candidate that does not accept all of `body`. */
   bodyFor?(candidate: Candidate): UpstreamCall['body']
   /** Identifies the same request. */
   fingerprint: unknown
@@ -98,11 +98,11 @@ export function runMediaRequest(
 
 /** Returns the candidates of a media request, in the order of the attempts. */
 export function listMediaCandidates(
-  { catalogue, upstreams }: AppContext,
+  { catalog, upstreams }: AppContext,
   request: Pick<MediaRequest, 'modelIds' | 'type' | 'preferences' | 'validate'>,
 ): Candidates {
   const { modelIds, type, preferences } = request
-  const models = findModels(catalogue, modelIds, type)
+  const models = findModels(catalog, modelIds, type)
   for (const { model, suffixes } of models) {
     // Only chat has the rounds that a web search needs.
     if (suffixes.includes('online')) throw new ApiError('model_cannot_search', { model: model.id })

@@ -9,9 +9,9 @@ import { createUsage, type Usage } from '../../models/usage.ts'
 import type { PaidOutcome, PaidResult } from '../../paid/paid-request.ts'
 import { errorEnvelope } from '../error-response.ts'
 import type { Candidate } from './candidates.ts'
+import { historyRow } from './history-row.ts'
 import type { PaidCall } from './paid-call.ts'
 import { unreadable, type UpstreamFailure } from './upstream-failure.ts'
-import { historyRow } from './history-row.ts'
 
 /** The end of a call, as the history has it. */
 export type CallEnd = 'completed' | 'interrupted' | 'failed'
@@ -25,7 +25,7 @@ interface ServedCall {
   rows?: SettlementRow[] | undefined
 }
 
-/** Times one call and creates its outcome: the charge, the history row and the replay. */
+/** Times one call and builds its outcome: the charge, the history row and the replay. */
 export class OutcomeBuilder {
   private readonly started = stopwatch()
   private firstByteMs: number | null = null

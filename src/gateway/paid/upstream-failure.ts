@@ -85,7 +85,7 @@ export function failureOfStatus(
 export function failureOfErrorBody(error: unknown): UpstreamFailure {
   const code = isRecord(error) ? (error.status ?? error.code) : undefined
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-  // Such an error may contain the upstream's key, so its words stay here.
+  // This error may contain the upstream's key, so its text is not forwarded.
   return failureOfStatus(status, JSON.stringify({ error }), new Headers(), {})
 }
 

@@ -31,7 +31,7 @@ export async function createResponse(
   )
   if (!completion.ok) return completion
   // A replay under the same Idempotency-Key has the same ids.
-  const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
+  const name = sha256(`${account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
   const created = unixSeconds(ctx.clock.now())
   const onItem = (item: Json): void => {
     if (isStored) items.add(account, item)

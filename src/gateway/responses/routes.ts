@@ -23,10 +23,10 @@ export const responseRoutes = (ctx: AppContext, createTranscriber: TranscriberFa
         idempotent: true,
         limits: ['holds_limit', 'searches_limit'],
         summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
-        more:
+        description:
           'Charged like the same chat completion. Conversations are not stored: send all items, or ' +
           'ids of items of the last hour. Tools are functions that the client runs.',
-        takes: { 'application/json': { schema: schemas.responsesRequestSchema } },
+        requestBodies: { 'application/json': { schema: schemas.responsesRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])) },
       chatErrors,

@@ -23,7 +23,8 @@ export const usageRoutes = (ctx: AppContext) =>
           id: 'list_history',
           tag: 'Account',
           summary: 'List the usage of your account, newest first.',
-          more: 'As JSON, or as CSV with `format=csv`. Request and response bodies are not stored.',
+          description:
+            'As JSON, or as CSV with `format=csv`. Request and response bodies are not stored.',
         },
         { 200: Type.Union([schemas.HistorySchema, mediaSchema('text/csv')]) },
         ['bad_request'],

@@ -29,10 +29,10 @@ export const videoRoutes = (ctx: AppContext) =>
           limits: ['holds_limit'],
           input: 'handler',
           summary: 'Create a video from a prompt',
-          more:
+          description:
             'Poll it every 5 to 10 seconds until it is completed or failed. A completed video is ' +
             'charged, at most estimated_cost.',
-          takes: {
+          requestBodies: {
             'application/json': { schema: schemas.videoRequestSchema },
             'multipart/form-data': { schema: schemas.videoFormSchema },
           },

@@ -7,7 +7,7 @@ import type { Job } from '../../jobs/handler.ts'
 import { enqueue, handOff } from '../../jobs/jobs.ts'
 import { openHold } from '../../ledger/ledger.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
 import { beginPaidCall } from '../../paid/paid-request.ts'
 import type { Spender } from '../authentication.ts'
@@ -41,7 +41,7 @@ export async function submit(
   const video = await readVideoRequest(request)
   const { status, body } = await ctx.idempotency.run(
     spender.account,
-    call.ref,
+    call.idempotencyKey,
     { path: '/videos', body: video.fingerprint },
     (storeResponse) => submitVideo(ctx, spender, video, call, storeResponse),
   )
@@ -58,7 +58,7 @@ async function submitVideo(
   const { modelIds, preferences, hasInputImage } = video
   const validate = (model: Model): void => validateModel(model, hasInputImage)
   const candidates = listMediaCandidates(ctx, { modelIds, type: 'video', preferences, validate })
-  const endCall = beginPaidCall(ctx.state, spender.caller)
+  const endCall = beginPaidCall(ctx.state, spender.callerId)
   try {
     const submission = { video, candidates, call }
     const job = await enqueueJob(ctx, spender, submission)
@@ -81,7 +81,7 @@ async function submitVideo(
 function validateModel({ id, price, inputs }: Model, hasInputImage: boolean): void {
   if (!price || !hasRate('video', price)) throw new ApiError('no_price', { model: id })
   if (hasInputImage && !inputs.includes('image')) {
-    throw invalidField('input_reference', `${id} does not take an input image.`)
+    throw invalidField('input_reference', `${id} does not accept an input image.`)
   }
 }
 

@@ -45,7 +45,7 @@ export function present(ctx: AppContext, job: Job): VideoResponse {
     const expires_at = unixSeconds(expiryOf(job))
     return { ...video, status: 'completed', url: signedUrlOf(ctx, job), cost, expires_at }
   }
-  const { code, error: message } = error ?? { code: 'cancelled', error: 'The video was cancelled.' }
+  const { code, error: message } = error ?? { code: 'cancelled', error: 'The video was canceled.' }
   return { ...video, status: 'failed', cost: 0, error: { code, message } }
 }
 

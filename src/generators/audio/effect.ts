@@ -1,11 +1,11 @@
 import { sfxr } from 'jsfxr'
 
-import { withDice } from '../../core/ids.ts'
+import { withRandom } from '../../core/ids.ts'
 import { seeded } from '../random.ts'
 import type { Samples } from './ogg.ts'
 
 const rate = 44_100
-/** Seconds. A shorter effect sounds like a defect of the speaker. */
+/** Seconds. A shorter effect sounds like a click. */
 const shortest = 0.15
 
 /** Words and their jsfxr preset. The first match wins. */
@@ -25,7 +25,7 @@ const presets: [words: RegExp, preset: string][] = [
 export function effect(what: string, seed: string, seconds?: number): Samples {
   const random = seeded(`${seed}:${what}`)
   const preset = presets.find(([words]) => words.test(what.toLowerCase()))?.[1] ?? 'blipSelect'
-  const samples = withDice(random.next, () => {
+  const samples = withRandom(random.next, () => {
     const params = sfxr.generate(preset, { sample_rate: rate, sound_vol: 0.25 })
     if (random.chance(0.7)) params.mutate()
     // Otherwise the effect ends early, when its pitch leaves the range.

@@ -18,20 +18,20 @@ export function figureOf(text: string, palette: Palette, random: Random): string
   for (const word of wordsOf(text)) {
     const named = (name: string) => name === word || `${name}s` === word || `${name}es` === word
     const [first, ...others] = figures.filter(({ words }) => words.some(named))
-    if (first) return coloured(random.pick([first, ...others]).drawing, palette)
+    if (first) return colored(random.pick([first, ...others]).drawing, palette)
   }
   return undefined
 }
 
-function coloured(drawing: string, palette: Palette): string {
+function colored(drawing: string, palette: Palette): string {
   return drawing
     .replaceAll(/<g class="outlined">(.*?)<\/g>/gs, (_, paths: string) => outlined(paths))
     .replaceAll(/"(main|light|dark|accent|ink)"/g, (whole, name: string) =>
-      isColour(name, palette) ? `"${palette[name]}"` : whole,
+      isColor(name, palette) ? `"${palette[name]}"` : whole,
     )
 }
 
-const isColour = (name: string, palette: Palette): name is keyof Palette => name in palette
+const isColor = (name: string, palette: Palette): name is keyof Palette => name in palette
 
 const outlined = (paths: string): string =>
   `<g stroke="ink" stroke-width="5" stroke-linejoin="round">${paths}</g>${paths}`
@@ -39,16 +39,16 @@ const outlined = (paths: string): string =>
 /** Generates a creature for unknown words: a grid of cells with mirror symmetry. */
 export function creature(palette: Palette, random: Random): string {
   const [columns, rows, size] = [4, 8, 12]
-  const colours = [palette.main, palette.main, palette.light, palette.dark] as const
+  const colors = [palette.main, palette.main, palette.light, palette.dark] as const
   let [cells, edges] = ['', '']
   for (let y = 0; y < rows; y += 1) {
     for (let x = 0; x < columns; x += 1) {
       const middle = 1 - Math.abs(y - 3.5) / 3.5
       if (!random.chance(x * 0.22 + middle * 0.5)) continue
-      const colour = random.pick(colours)
+      const color = random.pick(colors)
       for (const column of [x, columns * 2 - 1 - x]) {
         const at = `x="${2 + column * size}" y="${2 + y * size}"`
-        cells += `<rect ${at} width="${size}" height="${size}" fill="${colour}"/>`
+        cells += `<rect ${at} width="${size}" height="${size}" fill="${color}"/>`
         edges += `<rect ${at} width="${size}" height="${size}" stroke="${palette.ink}"/>`
       }
     }

@@ -70,7 +70,7 @@ export async function createAgent(
       owner: agent.id,
       dailyCap,
     })
-    const account = await ledger.open(ctx, db, agentOwner(agent.id))
+    const account = await ledger.openOwnerAccount(ctx, db, agentOwner(agent.id))
     const ref = `start:${agent.id}`
     await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
     return { agent, key, keyText: text, claim }

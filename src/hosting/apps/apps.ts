@@ -223,7 +223,7 @@ export const listVersions = (
 ): Promise<Version[]> =>
   ofApp(ctx.db.read).execute({ app, before, limit: Math.min(limit, listPageMax + 1) })
 
-export async function closeAll(ctx: AppContext, db: Db, maker: string): Promise<void> {
+export async function deleteAppsOfMaker(ctx: AppContext, db: Db, maker: string): Promise<void> {
   await db
     .update(apps)
     .set({ closed: ctx.clock.now(), listed: 'off' })

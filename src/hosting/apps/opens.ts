@@ -10,8 +10,8 @@ import { apps, opens } from './tables.ts'
 
 /** The weight of an open halves after this time. */
 const halfLifeMs = 3 * day
-/** Units of `heat` per halving. */
-const parts = 1_000_000
+/** Resolution of the stored `heat`, an integer. */
+const heatUnitsPerHalving = 1_000_000
 
 const notifiedOpens = 100
 
@@ -59,10 +59,10 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
  */
 function addHeat(heat: number, count: number, at: number): number {
   const now = at / halfLifeMs
-  const before = heat / parts
+  const before = heat / heatUnitsPerHalving
   const base = Math.max(before, now)
   const sum = (heat === 0 ? 0 : 2 ** (before - base)) + count * 2 ** (now - base)
-  return Math.round((base + Math.log2(sum)) * parts)
+  return Math.round((base + Math.log2(sum)) * heatUnitsPerHalving)
 }
 
 /** Returns the opens of an app on each of the last days, oldest first. */
@@ -70,7 +70,7 @@ export async function listOpensByDay(
   { db, clock }: AppContext,
   app: string,
   days: number,
-): Promise<{ day: string; value: number }[]> {
+): Promise<{ day: string; opens: number }[]> {
   const all = lastDays(clock, days)
   const rows = await db.read
     .select({ day: opens.day, opens: count() })
@@ -78,7 +78,7 @@ export async function listOpensByDay(
     .where(and(eq(opens.app, app), gte(opens.day, all[0] ?? '')))
     .groupBy(opens.day)
   const counted = new Map(rows.map((row) => [row.day, row.opens]))
-  return all.map((on) => ({ day: on, value: counted.get(on) ?? 0 }))
+  return all.map((on) => ({ day: on, opens: counted.get(on) ?? 0 }))
 }
 
 /** Deletes open records older than 40 days. The counts stay. */

@@ -50,12 +50,13 @@ export async function scanPage(
   maker?: string,
 ): Promise<Inspection> {
   const inspection = await ctx.inspector.inspect(page, maker)
-  // The hook is not called for pages that our own rules block.
-  const isOurs = inspection.scan.verdict === 'block'
-  const isBad = () => isBlockedPage(ctx.db.read, inspection.sha256)
-  const outside = isOurs || (await isBad()) ? [] : await findHookFindings(ctx, inspection)
+  // The hook is not called for pages that the built-in rules block.
+  const isBlockedByRules = inspection.scan.verdict === 'block'
+  const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)
+  const isBlocked = isBlockedByRules || (await isOnBlockList())
+  const hookFindings = isBlocked ? [] : await findHookFindings(ctx, inspection)
   // The page may have been blocked during the scan.
-  return withFindings(inspection, (await isBad()) ? [blockedFinding] : outside)
+  return withFindings(inspection, (await isOnBlockList()) ? [blockedFinding] : hookFindings)
 }
 
 const { code, effect, help } = getRule('known.bad')

@@ -107,8 +107,8 @@ export async function changeApp(
   const { before, after, reasons } = await ctx.db.tx(async (db) => {
     const before = await apps.lockApp(ctx, db, app)
     const { title, description } = before
-    const stays = before.listed !== 'off' && store !== false
-    const textIssues = stays ? textPolicyIssues(others) : []
+    const staysListed = before.listed !== 'off' && store !== false
+    const textIssues = staysListed ? textPolicyIssues(others) : []
     const reasons = store
       ? [...found, ...textPolicyIssues({ title, description, ...others })]
       : textIssues

@@ -37,7 +37,7 @@ export const appRoutes = (ctx: AppContext) =>
             limits: ['publishes_limit', 'builds_limit'],
             mcp: 4,
             summary: 'Publish a page (html) at once, or have one built (prompt).',
-            more:
+            description:
               'Send exactly one of html and prompt. A page is scanned, hosted at once as version 1, ' +
               'and free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. ' +
               'Only a successful build is charged. With dryRun the response is 200 and nothing is ' +
@@ -96,7 +96,7 @@ export const appRoutes = (ctx: AppContext) =>
             tag: 'Apps',
             mcp: 8,
             summary: 'Change the title, description, shelf, price or Explore listing of an app.',
-            more:
+            description:
               'Send at least one field. With store true the page is scanned again. If it cannot go ' +
               'on Explore, the error is not_listable and the other changes are stored.',
           },
@@ -112,7 +112,7 @@ export const appRoutes = (ctx: AppContext) =>
         await deleteApp(ctx, app)
         const note =
           app.version === 0
-            ? 'The first build was cancelled and not charged. The app is deleted.'
+            ? 'The first build was canceled and not charged. The app is deleted.'
             : 'The link no longer works. POST /apps/{id}/restore restores the app within 30 days.'
         return { id: app.id, note }
       },

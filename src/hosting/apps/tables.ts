@@ -20,7 +20,7 @@ export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on
 /** Sort columns of each order of Explore, descending. */
 export const orders = {
   new: ['listedAt', 'id'],
-  top: ['low', 'listedAt', 'id'],
+  top: ['ratingLowerBound', 'listedAt', 'id'],
   trending: ['heat', 'listedAt', 'id'],
   remixed: ['remixers', 'listedAt', 'id'],
 } as const
@@ -75,7 +75,9 @@ export const apps = table(
     stars: integer('stars').notNull().default(0),
     reviews: integer('reviews').notNull().default(0),
     good: integer('good').notNull().default(0),
-    low: integer('low').generatedAlwaysAs(lowOf('good', 'reviews'), { mode: 'stored' }),
+    ratingLowerBound: integer('low').generatedAlwaysAs(lowOf('good', 'reviews'), {
+      mode: 'stored',
+    }),
     bytes: integer('bytes').notNull(),
     takenDown: time('taken_down'),
     takedownReason: text('taken_down_for'),

@@ -52,7 +52,7 @@ export const jobRoutes = (ctx: AppContext) =>
             tag: 'Jobs',
             mcp: 5,
             summary: 'Read a job.',
-            more:
+            description:
               'With wait it responds when the job changes, or after that many seconds. Failed work ' +
               'is not charged.',
           },

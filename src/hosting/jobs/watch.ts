@@ -35,16 +35,16 @@ export function watch(ctx: AppContext, target: WatchedJob, request: Request): Re
 }
 
 function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: WatchedJob, after: number) {
-  const cancelled = new AbortController()
+  const canceled = new AbortController()
   const until = stopwatch() + jobWatchMs
   let last = after
   return new ReadableStream<Uint8Array>({
     async pull(out) {
-      const wait = { seen: last, ms: checkMs, signal: cancelled.signal }
+      const wait = { seen: last, ms: checkMs, signal: canceled.signal }
       const changed = await ctx.jobs.waitFor(id, wait)
       const job = (await mayWatch()) ? changed : undefined
       const found = job ? await listEventsAfter(ctx, id, last) : []
-      if (cancelled.signal.aborted) return
+      if (canceled.signal.aborted) return
       // Events newer than the row are sent with the next read.
       const fresh = found.filter(({ number }) => job && number <= job.events)
       const text = job ? fresh.map((event) => eventText(ctx, job, event)).join('') : ''
@@ -53,7 +53,7 @@ function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: WatchedJob, after:
       if (text !== '' || !isOver) out.enqueue(encoder.encode(text || ': keep-alive\n\n'))
       if (isOver || stopwatch() > until || ctx.jobs.isClosed) out.close()
     },
-    cancel: () => cancelled.abort(),
+    cancel: () => canceled.abort(),
   })
 }
 

@@ -31,7 +31,8 @@ export const keyRoutes = (ctx: AppContext) =>
           limits: ['keys_address_limit', 'keys_daily_limit'],
           mcp: 2,
           summary: 'Create an agent account and its key.',
-          more: 'Needs no sign-in. The key is shown once, and the account starts with 400 free credits. The claim link makes a person its owner.',
+          description:
+            'Needs no sign-in. The key is shown once, and the account starts with 400 free credits. The claim link makes a person its owner.',
         },
         { 201: schemas.CreateAgentResponseSchema },
         ['agents_off', ...writeErrors, 'bad_handle', 'handle_taken', 'invite_only'],

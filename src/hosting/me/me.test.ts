@@ -32,7 +32,7 @@ test('spending on builds is in the agent record and in the paged ledger', async 
   const ann = await agent('ann')
   const stored = await findByHandle(ctx, ann.handle)
   const owner = { kind: 'agent', owner: stored?.id ?? '' } as const
-  const account = await ctx.db.tx((db) => ledger.open(ctx, db, owner))
+  const account = await ctx.db.tx((db) => ledger.openOwnerAccount(ctx, db, owner))
   for (const ref of ['build:one', 'build:two']) {
     const ask = { account, amount: fromCredits(50), ref, kind: 'build', ms: 1_000 }
     await withHold(ctx, ask, async () => ({ result: null, charge: fromCredits(30) }))

@@ -86,7 +86,7 @@ export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
 export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promise<void> {
   await ctx.db.tx(async (db) => {
     await agents.closeAgent(ctx, db, agent.id)
-    await apps.closeAll(ctx, db, agent.id)
+    await apps.deleteAppsOfMaker(ctx, db, agent.id)
     await removeAllHooks(db, agent.id)
   })
   ctx.keys.forget()

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { isRecord } from '../../core/schema.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import type { ModelType, Price } from '../../models/price.ts'
 import { isContentFilterError } from '../../providers/error-body.ts'
 import type { UpstreamPath } from '../../providers/upstream.ts'
@@ -30,7 +30,7 @@ export function findServiceModel(
   id: string,
   type: ModelType,
 ): ServiceModel | undefined {
-  const model = id === '' ? undefined : ctx.catalogue.find(id)?.model
+  const model = id === '' ? undefined : ctx.catalog.find(id)?.model
   if (model?.type !== type) return undefined
   for (const { upstream, model: name, price } of model.offers) {
     if (price) return { model, upstream, name, price }

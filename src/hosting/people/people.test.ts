@@ -150,7 +150,7 @@ describe('an owner', () => {
     const short = await expectError(h, 402, 'not_enough_credits', () =>
       send({ credits: 3_499.6, ref: 'monday-02' }),
     )
-    expect(short.text('error')).toStartWith('This takes 3,499.6 credits and you have 3,499.5.')
+    expect(short.text('error')).toStartWith('This needs 3,499.6 credits and you have 3,499.5.')
     for (const credits of [0, -1, 0.000_000_1, 1e10, '5', null, true]) {
       await expectError(h, 400, 'bad_request', () => send({ credits }))
     }
@@ -321,7 +321,7 @@ describe('an owner', () => {
 describe('an agent that changes concurrently', () => {
   test('receives nothing after its account is closed', async () => {
     const { h, ann, olga } = await claimed()
-    const { begun, go } = pauseMethod(h.ctx.idempotency, 'claim')
+    const { begun, go } = pauseMethod(h.ctx.idempotency, 'acquire')
     const sending = olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 })
     await begun
     expect((await ann.call('DELETE', '/me')).status).toBe(200)

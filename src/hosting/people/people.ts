@@ -75,7 +75,7 @@ export async function createPerson(ctx: AppContext, input: NewPerson): Promise<C
         .values({ ...row, password: hash, operator })
         .returning()
       if (!person) throw new Error('inserting the person returned no row')
-      await ledger.open(ctx, db, walletOf(person))
+      await ledger.openOwnerAccount(ctx, db, walletOf(person))
       if (identity) await db.insert(identities).values(identityRow(ctx, person.id, identity))
       // A person that only a proxy authenticates needs no recovery codes.
       const codes = password === null && !identity ? [] : await createRecoveryCodes(db, person.id)

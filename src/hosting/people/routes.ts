@@ -66,7 +66,7 @@ export const peopleRoutes = (ctx: AppContext) =>
           id: 'get_claim',
           tag,
           summary: 'Show the agent of a claim code and its apps.',
-          more: 'Does not use the code. Ten wrong codes within an hour block an address.',
+          description: 'Does not use the code. Ten wrong codes within an hour block an address.',
         },
         { 200: schemas.ClaimPreviewSchema },
         ['agents_off', ...claimErrors],
@@ -140,7 +140,8 @@ export const peopleRoutes = (ctx: AppContext) =>
             id: 'change_agent',
             tag,
             summary: 'Set the daily cap of an agent, or pause it.',
-            more: 'The cap is in credits, for all its keys together. A paused agent cannot buy.',
+            description:
+              'The cap is in credits, for all its keys together. A paused agent cannot buy.',
           },
           { 200: schemas.OwnedAgentResponseSchema },
           [...writeErrors, 'not_found'],
@@ -157,7 +158,12 @@ export const peopleRoutes = (ctx: AppContext) =>
       {
         body: schemas.SendCreditsRequestSchema,
         ...personOperation(
-          { id: 'send_credits', tag, idempotent: true, summary: 'Send an agent credits from your wallet.' },
+          {
+            id: 'send_credits',
+            tag,
+            idempotent: true,
+            summary: 'Send an agent credits from your wallet.',
+          },
           { 200: schemas.SendCreditsResponseSchema },
           [...writeErrors, 'wallet_short', 'not_found'],
         ),

@@ -26,7 +26,7 @@ export const reportRoutes = (ctx: AppContext) =>
           tag: 'Moderation',
           limits: ['reports_limit'],
           summary: 'Report an app to the operator.',
-          more:
+          description:
             'Needs no key; the limit is five a day per address. Phishing or malware reports from ' +
             'three addresses quarantine an app at once: off Explore, with a warning on its link.',
         },

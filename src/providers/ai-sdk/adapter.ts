@@ -79,7 +79,7 @@ async function sendCall(
   const { path, model: id, body, signal } = call
   const kind = { ...providerKinds[upstream.kind], name: upstream.kind }
   if (body instanceof FormData) {
-    if (path === '/videos') return errorResponse(400, 'This model does not take an input image.')
+    if (path === '/videos') return errorResponse(400, 'This model does not accept an input image.')
     const model = provider.transcriptionModel?.(id)
     return model ? transcribe(model, body, kind, signal) : noModel(path)
   }

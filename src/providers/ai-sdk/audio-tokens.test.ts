@@ -70,7 +70,7 @@ test('reports audio tokens and includes them in the hold', async () => {
   expect(Number(transcript.use.held) / Number(read.use.held)).toBeGreaterThan(2)
 })
 
-test('lists the audio price in the catalogue', async () => {
+test('lists the audio price in the catalog', async () => {
   const { body } = await ctx.request('GET', '/v1/models/gemini/hears')
   expect(Object(body).price).toMatchObject({ prompt: '0.0000003', audio: '0.000001' })
 })

@@ -67,7 +67,7 @@ const ask = async (id: string, content: string, more: Record<string, unknown> = 
 
 /** Returns the charge at the price of the fake models. */
 const costOf = (id: string, used: Partial<Usage>) => {
-  const price = ctx.ctx.catalogue.find(id)?.model.price
+  const price = ctx.ctx.catalog.find(id)?.model.price
   if (!price) throw new Error('no price')
   return chargeOf(price, createUsage(used))
 }

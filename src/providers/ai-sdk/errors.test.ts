@@ -102,7 +102,7 @@ async function run(name: string, stream: boolean, cell: Cell) {
   const body = { model: `fake/${name}`, messages, stream, max_tokens: 50 }
   const answer = await gus.call('POST', '/v1/chat/completions', body)
   const use = await ctx.lastUse(gus)
-  const price = ctx.ctx.catalogue.find(`fake/${name}`)?.model.price
+  const price = ctx.ctx.catalog.find(`fake/${name}`)?.model.price
   if (!price) throw new Error('no price')
   const fits = {
     used: use.charged === chargeOf(price, used),

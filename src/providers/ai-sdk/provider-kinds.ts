@@ -29,7 +29,7 @@ export interface ProviderKind {
   requiredUsage?: Json
   /** It signs reasoning, and rejects reasoning about a tool call without that signature. */
   signsReasoning?: boolean
-  /** It takes aspect ratios instead of image sizes. */
+  /** Accepts aspect ratios instead of image sizes. */
   usesAspectRatios?: boolean
   /** Returns the options for the language of a recording. */
   languageOptions?(code: string | undefined): Options

@@ -30,7 +30,7 @@ export async function submitVideo(
   const [, width, height] = /^(\d+)x(\d+)$/.exec(asString(body.size)) ?? []
   if (!model.doStart) return noVideos()
   if (body.input_reference !== undefined) {
-    return errorResponse(400, 'This model does not take an input image.')
+    return errorResponse(400, 'This model does not accept an input image.')
   }
   const { operation } = await model.doStart({
     prompt: asString(prompt),

@@ -41,7 +41,7 @@ function checkSignal(signal: AbortSignal): void {
 
 /**
  * Creates the demo provider: deterministic models without a network, for new installations and
- * exact tests. The catalogue has their prices.
+ * exact tests. The catalog has their prices.
  */
 export const createDemoUpstream = (clock: Clock): Upstream => ({
   name,

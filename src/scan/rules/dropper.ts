@@ -24,7 +24,9 @@ const nameMax = 260
 const quietOffice = /\[Content_Types\]\.xml|_rels\/|mimetype|word\/|xl\/|ppt\/|META-INF\/container/
 const peekChars = 400
 
-/** Embedded programs and archives that are offered for download, and downloads named as programs. */
+/**
+ * Embedded programs and archives that are offered for download, and downloads named as programs.
+ */
 export function* droppers(page: Page): Generator<Hit> {
   for (const { url, at } of page.addresses)
     if (dataProgram.test(url.slice(0, 120))) yield { code: 'dropper.executable', at }

@@ -24,7 +24,9 @@ function isOuter({ tokens: { texts } }: Script, index: number): boolean {
   return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
 }
 
-/** Matches `.location =`, `.location.href =` and `.location.replace(` after `top`, also in brackets. */
+/**
+ * Matches `.location =`, `.location.href =` and `.location.replace(` after `top`, also in brackets.
+ */
 function isMoved({ tokens: { texts } }: Script, from: number): boolean {
   let at = member(texts, from, ['location'])
   if (at === -1) return false

@@ -16,8 +16,8 @@ const writes = new Set(['write', 'writeln'])
 
 /**
  * Packers, code of punctuation only, and decoded text that is run or written but cannot be
- * evaluated. The latter is blocked when the code decodes it in place or has a payload nearby, and no
- * known packer made it. `decodedEvals` judges text that can be evaluated.
+ * evaluated. The latter is blocked when the code decodes it in place or has a payload nearby, and
+ * no known packer made it. `decodedEvals` judges text that can be evaluated.
  */
 export function* obfuscation(page: Page): Generator<Hit> {
   if (page.tooDeep)

@@ -2,11 +2,11 @@ import type { Hit } from '../findings.ts'
 import { type Constants, fold } from '../fold.ts'
 import { isRemote, newScanBudget, type Page, type Script } from '../page.ts'
 
-/** Meta refreshes to a URL, and scripts that navigate by themselves. Clicks are no redirects. */
+/** Meta refreshes to a URL, and scripts that navigate without a click. */
 export function* redirects(page: Page): Generator<Hit> {
   for (const { url, at } of page.refreshes)
     if (!url.startsWith('#')) yield { code: 'redirect.meta', at }
-  // No names are known here, and all uses of the page share one room.
+  // No names are known here, and all scripts of the page share one budget.
   const constants: Constants = { values: new Map(), budget: newScanBudget('') }
   for (const script of page.scripts) {
     if (script.handler) continue

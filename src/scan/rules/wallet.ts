@@ -33,8 +33,8 @@ const lineMax = 90
 const manyWords = 11
 
 /**
- * Returns whether a page acts as a wallet and requests its secret: it asks for *your* words, names a
- * wallet in a heading, or offers to import, connect or verify one. Explanations do none of these.
+ * Returns whether a page acts as a wallet and requests its secret: it asks for *your* words, names
+ * a wallet in a heading, or offers to import, connect or verify one. Explanations do none of these.
  */
 export function requestsWalletSecret(page: Page, fields: number): boolean {
   if (fields >= manyWords && crypto.test(page.words)) return true

@@ -290,7 +290,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
         await show(`${doctype}x`, one)
         expect(await one.evaluate('navigator.userAgent')).toBe(agent)
         const modes = await one.evaluate("self.told.filter((m)=>m?.type==='mode')")
-        expect(modes).toEqual([{ type: 'mode', hard: true, depth: 7 }])
+        expect(modes).toEqual([{ type: 'mode', needsFallback: true, depth: 7 }])
         await other.close()
         await other.lookups()
       },

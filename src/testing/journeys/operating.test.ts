@@ -63,7 +63,7 @@ test('grant works with and without a running server, and explains errors', async
     out: `${handle} has 5400 credits now.\n`,
     err: '',
   })
-  await expectRefused(['grant', '@nobody-here', '5', '--data', data], /There is no @nobody-here/)
+  await expectRefused(['grant', '@nobody-here', '5', '--data', data], /@nobody-here does not exist/)
   await expectRefused(['grant', handle, '-5', '--data', data], /./)
   await expectRefused(['grant', handle, 'much', '--data', data], /usage: berth grant/)
   ctx.kill('SIGTERM')
@@ -93,7 +93,7 @@ test('every command ends its last line, and a slow reader gets all output', asyn
   }
   const unknown = await runBerth(['sing', '--data', data])
   expect(unknown).toMatchObject({ code: 1, out: '' })
-  expect(unknown.err).toMatch(/^There is no command sing\.\n\nberth [^]*config\.\n$/)
+  expect(unknown.err).toMatch(/^Unknown command sing\.\n\nberth [^]*config\.\n$/)
   await expectRefused(['version', '--loud'], /--loud/)
 
   // More than a pipe holds (64 KB), so the command must wait for its reader.

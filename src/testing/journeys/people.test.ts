@@ -124,7 +124,7 @@ async function manage(page: Page, ctx: ServerProcess, data: string, key: string)
   await page.reload()
   await page.getByLabel('Credits', { exact: false }).first().fill('250')
   await button(page, 'Send credits').click()
-  await page.getByLabel('Credits per day').fill('30')
+  await page.getByLabel('Daily cap').fill('30')
   await button(page, 'Save limit').click()
   expect(await recordOf(ctx, key)).toMatchObject({
     credits: 650,

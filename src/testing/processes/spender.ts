@@ -11,13 +11,18 @@ import { nano } from '../../core/money.ts'
 import { systemClock } from '../../core/time.ts'
 import { openEngine } from '../../db/open.ts'
 import { accountOf } from '../../ledger/accounts.ts'
-import { Outcomes } from '../../ledger/outcomes.ts'
+import { PendingSettlements } from '../../ledger/outcomes.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { ben, holdRequest } from '../fixtures/ledger.ts'
 
 const [dataDir = '', databaseUrl = '', run = ''] = Bun.argv.slice(2)
 const db = await openEngine({ dataDir, ...(databaseUrl && { databaseUrl }) })
-const books = { db, clock: systemClock, log: openLog(systemClock), outcomes: new Outcomes() }
+const books = {
+  db,
+  clock: systemClock,
+  log: openLog(systemClock),
+  pendingSettlements: new PendingSettlements(),
+}
 const paymentsMax = 2_000
 
 async function spend(worker: number): Promise<void> {

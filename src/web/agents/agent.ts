@@ -10,6 +10,7 @@ import type { DailyAmount } from '../../ledger/spending.ts'
 import { keyForm, keyTable } from '../account/account.ts'
 import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
+import { describeError } from '../error-messages.ts'
 import { renderDateTime, shortCredits } from '../format.ts'
 import {
   alert,
@@ -24,7 +25,6 @@ import {
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { itemList } from '../lists.ts'
-import { describeError } from '../messages.ts'
 
 const appsShown = 8
 
@@ -60,7 +60,7 @@ export const suspensionMessage = (agent: Pick<Agent, 'suspendedFor'>): string | 
 function doneNotice({ done, agent }: AgentView): Part {
   const words = new Map([
     ['credits', `Credits sent. New balance: ${shortCredits(agent.credits)} credits.`],
-    ['cap', 'Daily limit updated.'],
+    ['cap', 'Daily cap updated.'],
     ['pause', agent.paused ? 'Spending paused.' : 'Spending resumed.'],
     ['keys', 'API key revoked.'],
   ]).get(done ?? '')
@@ -78,7 +78,7 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
   })
   const transfer = html`${hiddenField('ref', ref)}${credits}${button('Send credits')}`
   const cap = inputField({
-    label: 'Credits per day',
+    label: 'Daily cap (credits)',
     name: 'dailyCap',
     type: 'number',
     value: submitted?.text('dailyCap') || (agent.dailyCap ?? ''),
@@ -95,7 +95,7 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
   return html`<div class="columns">
     ${section('Send credits', html`${form(token, `${path}/credits`, transfer)}`)}
     ${section(
-      'Daily limit',
+      'Daily cap',
       html`${form(token, `${path}/cap`, html`${cap}${button('Save limit', 'quiet')}`)}
         <p class="small below">${status}</p>
         ${!byOperator && form(token, `${path}/pause`, pause, 'act')}`,

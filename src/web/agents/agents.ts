@@ -31,7 +31,7 @@ const agentCard = ({
     <a href="/agents/${handle}"
       ><strong>@${handle}</strong><span>${shortCredits(credits)} credits</span
       ><span class="small"
-        >${formatCount(appCount, 'app')}${isSuspended && ' · suspended'}${paused && ' · paused'}${dailyCap !== null && ` · daily limit ${shortCredits(dailyCap)}`}</span
+        >${formatCount(appCount, 'app')}${isSuspended && ' · suspended'}${paused && ' · paused'}${dailyCap !== null && ` · daily cap ${shortCredits(dailyCap)}`}</span
       ></a
     >
   </li>`

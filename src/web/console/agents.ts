@@ -99,7 +99,7 @@ export async function agentPage(
       ${renderDate(agent.created)}
     </p>
     ${accountSummary(agent, stats, `@${agent.handle}`)}
-    ${section('Decide', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
+    ${section('Actions', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
     ${section('Latest apps', html`${agentApps.length > 0 ? appTable(agentApps) : html`<p class="small">No apps yet.</p>`}`)}
     ${decisionHistory(decisions)}`
   // The form shows the error; a closed account has none.

@@ -156,7 +156,7 @@ export async function appPage(
   const main = html`${appSummary(known, appUrl(ctx, id))}
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports}
-  ${section('Decide', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
+  ${section('Actions', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
   ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(id))))}
   ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.

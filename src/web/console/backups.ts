@@ -53,7 +53,11 @@ export async function backupsPage({ ctx, token }: UserRequest, message?: string)
   const none =
     !running && emptyState('No backups yet', 'Berth keeps running while a backup is created.')
   const works =
-    running && notice(html`Backup is being ${running.what} since ${renderDateTime(running.since)}.`)
+    running &&
+    notice(
+      html`${running.what === 'checked' ? 'Verifying a backup' : 'Creating a backup'} since
+      ${renderDateTime(running.since)}.`,
+    )
   const whole = html`${works} ${itemList(items, none)}`
   const main = html`${ctx.db.file ? make : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>`}
     ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}

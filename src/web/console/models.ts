@@ -1,5 +1,5 @@
 import { html, type Part } from '../../core/html.ts'
-import type { Model, Offer } from '../../models/catalogue.ts'
+import type { Model, Offer } from '../../models/catalog.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
 import { searchTerm } from '../components.ts'
 import { formatUsd } from '../format.ts'
@@ -35,7 +35,7 @@ const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint):
 export function modelsPage({ ctx, query }: UserRequest): Page {
   const { marginPercent } = ctx.config
   const q = searchTerm(query, searchCharsMax)
-  const all = ctx.catalogue
+  const all = ctx.catalog
     .list()
     .filter(({ id }) => id.toLowerCase().includes(q?.toLowerCase() ?? ''))
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))

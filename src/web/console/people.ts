@@ -103,7 +103,7 @@ export async function personPage(
   ]
   const main = html`<p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
     ${accountSummary(person, stats, person.name)}
-    ${!person.operator && section('Decide', decisionForm(req.token, decision, [option]))}
+    ${!person.operator && section('Actions', decisionForm(req.token, decision, [option]))}
     ${decisionHistory(decisions)}`
   // The form shows the error; the operator has none.
   const pageMessage = person.operator ? message : undefined

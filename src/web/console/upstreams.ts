@@ -16,8 +16,8 @@ const unknown = ['unused', 'plain'] as const
 
 const never = html`<span class="small">never</span>`
 
-export function upstreamsPage({ upstreams, catalogue }: AppContext): Page {
-  const offers = catalogue.list().flatMap((model) => model.offers)
+export function upstreamsPage({ upstreams, catalog }: AppContext): Page {
+  const offers = catalog.list().flatMap((model) => model.offers)
   const row = (health: UpstreamHealth): Part[] => {
     const { name, kind, state, answers, failures, answeredAt, lastFailure } = health
     const isUnknown = state === 'closed' && answeredAt === undefined

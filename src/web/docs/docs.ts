@@ -4,7 +4,7 @@ import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../er
 import { errorExamples as gatewayExamples } from '../../gateway/error-examples.ts'
 import * as gateway from '../../gateway/error-response.ts'
 import * as hosting from '../../hosting/error-response.ts'
-import { errorExamples as hostingExamples } from '../../hosting/start/error-examples.ts'
+import { errorExamples as hostingExamples } from '../../hosting/guide/error-examples.ts'
 import { keysOf, section } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { type Column, dataTable } from '../lists.ts'

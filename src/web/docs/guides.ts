@@ -1,7 +1,7 @@
 import type { Urls } from '../../config/urls.ts'
 import { acceptsStartCredits, type AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/html.ts'
-import { getGuide } from '../../hosting/start/guide.ts'
+import { getGuide } from '../../hosting/guide/guide.ts'
 import { copyLine, section } from '../components.ts'
 
 interface Guide {
@@ -15,8 +15,8 @@ const authorized = `-H "authorization: Bearer $KEY"`
 const json = `-H 'content-type: application/json'`
 
 /** Returns the demo chat model, or else the first one with a price. */
-function exampleChatModel({ catalogue }: AppContext): string {
-  const priced = catalogue.list(['chat']).filter(({ price }) => price)
+function exampleChatModel({ catalog }: AppContext): string {
+  const priced = catalog.list(['chat']).filter(({ price }) => price)
   const demo = priced.find(({ id }) => id === 'demo/chat')
   return (demo ?? priced[0])?.id ?? '<model>'
 }

@@ -14,10 +14,11 @@ const daysShown = 30
 export async function overviewPage(studio: Studio): Promise<Page> {
   const { app, agent, req } = studio
   const { ctx } = req
-  const [opens, earned] = await Promise.all([
+  const [opensByDay, earned] = await Promise.all([
     listOpensByDay(ctx, app.id, daysShown),
     getEarningsTotals(ctx, agent, { item: app.id }),
   ])
+  const dailyOpens = opensByDay.map(({ day, opens: value }) => ({ day, value }))
   const { rating, remixes, bytes, opens: all } = presentApp(ctx, app)
   const main = html`${statList([
     ['Opens', formatCompact(all)],
@@ -29,7 +30,7 @@ export async function overviewPage(studio: Studio): Promise<Page> {
   ])}
   ${section(
     'Opens',
-    html`${barChart(opens, 'open')}
+    html`${barChart(dailyOpens, 'open')}
       <p class="small">
         Each visitor counts once a day. Reviews are on the app’s page on Explore.
       </p>`,

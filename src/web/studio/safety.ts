@@ -13,7 +13,7 @@ import { readExcerpts } from './source.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 const verdicts = {
-  clean: 'No issues found.',
+  clean: 'No issues found. The page can be published.',
   warn: 'Hosting is allowed. Review the warnings below.',
   block: 'Fix these issues and publish again. The page is not shown until then.',
 }

@@ -27,7 +27,7 @@ export interface KeysView {
   gateway: string
   keys: Key[]
   last: Map<string, LatestSpending>
-  /** The default daily limit of a new key in credits; null is no limit. */
+  /** The default daily cap of a new key in credits; null is no limit. */
   cap: number | null
   /** The form that failed, with the typed values. */
   submitted?: Form | undefined
@@ -46,7 +46,7 @@ function keyRow(
     ? html`last used ${renderDate(used.day)} · ${shortCredits(toCredits(used.today))} credits today`
     : 'never used'
   const limitForm = html`${hiddenField('cap', prefix)}<label class="field"
-      ><span>Credits per day</span
+      ><span>Daily cap (credits)</span
       ><input
         type="number"
         name="dailyCap"
@@ -56,7 +56,7 @@ function keyRow(
         inputmode="decimal"
         autocomplete="off"
         placeholder="No limit" /></label
-    ><button class="button quiet slim" aria-label="Save the daily limit of ${prefix}">Save</button>`
+    ><button class="button quiet slim" aria-label="Save the daily cap of ${prefix}">Save</button>`
   return html`<li>
     <div>
       <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
@@ -70,10 +70,10 @@ export function walletKeySection(view: KeysView): Html {
   const { token, gateway, keys, cap, submitted, done } = view
   const typed = submitted?.has('name') ? submitted : undefined
   const doneMessage = new Map([
-    ['cap', 'Daily limit updated.'],
+    ['cap', 'Daily cap updated.'],
     ['revoke', 'API key revoked.'],
   ]).get(done ?? '')
-  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Credits per day (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
+  const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Daily cap in credits (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
   return html`<section id="keys">
     <h2>Gateway API keys</h2>
     ${notice(doneMessage)}
@@ -89,7 +89,7 @@ export function walletKeySection(view: KeysView): Html {
   </section>`
 }
 
-/** Creates or revokes a key, or sets its daily limit. Throws `bad_request`, `not_found`. */
+/** Creates or revokes a key, or sets its daily cap. Throws `bad_request`, `not_found`. */
 export async function changeKeys(req: UserRequest, submitted: Form): Promise<Response> {
   const { ctx, visitor } = req
   const [person, cap] = [visitor.person, readCredits(submitted, 'dailyCap') ?? null]

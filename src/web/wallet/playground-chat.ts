@@ -13,9 +13,9 @@ import { clientAddressGroup, getRequestContext } from '../../http/request-contex
 import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
+import { findMessage, type Messages } from '../error-messages.ts'
 import { formatDuration, formatUsd, shortCredits } from '../format.ts'
 import { type Form, rejectForm } from '../forms.ts'
-import { findMessage, type Messages } from '../messages.ts'
 import type { UserRequest } from '../session.ts'
 
 /** A message of a conversation. `summary` summarizes the tokens and cost of a reply. */
@@ -116,7 +116,7 @@ export async function runChat(
     const body = chatRequest(draft, stream)
     // Imported with the first request, to keep the start fast.
     const { createChatCompletion } = await import('../../gateway/chat/chat.ts')
-    const call = { requestId, ref: undefined, signal: request.signal }
+    const call = { requestId, idempotencyKey: undefined, signal: request.signal }
     return await createChatCompletion(ctx, spenderOf(walletOf(visitor.person)), body, call, noAudio)
   } catch (error) {
     if (isGatewayError(error)) return chatErrorResponse(error)

@@ -1,9 +1,9 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/html.ts'
-import * as catalogue from '../../gateway/catalogue/catalogue.ts'
-import type { ModelResponse } from '../../gateway/catalogue/schemas.ts'
+import * as catalog from '../../gateway/catalog/catalog.ts'
+import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
 import { playModelsMax, promptCharsMax } from '../../limits.ts'
-import { perMillion } from '../catalogue.ts'
+import { perMillion } from '../catalog.ts'
 import { withQuery } from '../components.ts'
 import { alert, button, form, hiddenField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -95,7 +95,7 @@ export function playgroundPage(
   ctx: AppContext,
   { token, draft, left, message }: PlaygroundView,
 ): Page {
-  const available = catalogue.listModels(ctx, 'chat').filter(isPriced)
+  const available = catalog.listModels(ctx, 'chat').filter(isPriced)
   const model = draft.model || cheapestModel(available)
   const models = listedModels(available, model)
   const turns = draft.turns ?? []

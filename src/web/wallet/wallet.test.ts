@@ -44,7 +44,7 @@ async function newKey(values: Record<string, string>): Promise<string> {
   return /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0] ?? ''
 }
 
-test('creates a key with a daily limit, spends, changes and revokes it, and shows its last use', async () => {
+test('creates a key with a daily cap, spends, changes and revokes it, and shows its last use', async () => {
   await wallet('olga', 5n)
   expect(await bodyOf(olga, '/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
   const key = await newKey({ name: 'laptop', dailyCap: '0' })
@@ -57,7 +57,7 @@ test('creates a key with a daily limit, spends, changes and revokes it, and show
   }
   const changed = await keys({ cap: prefix, dailyCap: '12.5' })
   expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=cap#keys'])
-  expect(await bodyOf(olga, '/wallet?done=cap')).toContain('Daily limit updated.')
+  expect(await bodyOf(olga, '/wallet?done=cap')).toContain('Daily cap updated.')
   expect((await ask()).status).toBe(200)
   const page = await bodyOf(olga, '/wallet')
   expect(page).toContain('value="12.5"')

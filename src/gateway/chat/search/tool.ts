@@ -9,7 +9,7 @@ import {
   searchResultsMax,
   searchResultTextBytesMax,
 } from '../../../limits.ts'
-import type { Model } from '../../../models/catalogue.ts'
+import type { Model } from '../../../models/catalog.ts'
 import type { SearchResult } from '../../../providers/search/engines.ts'
 import { invalidField } from '../../fields.ts'
 import type { ChatRequest } from '../request.ts'

@@ -23,7 +23,7 @@ export const appealRoutes = (ctx: AppContext) =>
           id: 'appeal',
           tag: 'Moderation',
           summary: 'Appeal the takedown or quarantine of your app.',
-          more: 'One appeal for each takedown or quarantine.',
+          description: 'One appeal for each takedown or quarantine.',
         },
         { 201: AppealResponseSchema },
         [...writeErrors, 'not_found', 'nothing_to_appeal', 'appealed_already'],

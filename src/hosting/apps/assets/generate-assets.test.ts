@@ -105,21 +105,21 @@ test('each asset is held and charged; the same ref pays once', async () => {
   )
 })
 
-test('unfinished items of a cancelled job fail and release their holds', async () => {
+test('unfinished items of a canceled job fail and release their holds', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
   const { begun, go } = pauseMethod(t.ctx.generators, 'generate')
   const response = ann.call('POST', path(), { assets: [coin, ding] })
   await begun
   const [job] = Object((await ann.call('GET', '/jobs')).body).jobs
-  const cancelled = await ann.call('DELETE', `/jobs/${job.id}`)
+  const canceled = await ann.call('DELETE', `/jobs/${job.id}`)
   go()
   const failed = { state: 'failed', code: 'cancelled' }
   const items = [
     { name: 'coin.png', ...failed },
     { name: 'ding', ...failed },
   ]
-  expect(cancelled.body).toMatchObject({ job: { state: 'cancelled', charged: 0, items } })
+  expect(canceled.body).toMatchObject({ job: { state: 'cancelled', charged: 0, items } })
   expect((await response).body).toMatchObject({ held: 0, items })
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })

@@ -208,7 +208,7 @@ async function isGone(id: string) {
   expect((await ann.call('GET', `/apps/${id}`)).status).toBe(404)
 }
 
-test('cancelling during a model call aborts it and releases the hold', async () => {
+test('canceling during a model call aborts it and releases the hold', async () => {
   const { id, path } = await hanging()
   expect((await ann.call('DELETE', path)).body).toMatchObject({ job: { state: 'cancelled' } })
   await isGone(id)

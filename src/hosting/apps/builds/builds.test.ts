@@ -189,7 +189,7 @@ test('a ref starts one build; another body is ref_conflict', async () => {
 
 test('account_closed: an account that closes meanwhile starts no build', async () => {
   const id = await ann.publish()
-  const { begun, go } = pauseMethod(t.ctx.idempotency, 'claim', 3)
+  const { begun, go } = pauseMethod(t.ctx.idempotency, 'acquire', 3)
   const sent = [
     ann.call('POST', '/apps', game),
     ann.call('POST', `/apps/${id}/versions`, { prompt }),
@@ -340,7 +340,7 @@ test('no_studio: the database is read-only', async () => {
   }
 })
 
-test('cancelling a queued build deletes its app and releases the hold', async () => {
+test('canceling a queued build deletes its app and releases the hold', async () => {
   const begun = await ann.call('POST', '/apps', game)
   const ended = await ann.call('DELETE', `/jobs/${begun.text('job.id')}`)
   expect(ended.status).toBe(200)

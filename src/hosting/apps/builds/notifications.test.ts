@@ -29,8 +29,8 @@ test('notifies the maker of finished and failed builds', async () => {
   expect((await ann.call('GET', '/me/notes?kind=build.failed')).body).toMatchObject({
     notes: [{ kind: 'build.failed', data: { job: begun.text('job.id'), code: 'timed_out' } }],
   })
-  const cancelled = await ann.call('POST', '/apps', { prompt: 'a list' })
-  await ann.call('DELETE', `/jobs/${cancelled.text('job.id')}`)
+  const canceled = await ann.call('POST', '/apps', { prompt: 'a list' })
+  await ann.call('DELETE', `/jobs/${canceled.text('job.id')}`)
   expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 3 })
   await t.close()
 })

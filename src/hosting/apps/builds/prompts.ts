@@ -3,7 +3,7 @@ import type { App } from '../apps.ts'
 /** Rules of the sandbox in which pages run (docs/spec/sandbox.md). */
 const sandbox = `Your answer is ONE complete HTML page and nothing else, in one \`\`\`html block.
 The page runs in a sandbox that reaches no network. So:
-- All CSS and JavaScript stand inside the page. No <script src>, <link href>, web fonts, CDNs, fetch, WebSocket, iframes, forms that are sent, or links to other sites.
+- All CSS and JavaScript are inside the page. No <script src>, <link href>, web fonts, CDNs, fetch, WebSocket, iframes, forms that are sent, or links to other sites.
 - Pictures and sounds are drawn in code (canvas, SVG, CSS, Web Audio), or are asked for in one list in the page:
   <script type="application/json" data-assets>[{"name":"hero.png","kind":"sprite","what":"a red spaceship","width":128,"height":128}]</script>
   kinds: sprite (one thing on transparent ground), picture (a background), sound (an effect), voice ("what" is the words), music. Names are a-z, 0-9, dot, - and _. At most 8 of them, fewer is better.

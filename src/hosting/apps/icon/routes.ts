@@ -27,7 +27,7 @@ export const iconRoutes = (ctx: AppContext) =>
             idempotent: true,
             mcp: 'shown',
             summary: 'Set the icon of your app: your own image, or a generated one.',
-            more:
+            description:
               'Send image, or make: true. The image is cropped to its middle square at 512 pixels ' +
               'and checked. A generated icon is paid from your credits; the first one of an app ' +
               'on Explore is free.',

@@ -32,7 +32,7 @@ export const remixRoutes = (ctx: AppContext) =>
           limits: ['publishes_limit'],
           mcp: 'shown',
           summary: 'Copy an app or game from Explore into your studio.',
-          more:
+          description:
             'You can change the copy, its html and its files; its maker is credited. A remix is ' +
             'free unless the maker set a price. A price is paid from your credits, 80 % of it to ' +
             'the maker. The same ref never buys twice.',

@@ -41,7 +41,7 @@ export const scanRoutes = (ctx: AppContext) =>
           tag: 'Moderation',
           input: 'empty',
           summary: 'Run the current safety check on your app again.',
-          more: 'If nothing is blocked any more, a quarantine by the safety check ends.',
+          description: 'If nothing is blocked any more, a quarantine by the safety check ends.',
         },
         { 200: AppScanSchema },
         [...writeErrors, ...appErrors, 'busy'],

@@ -49,7 +49,7 @@ export const versionRoutes = (ctx: AppContext) =>
             limits: ['publishes_limit', 'builds_limit'],
             mcp: 6,
             summary: 'Publish a new version of your app, from html or from a prompt.',
-            more:
+            description:
               'The link and the files of the last version stay. A prompt describes the change: 202 ' +
               'with a job, as for a new app. If the app is on Explore and the new page is not ' +
               'allowed there, visitors keep seeing the old version; note gives the reasons.',

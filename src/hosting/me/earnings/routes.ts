@@ -42,7 +42,7 @@ export const earningsRoutes = (ctx: AppContext) =>
             id: 'get_earnings',
             tag,
             summary: 'Show what your sales earned, in total and by item.',
-            more: 'In credits: "gross" is what buyers paid, "net" is what you received.',
+            description: 'In credits: "gross" is what buyers paid, "net" is what you received.',
           },
           { 200: schemas.EarningsSchema },
           ['bad_request'],

@@ -48,7 +48,8 @@ export const hookRoutes = (ctx: AppContext) =>
             id: 'add_hook',
             tag,
             summary: 'Create a webhook that receives your notes.',
-            more: 'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
+            description:
+              'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without a 2xx response a delivery is sent up to eight times within a day. 410 ends the hook. Redirects are not followed.',
           },
           { 201: schemas.CreateHookResponseSchema },
           writeErrors,
@@ -99,7 +100,7 @@ export const hookRoutes = (ctx: AppContext) =>
             id: 'list_deliveries',
             tag,
             summary: 'List the deliveries of a webhook, newest first.',
-            more: 'Deliveries are kept for 30 days.',
+            description: 'Deliveries are kept for 30 days.',
           },
           { 200: schemas.DeliveryListSchema },
           ['bad_request', 'not_found'],

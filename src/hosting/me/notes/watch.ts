@@ -41,7 +41,7 @@ export async function watchNotes(
   const start = await findStart(ctx, watcher.agent, request.headers.get('last-event-id'))
   return eventStream(request, () => {
     const end = ctx.state.noteStreams.begin(watcher.agent)
-    if (!end) throw new ApiError('busy', { what: `Each of your ${noteStreamsMax} streams` })
+    if (!end) throw new ApiError('busy', { what: 'streams', max: noteStreamsMax })
     return streamNotes(ctx, watcher, start, end)
   })
 }

@@ -115,7 +115,10 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   busy: {
     status: 409,
-    message: ({ what }) => `${what} is still running. Try again when it has finished.`,
+    message: ({ what, max }) =>
+      max === undefined
+        ? `${what} is still running. Try again when it has finished.`
+        : `You already have ${max} running ${what}. Try again when one of them has finished.`,
   },
   too_large: {
     status: 413,

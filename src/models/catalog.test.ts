@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 
 import { providers } from '../config/providers.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { Catalog } from './catalog.ts'
 import { chargeOf } from './charge.ts'
-import { openCatalogue, type Sources } from './open-catalogue.ts'
+import { openCatalog, type Sources } from './open-catalog.ts'
 import { presentPrice } from './price.ts'
 import { createUsage } from './usage.ts'
 
 const now = Date.UTC(2026, 10, 21)
 const open = (sources: Partial<Sources> = {}) =>
-  openCatalogue({
+  openCatalog({
     models: [],
     published: [],
     local: [],
@@ -28,16 +28,16 @@ const row = {
 } as const
 const own = { ...row, upstreams: [...row.upstreams] }
 
-const priceOf = (catalogue: Catalogue, id: string) => {
-  const price = catalogue.find(id)?.model.price
+const priceOf = (catalog: Catalog, id: string) => {
+  const price = catalog.find(id)?.model.price
   return price && presentPrice(price)
 }
 
 test('finds a model by its exact id and by id with suffixes', async () => {
   const models = [own, { ...own, id: 'local/llama3.2:3b' }, { ...own, id: 'local/small:floor' }]
-  const catalogue = await open({ models })
+  const catalog = await open({ models })
   const find = (id: string) => {
-    const found = catalogue.find(id)
+    const found = catalog.find(id)
     return found && [found.model.id, ...found.suffixes]
   }
   expect(find('local/small')).toEqual(['local/small'])
@@ -53,29 +53,28 @@ test('finds a model by its exact id and by id with suffixes', async () => {
 })
 
 test('prices all demo models and lists them by type', async () => {
-  const catalogue = await open({ demo: true })
-  const ids = (types?: Parameters<Catalogue['list']>[0]) =>
-    catalogue.list(types).map(({ id }) => id)
+  const catalog = await open({ demo: true })
+  const ids = (types?: Parameters<Catalog['list']>[0]) => catalog.list(types).map(({ id }) => id)
   expect(ids(['embedding', 'image'])).toEqual(['demo/embedding', 'demo/image'])
   expect(ids()).toHaveLength(9)
   expect(ids()).toEqual(ids().toSorted())
-  for (const model of catalogue.list()) {
+  for (const model of catalog.list()) {
     expect(model.name).toStartWith('Demo')
     expect(model.price && chargeOf(model.price, createUsage({ prompt: 1 }))).toBeGreaterThan(0n)
     expect(model.offers).toEqual([{ upstream: 'demo', model: model.id, price: model.price }])
   }
-  const small = catalogue.find('demo/small')?.model
+  const small = catalog.find('demo/small')?.model
   expect(small).toMatchObject({ supportsTools: false, inputs: ['text'], contextLength: 8_000 })
 })
 
 test("orders the upstreams of an operator's row and adds the margin", async () => {
-  const catalogue = await open({ models: [own], marginPercent: 20 })
-  const model = catalogue.find('local/small')?.model
+  const catalog = await open({ models: [own], marginPercent: 20 })
+  const model = catalog.find('local/small')?.model
   expect(model?.offers.map(({ upstream, model }) => [upstream, model])).toEqual([
     ['a', 'small-q4'],
     ['b', 'small-q4'],
   ])
-  expect(priceOf(catalogue, 'local/small')).toEqual({
+  expect(priceOf(catalog, 'local/small')).toEqual({
     prompt: '0.000000045',
     completion: '0.00000018',
   })
@@ -91,27 +90,27 @@ test('gives no price to a row without the parts of its type', async () => {
 })
 
 test('charges local models', async () => {
-  const catalogue = await open({
+  const catalog = await open({
     local: [
       { upstream: 'ollama', model: 'llama3.2:3b' },
       { upstream: 'ollama', model: 'nomic-embed-text' },
     ],
   })
-  expect(priceOf(catalogue, 'ollama/llama3.2:3b')).toEqual({
+  expect(priceOf(catalog, 'ollama/llama3.2:3b')).toEqual({
     prompt: '0.0000001',
     completion: '0.0000001',
   })
-  expect(catalogue.find('ollama/nomic-embed-text')?.model.type).toBe('embedding')
+  expect(catalog.find('ollama/nomic-embed-text')?.model.type).toBe('embedding')
 })
 
 test('uses published prices exactly', async () => {
-  const catalogue = await open({ published: ['openai', 'gemini', 'groq'] })
-  expect(priceOf(catalogue, 'openai/gpt-4o')).toEqual({
+  const catalog = await open({ published: ['openai', 'gemini', 'groq'] })
+  expect(priceOf(catalog, 'openai/gpt-4o')).toEqual({
     prompt: '0.0000025',
     completion: '0.00001',
     cache_read: '0.00000125',
   })
-  expect(catalogue.find('openai/gpt-4o')?.model).toMatchObject({
+  expect(catalog.find('openai/gpt-4o')?.model).toMatchObject({
     type: 'chat',
     inputs: ['text', 'image'],
     supportsTools: true,
@@ -119,7 +118,7 @@ test('uses published prices exactly', async () => {
     maxOutput: 16_384,
     offers: [{ upstream: 'openai', model: 'gpt-4o' }],
   })
-  expect(priceOf(catalogue, 'google/gemini-2.5-pro')).toEqual({
+  expect(priceOf(catalog, 'google/gemini-2.5-pro')).toEqual({
     prompt: '0.00000125',
     completion: '0.00001',
     cache_read: '0.000000125',
@@ -127,40 +126,40 @@ test('uses published prices exactly', async () => {
       { above: 200_000, prompt: '0.0000025', completion: '0.000015', cache_read: '0.00000025' },
     ],
   })
-  expect(catalogue.find('openai/text-embedding-3-small')?.model.type).toBe('embedding')
-  expect(priceOf(catalogue, 'openai/whisper-1')).toEqual({ per_minute: '0.006' })
-  expect(priceOf(catalogue, 'openai/tts-1')).toEqual({ per_character: '0.000015' })
-  expect(catalogue.find('google/claude-3-opus')).toBeUndefined()
+  expect(catalog.find('openai/text-embedding-3-small')?.model.type).toBe('embedding')
+  expect(priceOf(catalog, 'openai/whisper-1')).toEqual({ per_minute: '0.006' })
+  expect(priceOf(catalog, 'openai/tts-1')).toEqual({ per_character: '0.000015' })
+  expect(catalog.find('google/claude-3-opus')).toBeUndefined()
 })
 
 test('lists published text models and media of non-OpenAI providers', async () => {
   const published = ['anthropic', 'gemini', 'fal', 'replicate', 'elevenlabs', 'deepgram']
-  const catalogue = await open({ published })
-  expect(priceOf(catalogue, 'anthropic/claude-haiku-4-5')).toEqual({
+  const catalog = await open({ published })
+  expect(priceOf(catalog, 'anthropic/claude-haiku-4-5')).toEqual({
     prompt: '0.000001',
     completion: '0.000005',
     cache_read: '0.0000001',
     cache_write: '0.00000125',
   })
-  const inputs = (id: string) => catalogue.find(id)?.model.inputs
+  const inputs = (id: string) => catalog.find(id)?.model.inputs
   expect(inputs('anthropic/claude-haiku-4-5')).toEqual(['text', 'image', 'file'])
-  expect(priceOf(catalogue, 'google/gemini-2.5-flash')).toMatchObject({ audio: '0.000001' })
+  expect(priceOf(catalog, 'google/gemini-2.5-flash')).toMatchObject({ audio: '0.000001' })
   expect(inputs('google/gemini-2.5-flash')).toEqual(['text', 'image', 'file', 'audio', 'video'])
-  expect(catalogue.find('anthropic/claude-opus-4-8')?.model.maxOutput).toBe(128_000)
-  expect(priceOf(catalogue, 'fal/flux-pro/v1.1-ultra')).toEqual({ per_image: '0.06' })
-  expect(catalogue.find('deepgram/nova-2')?.model).toMatchObject({
+  expect(catalog.find('anthropic/claude-opus-4-8')?.model.maxOutput).toBe(128_000)
+  expect(priceOf(catalog, 'fal/flux-pro/v1.1-ultra')).toEqual({ per_image: '0.06' })
+  expect(catalog.find('deepgram/nova-2')?.model).toMatchObject({
     inputs: ['audio'],
     type: 'audio',
   })
-  expect(priceOf(catalogue, 'replicate/black-forest-labs/flux-schnell')?.per_image).toBe('0.003')
-  expect(priceOf(catalogue, 'elevenlabs/eleven_v3')).toEqual({ per_character: '0.0001' })
-  expect(priceOf(catalogue, 'deepgram/nova-3')).toEqual({ per_minute: '0.0052' })
-  expect(catalogue.find('google/gemini-2.5-flash-image')?.model.type).toBe('image')
+  expect(priceOf(catalog, 'replicate/black-forest-labs/flux-schnell')?.per_image).toBe('0.003')
+  expect(priceOf(catalog, 'elevenlabs/eleven_v3')).toEqual({ per_character: '0.0001' })
+  expect(priceOf(catalog, 'deepgram/nova-3')).toEqual({ per_minute: '0.0052' })
+  expect(catalog.find('google/gemini-2.5-flash-image')?.model.type).toBe('image')
 })
 
 test('merges a model of several providers into one with an offer each', async () => {
-  const catalogue = await open({ published: ['groq', 'openrouter'] })
-  const model = catalogue.find('openai/gpt-oss-120b')?.model
+  const catalog = await open({ published: ['groq', 'openrouter'] })
+  const model = catalog.find('openai/gpt-oss-120b')?.model
   expect(model?.offers.map(({ upstream }) => upstream)).toEqual(['groq', 'openrouter'])
   expect(model?.offers.every(({ price }) => price !== undefined)).toBe(true)
   const replaced = await open({
@@ -172,20 +171,20 @@ test('merges a model of several providers into one with an offer each', async ()
 
 test('reads every published row with a price', async () => {
   const names = Object.keys(providers)
-  const catalogue = await open({ published: names })
-  expect(catalogue.list().length).toBeGreaterThan(500)
-  expect(catalogue.list().filter(({ price }) => !price)).toEqual([])
-  expect(catalogue.list().filter(({ id }) => !/^[^/\s]+\/\S+$/.test(id))).toEqual([])
+  const catalog = await open({ published: names })
+  expect(catalog.list().length).toBeGreaterThan(500)
+  expect(catalog.list().filter(({ price }) => !price)).toEqual([])
+  expect(catalog.list().filter(({ id }) => !/^[^/\s]+\/\S+$/.test(id))).toEqual([])
   for (const upstream of names) {
     expect(
-      catalogue.list().some(({ offers }) => offers.some((one) => one.upstream === upstream)),
+      catalog.list().some(({ offers }) => offers.some((one) => one.upstream === upstream)),
     ).toBe(true)
   }
 })
 
 test('excludes models that bill their own searches or support no chat', async () => {
-  const catalogue = await open({ published: ['openai', 'openrouter'] })
-  const ids = catalogue
+  const catalog = await open({ published: ['openai', 'openrouter'] })
+  const ids = catalog
     .list()
     .flatMap(({ offers }) => offers.map(({ upstream, model }) => `${upstream} ${model}`))
   expect(ids.filter((id) => /search-preview|deep-research|sonar/.test(id))).toEqual([])
@@ -194,8 +193,8 @@ test('excludes models that bill their own searches or support no chat', async ()
 })
 
 test('uses the highest price of the day', async () => {
-  const catalogue = await open({ published: ['deepseek'] })
-  expect(priceOf(catalogue, 'deepseek/deepseek-chat')).toEqual({
+  const catalog = await open({ published: ['deepseek'] })
+  expect(priceOf(catalog, 'deepseek/deepseek-chat')).toEqual({
     prompt: '0.00000027',
     completion: '0.0000011',
     cache_read: '0.00000007',

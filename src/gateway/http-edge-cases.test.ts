@@ -69,8 +69,8 @@ test('browsers of any origin may call, with headers of any client', async () => 
 
 test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {
   const gus = await createGatewayUser(t)
-  const broken = new Error('the catalogue is broken')
-  Object.assign(t.ctx.catalogue, {
+  const broken = new Error('the catalog is broken')
+  Object.assign(t.ctx.catalog, {
     list: () => {
       throw broken
     },

@@ -4,16 +4,16 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { publicOperation } from '../operation.ts'
-import * as catalogue from './catalogue.ts'
+import * as catalog from './catalog.ts'
 import * as schemas from './schemas.ts'
 
 /** Routes of the models and their prices (document 2, GET /v1/models), without authentication. */
-export const catalogueRoutes = (ctx: AppContext) =>
+export const catalogRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
     .get(
       '/models',
-      ({ query }) => ({ object: 'list' as const, data: catalogue.listModels(ctx, query.type) }),
+      ({ query }) => ({ object: 'list' as const, data: catalog.listModels(ctx, query.type) }),
       {
         query: Type.Object(
           {
@@ -32,7 +32,7 @@ export const catalogueRoutes = (ctx: AppContext) =>
     )
     .get(
       '/models/:id',
-      ({ params }) => catalogue.getModel(ctx, params.id),
+      ({ params }) => catalog.getModel(ctx, params.id),
       publicOperation(
         { id: 'get_model', tag: 'Models', summary: 'Get a model and its price' },
         { 200: schemas.ModelSchema },
@@ -40,7 +40,7 @@ export const catalogueRoutes = (ctx: AppContext) =>
       ),
     )
     // Ids contain a slash, which some clients do not encode as %2F.
-    .get('/models/*', ({ params }) => catalogue.getModel(ctx, params['*']), {
+    .get('/models/*', ({ params }) => catalog.getModel(ctx, params['*']), {
       response: { 200: schemas.ModelSchema },
       detail: { hide: true },
     })

@@ -1,7 +1,7 @@
 import { modelTypes } from '../../config/providers.ts'
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Model } from '../../models/catalog.ts'
 import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
 import { invalidField } from '../fields.ts'
 import type { ModelResponse, PriceResponse } from './schemas.ts'
@@ -37,8 +37,8 @@ const withTools = ['tools', 'tool_choice', 'web_search']
  * Lists the available models, sorted by id (document 2, GET /v1/models). `type`: types separated by
  * commas, or all. Throws `bad_request` for an unknown type.
  */
-export function listModels({ catalogue }: AppContext, type?: string): ModelResponse[] {
-  return catalogue.list(readTypes(type ?? 'all')).map(present)
+export function listModels({ catalog }: AppContext, type?: string): ModelResponse[] {
+  return catalog.list(readTypes(type ?? 'all')).map(present)
 }
 
 function readTypes(text: string): ModelType[] | undefined {
@@ -61,8 +61,8 @@ function decodeId(id: string): string {
 }
 
 /** Returns the model of a path, with or without routing suffixes. Throws `no_model`. */
-export function getModel({ catalogue }: AppContext, id: string): ModelResponse {
-  const found = catalogue.find(decodeId(id))
+export function getModel({ catalog }: AppContext, id: string): ModelResponse {
+  const found = catalog.find(decodeId(id))
   if (!found) throw new ApiError('no_model', { model: id })
   return present(found.model)
 }

@@ -1,8 +1,8 @@
 import { modelTypes } from '../config/providers.ts'
 import type { AppContext } from '../context.ts'
 import { type Html, html, type Part } from '../core/html.ts'
-import * as catalogue from '../gateway/catalogue/catalogue.ts'
-import type { ModelResponse, PriceResponse } from '../gateway/catalogue/schemas.ts'
+import * as catalog from '../gateway/catalog/catalog.ts'
+import type { ModelResponse, PriceResponse } from '../gateway/catalog/schemas.ts'
 import { copyLine, keysOf, searchTerm, withQuery } from './components.ts'
 import { formatCompact, formatUsd } from './format.ts'
 import { hiddenField } from './forms.ts'
@@ -29,11 +29,11 @@ const typeNames = {
 } as const
 
 /** Renders the models, filtered by type and by words of their IDs and names. */
-export function cataloguePage(ctx: AppContext, query: URLSearchParams): Page {
+export function catalogPage(ctx: AppContext, query: URLSearchParams): Page {
   const type = modelTypes.find((known) => known === query.get('type'))
   const q = searchTerm(query, searchCharsMax)
   const words = (q ?? '').toLowerCase().split(/\s+/)
-  const all = catalogue.listModels(ctx, type).filter(({ id, name }) => {
+  const all = catalog.listModels(ctx, type).filter(({ id, name }) => {
     const text = `${id} ${name}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })

@@ -167,10 +167,10 @@ test('all URLs of the Link header and the API catalog exist', async () => {
     'service-doc',
   ])
   expect(linksIn((await ctx.call('GET', '/')).headers.get('link'))).toEqual(links)
-  const catalogue = await ctx.request('GET', links['api-catalog'] ?? '')
-  expect(catalogue.headers.get('content-type')).toBe('application/linkset+json')
+  const catalog = await ctx.request('GET', links['api-catalog'] ?? '')
+  expect(catalog.headers.get('content-type')).toBe('application/linkset+json')
   const named = [
-    ...JSON.stringify(JSON.parse(new TextDecoder().decode(catalogue.bytes))).matchAll(
+    ...JSON.stringify(JSON.parse(new TextDecoder().decode(catalog.bytes))).matchAll(
       /"href":"([^"]+)"/g,
     ),
   ]

@@ -37,6 +37,25 @@ const pageMessages: Messages<HostingErrorName> = {
   wallet_short: ({ needed, available }) =>
     `This costs ${formatCredits(needed)} credits and your wallet has ${formatCredits(available)}. ` +
     'Nothing was transferred. Add credits in your wallet.',
+  not_enough_credits: ({ needed, available }) =>
+    `This costs ${formatCredits(needed)} credits and the agent has ${formatCredits(available)}. ` +
+    'Nothing was charged. Send the agent credits from your wallet.',
+  daily_cap: ({ cap, spent }) =>
+    `The agent has spent ${formatCredits(spent)} of its daily cap of ${formatCredits(cap)} ` +
+    'credits. Nothing was charged. Raise the cap on the page of the agent.',
+  price_above_max: ({ price }) =>
+    `The price changed to ${formatCredits(price)} credits. Nothing was charged. Confirm the new price.`,
+  paused: () =>
+    'Spending of this agent is paused. Nothing was charged. Resume it on the page of the agent.',
+  no_remix: () => 'The maker turned off remixes. Nothing was copied or charged.',
+  not_used: () => 'Open this app before you review it.',
+  own_item: () => 'You cannot review your own app.',
+  same_owner: () => 'You cannot review an app of your own agents.',
+  comments_off: () => 'The maker turned off comments on this app.',
+  keys_address_limit: ({ max }) =>
+    `Your address has reached the daily limit of ${max} new agents. Try again tomorrow.`,
+  keys_daily_limit: ({ max }) =>
+    `This server has reached its daily limit of ${max} new agents. Try again tomorrow.`,
   prices_off: () => 'Paid remixes are turned off on this server. Make the remix free.',
   blocked_by_scan: ({ reasons }) => `The safety check blocked this page. ${reasons.join(' ')}`,
   not_listable: ({ reasons }) =>

@@ -18,7 +18,7 @@ import { accountOf, type Owner } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
 import type { Hold } from './holds.ts'
-import { balanceOf, grant, open, spentToday, transfer } from './ledger.ts'
+import { balanceOf, grant, openOwnerAccount, spentToday, transfer } from './ledger.ts'
 
 /** Put the printed seed of a failed run here to repeat it. */
 const seed: number = randomBelow(2 ** 32)
@@ -235,7 +235,7 @@ test(`a random walk agrees with a small model at every step (seed ${seed})`, asy
   const draw = generator(seed)
   // Starts long before midnight, so that one day's counter covers the whole walk.
   books.clock.advance(minute)
-  for (const owner of people) await books.db.tx((db) => open(books, db, owner))
+  for (const owner of people) await books.db.tx((db) => openOwnerAccount(books, db, owner))
   for (let step = 0; step < steps; step++) {
     const act = acts[draw(acts.length)] ?? granting
     await act(books, model, draw, step)

@@ -11,7 +11,8 @@ const checkHistory = 'Check your history before you retry.'
 /** The message of each error: what happened, and what to do next (document 2, section 7). */
 export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => string } = {
   no_messages: () => 'Send "messages": an array with at least one message.',
-  bad_role: () => 'A role must be system, user or assistant, or tool after an earlier tool call.',
+  bad_role: () =>
+    'A role must be system, user, assistant or tool. A tool message must follow a tool call.',
   no_usable_messages: () => 'No message has content. Send at least one message with text.',
   conversation_too_long: ({ max }) =>
     `The conversation has more than ${max} characters. Shorten it.`,
@@ -20,10 +21,8 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     'Send your API key as Authorization: Bearer <key>. POST /accounts/create creates one.',
   bad_key: () => 'This API key is invalid or revoked. Check the Authorization header.',
   not_enough_credits: ({ needed, available, free }) => {
-    const aside = free
-      ? ` that you can spend here, and ${usd(free)} of free credits that you cannot`
-      : ''
-    return `This request can cost ${usd(needed)} and you have ${usd(available)}${aside}. Add credits, or lower max_tokens.`
+    const aside = free ? ` Your ${usd(free)} of free credits cannot pay for it.` : ''
+    return `This request can cost ${usd(needed)} and you have ${usd(available)}.${aside} Add credits, or lower max_tokens.`
   },
   no_model: ({ model }) =>
     `The model ${model.slice(0, modelIdCharsMax)} does not exist. Use an exact id from GET /v1/models.`,
@@ -44,11 +43,11 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   searches_limit: (details) =>
     `The limit of ${details.max} searching requests per minute is reached. ${wait(details)}`,
   no_image_input: ({ model }) =>
-    `${model} does not take images. Use a model with the input "image".`,
+    `${model} does not accept images. Use a model with the input "image".`,
   no_file_input: ({ model }) =>
-    `${model} does not take inline files. Upload the file with POST /v1/files and send its file_id.`,
+    `${model} does not accept inline files. Upload the file with POST /v1/files and send its file_id.`,
   bad_part: () => 'A content part must be text, image_url, file, input_audio or video_url.',
-  no_file: ({ id }) => `This account has no file ${id}. Upload it again.`,
+  no_file: ({ id }) => `This account has no file ${id}. Upload the file again.`,
   too_many_pdfs: ({ max }) => `A request may have at most ${max} PDF files. Send fewer.`,
   window_exceeded: ({ window }) =>
     `The request exceeds the model's context window of ${window} tokens. Use a larger model, or send less.`,
@@ -65,7 +64,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   last_key: () => 'This is the only key of the account. Create another one before you revoke it.',
   files_full: ({ files, bytes, isFunded }) =>
     isFunded
-      ? `An account may store at most ${files} files with ${bytes} bytes. Delete some first.`
+      ? `An account may store at most ${files} files, with at most ${bytes} bytes in total. Delete some first.`
       : `An account without funds may store at most ${files} files with ${bytes} bytes. Delete some first, or add credits.`,
   uploads_limit: ({ bytes, retryAfter }) =>
     `Accounts without funds may upload ${bytes} bytes a day from your network. Retry in ${retryAfter} seconds, or add credits.`,
@@ -76,7 +75,8 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   model_unavailable: () =>
     `Access to this model is temporarily unavailable. ${uncharged} Retry shortly.`,
   try_again: () => `The server cannot process this request right now. ${uncharged} Retry shortly.`,
-  payments_off: () => `This server has no top-ups. Ask the operator for credits. ${uncharged}`,
+  payments_off: () =>
+    `This server does not support top-ups. Ask the operator for credits. ${uncharged}`,
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,

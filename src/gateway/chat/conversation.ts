@@ -100,7 +100,7 @@ function readPart(part: unknown, read: Conversation): boolean {
   return true
 }
 
-/** Returns the id of an uploaded file, which stands beside the part's type or within the part. */
+/** Returns the id of an uploaded file, which is beside the part's type or within the part. */
 function fileIdOf(kind: PartKind, part: Record<string, unknown>): string | undefined {
   const inner = part[kind]
   const id = part.file_id ?? (isRecord(inner) ? inner.file_id : undefined)

@@ -7,7 +7,7 @@ export interface Offer {
   price: Price | undefined
 }
 
-/** A model of the catalogue. `price` is that of its first offer; undefined without a rate. */
+/** A model of the catalog. `price` is that of its first offer; undefined without a rate. */
 export interface Model {
   /** `<maker>/<model>` */
   id: string
@@ -38,7 +38,7 @@ export interface ResolvedModel {
 }
 
 /** The available models, sorted by id. */
-export class Catalogue {
+export class Catalog {
   private readonly byId: Map<string, Model>
   /** True when all models are demo models. */
   readonly isDemo: boolean

@@ -1,5 +1,5 @@
 import type { ModelRow } from '../config/tables.ts'
-import { Catalogue, type Model } from './catalogue.ts'
+import { Catalog, type Model } from './catalog.ts'
 import { demoModels } from './demo-models.ts'
 import { toModel } from './listing.ts'
 import { type Price, type PriceTexts, withSearch } from './price.ts'
@@ -26,8 +26,8 @@ export interface Sources {
 /** Default price of local models: without a price, anyone could use them without limit. */
 const localPrice: PriceTexts = { prompt: '0.0000001', completion: '0.0000001' }
 
-/** Opens the catalogue. Throws when a price of berth.toml is invalid. */
-export async function openCatalogue(sources: Sources): Promise<Catalogue> {
+/** Opens the catalog. Throws when a price of berth.toml is invalid. */
+export async function openCatalog(sources: Sources): Promise<Catalog> {
   const { marginPercent, now } = sources
   const own = sources.models.map(({ upstreams, upstreamModel, ...listing }) => {
     const places = upstreams.map((upstream) => ({ upstream, model: upstreamModel }))
@@ -45,7 +45,7 @@ export async function openCatalogue(sources: Sources): Promise<Catalogue> {
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
   const models = mergeOffers([...published.flat(), ...local, ...demo], own)
-  return new Catalogue(models.map((model) => addSearchPrice(model, sources)))
+  return new Catalog(models.map((model) => addSearchPrice(model, sources)))
 }
 
 /** Adds the price of a web search to models that can search. */

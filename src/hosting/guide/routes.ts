@@ -58,7 +58,7 @@ export const startRoutes = (ctx: AppContext) =>
           tag: 'Start',
           mcp: 1,
           summary: 'What this is and how to publish. Read it first.',
-          more: 'With Accept: text/markdown, the same as a text.',
+          description: 'With Accept: text/markdown, the same as a text.',
         },
         { 200: schemas.GuideSchema },
         ['agents_off'],
