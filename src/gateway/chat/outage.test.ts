@@ -1,5 +1,7 @@
 /** Calls that end while the database cannot write, or after the clock was set. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { databaseUrl } from '../../config/load.ts'
@@ -8,8 +10,9 @@ import { hour, stopwatch } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import type { Engine } from '../../db/engine.ts'
 import { DatabaseBusy } from '../../db/error.ts'
-import { migratePostgres } from '../../db/migrate.ts'
+import { migratePostgres, migrateSqlite } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
+import { openSqlite } from '../../db/sqlite.ts'
 import { Journal } from '../../storage/journal.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
@@ -25,15 +28,20 @@ import { startPausableProxy } from '../../testing/fixtures/pausable-proxy.ts'
 import { until } from '../../testing/until.ts'
 import { expireHolds } from '../usage/expire-holds.ts'
 
-/** A database that can be stopped: behind a connection on PostgreSQL, in its writer on SQLite. */
+/** A database that can be stopped, and the folder of the journal beside it. */
 interface StoppableDatabase {
   db: Engine
+  dir: string
   stop(): void
   resume(): void
   close(): Promise<void>
 }
 
+const newFolder = () => mkdtempSync(join(tmpdir(), 'berth-outage-'))
+
+/** On PostgreSQL the connection stops, on SQLite the writer. */
 async function openStoppable(): Promise<StoppableDatabase> {
+  const dir = newFolder()
   if (dialect === 'postgres') {
     const url = await createDatabase()
     await migratePostgres(url)
@@ -44,19 +52,52 @@ async function openStoppable(): Promise<StoppableDatabase> {
     const close = async () => {
       proxy.close()
       await dropDatabase(url)
+      rmSync(dir, { recursive: true })
     }
-    return { db, stop: () => proxy.pause(), resume: () => proxy.resume(), close }
+    return { db, dir, stop: () => proxy.pause(), resume: () => proxy.resume(), close }
   }
   let isStopped = false
   const db = await freshEngine()
+  const tx: Engine['tx'] = (unit) =>
+    isStopped ? Promise.reject(new DatabaseBusy('It is stopped.')) : db.tx(unit)
   return {
-    db: {
-      ...db,
-      tx: (unit) => (isStopped ? Promise.reject(new DatabaseBusy('disk full')) : db.tx(unit)),
-    },
+    db: { ...db, tx },
+    dir,
     stop: () => void (isStopped = true),
     resume: () => void (isStopped = false),
-    close: async () => {},
+    close: async () => rmSync(dir, { recursive: true }),
+  }
+}
+
+const mayMount =
+  dialect === 'sqlite' && Bun.spawnSync(['unshare', '--mount', 'true']).success === true
+
+/** A SQLite database on a disk of its own that fills up. */
+async function openOnSmallDisk(): Promise<StoppableDatabase> {
+  const dir = newFolder()
+  Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', dir])
+  const file = join(dir, 'berth.sqlite')
+  migrateSqlite(file)
+  const filler = join(dir, 'filler')
+  return {
+    db: await openSqlite(file),
+    dir,
+    stop() {
+      const out = openSync(filler, 'w')
+      for (let size = 1_048_576; size >= 1; size = Math.floor(size / 4)) {
+        try {
+          for (;;) writeSync(out, new Uint8Array(size))
+        } catch {
+          // A smaller piece may still have space.
+        }
+      }
+      closeSync(out)
+    },
+    resume: () => rmSync(filler),
+    async close() {
+      Bun.spawnSync(['umount', dir])
+      rmSync(dir, { recursive: true })
+    },
   }
 }
 
@@ -70,8 +111,8 @@ let database: StoppableDatabase
 let server: FakeUpstreamServer
 let gus: GatewayUser
 let release: () => void
-beforeEach(async () => {
-  database = await openStoppable()
+async function start(opened: StoppableDatabase): Promise<void> {
+  database = opened
   const models = ['late', 'late-500'].map((name) => ({
     ...fakeModel('ok', { id: `fake/${name}` }),
     offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/${name}` })),
@@ -82,7 +123,7 @@ beforeEach(async () => {
     pendingSettlements: quickOutcomes(),
   })
   const { ctx, fake } = server
-  const path = join(ctx.config.dataDir, 'settlements.journal')
+  const path = join(database.dir, 'settlements.journal')
   ctx.pendingSettlements.replay(ctx, await Journal.open(path, ctx.secret))
   gus = await server.gus()
   const gate = Promise.withResolvers<void>()
@@ -90,7 +131,7 @@ beforeEach(async () => {
   const later = { until: gate.promise }
   fake.script('fake/late', [later, ...(scripts.ok?.stream ?? [])])
   fake.script('fake/late-500', [later, ...(scripts['500']?.plain ?? [])])
-})
+}
 afterEach(async () => {
   expect(await server.findProblems(gus)).toEqual([])
   await server.close()
@@ -123,24 +164,35 @@ const spent = async (): Promise<number> => {
 const begun = (count: number) => until(() => server.fake.received.length >= count)
 const settled = () => until(() => server.ctx.pendingSettlements.pendingCount === 0)
 
-test('calls that end during an outage are charged for what they were worth', async () => {
-  const calls = Array.from({ length: 15 }, () => chat('late'))
-  const failures = Array.from({ length: 4 }, () => chat('late-500', { stream: false }))
-  await begun(19)
-  database.stop()
-  release()
-  for (const { text } of await Promise.all(calls)) expect(text).toContain('[DONE]')
-  for (const { status } of await Promise.all(failures)) expect(status).toBe(502)
-  clock.wall += hour
-  database.resume()
-  await expireHolds(server.ctx)
-  await settled()
-  expect(await spent()).toBe(Number((15 * worth).toFixed(9)))
-  const { total } = await server.lastUse(gus)
-  expect(total).toBe(19)
-}, 60_000)
+const outages = [
+  ['a stopped database', openStoppable],
+  ...(mayMount ? ([['a full disk', openOnSmallDisk]] as const) : []),
+] as const
+
+test.each(outages)(
+  'calls that end during %s are charged for their worth',
+  async (_name, open) => {
+    await start(await open())
+    const calls = Array.from({ length: 15 }, () => chat('late'))
+    const failures = Array.from({ length: 4 }, () => chat('late-500', { stream: false }))
+    await begun(19)
+    database.stop()
+    release()
+    for (const { text } of await Promise.all(calls)) expect(text).toContain('[DONE]')
+    for (const { status } of await Promise.all(failures)) expect(status).toBe(502)
+    clock.wall += hour
+    database.resume()
+    await expireHolds(server.ctx)
+    await settled()
+    expect(await spent()).toBe(Number((15 * worth).toFixed(9)))
+    const { total } = await server.lastUse(gus)
+    expect(total).toBe(19)
+  },
+  60_000,
+)
 
 test('a call under an idempotency key is busy until its outcome is stored, then replayed', async () => {
+  await start(await openStoppable())
   const named = { 'idempotency-key': 'one' }
   const first = chat('late', {}, named)
   await begun(1)
@@ -156,6 +208,7 @@ test('a call under an idempotency key is busy until its outcome is stored, then 
 }, 60_000)
 
 test('a clock that is set 1 h ahead during a stream does not charge its hold', async () => {
+  await start(await openStoppable())
   const call = chat('late')
   await begun(1)
   clock.wall += hour
