@@ -20,17 +20,17 @@ export function streamEvents(
 ): ReadableStream<Uint8Array> {
   const reader = chat.getReader()
   const events = new EventReader(eventBytesMax)
-  let isNative = false
+  let isNative: boolean | undefined
   return new ReadableStream<Uint8Array>(
     {
       async pull(out) {
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
-          isNative ||= startsWith(value, nativeStart)
           if (isNative && !hasChatEvent(value)) return out.enqueue(value)
           const converted = events.push(value).map((event) => {
-            const isKept = isNative && event.bytes[event.start] === nativeStart[0]
+            isNative ??= hasAnthropicData(event)
+            const isKept = isNative && event.bytes[event.start] === eventStart
             return isKept ? bytesOf([event]) : encodeEvents(convert(event, writer, requestId))
           })
           const bytes = Buffer.concat(converted)
@@ -43,17 +43,23 @@ export function streamEvents(
   )
 }
 
-/** The first bytes of a stream of Anthropic. */
-const nativeStart = Buffer.from('event: message_start')
+/** The first byte of an event with a name. Chunks of a chat have none. */
+const eventStart = 'e'.charCodeAt(0)
+const commentStart = ':'.charCodeAt(0)
 const chatStart = Buffer.from('data: ')
-const comment = 58
+
+const anthropicTypes = /^(message_|content_block_|ping$)/
+
+/** Returns whether an event is one of Anthropic; undefined for an event without data. */
+const hasAnthropicData = ({ data }: StreamEvent): boolean | undefined =>
+  data === undefined ? undefined : anthropicTypes.test(String(parseRecord(data)?.type))
 
 const startsWith = (bytes: Uint8Array, start: Uint8Array): boolean =>
   Buffer.compare(bytes.subarray(0, start.byteLength), start) === 0
 
 /** Returns whether this gateway added an event to those of Anthropic: a heartbeat or an error. */
 const hasChatEvent = (bytes: Uint8Array): boolean =>
-  bytes[0] === comment ||
+  bytes[0] === commentStart ||
   startsWith(bytes, chatStart) ||
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('\n\ndata: ')
 
