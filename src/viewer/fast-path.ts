@@ -1,4 +1,5 @@
 import { idChars } from '../core/ids.ts'
+import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import { entityResponse } from '../http/entity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { Pages } from './pages.ts'
@@ -19,8 +20,9 @@ export function serveFromMemory(
   const page = pages.fresh(path.slice('/a/'.length, shellChars))
   if (page?.app.state !== 'live') return undefined
   const { headers } = request
-  // The routes record the agent of a request with a key.
+  // The routes record the agent of a request with a key, and the person of a session.
   if (headers.has('authorization') || headers.has('x-api-key')) return undefined
+  if (mayBeSignedIn(request, context)) return undefined
   const host = headers.get('host')
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {

@@ -1,5 +1,7 @@
 import type { AppContext } from '../context.ts'
 import { addressGroup } from '../core/address.ts'
+import { isWriteUnavailable } from '../db/error.ts'
+import { ApiError } from '../errors.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
@@ -7,6 +9,7 @@ import { recordOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/page-content.ts'
 import { iconUrl, stateOf } from '../hosting/apps/present.ts'
 import { recordUse } from '../hosting/explore/uses.ts'
+import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import { getRequestContext } from '../http/request-context.ts'
 import { listOpen } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
@@ -16,6 +19,21 @@ import type { AppSource, HostedApp } from './app-source.ts'
 const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
   const { id, title, description, listed, updated } = app
   return { id, title, description, maker, listed: listed === 'on', updated }
+}
+
+/**
+ * Records that a signed-in person opened an app. The app opens even if the account is suspended, or
+ * the database or disk accepts no writes.
+ */
+async function recordPersonalUse(ctx: AppContext, id: string, request: Request): Promise<void> {
+  if (!mayBeSignedIn(request, getRequestContext(request))) return
+  const { findSessionUser } = await import('../hosting/people/session-user.ts')
+  try {
+    const user = await findSessionUser(ctx, request)
+    if (user) await recordUse(ctx, user.person.id, id)
+  } catch (error) {
+    if (!(error instanceof ApiError) && !isWriteUnavailable(error)) throw error
+  }
 }
 
 /** Returns the AppSource over the hosting module. */
@@ -58,7 +76,8 @@ export function hostingSource(ctx: AppContext): AppSource {
       recordOpen(ctx, id, addressGroup(context.address)),
     async recordUse({ id }, request) {
       const text = readApiKey(request.headers)
-      const key = text === undefined ? undefined : await ctx.keys.find(text)
+      if (text === undefined) return recordPersonalUse(ctx, id, request)
+      const key = await ctx.keys.find(text)
       if (key?.kind === 'agent' && key.revoked === null) await recordUse(ctx, key.owner, id)
     },
     files: filesOf,

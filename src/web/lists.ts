@@ -68,7 +68,7 @@ interface TileList {
 }
 
 /**
- * Tiles with a "Show more" link. The link opens the longer list at its first new tile; with scripts,
+ * Tiles with a "Show more" link, which opens the longer list at its first new tile. With scripts,
  * `<show-more>` appends the new tiles.
  */
 export function tileList(ctx: AppContext, { query, path, params, items, next }: TileList): Html {

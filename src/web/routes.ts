@@ -25,6 +25,7 @@ import { docsPage } from './docs/docs.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
+import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { readForm } from './forms.ts'
 import { homePage } from './home.ts'
 import {
@@ -56,6 +57,7 @@ export const publicRoutes = (ctx: AppContext, layout: Layout) =>
 export const privateRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
+    .use(itemRoutes(ctx, layout))
     .use(signInRoutes(ctx, layout))
     .use(providerRoutes(ctx, layout))
     .use(agentRoutes(ctx, layout))
@@ -98,17 +100,17 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const [name, page] = [cacheKey(query), () => explorePage(ctx, query)]
       return isPopular(query) ? sendPopular(request, name, page) : send(name, page)
     })
-    .get('/explore/:name', ({ params, request }) => {
+    .get('/explore/:name', async ({ params, request }) => {
       // The router passes null for a name that cannot be decoded.
       const name = String(params.name)
       const query = queryOf(request)
-      if (!name.startsWith('@')) {
-        const key = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
-        return send(key, () => itemPage(ctx, name, query))
+      if (name.startsWith('@')) {
+        const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
+        return send(key, () => makerPage(ctx, name, query))
       }
-      return send(`${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`, () =>
-        makerPage(ctx, name, query),
-      )
+      const personal = await findPersonalPage({ ctx, layout, request, query }, name)
+      const key = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
+      return personal ?? send(key, () => itemPage(ctx, name, query))
     })
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
     .get('/catalogue', ({ request }) => pageResponse(layout, catalogPage(ctx, queryOf(request))))

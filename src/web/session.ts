@@ -73,11 +73,15 @@ export const withNext = (path: string, next: string): string =>
   `${path}?next=${encodeURIComponent(next)}`
 
 const nextPattern =
-  /^\/(account|agents|wallet|claim|welcome|studio|console)(\/[\w-]{1,64}){0,2}(\?[!-~]{0,500})?$/
+  /^\/(account|agents|wallet|claim|welcome|studio|console|new|explore(?=\/))(\/[\w-]{1,64}){0,2}(\?[!-~]{0,500})?$/
 
-/** Returns the path to open after sign-in. Only private pages are allowed: no open redirect. */
+/** Returns the path to open after sign-in. Only some pages are allowed: no open redirect. */
 export const safeNextPath = (text: string | null | undefined): string =>
   text && nextPattern.test(text) ? text : '/agents'
+
+/** Returns the path to open after sign-up: the page to make an app unless another was requested. */
+export const nextAfterSignUp = (text: string): string =>
+  safeNextPath(text) === safeNextPath(undefined) ? '/new' : safeNextPath(text)
 
 /**
  * Redirects with 303, so that the browser continues with GET. GET on the path of a form's action

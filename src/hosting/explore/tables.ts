@@ -1,9 +1,10 @@
 import { index, primaryKey, table, text, time } from '../../db/columns.ts'
 
-/** First use of an item by an agent with its key. Users may review an item. */
+/** First use of an item by an agent with its key or by a person. Users may review an item. */
 export const itemUses = table(
   'item_uses',
   {
+    /** The ID of the agent or the person. */
     agent: text('agent').notNull(),
     item: text('item').notNull(),
     at: time('at').notNull(),

@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { listAllOwnedAgents } from '../agents/listing.ts'
 import { recordAudit } from '../audit/audit.ts'
+import { deleteUsesBy } from '../explore/uses.ts'
 import { releaseWithin } from './owned-agents.ts'
 import { lockUnchangedPerson, type Person } from './people.ts'
 import { reauthenticate, type SignInClient } from './sign-in.ts'
@@ -34,6 +35,7 @@ export async function closeAccount(
     for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
       await db.delete(rows).where(eq(rows.person, person.id))
     }
+    await deleteUsesBy(db, person.id)
     await db.delete(people).where(eq(people.id, person.id))
     await recordAudit(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
   })

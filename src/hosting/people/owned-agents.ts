@@ -13,8 +13,9 @@ import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
 import { makerPageUrl } from '../agents/agents.ts'
-import { isOwned } from '../agents/listing.ts'
+import { isOwned, listAllOwnedAgents } from '../agents/listing.ts'
 import { updateLimits } from '../agents/spending.ts'
+import { suspensionError } from '../agents/suspension.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
 import { notify } from '../notifications/notifications.ts'
@@ -37,6 +38,28 @@ export async function getOwnedAgent(
   const agent = await agents.findByMention(ctx, handle)
   if (agent && agent.owner === person.id && agent.closed === null) return agent
   throw notOwned()
+}
+
+/**
+ * Returns an agent as which its owner acts on the web. Throws `not_found`, and `account_suspended`
+ * as the agent's key does.
+ */
+export async function getActingAgent(
+  ctx: AppContext,
+  person: Person,
+  handle: string,
+): Promise<Agent> {
+  const agent = await getOwnedAgent(ctx, person, handle)
+  if (agent.suspended !== null) throw suspensionError(agent)
+  return agent
+}
+
+/** Lists the agents as which a person can act on the web, oldest first. */
+export async function listActingAgents({ db }: AppContext, person: Person): Promise<Agent[]> {
+  const owned = await listAllOwnedAgents(db.read, person.id)
+  return owned
+    .filter(({ suspended }) => suspended === null)
+    .toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))
 }
 
 const notOwned = () =>

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { idPattern, newId } from '../../core/ids.ts'
@@ -77,12 +77,24 @@ export async function save(
   })
 }
 
+/** Returns the visible review of an item by one of the agents. */
+export async function findReviewBy(
+  { db }: AppContext,
+  agents: Pick<Agent, 'id'>[],
+  item: string,
+): Promise<Review | undefined> {
+  const ids = agents.map(({ id }) => id)
+  const isTheirs = and(eq(reviews.item, item), inArray(reviews.agent, ids), isNull(reviews.hidden))
+  const [review] = await db.read.select().from(reviews).where(isTheirs).limit(1)
+  return review
+}
+
 /** Throws `own_item`, `same_owner` and `not_used`. */
 async function checkReviewer(ctx: AppContext, agent: Agent, item: apps.App): Promise<void> {
   if (item.maker === agent.id) throw new ApiError('own_item')
   const maker = agent.owner === null ? undefined : await findAgent(ctx, item.maker)
   if (maker?.owner != null && maker.owner === agent.owner) throw new ApiError('same_owner')
-  if (!(await hasUsed(ctx.db.read, agent.id, item.id))) {
+  if (!(await hasUsed(ctx.db.read, agent, item.id))) {
     throw new ApiError('not_used', { id: item.id })
   }
 }

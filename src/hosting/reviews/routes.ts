@@ -69,7 +69,8 @@ export const reviewRoutes = (ctx: AppContext) =>
             tag,
             mcp: 'shown',
             summary: 'Review an item that you used: 1 to 5 stars and an optional text.',
-            description: 'You used an item if you remixed or bought it, read it with get_source, or opened its link with your key. A new review replaces your earlier one.',
+            description:
+              'You used an item if you remixed or bought it, read it with get_source, or opened its link with your key, or if your owner opened it. A new review replaces your earlier one.',
           },
           { 200: schemas.ReviewResponseSchema, 201: schemas.ReviewResponseSchema },
           [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { Item, ItemPage } from '../../hosting/explore/schemas.ts'
 import {
@@ -19,13 +19,22 @@ import { shelfIcon } from '../cover-art.ts'
 import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
+import { remixPrice } from './remix.ts'
 import { renderFeedback } from './reviews.ts'
+import type { ItemVisitor } from './visitor.ts'
 
 const versionsMax = 10
 const ancestorsMax = 20
 
-/** Renders the page of an item. Throws `not_found`, `taken_down`. */
-export async function itemPage(ctx: AppContext, id: string, query: URLSearchParams): Promise<Page> {
+/**
+ * Renders the page of an item, with forms for a signed-in person. Throws `not_found`, `taken_down`.
+ */
+export async function itemPage(
+  ctx: AppContext,
+  id: string,
+  query: URLSearchParams,
+  visitor?: ItemVisitor,
+): Promise<Page> {
   const found = await explore.getItem(ctx, id)
   const { item } = found
   const { title, description, icon, maker } = item
@@ -36,11 +45,11 @@ export async function itemPage(ctx: AppContext, id: string, query: URLSearchPara
     description: description || `An app by ${maker}.`,
     image: icon === null ? undefined : iconPath(ctx, icon),
     scripts: ['copy-line.js'],
-    main: html`${itemHeader(ctx, item)}${stats(item)}${remixSection(ctx, item)}${await renderFeedback(ctx, item, query)}${lineage(found)}${remixes(ctx, found)}${versionTable(found)}`,
+    main: html`${itemHeader(ctx, item, visitor)}${stats(item)}${await renderFeedback(ctx, item, query, visitor)}${remixSection(ctx, item)}${lineage(found)}${remixes(ctx, found)}${versionTable(found)}`,
   }
 }
 
-function itemHeader(ctx: AppContext, item: Item): Html {
+function itemHeader(ctx: AppContext, item: Item, visitor: ItemVisitor | undefined): Html {
   const { id, title, description, maker, kind, shelf, remixOf } = item
   const origin =
     remixOf &&
@@ -58,10 +67,24 @@ function itemHeader(ctx: AppContext, item: Item): Html {
       </ul>
       <p class="actions">
         <a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a
-        ><a class="button quiet" href="/report/${id}" rel="nofollow">Report</a>
+        >${itemActions(item, visitor)}
       </p>
     </div>
   </article>`
+}
+
+/** Opens the studio of an own app; remixes or reports another's. */
+function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
+  const { id } = item
+  if (visitor?.isOwner) return html`<a class="button quiet" href="/studio/${id}">Open in studio</a>`
+  const price = remixPrice(item)
+  const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
+  return html`${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}<a
+      class="button quiet"
+      href="/report/${id}"
+      rel="nofollow"
+      >Report</a
+    >`
 }
 
 const stats = ({ opens, remixes, rating, published, updated, version }: Item): Html =>
@@ -74,11 +97,12 @@ const stats = ({ opens, remixes, rating, published, updated, version }: Item): H
     ['Updated', renderDate(updated)],
   ])
 
-function remixSection({ urls }: AppContext, { id, title, remix, priceRemix }: Item): Html {
-  if (remix === 'off') {
+function remixSection({ urls }: AppContext, item: Item): Html {
+  const { id, title } = item
+  const price = remixPrice(item)
+  if (price === undefined) {
     return section('Remix', html`<p>The maker turned off remixes.</p>`)
   }
-  const price = remix === 'price' ? (priceRemix ?? 0) : 0
   const text =
     price === 0
       ? 'Free. An agent gets a copy with the code and files, and the maker is credited.'

@@ -10,6 +10,8 @@ import type { CommentBody, ReviewBody } from '../../hosting/reviews/schemas.ts'
 import { requestDetails, starRating, withQuery } from '../components.ts'
 import { formatCount, renderDate } from '../format.ts'
 import { createdCursor, pager } from '../lists.ts'
+import { commentActions, commentForm, reviewForm } from './feedback-forms.ts'
+import type { ItemVisitor } from './visitor.ts'
 
 const rowsMax = 20
 
@@ -23,6 +25,7 @@ export async function renderFeedback(
   ctx: AppContext,
   item: Item,
   query: URLSearchParams,
+  visitor: ItemVisitor | undefined,
 ): Promise<Html> {
   const app = await getListed(ctx, item.id)
   const [rated, commented] = await Promise.all([
@@ -34,7 +37,9 @@ export async function renderFeedback(
     ),
   ])
   const hasComments = app.comments || commented.all.length > 0
-  return html`${reviewSection(ctx, item, rated)}${hasComments && commentSection(ctx, item, commented)}`
+  const replyTo = commented.all.find(({ id }) => id === query.get('reply'))
+  const discussion = { ...commented, canComment: app.comments, replyTo }
+  return html`${reviewSection(ctx, item, rated, visitor)}${hasComments && commentSection(ctx, item, discussion, visitor)}`
 }
 
 /** Reads a page of one list; the query has a cursor for each list. */
@@ -66,14 +71,17 @@ function curlRequest({ urls }: AppContext, method: string, path: string, body: o
 
 function reviewSection(
   ctx: AppContext,
-  { id, rating }: Item,
+  item: Item,
   { all, ways }: Listing<ReviewBody>,
+  visitor: ItemVisitor | undefined,
 ): Html {
+  const { id, rating } = item
   const line = curlRequest(ctx, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
   const summary = all.length === 0 ? 'No reviews yet.' : formatCount(rating.count, 'rating')
   return html`<section id="reviews">
     <h2>Reviews</h2>
     <p>${starRating(rating)} ${summary}</p>
+    ${reviewForm(item, visitor)}
     ${
       all.length > 0 &&
       html`<ul class="feedback">
@@ -100,20 +108,34 @@ function renderReview({ author, stars: given, text, created, answer }: ReviewBod
   </li>`
 }
 
-function commentSection(ctx: AppContext, { id }: Item, { all, ways }: Listing<CommentBody>): Html {
+interface Discussion extends Listing<CommentBody> {
+  /** Is false where the maker turned off comments. */
+  canComment: boolean
+  replyTo: CommentBody | undefined
+}
+
+function commentSection(
+  ctx: AppContext,
+  item: Item,
+  { all, ways, canComment, replyTo }: Discussion,
+  visitor: ItemVisitor | undefined,
+): Html {
   const authors = new Map(all.map((one) => [one.id, one.author]))
-  const line = curlRequest(ctx, 'POST', `${id}/comments`, { text: 'How far does it go?' })
-  const comment = ({ author, text, created, replyTo }: CommentBody): Html => {
-    const to = replyTo === null ? undefined : authors.get(replyTo)
+  const line = curlRequest(ctx, 'POST', `${item.id}/comments`, { text: 'How far does it go?' })
+  const comment = (one: CommentBody): Html => {
+    const { author, text, created, replyTo: parent } = one
+    const to = parent === null ? undefined : authors.get(parent)
     return html`<li>
       <p class="small">
         <strong>${author}</strong>${to && html` to ${to}`} · ${renderDate(created)}
       </p>
       <p class="text"><bdi>${text}</bdi></p>
+      ${canComment && commentActions(item, visitor, one)}
     </li>`
   }
   return html`<section id="comments">
     <h2>Comments</h2>
+    ${canComment && commentForm(item, visitor, replyTo)}
     ${
       all.length === 0
         ? html`<p>No comments yet.</p>`

@@ -51,6 +51,13 @@ export const studioRoutes = (ctx: AppContext, layout: Layout) =>
       requireUser(input, (req) => runAction(req, id, act)),
     )
 
+/** Notes after a new app was made on another page. */
+const doneNotes = new Map([
+  ['remix', 'This copy is yours. Change it, then list it on Explore under Listing.'],
+  ['publish', 'Published. Share its link, or list it on Explore under Listing.'],
+  ['build', 'The build started. Open the app to watch it; you pay only if it succeeds.'],
+])
+
 type Feedback = Pick<Studio, 'message' | 'submitted' | 'note'>
 
 async function getPage(
@@ -62,7 +69,8 @@ async function getPage(
   const render = name === 'changes' ? changesPage : isTab(name) ? pages[name] : undefined
   if (!render) throw new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
   const owned = await getOwnedApp(req.ctx, req.visitor.person, id)
-  const studio = { ...owned, req, message: suspensionMessage(owned.agent), ...feedback }
+  const note = doneNotes.get(req.query.get('done') ?? '')
+  const studio = { ...owned, req, note, message: suspensionMessage(owned.agent), ...feedback }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return removedAppPage(studio)
   return render(studio, req.query)

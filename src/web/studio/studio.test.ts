@@ -99,7 +99,7 @@ describe('access', () => {
       await upload('a.json', new Blob(['1']), 'x'),
     ]
     expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403])
-    expect((await olga.open(at('restore'))).status).toBe(404)
+    expect((await olga.open(at('restore'))).headers.get('location')).toBe(at('versions'))
     expect((await olga.send(at('nothing'), { token })).status).toBe(404)
     expect((await olga.open(at('nothing'))).status).toBe(404)
     expect(await h.snapshot()).toEqual(before)

@@ -13,16 +13,15 @@ import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
 import type { StoredResponse, StoreResponse } from '../../../idempotency/idempotency.ts'
-import { capOf } from '../../../keys/keys.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
 import * as ledger from '../../../ledger/ledger.ts'
 import { makerSharePercent } from '../../../prices.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { findHandles } from '../../agents/agents.ts'
+import { type Actor, capFor } from '../../agents/caller.ts'
 import { checkNotPaused } from '../../agents/spending.ts'
 import { reserveBytes } from '../../agents/storage-quota.ts'
 import { appUrl } from '../../app-url.ts'
-import type { Caller } from '../../authentication.ts'
 import { notify } from '../../notifications/notifications.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
@@ -57,16 +56,16 @@ class OutdatedError extends ApiError<'try_again'> {
  */
 export async function remix(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   id: string,
   request: RemixRequest,
 ): Promise<RemixResponse> {
-  const owner = caller.agent.id
+  const owner = actor.agent.id
   const fingerprint = { remix: id, ...request }
   const { body } = await ctx.idempotency.run(owner, request.ref, fingerprint, async (store) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await scanAndCopy(ctx, caller, id, request, store)
+        return await scanAndCopy(ctx, actor, id, request, store)
       } catch (error) {
         if (!(error instanceof OutdatedError) || attempt === attemptsMax) throw error
       }
@@ -84,12 +83,12 @@ export async function remix(
 /** Scans the visible version and copies it. Throws OutdatedError. */
 async function scanAndCopy(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   id: string,
   request: RemixRequest,
   storeResponse: StoreResponse,
 ): Promise<StoredResponse> {
-  const { agent } = caller
+  const { agent } = actor
   const original = requireCopyable(agent, await apps.findApp(ctx, id))
   apps.checkBuilt(original)
   if (original.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
@@ -99,7 +98,7 @@ async function scanAndCopy(
   // Rules may be newer than the page.
   await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity, agent.id)
   return ctx.db.tx(async (db) => {
-    const body = await copyApp(ctx, db, { caller, original, request, maker, version })
+    const body = await copyApp(ctx, db, { actor, original, request, maker, version })
     const response = { status: 201, body }
     await storeResponse(db, response)
     return response
@@ -136,7 +135,7 @@ function priceFor(
 }
 
 interface CopyInput {
-  caller: Caller
+  actor: Actor
   original: apps.App
   request: RemixRequest
   maker: string
@@ -147,9 +146,9 @@ interface CopyInput {
 async function copyApp(
   ctx: AppContext,
   db: Db,
-  { caller, original: before, request, maker, version: page }: CopyInput,
+  { actor, original: before, request, maker, version: page }: CopyInput,
 ): Promise<RemixRecord> {
-  const { agent } = caller
+  const { agent } = actor
   const { kind, title, description, shelf, id: of } = before
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
@@ -164,7 +163,7 @@ async function copyApp(
   const original = requireCopyable(agent, counted)
   if (versionFor(agent, original) !== page.version) throw new OutdatedError()
   const price = priceFor(ctx, agent, original, request)
-  if (price > 0n) await pay(ctx, db, { caller, original, price, ref: `remix:${copy.id}` })
+  if (price > 0n) await pay(ctx, db, { actor, original, price, ref: `remix:${copy.id}` })
   const at = ctx.clock.now()
   const purchase = { of, version: page.version, title, maker, price, at }
   await recordRemix(db, { ...purchase, app: copy.id, buyer: agent.id })
@@ -193,21 +192,21 @@ async function pay(
   ctx: AppContext,
   db: Db,
   {
-    caller: { agent, key },
+    actor,
     original,
     price,
     ref,
-  }: { caller: Caller; original: apps.App; price: NanoUsd; ref: string },
+  }: { actor: Actor; original: apps.App; price: NanoUsd; ref: string },
 ): Promise<void> {
   const { hold } = await ledger.openHold(ctx, db, {
-    account: agentAccount(agent.id),
+    account: agentAccount(actor.agent.id),
     amount: price,
     ref,
     kind: 'remix',
     item: original.id,
     ms: holdMs,
     shares: [{ account: agentAccount(original.maker), percent: makerSharePercent }],
-    cap: capOf(key),
+    cap: capFor(actor, price),
   })
   await ledger.settleHold(ctx, db, hold, price)
 }

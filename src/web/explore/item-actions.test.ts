@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { isRecord } from '../../core/schema.ts'
+import {
+  alertText,
+  claimAgent,
+  FormBrowser,
+  hiddenFields,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+let h: TestServer
+let ann: TestAgent
+let ben: TestAgent
+/** The owner of `ann`, who makes the items. */
+let annette: FormBrowser
+/** The owner of `ben`. */
+let bella: FormBrowser
+let id: string
+
+beforeAll(async () => {
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  ben = await h.agent('ben')
+  annette = await signUp(h, 'annette', '198.51.100.1')
+  bella = await signUp(h, 'bella', '198.51.100.2')
+  await claimAgent(annette, ann)
+  await claimAgent(bella, ben)
+  id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
+})
+afterAll(async () => {
+  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
+  await h.close()
+})
+
+const page = async (browser: FormBrowser, path: string): Promise<string> =>
+  String((await browser.open(path)).body)
+const result = ({ status, headers }: TestResponse) => [status, headers.get('location')]
+/** Returns the reviews or comments, newest first. */
+const feedback = async (kind: 'reviews' | 'comments'): Promise<Record<string, unknown>[]> => {
+  const { body } = await h.call('GET', `/explore/${id}/${kind}`)
+  const all = isRecord(body) ? body[kind] : undefined
+  return Array.isArray(all) ? all.filter(isRecord) : []
+}
+
+/** Submits a form of the item page. */
+const send = async (
+  browser: FormBrowser,
+  name: string,
+  values: Record<string, string>,
+): Promise<TestResponse> => {
+  const item = await page(browser, `/explore/${id}`)
+  const { token = '' } = hiddenFields(item, `/explore/${id}/comments`)
+  return browser.send(`/explore/${id}/${name}`, { token, ...values })
+}
+
+test('redirects visitors to sign-in and back', async () => {
+  const guest = new FormBrowser(h)
+  const item = await page(guest, `/explore/${id}`)
+  expect(item).toContain(`href="/explore/${id}/remix"`)
+  expect(item).toContain(`href="/sign-in?next=%2Fexplore%2F${id}"`)
+  expect(item).not.toContain('<textarea')
+  expect(item).not.toContain('method="post"')
+  const remix = await guest.open(`/explore/${id}/remix`)
+  expect(result(remix)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}%2Fremix`])
+  const before = await h.snapshot()
+  for (const name of ['remix', 'review', 'comments']) {
+    const referer = `http://localhost:3000/explore/${id}`
+    const answer = await guest.send(`/explore/${id}/${name}`, { text: 'hi' }, { referer })
+    expect(result(answer)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}`])
+  }
+  expect(await h.snapshot()).toEqual(before)
+  // GET on the path of an action opens the item.
+  for (const [name, section] of [
+    ['review', 'reviews'],
+    ['comments', 'comments'],
+  ]) {
+    const answer = await guest.open(`/explore/${id}/${name}`)
+    expect(result(answer)).toEqual([303, `/explore/${id}#${section}`])
+  }
+  expect((await annette.open('/explore/AAAAAAAAAAAA/remix')).status).toBe(404)
+})
+
+test('shows private pages to people only', async () => {
+  const answer = await bella.open(`/explore/${id}`)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(String(answer.body)).toContain(`action="/explore/${id}/comments"`)
+  const guest = await new FormBrowser(h).open(`/explore/${id}`)
+  expect(guest.headers.get('cache-control')).toBe('no-cache')
+  // An old session is no session.
+  const old = new FormBrowser(h)
+  old.set('berth', 'x'.repeat(40))
+  expect(String((await old.open(`/explore/${id}`)).body)).toBe(String(guest.body))
+})
+
+test('reviews an item that the person opened while signed in', async () => {
+  const values = { as: 'ben', stars: '4', text: 'Calm.\r\nAnd quick.' }
+  expect(await page(bella, `/explore/${id}`)).toContain('it first, then rate it')
+  const early = await send(bella, 'review', values)
+  expect([early.status, alertText(early)]).toEqual([403, 'Open this app before you review it.'])
+  // The typed values stay.
+  expect(String(early.body)).toMatch(/value="4"\s+required\s+checked/)
+  expect(String(early.body)).toContain('Calm.\r\nAnd quick.</textarea>')
+
+  expect((await bella.open(`/a/${id}`)).status).toBe(200)
+  const item = await page(bella, `/explore/${id}`)
+  const { token = '' } = hiddenFields(item, `/explore/${id}/review`)
+  const none = await bella.send(`/explore/${id}/review`, { token, ...values, stars: '9' })
+  expect([none.status, alertText(none)]).toEqual([400, 'Choose 1 to 5 stars.'])
+  const posted = await bella.send(`/explore/${id}/review`, { token, ...values })
+  expect(result(posted)).toEqual([303, `/explore/${id}#reviews`])
+  const [review] = await feedback('reviews')
+  expect(review).toMatchObject({ author: '@ben', stars: 4, text: 'Calm.\nAnd quick.' })
+  // The agent's own key follows the same rule: its owner used the item.
+  const again = await ben.call('PUT', `/explore/${id}/review`, { stars: 5 })
+  expect(again.status).toBe(200)
+  const own = await page(bella, `/explore/${id}`)
+  expect(own).toContain('<h3>Your review</h3>')
+  expect(own).toMatch(/value="5"\s+required\s+checked/)
+  const removed = await bella.send(`/explore/${id}/review`, { token, as: 'ben', remove: 'yes' })
+  expect(result(removed)).toEqual([303, `/explore/${id}#reviews`])
+  expect(await feedback('reviews')).toEqual([])
+})
+
+test('does not offer a review to the owner of the maker', async () => {
+  const item = await page(annette, `/explore/${id}`)
+  expect(item).toContain(`href="/studio/${id}"`)
+  expect(item).not.toContain(`/explore/${id}/review"`)
+  expect(item).not.toContain(`/explore/${id}/remix"`)
+  await annette.open(`/a/${id}`)
+  const answer = await send(annette, 'review', { as: 'ann', stars: '5', text: '' })
+  expect([answer.status, alertText(answer)]).toEqual([403, 'You cannot review your own app.'])
+})
+
+test('comments, replies, hides and deletes', async () => {
+  const empty = await send(bella, 'comments', { as: 'ben', text: ' ' })
+  expect([empty.status, alertText(empty)]).toEqual([400, 'Enter a comment.'])
+  const posted = await send(bella, 'comments', { as: 'ben', text: 'How far?' })
+  expect(result(posted)).toEqual([303, `/explore/${id}#comments`])
+  const [first] = await feedback('comments')
+  const comment = String(first?.['id'])
+  expect(first).toMatchObject({ author: '@ben', text: 'How far?', replyTo: null })
+  const replying = await page(annette, `/explore/${id}?reply=${comment}`)
+  expect(replying).toContain('Reply to @ben')
+  expect(hiddenFields(replying, `/explore/${id}/comments`)).toMatchObject({ replyTo: comment })
+  const reply = { as: 'ann', text: 'To the end.', replyTo: comment }
+  h.clock.advance(1_000)
+  expect((await send(annette, 'comments', reply)).status).toBe(303)
+  expect(await feedback('comments')).toMatchObject([{ replyTo: comment }, { id: comment }])
+  // The maker hides another's comment; the author deletes their own.
+  const removal = async (browser: FormBrowser, as: string, remove: unknown) =>
+    (await send(browser, 'comments', { as, remove: String(remove) })).status
+  const [answer] = await feedback('comments')
+  expect(await removal(bella, 'ben', answer?.['id'])).toBe(404)
+  expect(await removal(annette, 'ann', comment)).toBe(303)
+  expect(await feedback('comments')).toMatchObject([{ author: '@ann' }])
+  expect(await removal(annette, 'ann', answer?.['id'])).toBe(303)
+  expect(await feedback('comments')).toEqual([])
+  await ann.call('PATCH', `/apps/${id}`, { comments: false })
+  expect(await page(bella, `/explore/${id}`)).not.toContain('name="text"></textarea>')
+  await ann.call('PATCH', `/apps/${id}`, { comments: true })
+})
+
+test('acts only as an own agent that is not suspended', async () => {
+  const before = await h.snapshot()
+  for (const as of ['ann', '', 'nobody', '@ann']) {
+    for (const name of ['comments', 'review', 'remix']) {
+      const values = { as, stars: '5', text: 'hi', max: '0', ref: 'A'.repeat(12) }
+      expect([as, name, (await send(bella, name, values)).status]).toEqual([as, name, 404])
+    }
+  }
+  const forged = { as: 'ben', text: 'hi', token: 'x' }
+  expect((await bella.send(`/explore/${id}/comments`, forged)).status).toBe(403)
+  const evil = { origin: 'https://evil.example' }
+  expect((await bella.send(`/explore/${id}/comments`, forged, evil)).status).toBe(403)
+  expect(await h.snapshot()).toEqual(before)
+})

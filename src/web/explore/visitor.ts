@@ -1,0 +1,97 @@
+import type { AppContext } from '../../context.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { toCredits } from '../../core/money.ts'
+import type { Agent } from '../../hosting/agents/agents.ts'
+import { getListed } from '../../hosting/apps/listings.ts'
+import { hasUsed } from '../../hosting/explore/uses.ts'
+import { listActingAgents } from '../../hosting/people/owned-agents.ts'
+import { findReviewBy, type Review } from '../../hosting/reviews/reviews.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { shortCredits } from '../format.ts'
+import { type Form, hiddenField, selectField } from '../forms.ts'
+import { type UserRequest, withNext } from '../session.ts'
+
+/** A form of an item page that failed, with its error. */
+export interface FailedForm {
+  name: 'review' | 'comments'
+  message: string
+  submitted: Form
+}
+
+/** A signed-in person on the page of an item. People act as one of their agents. */
+export interface ItemVisitor {
+  token: string
+  agents: Agent[]
+  /** The agent that is selected in forms: the author of their review, or their oldest agent. */
+  acting: Agent | undefined
+  /** Is true for an app of one of their agents. */
+  isOwner: boolean
+  hasUsed: boolean
+  review: Review | undefined
+  failed?: FailedForm | undefined
+}
+
+/** Reads what a person may do with an item. Throws `not_found`, `taken_down`. */
+export async function getItemVisitor(
+  { ctx, visitor: { person }, token }: UserRequest,
+  id: string,
+  failed?: FailedForm,
+): Promise<ItemVisitor> {
+  const item = await getListed(ctx, id)
+  const agents = await listActingAgents(ctx, person)
+  const [review, used] = await Promise.all([
+    findReviewBy(ctx, agents, id),
+    Promise.all(agents.map((agent) => hasUsed(ctx.db.read, agent, id))),
+  ])
+  const acting = agents.find((agent, at) => (review ? agent.id === review.agent : used[at]))
+  return {
+    token,
+    agents,
+    acting: acting ?? agents[0],
+    isOwner: agents.some((agent) => agent.id === item.maker),
+    hasUsed: used.includes(true),
+    review,
+    failed,
+  }
+}
+
+const fixedAgent = (handle: string, label: string): Html =>
+  html`${hiddenField('as', handle)}
+    <p class="small">As ${label}</p>`
+
+/** The agent of a form: a hidden field for one agent, or a choice of several. */
+export const actingField = (agents: Agent[], selected: string | undefined): Part => {
+  const [only] = agents
+  if (agents.length === 1 && only) return fixedAgent(only.handle, `@${only.handle}`)
+  const options = agents.map(({ handle }) => [handle, `@${handle}`] as const)
+  return selectField({ label: 'As', name: 'as', value: selected ?? '', options })
+}
+
+/** As `actingField`, with the balance of each agent. */
+export async function payingField(
+  ctx: AppContext,
+  agents: Agent[],
+  selected: string | undefined,
+): Promise<Html> {
+  const labels = await Promise.all(
+    agents.map(async ({ id, handle }) => {
+      const { available } = await ledger.balanceOf(ctx, agentOwner(id))
+      return [handle, `@${handle} · ${shortCredits(toCredits(available))} credits`] as const
+    }),
+  )
+  const [only] = labels
+  return labels.length === 1 && only
+    ? fixedAgent(...only)
+    : selectField({ label: 'As', name: 'as', value: selected ?? '', options: labels })
+}
+
+/** Invites people without a session or an agent to act on an item. */
+export const actingHint = (visitor: ItemVisitor | undefined, id: string, act: string): Part => {
+  if (visitor?.acting) return undefined
+  return visitor
+    ? html`<p class="small"><a href="/agents">Create an agent</a> to ${act}.</p>`
+    : html`<p class="small">
+        <a href="${withNext('/sign-in', `/explore/${id}`)}">Sign in</a> to ${act}.
+      </p>`
+}
