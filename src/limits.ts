@@ -81,11 +81,8 @@ export const passwordCharsMax = 200
 export const passwordHashesMax = 64
 export const signInsPerAddressAndName = 10
 export const signInsPerAddress = 60
-/** Wrong passwords of a name in an hour from which on each attempt counts `cost` times. */
-export const nameAttackCosts = [
-  { wrong: 1_000, cost: 10 },
-  { wrong: 100, cost: 5 },
-] as const
+/** Wrong passwords of a name in an hour from which on an attempt counts five or ten times. */
+export const nameAttack = { fiveTimes: 100, tenTimes: 1_000 } as const
 /** Attempts of a device that has signed in before, per quarter of an hour. */
 export const signInsPerDevice = 10
 export const deviceSlotsPerPerson = 20

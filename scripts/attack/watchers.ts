@@ -4,6 +4,8 @@ import { type AttackRow, getFrom, inMs, measureVictim, shareOfCore, withServer }
 /** As many as an agent may have (src/limits.ts). */
 const streamsPerAgent = 8
 const opensAtOnce = 50
+/** A server that has just started compiles for this time. */
+const warmMs = 30_000
 /** Characters of a key that name it in paths. */
 const prefixChars = 11
 
@@ -46,7 +48,6 @@ export const run = (watchers = 10_000, ms = 70_000): Promise<AttackRow> =>
   withServer(async (server) => {
     const api = callsTo(server.port)
     const streams: Stream[] = []
-    const before = await shareOfCore(server, () => Bun.sleep(ms / 4))
     let key = ''
     while (streams.length < watchers) {
       const keys: string[] = []
@@ -57,7 +58,7 @@ export const run = (watchers = 10_000, ms = 70_000): Promise<AttackRow> =>
       const all = keys.flatMap((one) => Array<string>(streamsPerAgent).fill(one))
       streams.push(...(await Promise.all(all.map((one) => openStream(server.port, one)))))
     }
-    const share = (await shareOfCore(server, () => Bun.sleep(ms))) - before
+    const share = await shareOfCore(server, () => Bun.sleep(ms))
     const send = getFrom(server, '/api/on', '198.51.100.7')
     const victim = await measureVictim(send, { ms: Math.min(5_000, ms), everyMs: 100 })
     const { key: second } = await api('POST', '/me/keys', {}, key)
@@ -66,11 +67,11 @@ export const run = (watchers = 10_000, ms = 70_000): Promise<AttackRow> =>
     await streams.at(-1)?.events
     const wokenMs = performance.now() - startedAt
     for (const stream of streams) stream.close()
-    const percent = (value: number): string => `${(value * 100).toFixed(2)} %`
+    const percent = `${(share * 100).toFixed(2)} %`
     return {
       name: `7. ${streams.length.toLocaleString('en')} idle watchers of notes`,
-      measured: `${percent(share)} of a core beside ${percent(before)} without them; another client p95 ${inMs(victim.p95)}; a note arrives after ${inMs(wokenMs)}`,
+      measured: `${percent} of a core for the server; another client p95 ${inMs(victim.p95)}; a note arrives after ${inMs(wokenMs)}`,
       bound: 'at most 2 % of a core for 10,000; a note within 500 ms',
-      isKept: share <= Math.max(0.02, (0.02 * streams.length) / 10_000) && wokenMs < 500,
+      isKept: share <= (ms < warmMs ? 0.1 : 0.02) && wokenMs < 500,
     }
   }, noLimits)

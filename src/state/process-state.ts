@@ -14,7 +14,7 @@ import {
   claimTriesPerHour,
   failureReplayMs,
   failureReplaysMax,
-  nameAttackCosts,
+  nameAttack,
   noteStreamsMax,
   openHoldsPerKeyMax,
   searchesPerMinuteMax,
@@ -40,6 +40,19 @@ export interface IdentityProvider {
   config: Configuration
 }
 
+/** Attempts of people to sign in, to register and to claim an agent. */
+const createSignInLimits = (clock: Clock) => ({
+  /** By address prefix and name together. */
+  pair: new RateLimit(clock, signInsPerAddressAndName, 15 * minute),
+  address: new RateLimit(clock, signInsPerAddress, hour),
+  /** Wrong passwords by name. They lock nothing: see `nameAttack`. */
+  name: new RateLimit(clock, nameAttack.tenTimes, hour),
+  /** By person and device. */
+  device: new RateLimit(clock, signInsPerDevice, 15 * minute),
+  signUps: new RateLimit(clock, signUpsPerHour, hour),
+  claims: new RateLimit(clock, claimTriesPerHour, hour),
+})
+
 /** What one process remembers between requests, beside the parts of AppContext. */
 export type ProcessState = ReturnType<typeof createProcessState>
 
@@ -61,18 +74,7 @@ export const createProcessState = (
   apiRequests: new RateLimit(clock, config.requestsPerMinute, minute),
   /** Gateway requests a minute by address. */
   gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
-  /** Attempts of people to sign in, to register and to claim an agent. */
-  signInLimits: {
-    /** By address prefix and name together. */
-    pair: new RateLimit(clock, signInsPerAddressAndName, 15 * minute),
-    address: new RateLimit(clock, signInsPerAddress, hour),
-    /** Wrong passwords by name. They lock nothing: see `nameAttackCosts`. */
-    name: new RateLimit(clock, nameAttackCosts[0].wrong, hour),
-    /** By person and device. */
-    device: new RateLimit(clock, signInsPerDevice, 15 * minute),
-    signUps: new RateLimit(clock, signUpsPerHour, hour),
-    claims: new RateLimit(clock, claimTriesPerHour, hour),
-  },
+  signInLimits: createSignInLimits(clock),
 
   /** Handles of agents by id. A handle never changes. */
   agentHandles: new Cache<string>(handlesMax),

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
 import type { RateLimit } from '../../core/rate-limit.ts'
 import { ApiError } from '../../errors.ts'
-import { nameAttackCosts } from '../../limits.ts'
+import { nameAttack } from '../../limits.ts'
 import { deviceSlot, rememberDevice } from './devices.ts'
 import { hashPassword, validatePassword, verifyPassword } from './passwords.ts'
 import * as people from './people.ts'
@@ -77,7 +77,8 @@ function knownDevice(
 function byPrefix(ctx: AppContext, name: string, { prefix }: SignInClient): Count[] {
   const { pair, address, name: names } = ctx.state.signInLimits
   const wrong = names.max - names.left(name).calls
-  const cost = nameAttackCosts.find((level) => wrong >= level.wrong)?.cost ?? 1
+  const mildCost = wrong >= nameAttack.fiveTimes ? 5 : 1
+  const cost = wrong >= nameAttack.tenTimes ? 10 : mildCost
   return [
     { limit: pair, key: `${prefix} ${name}`, cost },
     { limit: address, key: prefix },
