@@ -141,8 +141,10 @@ const fields = {
   'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
     put_icon.prompt make_assets.assets.voice create_chat_completion.model
     create_chat_completion.models create_chat_completion.messages.content create_response.model
-    create_response.input create_response.instructions create_embeddings.model
-    create_embeddings.input create_images.model create_images.prompt create_images.size
+    create_response.input create_response.instructions create_message.model
+    create_message.messages.content create_message.system create_message.stop_sequences
+    count_message_tokens.model count_message_tokens.messages.content count_message_tokens.system
+    create_embeddings.model create_embeddings.input create_images.model create_images.prompt create_images.size
     create_images.negative_prompt create_video.model create_video.prompt create_video.aspect_ratio
     create_video.duration create_video.seconds create_video.size create_speech.model
     create_speech.input create_speech.voice create_transcription.model
