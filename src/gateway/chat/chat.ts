@@ -42,7 +42,8 @@ export function createChatCompletion(
 ): Promise<Response> {
   return respondToPaidCall(ctx, spender, call, {
     path: '/chat/completions',
-    body: raw,
+    // A native response cannot be replayed to a client of chats.
+    body: native ? { chat: raw, api: native.kind } : raw,
     present,
     prepare: async (slot) => {
       const paid = { ...call, ctx, spender, slot, native }

@@ -105,6 +105,8 @@ test('a stream is passed on byte by byte, and replayed', async () => {
   ])
   expect(frames[0]).toContain('"id":"msg_fake"')
   expect((await gus.call('POST', '/v1/messages', body, headers)).body).toEqual(first.body)
+  const chat = await gus.call('POST', '/v1/chat/completions', body, headers)
+  expect([chat.status, chat.code]).toEqual([409, 'idempotency_conflict'])
 })
 
 test('a message is passed on with its cost', async () => {
