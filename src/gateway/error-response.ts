@@ -138,7 +138,7 @@ export function rateLimitResponse(max: number, retryAfter: number): Response {
 export function internalErrorResponse(requestId: string, error: unknown): Response {
   const isCharged = error instanceof UnsettledHoldError
   const charged = isCharged
-    ? 'The held amount is charged within minutes. GET /v1/queries/history shows the charge.'
+    ? 'The call is charged when the database recovers. GET /v1/queries/history shows the charge.'
     : 'Nothing was charged.'
   const message = `Internal error. ${charged} Send the operator this request id: ${requestId}`
   const body: Envelope = { error: { message, type: api, param: null, code: 'internal' } }

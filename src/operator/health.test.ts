@@ -31,20 +31,23 @@ test('a hanging database is reported as not ready while the process is healthy',
   await h.close()
 }, 20_000)
 
-test('a damaged table of the ledger is reported at the start and by /readyz', async () => {
-  const db = await freshEngine()
-  const h = await startTestServer({}, { db })
-  await h.ctx.damage.probe()
-  await h.ctx.damage.scan()
-  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
-  await db.tx((tx) => tx.run(sql`alter table caps rename to damaged_caps`))
-  const body = { ok: false, ledger: 'damaged' }
-  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body })
-  const found = h.lines.filter(({ event }) => event === 'ledger.damaged')
-  expect(found).toMatchObject([{ level: 'error', table: 'caps' }])
-  await db.tx((tx) => tx.run(sql`alter table damaged_caps rename to caps`))
-  await h.close()
-})
+test.skipIf(dialect === 'postgres')(
+  'a damaged table of the ledger is reported by /readyz',
+  async () => {
+    const db = await freshEngine()
+    const h = await startTestServer({}, { db })
+    await h.ctx.damage.probe()
+    await h.ctx.damage.scan()
+    expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
+    await db.tx((tx) => tx.run(sql`alter table caps rename to damaged_caps`))
+    const body = { ok: false, ledger: 'damaged' }
+    expect(await h.request('GET', '/readyz')).toMatchObject({ status: 503, body })
+    const found = h.lines.filter(({ event }) => event === 'ledger.damaged')
+    expect(found).toMatchObject([{ level: 'error', table: 'caps' }])
+    await db.tx((tx) => tx.run(sql`alter table damaged_caps rename to caps`))
+    await h.close()
+  },
+)
 
 test.skipIf(dialect === 'postgres')(
   'a damaged page within a table is found by the scan',
