@@ -70,6 +70,6 @@ test('a different seed gives a different result', async () => {
 
 test('a sprite has a transparent background', async () => {
   const { bytes } = await generators.generate({ kind: 'sprite', what: 'a coin', seed })
-  const [bitDepth, colourType] = bytes.subarray(24, 26)
-  expect({ bitDepth, colourType }).toEqual({ bitDepth: 8, colourType: 6 })
+  const [bitDepth, colorType] = bytes.subarray(24, 26)
+  expect({ bitDepth, colorType }).toEqual({ bitDepth: 8, colorType: 6 })
 })
