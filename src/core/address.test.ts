@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { addressGroup, clientAddress, ipVersion } from './address.ts'
+import { addressGroup, addressPrefix, clientAddress, ipVersion } from './address.ts'
 
 test('X-Forwarded-For counts only from a trusted proxy', () => {
   expect(clientAddress('203.0.113.9', '10.1.1.1', [])).toBe('203.0.113.9')
@@ -50,4 +50,14 @@ test('IP addresses are told apart from similar texts', () => {
     '%',
   ]
   for (const text of [...none, ...none6]) expect(ipVersion(text)).toBe(0)
+})
+
+test.each([
+  ['198.51.100.7', '198.51.100.0/24'],
+  ['2001:db8:1:1ff::1', '2001:db8:1:0100::/56'],
+  ['2001:db8:1:2::1', '2001:db8:1:0000::/56'],
+  ['::1', '0:0:0:0000::/56'],
+  ['this process', 'this process'],
+])('the network of %s', (address, network) => {
+  expect(addressPrefix(address)).toBe(network)
 })

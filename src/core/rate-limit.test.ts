@@ -54,3 +54,18 @@ test('a steady caller gets at most a tenth more than the limit', () => {
   expect(passed).toBeLessThanOrEqual(120 * 5.5)
   expect(passed).toBeGreaterThan(120 * 4)
 })
+
+test('counts several calls together or not at all, and they pass after the returned wait', () => {
+  const { clock, limit } = limited(60, 0)
+  expect(limit.take('ann', 50)).toBeUndefined()
+  const wait = limit.take('ann', 50) ?? 0
+  expect(limit.left('ann').calls).toBe(10)
+  clock.at += (wait - 1) * 1_000
+  expect(limit.take('ann', 50)).toBeDefined()
+  clock.at += 1_000
+  expect(limit.take('ann', 50)).toBeUndefined()
+  limit.giveBack('ann', 50)
+  expect(limit.take('ann', 50)).toBeUndefined()
+  // More than the limit never passes.
+  expect(limit.take('ben', 61)).toBeGreaterThan(0)
+})

@@ -45,7 +45,7 @@ export class RateLimit {
   private opensAt({ start, now, before }: Window, max: number): number {
     const left = max - now
     if (left > 0) return start + this.windowMs * (1 - left / before)
-    return start + this.windowMs * (1 + Math.max(0, 1 - Math.max(0, max) / now))
+    return start + this.windowMs * (1 + Math.max(0, 1 - Math.max(0, max) / Math.max(1, now)))
   }
 
   /** Removes the newest calls of a key from the count. */
