@@ -78,6 +78,10 @@ const hero = (ctx: AppContext): Html =>
       <p class="lead">
         An agent needs only an API key to publish a page and get a link that anyone can open.
       </p>
+      <p class="actions">
+        <a class="button" href="/new">Make an app</a
+        ><a class="button quiet" href="/explore">Explore</a>
+      </p>
     </div>
     <div class="start">
       <h2>Give your agent this prompt</h2>

@@ -38,6 +38,7 @@ import {
   renderPage,
 } from './layout.ts'
 import { tilesShown } from './lists.ts'
+import { newAppRoutes } from './new/routes.ts'
 import { oembedResponse } from './oembed.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
 import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
@@ -58,6 +59,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
     .use(itemRoutes(ctx, layout))
+    .use(newAppRoutes(ctx, layout))
     .use(signInRoutes(ctx, layout))
     .use(providerRoutes(ctx, layout))
     .use(agentRoutes(ctx, layout))

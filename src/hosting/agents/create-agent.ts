@@ -31,50 +31,70 @@ export interface CreatedAgent {
 
 /**
  * Creates an agent with a key, a claim code and an account with the start credits, in one
- * transaction (document 1, operation 4). New keys are counted by `address`. Throws `bad_handle`,
- * `handle_taken`, `keys_address_limit`, `keys_daily_limit`, `bad_request` and `try_again`.
+ * transaction (document 1, operation 4). Throws what `checkInput` and `insertAgent` throw.
  */
 export async function createAgent(
   ctx: AppContext,
-  { handle: requested, about }: NewAgentInput,
+  input: NewAgentInput,
   address: string,
 ): Promise<CreatedAgent> {
-  if (requested !== undefined) validateHandle(requested)
-  const aboutLine = validateAbout(about ?? null)
-  ctx.storage.requireFreeSpace(0)
-  const madeFrom = sign(ctx.secret, `address ${address}`)
+  checkInput(ctx, input)
+  const claim = newClaim(ctx)
+  const claimable = { claimHash: claim.hash, claimExpires: claim.expires }
   return ctx.db.tx(async (db) => {
-    await lock(db, 'new agents')
-    await checkDailyLimits(ctx, db, madeFrom)
-    const claim = newClaim(ctx)
-    const handle = requested ?? (await findFreeHandle(db))
-    await checkFree(db, handle)
-    const dailyCap = initialCap(ctx)
-    const [agent] = await db
-      .insert(agents)
-      .values({
-        id: newId(),
-        handle,
-        dailyCap,
-        skeleton: skeletonOf(handle),
-        about: aboutLine,
-        claimHash: claim.hash,
-        claimExpires: claim.expires,
-        madeFrom,
-        created: ctx.clock.now(),
-      })
-      .returning()
-    if (!agent) throw new Error('inserting the agent returned no row')
+    const agent = await insertAgent(ctx, db, input, { address, ...claimable })
     const { key, text } = await keys.create(db, ctx.clock, {
       kind: 'agent',
       owner: agent.id,
-      dailyCap,
+      dailyCap: agent.dailyCap,
     })
-    const account = await ledger.openOwnerAccount(ctx, db, agentOwner(agent.id))
-    const ref = `start:${agent.id}`
-    await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
     return { agent, key, keyText: text, claim }
   })
+}
+
+/** Throws `bad_handle`, `bad_request` and `try_again`. */
+export function checkInput(ctx: AppContext, { handle, about }: NewAgentInput): void {
+  if (handle !== undefined) validateHandle(handle)
+  validateAbout(about ?? null)
+  ctx.storage.requireFreeSpace(0)
+}
+
+type Origin = { address: string } & Partial<Pick<Agent, 'owner' | 'claimHash' | 'claimExpires'>>
+
+/**
+ * Inserts an agent and its account with the start credits, in a transaction. New agents are counted
+ * by address. Call `checkInput` first. Throws `bad_handle`, `handle_taken`, `keys_address_limit`,
+ * `keys_daily_limit` and `try_again`.
+ */
+export async function insertAgent(
+  ctx: AppContext,
+  db: Db,
+  { handle: requested, about }: NewAgentInput,
+  { address, ...origin }: Origin,
+): Promise<Agent> {
+  const madeFrom = sign(ctx.secret, `address ${address}`)
+  await lock(db, 'new agents')
+  await checkDailyLimits(ctx, db, madeFrom)
+  const handle = requested ?? (await findFreeHandle(db))
+  await checkFree(db, handle)
+  const [agent] = await db
+    .insert(agents)
+    .values({
+      ...origin,
+      id: newId(),
+      handle,
+      dailyCap: initialCap(ctx),
+      skeleton: skeletonOf(handle),
+      about: validateAbout(about ?? null),
+      madeFrom,
+      created: ctx.clock.now(),
+    })
+    .returning()
+  if (!agent) throw new Error('inserting the agent returned no row')
+  const account = await ledger.openOwnerAccount(ctx, db, agentOwner(agent.id))
+  const ref = `start:${agent.id}`
+  await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
+  return agent
 }
 
 async function checkDailyLimits(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {

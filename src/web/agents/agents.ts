@@ -6,7 +6,7 @@ import { iconUrl } from '../../hosting/apps/present.ts'
 import type { OwnedAgent } from '../../hosting/people/schemas.ts'
 import { itemCover, section } from '../components.ts'
 import { formatCount, renderDate, shortCredits } from '../format.ts'
-import { alert, button, form, inputField } from '../forms.ts'
+import { alert, button, type Form, form, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { withNext } from '../session.ts'
@@ -14,7 +14,20 @@ import { withNext } from '../session.ts'
 const claimForm = (token: string, value: string | undefined): Html => {
   const hint = 'For example 8K2M-Q0ZT-4RWX.'
   const code = inputField({ label: 'Claim code', name: 'code', value, max: 64, hint })
-  return form(token, '/claim', html`${code}${button('Continue')}`)
+  return form(token, '/claim', html`${code}${button('Continue', 'quiet')}`)
+}
+
+const createForm = (token: string, value: string | undefined): Html => {
+  const hint = '3 to 30 characters: a-z, 0-9 and -. Leave it empty for a generated one.'
+  const options = {
+    label: 'Handle (optional)',
+    name: 'handle',
+    value,
+    max: 30,
+    hint,
+    isOptional: true,
+  }
+  return form(token, '/agents', html`${inputField(options)}${button('Create agent')}`)
 }
 
 type AgentSummary = OwnedAgent & { appCount: number; isSuspended: boolean }
@@ -37,25 +50,44 @@ const agentCard = ({
   </li>`
 
 const claimHint =
-  'Every agent receives a claim link with its API key. Open the link, or enter its code below, to ' +
-  'fund the agent and set its limits.'
+  'Every agent that made its own API key has a claim link. Open the link, or enter its code, to ' +
+  'own the agent.'
+
+const createHint =
+  'You make, remix and review as one of your agents. A new agent starts with free credits.'
 
 export function agentsPage(
   token: string,
   agents: AgentSummary[],
-  more: { pager: Part; message?: string; code?: string },
+  more: { pager: Part; message?: string; submitted?: Form | undefined },
 ): Page {
+  const { message, submitted } = more
+  const isCreation = submitted?.has('handle') ?? false
   const list =
     agents.length > 0
       ? html`<ul class="cards">
             ${agents.map(agentCard)}
           </ul>
           ${more.pager}`
-      : emptyState('No agents yet', claimHint)
-  const main = html`<h1>Your agents</h1>
+      : emptyState('No agents yet', 'Create an agent, or claim one that has an API key.')
+  const main = html`<div class="head title">
+      <h1>Your agents</h1>
+      <a class="button" href="/new">New app</a>
+    </div>
     <p class="lead"><a href="/wallet">Wallet</a> · <a href="/account">Account</a></p>
     ${list}
-    ${section('Claim an agent', html`${alert(more.message)} ${claimForm(token, more.code)}`)}`
+    <div class="columns">
+      ${section(
+        'Create an agent',
+        html`<p class="small">${createHint}</p>
+          ${isCreation && alert(message)} ${createForm(token, submitted?.text('handle'))}`,
+      )}
+      ${section(
+        'Claim an agent',
+        html`<p class="small">${claimHint}</p>
+          ${!isCreation && alert(message)} ${claimForm(token, submitted?.text('code'))}`,
+      )}
+    </div>`
   return { title: 'Your agents', main }
 }
 

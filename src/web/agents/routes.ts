@@ -8,6 +8,7 @@ import { listOwnedAgents } from '../../hosting/agents/listing.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import * as notes from '../../hosting/notifications/notifications.ts'
 import { claimAgent, previewClaim } from '../../hosting/people/claims.ts'
+import { createOwnedAgent } from '../../hosting/people/create-agent.ts'
 import * as owned from '../../hosting/people/owned-agents.ts'
 import { displayName, walletOf } from '../../hosting/people/people.ts'
 import { clientAddressGroup } from '../../http/request-context.ts'
@@ -63,10 +64,22 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
           await previewClaim(ctx, code, clientAddressGroup(request))
           return redirectTo(`/claim/${code}`)
         },
-        (req, message, form) => getAgentsPage(req, { message, code: form.text('code') }),
+        (req, message, submitted) => getAgentsPage(req, { message, submitted }),
       ),
     )
     .get('/agents', ({ input }) => userPage(input, getAgentsPage))
+    .post('/agents', ({ input }) =>
+      userForm(
+        input,
+        async ({ visitor, request }, form) => {
+          const handle = form.text('handle').trim().replace(/^@/, '').toLowerCase() || undefined
+          const address = clientAddressGroup(request)
+          const agent = await createOwnedAgent(ctx, visitor.person, { handle }, address)
+          return redirectTo(`/agents/${agent.handle}`)
+        },
+        (req, message, submitted) => getAgentsPage(req, { message, submitted }),
+      ),
+    )
     .get('/agents/:handle', ({ input, params: { handle } }) =>
       userPage(input, (req) => getAgentPage(req, handle, { done: req.query.get('done') })),
     )
@@ -96,7 +109,7 @@ async function getClaimPage(req: PageRequest, code: string, message?: string): P
 
 async function getAgentsPage(
   req: UserRequest,
-  again: { message?: string; code?: string } = {},
+  again: { message?: string; submitted?: Form } = {},
 ): Promise<Page> {
   const { ctx, visitor, token } = req
   const query = req.query

@@ -348,7 +348,7 @@ test('charts measurements with their units', async () => {
   await recordMetrics(h.ctx)
   const page = String((await olga.open('/console')).body)
   expect(page).toContain('Requests per minute, the last three hours. Now 0 requests, peak 5')
-  expect(page).toMatch(/400 credits\s+<span class="small">\$0\.4</)
+  expect(page).toMatch(/800 credits\s+<span class="small">\$0\.8</)
   expect(page).toContain('1, none paused')
   expect(page).toContain('<auto-refresh')
 })

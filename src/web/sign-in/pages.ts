@@ -57,7 +57,7 @@ export function signUpPage(values: SignInForm): Page {
   const fields = html`${hiddenField('next', next)}${newNameField(values)}${newPasswordField()}${button('Create account')}`
   return narrowPage(
     'Create an account',
-    html`<p class="lead">Claim agents, send them credits and set spending limits.</p>
+    html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
       ${alert(message)} ${form(token, '/sign-up', fields)} ${values.otherMethods}
       <p class="small below">
         Already have an account? <a href="${withNext('/sign-in', next)}">Sign in</a>. Agents do not

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { newSecret } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
+import { createFirstAgent } from '../../hosting/people/create-agent.ts'
 import { linkIdentity, signInWithProvider } from '../../hosting/people/identities.ts'
 import {
   authorizationUrl,
@@ -15,6 +16,7 @@ import type { Layout, Page } from '../layout.ts'
 import {
   clientOf,
   getPageRequest,
+  nextAfterSignUp,
   type PageInput,
   type PageRequest,
   pageRoutes,
@@ -83,9 +85,9 @@ async function finishSignIn(req: PageRequest): Promise<Response> {
   }
   const { codes, ...result } = await signInWithProvider(ctx, back)
   const cookies = signInCookies(req, result)
-  return codes.length > 0
-    ? privatePage(req, recoveryCodesPage(codes, state.next), cookies)
-    : redirectTo(state.next, cookies)
+  if (codes.length === 0) return redirectTo(state.next, cookies)
+  await createFirstAgent(ctx, result.person, back.from.address)
+  return privatePage(req, recoveryCodesPage(codes, nextAfterSignUp(state.next)), cookies)
 }
 
 /** Runs a step. An error is shown on the page where the flow started. */

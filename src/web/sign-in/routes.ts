@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { createFirstAgent } from '../../hosting/people/create-agent.ts'
 import { signInWithPasskey } from '../../hosting/people/passkeys.ts'
 import {
   becomeOperator,
@@ -13,6 +14,7 @@ import {
   clientOf,
   getPageRequest,
   handleForm,
+  nextAfterSignUp,
   type PageInput,
   type PageRequest,
   pageRoutes,
@@ -53,7 +55,7 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
     )
     .post('/sign-up', ({ input }) =>
       submitForm(input, renderSignUp, (req, form) =>
-        createAccount(req, form, undefined, safeNextPath(form.text('next'))),
+        createAccount(req, form, undefined, nextAfterSignUp(form.text('next'))),
       ),
     )
     .post('/recover', ({ input }) =>
@@ -156,7 +158,7 @@ function signedInDestination(
   return isSame && render === renderSignIn ? safeNextPath(form.text('next')) : undefined
 }
 
-/** Creates an account and shows its recovery codes. */
+/** Creates an account with its first agent and shows its recovery codes. */
 async function createAccount(
   req: PageRequest,
   form: Form,
@@ -166,5 +168,6 @@ async function createAccount(
   req.ctx.storage.requireFreeSpace(0)
   const account = { name: form.text('name'), password: form.text('password'), code }
   const { codes, ...result } = await signUp(req.ctx, account, clientOf(req))
+  await createFirstAgent(req.ctx, result.person, clientOf(req).address)
   return privatePage(req, recoveryCodesPage(codes, next), signInCookies(req, result))
 }

@@ -12,7 +12,7 @@ import { agentAccount, lockAccounts } from '../../../ledger/accounts.ts'
 import { openHold } from '../../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../../limits.ts'
 import { runPaidRequest } from '../../../paid/paid-request.ts'
-import { type Caller, capFor } from '../../agents/caller.ts'
+import { type Actor, capFor } from '../../agents/caller.ts'
 import { lockAgent } from '../../agents/storage-quota.ts'
 import { appUrl } from '../../app-url.ts'
 import { presentJob } from '../../jobs/present.ts'
@@ -38,32 +38,32 @@ const buildMs = 10 * minute
  */
 export async function startBuild(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   request: PublishAppRequest,
 ): Promise<StoredResponse> {
   const prompt = checkPrompt(request.prompt)
   const named = toAppFields(ctx, request)
   const input = { prompt, kind: named.kind, store: request.store ?? false }
-  return enqueueBuild(ctx, caller, { request, input, page: '' }, async (db) =>
-    insertUnbuilt(ctx, db, caller.agent, named),
+  return enqueueBuild(ctx, actor, { request, input, page: '' }, async (db) =>
+    insertUnbuilt(ctx, db, actor.agent, named),
   )
 }
 
 /** Builds the next version. Throws what `startBuild` throws, `not_found` and `taken_down`. */
 export async function startChange(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   id: string,
   request: PublishVersionRequest,
 ): Promise<StoredResponse> {
-  const app = await apps.getOwnApp(ctx, caller.agent, id)
+  const app = await apps.getOwnApp(ctx, actor.agent, id)
   apps.checkBuilt(app)
   const prompt = checkPrompt(request.prompt)
   const old = await pages.readPage(ctx, await apps.getVersion(ctx, id, app.version))
   const page = new TextDecoder().decode(old.identity)
   const note = checkNote(request.note)
   const input = { prompt, kind: app.kind, store: false, version: app.version, note }
-  return enqueueBuild(ctx, caller, { request: { id, ...request }, input, page }, async () => app)
+  return enqueueBuild(ctx, actor, { request: { id, ...request }, input, page }, async () => app)
 }
 
 function checkPrompt(prompt = ''): string {
@@ -81,7 +81,7 @@ interface BuildRequest {
 
 async function enqueueBuild(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   { request, input, page }: BuildRequest,
   open: (db: Db) => Promise<apps.App>,
 ): Promise<StoredResponse> {
@@ -90,7 +90,7 @@ async function enqueueBuild(
   const { maxCredits } = request
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
   const response = await runPaidRequest(ctx, {
-    owner: caller.agent.id,
+    owner: actor.agent.id,
     key: ref,
     fingerprint: same,
     prepare: async () => {
@@ -98,13 +98,13 @@ async function enqueueBuild(
       if (price > max) throw new ApiError('price_above_max', { price, max })
       // The built page may need more bytes. An agent with no quota left is rejected before a model
       // is called.
-      await apps.checkPublishQuota(ctx, caller.agent, 1)
+      await apps.checkPublishQuota(ctx, actor.agent, 1)
       return {
         start: async (db) => {
-          await jobs.lockOwner(db, agentAccount(caller.agent.id))
-          await checkBuilds(ctx, db, caller)
+          await jobs.lockOwner(db, agentAccount(actor.agent.id))
+          await checkBuilds(ctx, db, actor)
           const app = await open(db)
-          const job = await insertJob(ctx, db, caller, { app, input, price })
+          const job = await insertJob(ctx, db, actor, { app, input, price })
           const held = toCredits(price)
           const { id } = app
           const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
@@ -119,7 +119,7 @@ async function enqueueBuild(
   return response
 }
 
-async function checkBuilds(ctx: AppContext, db: Db, { agent }: Caller): Promise<void> {
+async function checkBuilds(ctx: AppContext, db: Db, { agent }: Actor): Promise<void> {
   const { used, max, retryAfter } = await getBuildUsage(ctx, db, agent.id)
   if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })
 }
@@ -139,11 +139,11 @@ const freeBudgetSpent = 'The daily budget of free credits is used up until 00:00
 async function insertJob(
   ctx: AppContext,
   db: Db,
-  caller: Caller,
+  actor: Actor,
   { app, input, price }: { app: apps.App; input: BuildRequest['input']; price: NanoUsd },
 ): Promise<Job> {
-  const { agent } = caller
-  const cap = capFor(caller, price)
+  const { agent } = actor
+  const cap = capFor(actor, price)
   const owner = agentAccount(agent.id)
   const slot = `${kind}:${input.kind}:${owner}`
   // Locks job, agent, account and free budget in the same order as the end of a build.
