@@ -138,8 +138,8 @@ function checkAndBegin<Stream>(
 }
 
 /** Counts a running paid call until the returned function is called. Throws `holds_limit`. */
-export function beginPaidCall({ paidCalls }: AppContext['state'], apiKey: string): () => void {
-  const end = paidCalls.begin(apiKey)
+export function beginPaidCall({ paidCalls }: AppContext['state'], callerId: string): () => void {
+  const end = paidCalls.begin(callerId)
   if (end) return end
   throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
 }

@@ -34,7 +34,7 @@ interface PaidOperation {
 /** Runs a paid operation and returns its HTTP response. Throws the errors of `runPaidRequest`. */
 export async function respondToPaidCall(
   ctx: AppContext,
-  { account, callerId: apiKey }: Spender,
+  { account, callerId }: Spender,
   { idempotencyKey: key, signal }: Call,
   { path, body, present, prepare }: PaidOperation,
 ): Promise<Response> {
@@ -44,7 +44,7 @@ export async function respondToPaidCall(
     owner: account,
     key,
     fingerprint: { path, body },
-    caller: { id: apiKey, signal },
+    caller: { id: callerId, signal },
     prepare,
   })
   return result instanceof Response ? result : present(result)
