@@ -1,6 +1,6 @@
 /**
  * Replacement names for elements that could open connections. Void elements get a name that is
- * allowed in the head and shows nothing: another name would end the head and contain the rest of it.
+ * allowed in the head and shows nothing: another name would end the head and contain the rest.
  * `i<base.length` is code, not a tag.
  */
 const end = '(?![a-z0-9.,;:?!&|=+*%)}[\\]-])'

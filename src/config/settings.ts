@@ -118,7 +118,7 @@ const builds = {
   PAINTER_MODEL: text('Model that creates sprites and pictures.'),
   SPEAKER_MODEL: text('Model that synthesizes speech for assets.'),
   SOUND_MODEL: text('Model that creates sound effects and music.'),
-  EMBEDDED_MAKERS: onOff(true, 'Generates assets with the built-in generators (code without a model) where no model is set for their kind.'),
+  EMBEDDED_MAKERS: onOff(true, 'Generates assets without a model where no model is set for them.'),
   EMBEDDED_ASSET_CREDITS: integer(
     0,
     100_000,
@@ -190,7 +190,9 @@ const search = {
 }
 
 const safety = {
-  SCAN_HOOK_URL: url('URL that checks each page and icon before publication, after the built-in rules.'),
+  SCAN_HOOK_URL: url(
+    'URL that checks each page and icon before publication, after the built-in rules.',
+  ),
   HOOKS_TO_PRIVATE: onOff(false, 'Allows webhooks to private addresses and to this machine.'),
   MODERATION_KEPT_DAYS: retentionDays('Days that reports, appeals and decisions are kept.'),
 }

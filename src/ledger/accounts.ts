@@ -1,16 +1,9 @@
-import { and, eq, gt, gte, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, or, sql } from 'drizzle-orm'
 
 import { nano, type NanoUsd, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import { changedRowCount, forUpdate, prepared } from '../db/query.ts'
-import {
-  type AccountId,
-  accounts,
-  entries,
-  isService,
-  type OwnerKind,
-  serviceKind,
-} from './tables.ts'
+import { type AccountId, accounts, isService, type OwnerKind, serviceKind } from './tables.ts'
 
 /** The owner of an account: an agent, a person, a gateway balance, or the service. */
 export interface Owner {
@@ -247,14 +240,4 @@ export function availableOf(account: Balance | undefined, funds: 'any' | 'paid')
   const all = balance - held
   const paid = balance - free - paidHeld
   return nano(funds === 'paid' && paid < all ? paid : all)
-}
-
-/** Returns whether an account has ever held credits that are not free ones. */
-export async function hasBeenFunded(db: Db, account: AccountId): Promise<boolean> {
-  const found = await db
-    .select({ number: entries.number })
-    .from(entries)
-    .where(and(eq(entries.account, account), gt(entries.balance, entries.free)))
-    .limit(1)
-  return found.length > 0
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, lt } from 'drizzle-orm'
 
 import type { NanoUsd } from '../core/money.ts'
 import type { Db, Engine } from '../db/engine.ts'
@@ -47,4 +47,14 @@ export function listEntries(
     .where(page.before === undefined ? own : and(own, lt(entries.number, page.before)))
     .orderBy(desc(entries.number))
     .limit(Math.min(page.limit, csvRowsMax))
+}
+
+/** Returns whether an account has ever held credits that are not free ones. */
+export async function hasBeenFunded(db: Db, account: AccountId): Promise<boolean> {
+  const found = await db
+    .select({ number: entries.number })
+    .from(entries)
+    .where(and(eq(entries.account, account), gt(entries.balance, entries.free)))
+    .limit(1)
+  return found.length > 0
 }

@@ -53,7 +53,7 @@ const createSignInLimits = (clock: Clock) => ({
   claims: new RateLimit(clock, claimTriesPerHour, hour),
 })
 
-/** What one process remembers between requests, beside the parts of AppContext. */
+/** The memory of one process between requests, beside the parts of AppContext. */
 export type ProcessState = ReturnType<typeof createProcessState>
 
 /**

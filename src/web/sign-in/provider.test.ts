@@ -397,19 +397,4 @@ describe('unavailable provider', () => {
     await id.close()
     expect((await enter(new FormBrowser(h), id)).status).toBe(503)
   })
-
-  test('is unavailable without settings and behind a proxy', async () => {
-    const h = await startTestServer()
-    closing.push(() => h.close())
-    const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
-    const { h: proxied } = await open({}, proxy)
-    for (const ctx of [h, proxied]) {
-      expect(String((await new FormBrowser(ctx).open('/sign-in')).body)).not.toContain(
-        '/sign-in/oidc',
-      )
-      for (const path of ['/sign-in/oidc', '/sign-in/oidc/back?state=x&code=y']) {
-        expect((await new FormBrowser(ctx).open(path)).status).toBe(404)
-      }
-    }
-  })
 })
