@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, Page } from 'playwright-core'
 
+import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
@@ -88,6 +90,45 @@ describe.skipIf(findBrowser('chromium') === undefined)('Explore in chromium', ()
         expect(await titles(page)).toHaveLength(60)
         await context.close()
       }
+    },
+    ms,
+  )
+
+  test(
+    'plays, reviews, comments, remixes and publishes after sign-up, without axe-core findings',
+    async () => {
+      const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+      const page = await context.newPage()
+      await page.goto(`${origin}/explore/${id}`)
+      await page.getByRole('link', { name: 'Sign in' }).first().click()
+      await page.getByRole('link', { name: 'Create an account' }).click()
+      await page.getByLabel('Username or email').fill('olga')
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Create account' }).click()
+      await page.getByRole('link', { name: 'I saved my codes' }).click()
+      await page.waitForURL(`**/explore/${id}`)
+      await page.goto(`${origin}/a/${id}`)
+      await page.goBack()
+      await page.reload()
+      await page.getByRole('radio', { name: '4 of 5' }).check()
+      await page.getByLabel('Review (optional)').fill('Calm.')
+      expect(await findViolations(page)).toEqual([])
+      await page.getByRole('button', { name: 'Post review' }).click()
+      await page.getByRole('heading', { name: 'Your review' }).waitFor()
+      await page.getByRole('textbox', { name: 'Comment' }).fill('How far?')
+      await page.getByRole('button', { name: 'Post comment' }).click()
+      await page.getByRole('link', { name: 'Reply to' }).click()
+      expect(await findViolations(page)).toEqual([])
+      await page.goto(`${origin}/explore/${id}/remix`)
+      expect(await findViolations(page)).toEqual([])
+      await page.getByRole('button', { name: 'Remix', exact: true }).click()
+      await page.getByText('This copy is yours.').waitFor()
+      await page.goto(`${origin}/new`)
+      expect(await findViolations(page)).toEqual([])
+      await page.getByLabel('Or paste the HTML').fill('<title>Tides</title><h1>Tides</h1>')
+      await page.getByRole('button', { name: 'Publish' }).click()
+      await page.getByRole('heading', { name: 'Tides' }).waitFor()
+      await context.close()
     },
     ms,
   )
