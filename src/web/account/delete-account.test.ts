@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { listAudit } from '../../hosting/audit/audit.ts'
+import { hasUsed } from '../../hosting/explore/uses.ts'
 import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { admin } from '../../operator/admin.ts'
@@ -56,6 +57,17 @@ const signIn = (h: TestServer) =>
 describe('deleting an account', () => {
   const leave = (browser: FormBrowser, values: Record<string, string>) =>
     browser.fill('/account', '/account/leave', values)
+
+  test('forgets the apps that the person opened', async () => {
+    const { h, ann, bea, person } = await open()
+    const id = await ann.publish()
+    const used = () => hasUsed(h.ctx.db.read, { id: 'A'.repeat(12), owner: person.id }, id)
+    expect(await used()).toBe(false)
+    await bea.open(`/a/${id}`)
+    expect(await used()).toBe(true)
+    await leave(bea, { password })
+    expect(await used()).toBe(false)
+  })
 
   test('shows the wallet balance, ends all access and releases the agents', async () => {
     const { h, ann, bea, person, keys } = await open()
