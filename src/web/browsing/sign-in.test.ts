@@ -110,7 +110,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.goto(`${origin}/sign-up`)
       await page.click('text=Sign in with Harbour ID')
       await page.click('text=I saved my codes')
-      await page.waitForURL(`${origin}/agents`)
+      await page.waitForURL(`${origin}/new`)
       await page.goto(`${origin}/account`)
       expect(await page.textContent('h1')).toBe('ann.sailor')
       expect(await findViolations(page)).toEqual([])

@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const confirm = async (): Promise<{ text: string; fields: Record<string, string> }> => {
   const text = String((await bella.open(path)).body)
-  return { text, fields: hiddenFields(text, path) }
+  return { text, fields: { ...hiddenFields(text, path), as: 'ben' } }
 }
 const credits = async (agent: TestAgent): Promise<unknown> => {
   const { body } = await agent.call('GET', '/me')
