@@ -36,5 +36,6 @@ export const run = (accounts = 20): Promise<AttackRow> =>
       measured: `${mb(stored)} stored; ${count(200)} uploads, ${count(409)} over the account, ${count(429)} over the network`,
       bound: 'at most 256 MB a day',
       isKept: stored <= 256 * 1_048_576,
+      isLimited: stored <= 256 * 1_048_576,
     }
   })

@@ -51,5 +51,6 @@ export const run = (networks = 10): Promise<AttackRow> =>
       measured: `${wrong} wrong passwords; the right one from a fresh address: ${status}`,
       bound: 'the owner signs in (303)',
       isKept: status === 303,
+      isLimited: status === 303,
     }
   })

@@ -27,7 +27,7 @@ test('with START_CREDITS_ON_GATEWAY=off, only paid credits work', async () => {
   const refused = await chat(ann.key)
   expect([refused.status, refused.code]).toEqual([402, 'insufficient_quota'])
   const message = expect.stringContaining(
-    'you have $0 that you can spend here, and $0.4 of free credits that you cannot.',
+    'you have $0. Your $0.4 of free credits cannot pay for it.',
   )
   expect(refused.body).toMatchObject({ error: { message } })
   const me = await ann.call('GET', '/me')

@@ -60,7 +60,7 @@ export function createListCache(serve: Serve, areaOf: (request: Request) => stri
 
   return async (request: Request, body: unknown, batch: Batch | undefined): Promise<Response> => {
     const messages = Array.isArray(body) ? body : [body]
-    const invalid = messages.find((message) => !hasValidParams(message))
+    const invalid = messages.find((message) => !hasValidParams(message, request.headers))
     if (invalid !== undefined) return invalidParamsResponse(invalid)
     const listRequests = messages.filter(isListRequest)
     const list = listRequests.length > 0 ? await findList(request) : undefined

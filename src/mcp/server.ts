@@ -96,9 +96,16 @@ const checkedTypes = new Map<unknown, (message: unknown) => boolean>([
   ['tools/list', isSpecType.ListToolsRequest],
 ])
 
-/** Returns whether the parameters of a message have their types. Other methods check their own. */
-export const hasValidParams = (message: unknown): boolean =>
-  !isRecord(message) || (checkedTypes.get(message['method'])?.(message) ?? true)
+/**
+ * Returns whether the parameters of a message have their types. Other methods check their own. The
+ * revisions with the header Mcp-Method have no `initialize`: the library rejects it as unknown.
+ */
+export function hasValidParams(message: unknown, headers: Headers): boolean {
+  if (!isRecord(message)) return true
+  const { method } = message
+  if (method === 'initialize' && headers.has('mcp-method')) return true
+  return checkedTypes.get(method)?.(message) ?? true
+}
 
 /** Serves revision 2026-07-28 and the older ones with `initialize` at one URL. */
 export const createServerHandler = (toolset: Toolset) =>

@@ -164,7 +164,7 @@ test('renders a 404 page for an unknown path', async () => {
 
 test('tells API clients with a wrong base URL the right ones', async () => {
   const { request, close } = await startTestServer()
-  const path = '/openai/v1/chat/completions'
+  const path = '/proxy/v1/chat/completions'
   const message =
     `POST ${path} does not exist. The base URL of models is http://localhost:3000/v1, ` +
     'that of the Agent API http://localhost:3000/api.'
@@ -172,7 +172,7 @@ test('tells API clients with a wrong base URL the right ones', async () => {
     const { status, body } = await request('POST', path, { headers: { accept }, body: {} })
     expect([accept, status, body]).toMatchObject([accept, 404, { error: { message } }])
   }
-  const models = await request('GET', '/openai/v1/models', {
+  const models = await request('GET', '/proxy/v1/models', {
     headers: { accept: 'application/json' },
   })
   expect(models.body).toMatchObject({ error: { code: 'unknown_url' } })
