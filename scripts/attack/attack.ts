@@ -24,7 +24,7 @@ export interface AttackRow {
   measured: string
   bound: string
   isKept: boolean
-  /** True when the limit held, by counts alone. Tests check this, since times depend on the load. */
+  /** True when the limit held, by counts. Tests check this, since times depend on the load. */
   isLimited: boolean
 }
 
