@@ -23,7 +23,8 @@ beforeAll(async () => {
   const { price } = testModel({ prompt: '999999999', completion: '999999999' })
   const dear = fakeModel('ok', { id: 'fake/dear', price })
   faked = await startFakeUpstreamServer({}, [{ ...later, offers }, dear], {
-    pendingSettlements: quickOutcomes(),
+    // PostgreSQL needs time for 100 calls of one account.
+    pendingSettlements: quickOutcomes(10_000),
   })
 })
 afterAll(() => faked.close())
