@@ -172,19 +172,23 @@ test('a key that is revoked during a stream pays for it and cannot start another
 
 test('under an Idempotency-Key a call is charged once; a twin in flight is 409', async () => {
   const gus = await faked.gus()
-  const body = ask('fake/ok')
+  const twinCalled = Promise.withResolvers<void>()
+  const plain = scripts.ok?.plain ?? []
+  faked.fake.script('fake/later', [{ until: twinCalled.promise }, ...plain])
+  const body = ask('fake/later')
   const key = { 'idempotency-key': 'a-1' }
-  const both = await Promise.all([
-    gus.call('POST', path, body, key),
-    gus.call('POST', path, body, key),
-  ])
-  const [ran, twin] = both.toSorted((a, b) => a.status - b.status)
-  expect([ran?.status, twin?.status]).toEqual([200, 409])
-  expect(twin?.headers.get('retry-after')).toBe('1')
+  const before = faked.fake.received.length
+  const running = gus.call('POST', path, body, key)
+  await until(() => faked.fake.received.length > before)
+  const twin = await gus.call('POST', path, body, key)
+  twinCalled.resolve()
+  const ran = await running
+  expect([ran.status, twin.status]).toEqual([200, 409])
+  expect(twin.headers.get('retry-after')).toBe('1')
   const again = await gus.call('POST', path, body, key)
-  expect(again.body).toEqual(ran?.body)
-  expect(again.headers.get('x-service-cost')).toBe(String(ran?.headers.get('x-service-cost')))
-  expect((await gus.call('POST', path, ask('fake/ok', 'Other.'), key)).status).toBe(409)
+  expect(again.body).toEqual(ran.body)
+  expect(again.headers.get('x-service-cost')).toBe(String(ran.headers.get('x-service-cost')))
+  expect((await gus.call('POST', path, ask('fake/later', 'Other.'), key)).status).toBe(409)
   expect((await faked.lastUse(gus)).total).toBe(1)
   expect(await faked.findProblems(gus)).toEqual([])
 })
