@@ -154,6 +154,7 @@ test('a settlement whose row is rejected late releases its hold and reports the 
 test('a settlement at the first attempt writes no journal', async () => {
   const done = withHold(ledger, holdRequest('r', 10), async () => ({ result: 1, charge: zero }))
   await done
+  await until(async () => Bun.file(path).size === 4 * 1_048_576)
   expect(await Bun.file(path).bytes()).toEqual(new Uint8Array(4 * 1_048_576))
 })
 

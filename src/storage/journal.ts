@@ -25,7 +25,9 @@ export interface JournalRecord {
 export class Journal {
   /** The records that an earlier process left. */
   readonly found: JournalRecord[]
-  private readonly used: Uint8Array
+  private used: Uint8Array
+  /** Resolves when the space is allocated. */
+  private ready: Promise<void> = Promise.resolve()
   private running: Promise<unknown> = Promise.resolve()
   private queued: Promise<void> | undefined
 
@@ -42,14 +44,24 @@ export class Journal {
   /** Opens a journal. Allocates its space, or what a full disk leaves of it. */
   static async open(path: string, secret: string, bytes = journalBytes): Promise<Journal> {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-    await allocate(file, path, bytes)
-    return new Journal(file, secret, await file.readFile())
+    const { size } = await file.stat()
+    if (size > 0) {
+      await allocate(file, path, bytes)
+      return new Journal(file, secret, await file.readFile())
+    }
+    // A new journal has nothing to replay, so the start does not wait for its space.
+    const journal = new Journal(file, secret, new Uint8Array())
+    journal.ready = allocate(file, path, bytes)
+      .then((allocated) => void (journal.used = new Uint8Array(Math.floor(allocated / slotBytes))))
+      .catch(() => undefined)
+    return journal
   }
 
   /** Writes a record durably. Returns undefined when no free slots are left for it. */
   async append(text: string): Promise<JournalRecord | undefined> {
     const payload = Buffer.from(text)
     const slots = Math.ceil((headerBytes + payload.length) / slotBytes)
+    await this.ready
     const first = this.findFree(slots)
     if (first === undefined) return undefined
     this.used.fill(1, first, first + slots)
@@ -71,8 +83,9 @@ export class Journal {
     this.used.fill(0, first, first + slots)
   }
 
-  close(): Promise<void> {
-    return this.file.close()
+  async close(): Promise<void> {
+    await this.ready
+    await this.file.close()
   }
 
   private findFree(slots: number): number | undefined {
@@ -122,10 +135,10 @@ export class Journal {
   }
 }
 
-/** Fills a file with zeros up to `bytes`, or until the disk or a limit allows no more. */
-async function allocate(file: FileHandle, path: string, bytes: number): Promise<void> {
+/** Fills a file with zeros up to `bytes`, or until the disk is full. Returns the file's size. */
+async function allocate(file: FileHandle, path: string, bytes: number): Promise<number> {
   let { size } = await file.stat()
-  if (size >= bytes) return
+  if (size >= bytes) return size
   try {
     const zeros = Buffer.alloc(growBytes)
     while (size < bytes) {
@@ -137,4 +150,5 @@ async function allocate(file: FileHandle, path: string, bytes: number): Promise<
   await file.sync()
   const folder = await open(dirname(path), 'r')
   await folder.sync().finally(() => folder.close())
+  return size
 }
