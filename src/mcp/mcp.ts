@@ -8,7 +8,6 @@ import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Send } from './call.ts'
 import { hostCheck } from './host.ts'
-import { createListCache } from './list-cache.ts'
 import type { Extension } from './server.ts'
 
 export interface McpOptions {
@@ -72,7 +71,8 @@ async function load(ctx: AppContext, backend: Backend): Promise<Serve | Response
   const { send, loadApi, options: { extension, stopping } = {} } = backend
   const description = await send(new Request('http://localhost/api/openapi.json'))
   if (!description.ok) return description
-  const [{ createServerHandler }, { createToolset }] = await Promise.all([
+  const [{ createListCache }, { createServerHandler }, { createToolset }] = await Promise.all([
+    import('./list-cache.ts'),
     import('./server.ts'),
     import('./toolset.ts'),
   ])
