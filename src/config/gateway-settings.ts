@@ -1,0 +1,79 @@
+import {
+  choice,
+  integer,
+  ollamaHost,
+  onOff,
+  rate,
+  retentionDays,
+  seconds,
+  secret,
+  url,
+  usdPrice,
+} from './setting-types.ts'
+
+const providerKey = (provider: string) =>
+  secret(`API key of ${provider}. When it is set, the gateway serves its models.`)
+const searchKey = (engine: string) =>
+  secret(`API key of ${engine}. When it is set, ${engine} searches the web.`)
+
+export const gateway = {
+  GATEWAY_REQUESTS_PER_MINUTE: rate(120, 'Gateway requests per minute from one IP address.'),
+  START_CREDITS_ON_GATEWAY: choice(
+    ['auto', 'on', 'off'],
+    'Lets free credits of agents pay at the gateway. auto: only while all models are demo models.',
+  ),
+  GATEWAY_DEVELOPER_ROLE: choice(
+    ['refused', 'system'],
+    'Handling of chat messages with the role developer: an error, or read as system.',
+  ),
+  DEMO_MODELS: choice(
+    ['auto', 'on', 'off'],
+    'Serves the demo models. auto: only while no other upstream is configured.',
+  ),
+  MARGIN_PERCENT: integer(
+    0,
+    1_000,
+    0,
+    'Margin in percent that is added to the price of every model.',
+  ),
+  GATEWAY_FIRST_BYTE_SECONDS: seconds(120, 'Seconds until the first byte of an upstream response.'),
+  GATEWAY_TOTAL_SECONDS: seconds(600, 'Seconds until the end of an upstream response.'),
+  VIDEO_POLL_SECONDS: seconds(5, 'Seconds between two polls of a video that an upstream creates.'),
+  FILES_KEPT_DAYS: integer(
+    0,
+    36_500,
+    30,
+    'Days after their last use that uploaded files are kept. 0 keeps them forever.',
+  ),
+  USAGE_KEPT_DAYS: retentionDays('Days that usage records are kept.'),
+}
+
+export const upstreamKeys = {
+  OPENAI_API_KEY: providerKey('OpenAI'),
+  OPENROUTER_API_KEY: providerKey('OpenRouter'),
+  GROQ_API_KEY: providerKey('Groq'),
+  TOGETHER_API_KEY: providerKey('Together'),
+  DEEPSEEK_API_KEY: providerKey('DeepSeek'),
+  MISTRAL_API_KEY: providerKey('Mistral'),
+  XAI_API_KEY: providerKey('xAI'),
+  GEMINI_API_KEY: providerKey('Google Gemini'),
+  ANTHROPIC_API_KEY: providerKey('Anthropic'),
+  COHERE_API_KEY: providerKey('Cohere'),
+  FAL_KEY: providerKey('fal'),
+  REPLICATE_API_TOKEN: providerKey('Replicate'),
+  ELEVENLABS_API_KEY: providerKey('ElevenLabs'),
+  DEEPGRAM_API_KEY: providerKey('Deepgram'),
+  OLLAMA_HOST: ollamaHost('Ollama server. Its models are read once, at the start; off skips it.'),
+}
+
+export const search = {
+  SEARCH_ON: onOff(true, 'Allows chat models to search the web.'),
+  SEARXNG_URL: url('SearXNG server that searches the web. It must allow the format json.'),
+  BRAVE_API_KEY: searchKey('Brave Search'),
+  TAVILY_API_KEY: searchKey('Tavily'),
+  EXA_API_KEY: searchKey('Exa'),
+  SEARCH_PRICE_USD: usdPrice(
+    '0.005',
+    'Price in USD of a web search, for models without a per_search price.',
+  ),
+}

@@ -1,0 +1,62 @@
+import {
+  addressList,
+  databaseUrl,
+  integer,
+  issuer,
+  onOff,
+  origin,
+  retentionDays,
+  secret,
+  text,
+  url,
+} from './setting-types.ts'
+
+export const server = {
+  PORT: integer(0, 65_535, 3_000, 'Port to listen on; 0 picks a free port.'),
+  HOST: text('Address to listen on; 0.0.0.0 listens on every interface.', {
+    pattern: '^[\\w.:-]{1,253}$',
+    expected: 'an address or a host name to listen on',
+    default: '127.0.0.1',
+  }),
+  DATA_DIR: text('Folder of the database and the stored files.', {
+    minLength: 1,
+    expected: 'the path of a folder',
+    default: './data',
+  }),
+  DATABASE_URL: databaseUrl('URL of a PostgreSQL database. Default: SQLite in the data folder.'),
+  METRICS_TOKEN: secret('Bearer token for GET /metrics. Without it there are no metrics.'),
+}
+
+export const publicUrls = {
+  BASE_URL: url('Public URL of the Agent API. Default: /api of APP_URL.'),
+  GATEWAY_URL: url('Public URL of the model gateway. Default: APP_URL.'),
+  APP_URL: origin('Public URL of the web pages. Other public URLs default to it.'),
+  MCP_URL: url('Public URL of the MCP endpoint. Default: /mcp of APP_URL.'),
+  APPS_URL: origin(
+    'Separate host for the app sandbox, so that apps share no origin with the site.',
+  ),
+  TRUSTED_PROXIES: addressList(
+    'IP addresses of proxies that may set X-Forwarded-For, separated by commas.',
+  ),
+}
+
+export const signIn = {
+  PERSON_HEADER: text(
+    'Header in which a trusted proxy names the signed-in person. It turns password sign-in off.',
+    { pattern: '^[\\w-]{0,100}$', expected: 'the name of a header, such as Remote-User' },
+  ),
+  OIDC_ISSUER: issuer('URL of an OpenID Connect provider for sign-in. Needs OIDC_CLIENT_ID.'),
+  OIDC_CLIENT_ID: text('Client ID of this server at that provider.'),
+  OIDC_CLIENT_SECRET: secret('Client secret at that provider. Without it the client is public.'),
+  OIDC_NAME: text('Name of the provider on the button “Sign in with …”.', {
+    default: 'single sign-on',
+  }),
+}
+
+export const safety = {
+  SCAN_HOOK_URL: url(
+    'URL that checks each page and icon before publication, after the built-in rules.',
+  ),
+  HOOKS_TO_PRIVATE: onOff(false, 'Allows webhooks to private addresses and to this machine.'),
+  MODERATION_KEPT_DAYS: retentionDays('Days that reports, appeals and decisions are kept.'),
+}
