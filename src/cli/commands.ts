@@ -6,17 +6,17 @@ import { originAt } from '../config/urls.ts'
 import { closeContext, createContext } from '../context.ts'
 import { systemClock } from '../core/time.ts'
 import { hasDatabase } from '../db/open.ts'
-import { restoreBackup } from '../operator/backup.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
-import { commands } from '../operator/commands.ts'
 import { runCommand, runOnServer } from '../operator/control.ts'
 import { FolderInUse, lockFolder } from '../storage/folder-lock.ts'
 import { version } from '../version.ts'
 import { type Arguments, usage } from './arguments.ts'
-import { models } from './models.ts'
 import { serveUntilSignal } from './serve.ts'
 
-/** Runs a command line. Returns undefined for a server that now runs. */
+/**
+ * Runs a command line. Returns undefined for a server that now runs. `serve` loads no code of the
+ * other commands, because the start waits for what it loads.
+ */
 export async function run(args: Arguments): Promise<CommandResult | undefined> {
   const { words, flags, json, yes } = args
   const [command = 'help', ...rest] = words
@@ -25,9 +25,10 @@ export async function run(args: Arguments): Promise<CommandResult | undefined> {
   const config = loadConfig(flags, undefined, command === 'serve' || command === 'models')
   if (command === 'config') return showConfig(config)
   if (command === 'health') return checkHealth(config)
-  if (command === 'models') return models(config, rest, yes)
-  if (command === 'restore') return restore(config, rest)
   if (command === 'serve') return startServer(config, json)
+  if (command === 'models') return (await import('./models.ts')).models(config, rest, yes)
+  if (command === 'restore') return restore(config, rest)
+  const { commands } = await import('../operator/commands.ts')
   if (Object.hasOwn(commands, command)) return operate(config, command, rest)
   return failed(`Unknown command ${command}.\n\n${usage}`)
 }
@@ -49,9 +50,9 @@ async function checkHealth(config: Config): Promise<CommandResult> {
 }
 
 async function restore(config: Config, [dir, ...more]: string[]): Promise<CommandResult> {
-  return dir && more.length === 0
-    ? restoreBackup(config, dir, systemClock)
-    : failed('usage: berth restore <folder> [--data ./data]')
+  if (!dir || more.length > 0) return failed('usage: berth restore <folder> [--data ./data]')
+  const { restoreBackup } = await import('../operator/backup.ts')
+  return restoreBackup(config, dir, systemClock)
 }
 
 /** Starts a server. Fails with the link of the server that already uses the data folder. */

@@ -5,7 +5,6 @@ import type { AppContext } from '../context.ts'
 import { isRecord } from '../core/schema.ts'
 import { errorCodeOf } from '../core/text.ts'
 import { type CommandResult, failed, failedWith } from './command-result.ts'
-import { commands } from './commands.ts'
 
 const socketPath = (dataDir: string): string => join(dataDir, 'control.sock')
 
@@ -52,6 +51,7 @@ export async function runCommand(
   { command, words }: CommandRequest,
 ): Promise<CommandResult> {
   try {
+    const { commands } = await import('./commands.ts')
     const known = Object.hasOwn(commands, command) ? commands[command] : undefined
     return known ? await known(ctx, words) : failed(`Unknown command ${command}.`)
   } catch (error) {

@@ -1,84 +1,14 @@
 import type { AppContext } from '../context.ts'
-import { day, hour, minute, second } from '../core/time.ts'
-import * as files from '../gateway/files/lifetime.ts'
-import * as mediaFiles from '../gateway/media-files/media-files.ts'
-import { expireHolds } from '../gateway/usage/expire-holds.ts'
-import * as assets from '../hosting/apps/assets/assets.ts'
-import { purgeDeleted } from '../hosting/apps/deletion.ts'
-import { deleteOldOpens, flushOpens } from '../hosting/apps/opens.ts'
-import { recompressOne } from '../hosting/apps/recompress.ts'
-import { rescanOutdated } from '../hosting/apps/scan/scans.ts'
-import { mergeIndex } from '../hosting/apps/search.ts'
-import { deleteOldDeliveries, enqueueDeliveries } from '../hosting/me/hooks/deliveries.ts'
-import { deleteOldModeration } from '../hosting/moderation/retention.ts'
-import { deleteOldNotes } from '../hosting/notifications/notifications.ts'
-import { deleteExpiredSessions } from '../hosting/people/sessions.ts'
-import { deleteExpiredTickets } from '../hosting/people/tickets.ts'
-import { removeFeedback } from '../hosting/reviews/removal.ts'
-import { deleteOldJobs } from '../jobs/jobs.ts'
-import { deleteOldUses } from '../models/history.ts'
-import { recordMetrics } from './metrics-history.ts'
-import { findReferenced } from './referenced-files.ts'
-
-/** Files without a row stay this long, because their row may still be written. */
-const orphanMs = day
-
-/** Removes stored files that no row references. */
-const sweepFiles = (ctx: AppContext): Promise<unknown> =>
-  ctx.state.fileWork.run(() =>
-    ctx.storage.sweep((names) => findReferenced(ctx.db.read, names), orphanMs),
-  )
-
-/** Pages that one run compresses again. */
-const recompressionsMax = 20
-
-async function recompressSome(ctx: AppContext): Promise<void> {
-  for (let done = 0; done < recompressionsMax && (await recompressOne(ctx)); done += 1) continue
-}
-
-async function deleteOldUsage({ db, clock, config }: AppContext): Promise<void> {
-  if (config.usageKeptDays > 0) await deleteOldUses(db, clock.now() - config.usageKeptDays * day)
-}
-
-/** Removes apps that were deleted 30 days ago, with their files, reviews and comments. */
-export const purgeApps = (ctx: AppContext): Promise<number> =>
-  purgeDeleted(ctx, async (db, app) => {
-    await assets.deleteAllAssets(db, app)
-    await removeFeedback(db, app.id)
-  })
-
-/** The periodic work of a running server. */
-const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] = [
-  ['release expired holds', minute, expireHolds],
-  ['read the ledger', day, ({ damage }) => damage.scan()],
-  ['record metrics', minute, recordMetrics],
-  ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick()],
-  ['write opens', 5 * second, flushOpens],
-  ['delete old opens', day, deleteOldOpens],
-  ['recompress pages', minute, recompressSome],
-  ['merge the search index', hour, mergeIndex],
-  ['delete old usage records', hour, deleteOldUsage],
-  ['delete expired gateway files', hour, files.deleteExpired],
-  ['delete expired media files', hour, mediaFiles.deleteExpired],
-  ['rescan pages of older rules', minute, rescanOutdated],
-  ['delete old moderation records', hour, deleteOldModeration],
-  ['delete old jobs', hour, deleteOldJobs],
-  ['delete expired sessions', hour, deleteExpiredSessions],
-  ['delete expired tickets', hour, deleteExpiredTickets],
-  ['enqueue webhook deliveries', second, enqueueDeliveries],
-  ['delete old webhook deliveries', hour, deleteOldDeliveries],
-  ['delete old notes', hour, deleteOldNotes],
-  ['delete old idempotent responses', hour, (ctx) => ctx.idempotency.sweep()],
-  ['purge deleted apps', hour, purgeApps],
-  ['delete unreferenced files', day, sweepFiles],
-]
+import { second } from '../core/time.ts'
 
 /** The delay before the first run, so that the first requests do not wait for it. */
 const startDelayMs = second
 
 /** Starts jobs and periodic work after a second. Returns the function that stops the work. */
 export function startMaintenance(ctx: AppContext): () => void {
-  const start = (): void => {
+  const start = async (): Promise<void> => {
+    const { tasks } = await import('./maintenance-tasks.ts')
+    if (isStopped) return
     void ctx.jobs.start()
     for (const [name, everyMs, run] of tasks) {
       let isRunning = false
@@ -92,6 +22,10 @@ export function startMaintenance(ctx: AppContext): () => void {
       timers.push(setInterval(runTask, everyMs).unref())
     }
   }
+  let isStopped = false
   const timers: Timer[] = [setTimeout(start, startDelayMs).unref()]
-  return () => timers.forEach((timer) => clearTimeout(timer))
+  return () => {
+    isStopped = true
+    timers.forEach((timer) => clearTimeout(timer))
+  }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { commentsPerHour } from '../../limits.ts'
-import { purgeApps } from '../../operator/maintenance.ts'
+import { purgeApps } from '../../operator/maintenance-tasks.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import {
   startTestServer,
