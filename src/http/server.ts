@@ -73,8 +73,7 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   }
   const stopping = new AbortController()
   ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
-  await ctx.damage.probe()
-  await replayJournal(ctx)
+  await Promise.all([replayJournal(ctx), ctx.damage.probe()])
   const closeControl = openControlSocket(ctx)
   const stopMaintenance = startMaintenance(ctx)
   const stop = lazy(async () => {

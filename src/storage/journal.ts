@@ -34,7 +34,7 @@ export class Journal {
   private constructor(
     private readonly file: FileHandle,
     private readonly secret: string,
-    content: Uint8Array,
+    content: Buffer,
   ) {
     this.used = new Uint8Array(Math.floor(content.length / slotBytes))
     this.found = [...this.readRecords(content)]
@@ -46,11 +46,12 @@ export class Journal {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
     const { size } = await file.stat()
     if (size > 0) {
-      await allocate(file, path, bytes)
-      return new Journal(file, secret, await file.readFile())
+      const content = Buffer.allocUnsafe(await allocate(file, path, bytes))
+      const { bytesRead } = await file.read(content, 0, content.length, 0)
+      return new Journal(file, secret, content.subarray(0, bytesRead))
     }
     // A new journal has nothing to replay, so the start does not wait for its space.
-    const journal = new Journal(file, secret, new Uint8Array())
+    const journal = new Journal(file, secret, Buffer.alloc(0))
     journal.ready = allocate(file, path, bytes)
       .then((allocated) => void (journal.used = new Uint8Array(Math.floor(allocated / slotBytes))))
       .catch(() => undefined)
@@ -118,8 +119,7 @@ export class Journal {
     return new Bun.CryptoHasher('sha256', this.secret).update(`${slot} `).update(payload).digest()
   }
 
-  private *readRecords(content: Uint8Array): Generator<JournalRecord> {
-    const bytes = Buffer.from(content)
+  private *readRecords(bytes: Buffer): Generator<JournalRecord> {
     for (let first = 0; first < this.used.length;) {
       const start = first * slotBytes + headerBytes
       const length = bytes.readUInt32LE(first * slotBytes)
