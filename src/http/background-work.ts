@@ -2,11 +2,7 @@ import type { AppContext } from '../context.ts'
 import type { PublicFile } from '../core/public-files.ts'
 import { mediaFileRow } from '../gateway/media-files/media-files.ts'
 import { historyRow } from '../gateway/paid/history-row.ts'
-import { videoHandler } from '../gateway/videos/handler.ts'
-import { assetsHandler } from '../hosting/apps/assets/asset-job.ts'
-import { buildHandler } from '../hosting/apps/builds/build-job.ts'
-import { iconRow } from '../hosting/apps/icon/icon.ts'
-import { hookHandler } from '../hosting/me/hooks/handler.ts'
+import { iconRow } from '../hosting/apps/icon/icon-row.ts'
 import { notifyIfLow } from '../hosting/notifications/low-credits.ts'
 import { responseRow } from '../paid/response-row.ts'
 import { previewPages } from '../viewer/preview-page.ts'
@@ -14,10 +10,18 @@ import { previewPages } from '../viewer/preview-page.ts'
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
-  ctx.jobs.register('build', buildHandler(ctx))
-  ctx.jobs.register('assets', assetsHandler(ctx))
-  ctx.jobs.register('hook', hookHandler(ctx))
-  ctx.jobs.register('video', videoHandler(ctx))
+  ctx.jobs.register('build', 'builds', async () =>
+    (await import('../hosting/apps/builds/build-job.ts')).buildHandler(ctx),
+  )
+  ctx.jobs.register('assets', 'assets', async () =>
+    (await import('../hosting/apps/assets/asset-job.ts')).assetsHandler(ctx),
+  )
+  ctx.jobs.register('hook', 'hooks', async () =>
+    (await import('../hosting/me/hooks/handler.ts')).hookHandler(ctx),
+  )
+  ctx.jobs.register('video', 'media', async () =>
+    (await import('../gateway/videos/handler.ts')).videoHandler(ctx),
+  )
   ctx.pendingSettlements.register(ctx, historyRow)
   ctx.pendingSettlements.register(ctx, mediaFileRow)
   ctx.pendingSettlements.register(ctx, responseRow)

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 
 import type { Db } from '../db/engine.ts'
-import type { Failure, JobResult, jobs, Queue } from './tables.ts'
+import type { Failure, JobResult, jobs } from './tables.ts'
 
 export type Job = typeof jobs.$inferSelect
 
@@ -44,7 +44,6 @@ export type Outcome =
  * that are open at the end are released.
  */
 export interface Handler<Input extends TSchema = TSchema, Data extends TSchema = TSchema> {
-  queue: Queue
   input: Input
   data: Data
   /** Maximum restarts after a crash; 1 by default. */

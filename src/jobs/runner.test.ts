@@ -328,7 +328,7 @@ test('hanging webhooks of one owner leave capacity in the queue for others', asy
   const { id } = await add('hook:other')
   const run: Run = async (work) =>
     work.job.owner === 'hook:hangs' ? hang(work) : { end: 'done', record: async () => {} }
-  await t.runner(run, { queue: 'hooks' }).poll()
+  await t.runner(run, {}, 'hooks').poll()
   await until(async () => (await t.get(id)).state === 'done')
   const states = await Promise.all(hung.map(async (one) => (await t.get(one)).state))
   expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)

@@ -50,12 +50,13 @@ export class Runner {
     this.worker = new Worker(ctx, this.handlers, this.waiters)
   }
 
-  /** Registers the handler of a kind of job. */
+  /** Registers the handler of a kind of job. It is loaded with its first job. */
   register<Input extends TSchema, Data extends TSchema>(
     kind: string,
-    handler: Handler<Input, Data>,
+    queue: Queue,
+    load: () => Promise<Handler<Input, Data>>,
   ): void {
-    this.handlers.add(kind, handler)
+    this.handlers.add(kind, queue, load)
   }
 
   /** Returns the number of jobs that ended since the start, by queue and state. */

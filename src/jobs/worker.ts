@@ -65,7 +65,8 @@ export class Worker {
     const { db, log } = this.ctx
     const { id, lease, kind, interruptions } = job
     log.warn('jobs.interrupted', { job: id, kind })
-    if (interruptions < (this.handlers.find(kind)?.restarts ?? 1)) {
+    const handler = await this.handlers.find(kind)
+    if (interruptions < (handler?.restarts ?? 1)) {
       await db.tx((tx) => rows.requeue(this.ctx, tx, job))
       this.waiters.notify(id)
     } else await this.end({ id, lease }, { state: 'failed', error: failures.interrupted })
@@ -110,7 +111,7 @@ export class Worker {
       },
     }
     const run = async (): Promise<Outcome> => {
-      const handler = this.handlers.find(job.kind)
+      const handler = await this.handlers.find(job.kind)
       if (!handler) throw new Error(`No handler is registered for jobs of kind ${job.kind}.`)
       return handler.run(context)
     }
@@ -148,7 +149,8 @@ export class Worker {
   /** Ends a job. Returns undefined when the condition no longer holds. */
   async end(from: rows.EndCondition, ending: rows.Ending): Promise<Job | undefined> {
     const compensate = async (tx: Db, job: Job): Promise<void> => {
-      await this.handlers.find(job.kind)?.compensate?.(tx, job)
+      const handler = await this.handlers.find(job.kind)
+      await handler?.compensate?.(tx, job)
     }
     const record = ending.state === 'done' ? ending.record : compensate
     const job = await this.ctx.db.tx((tx) => rows.endJob(this.ctx, tx, from, { ...ending, record }))

@@ -14,8 +14,7 @@ let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
   t = await startMcpTestServer()
   gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
-  t.ctx.jobs.register('assets', {
-    queue: 'media',
+  t.ctx.jobs.register('assets', 'media', async () => ({
     input: Type.Object({}),
     data: Type.Null(),
     async run({ report: note }) {
@@ -25,7 +24,7 @@ beforeEach(async () => {
       }
       return { end: 'done', record: async () => ({ version: 1 }) }
     },
-  })
+  }))
 })
 afterEach(async () => {
   for (const gate of gates) gate.resolve()

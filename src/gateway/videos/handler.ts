@@ -37,7 +37,6 @@ const failedStatuses = ['failed', 'cancelled', 'canceled', 'expired', 'rejected'
 export const videoHandler = (
   ctx: AppContext,
 ): Handler<typeof VideoJobInputSchema, typeof VideoJobDataSchema> => ({
-  queue: 'media',
   input: VideoJobInputSchema,
   data: VideoJobDataSchema,
   restarts: Infinity,

@@ -25,8 +25,7 @@ beforeEach(async () => {
   t = await startTestServer()
   ann = await t.agent('ann')
   gates = [Promise.withResolvers(), Promise.withResolvers()]
-  t.ctx.jobs.register('assets', {
-    queue: 'media',
+  t.ctx.jobs.register('assets', 'media', async () => ({
     input: Type.Object({}),
     data: Type.Null(),
     async run({ report: note }) {
@@ -43,7 +42,7 @@ beforeEach(async () => {
         },
       }
     },
-  })
+  }))
 })
 afterEach(async () => {
   for (const gate of gates) gate.resolve()

@@ -24,7 +24,6 @@ export const assetHoldRef = (job: string, index: number): string =>
 
 /** Runs a job of assets. Each asset is published and settled before the next one starts. */
 export const assetsHandler = (ctx: AppContext): Handler<typeof Input, typeof JobItemsSchema> => ({
-  queue: 'assets',
   input: Input,
   data: JobItemsSchema,
   async run(work): Promise<Outcome> {

@@ -34,7 +34,6 @@ const failed = (code: string, error: string): Failed => ({ end: 'failed', error:
 export const buildHandler = (
   ctx: AppContext,
 ): Handler<typeof BuildInputSchema, typeof BuildDataSchema> => ({
-  queue: 'builds',
   input: BuildInputSchema,
   data: BuildDataSchema,
   async run(run) {

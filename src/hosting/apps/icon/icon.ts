@@ -1,5 +1,3 @@
-import { Type } from '@sinclair/typebox'
-
 import type { AppContext } from '../../../context.ts'
 import { newId } from '../../../core/ids.ts'
 import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
@@ -9,7 +7,6 @@ import { ApiError, isApiError } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
 import { clampCharge } from '../../../ledger/holds.ts'
-import { defineRow } from '../../../ledger/settlement-rows.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 import { chargeOf } from '../../../models/charge.ts'
 import { type RequestWork, runPaidRequest } from '../../../paid/paid-request.ts'
@@ -20,26 +17,10 @@ import * as apps from '../apps.ts'
 import { findQuote } from '../assets/generator.ts'
 import { iconUrl } from '../present.ts'
 import { decodeDataUrl, toIcon } from './icon-image.ts'
+import { iconRow } from './icon-row.ts'
 import type { IconResponse, PutIconRequest } from './schemas.ts'
 
 const generateMs = 3 * minute
-
-/** The generated icon of an app, in the settlement that pays for it. */
-export const iconRow = defineRow(
-  'icon',
-  Type.Object({
-    app: Type.Object({ id: Type.String(), maker: Type.String() }),
-    icon: Type.String(),
-    iconGiven: Type.Boolean(),
-  }),
-  {
-    lock: (ctx: AppContext, db, { app }) => apps.lockApp(ctx, db, app),
-    async write(ctx: AppContext, db, { app, ...fields }) {
-      const locked = await apps.lockApp(ctx, db, app)
-      apps.requireAvailable(await apps.updateApp(ctx, db, locked, fields))
-    },
-  },
-)
 
 /**
  * Sets the icon of an app: an uploaded image, or one generated from its texts and paid with credits

@@ -22,7 +22,6 @@ const bounds = { ms: 10 * second }
  * most 10 s, connects to the address that was checked and follows no redirect. 410 ends the hook.
  */
 export const hookHandler = (ctx: AppContext, net?: Network): Handler<typeof Input> => ({
-  queue: 'hooks',
   input: Input,
   data: Type.Null(),
   restarts: Infinity,

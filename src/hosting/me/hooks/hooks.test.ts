@@ -64,7 +64,7 @@ beforeEach(async () => {
     isPublic: (address) => address === outside,
   }
   // Replaces the handler for the real network.
-  h.ctx.jobs.register('hook', hookHandler(h.ctx, net))
+  h.ctx.jobs.register('hook', 'hooks', async () => hookHandler(h.ctx, net))
 })
 
 afterEach(async () => {
