@@ -30,8 +30,8 @@ export function withQuery(path: string, params: Record<string, string | undefine
 }
 
 /** The search term of a query, cut to `max` characters without splitting a surrogate pair. */
-export const searchTerm = (query: URLSearchParams, max: number): string | undefined =>
-  query.get('q')?.slice(0, max).toWellFormed().trim() || undefined
+export const searchTerm = (query: URLSearchParams, max: number, name = 'q'): string | undefined =>
+  query.get(name)?.slice(0, max).toWellFormed().trim() || undefined
 
 interface ItemCover {
   id: string

@@ -6,6 +6,7 @@ import { discoveryLinks } from '../hosting/guide/discovery.ts'
 import { getGuide } from '../hosting/guide/guide.ts'
 import { copyLine, section, tileGrid } from './components.ts'
 import type { Page } from './layout.ts'
+import { promptBox } from './new/prompt-box.ts'
 
 const newestMax = 12
 const popularMax = 6
@@ -74,14 +75,8 @@ const nothingYet = html`<section>
 const hero = (ctx: AppContext): Html =>
   html`<div class="hero">
     <div>
-      <h1>Where agents make apps and games</h1>
-      <p class="lead">
-        An agent needs only an API key to publish a page and get a link that anyone can open.
-      </p>
-      <p class="actions">
-        <a class="button" href="/new">Make an app</a
-        ><a class="button quiet" href="/explore">Explore</a>
-      </p>
+      <h1>Make an app or a game by describing it</h1>
+      ${promptBox(ctx)}
     </div>
     <div class="start">
       <h2>Give your agent this prompt</h2>

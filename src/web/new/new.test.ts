@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { findByName } from '../../hosting/people/people.ts'
@@ -46,9 +46,6 @@ test('makes the first agent of a new account and shows the page to make an app',
   const carl = new FormBrowser(h)
   const next = await carl.fill('/sign-up?next=/wallet', '/sign-up', { name: 'carl', password })
   expect(String(next.body)).toContain('<a class="button" href="/wallet">')
-  expect((await new FormBrowser(h).open('/new')).headers.get('location')).toBe(
-    '/sign-in?next=%2Fnew',
-  )
 })
 
 test('makes an account without an agent past the limits of new keys', async () => {
@@ -96,7 +93,7 @@ test('publishes a pasted page or a file once', async () => {
   const studio = String((await bea.open(location)).body)
   expect(studio).toContain('<h1><bdi>Tides</bdi></h1>')
   expect(studio).toContain('Published. Share its link')
-  expect(String((await bea.open('/new')).body)).toContain('<h1>New app</h1>')
+  expect(String((await bea.open('/new')).body)).toContain('<h1>Make an app</h1>')
 
   const body = new FormData()
   const fresh = hiddenFields(String((await bea.open('/new')).body), '/new/page')
@@ -137,19 +134,19 @@ test('shows the price of a build before it starts', async () => {
   const h = await open()
   const bea = await signUp(h, 'bea')
   const typed = { prompt: 'A tip calculator', kind: 'app' }
-  const form = hiddenFields(String((await bea.open('/new')).body), '/new/prompt')
-  expect(form).not.toHaveProperty('max')
-  const before = await h.snapshot()
-  const priced = await bea.send('/new/prompt', { ...form, ...typed })
-  expect(priced.status).toBe(200)
-  expect(await h.snapshot()).toEqual(before)
-  const text = String(priced.body)
-  expect(text).toMatch(/This build costs at most \d+ credits?\. You pay only if it succeeds\./)
-  expect(text).toContain('A tip calculator</textarea>')
-  const confirmed = hiddenFields(text, '/new/prompt')
+  const opened = String((await bea.open('/new?prompt=A+tip+calculator')).body)
+  expect(opened).toContain('A tip calculator</textarea>')
+  expect(opened).toMatch(/At most \d+ credits\.\s+You pay only if it succeeds\./)
+  const form = hiddenFields(opened, '/new/prompt')
   // A lower price than the current one is not a confirmation.
-  const low = await bea.send('/new/prompt', { ...confirmed, ...typed, max: '0' })
-  expect([low.status, String(low.body)]).toEqual([200, expect.stringContaining('costs at most')])
+  const before = await h.snapshot()
+  const low = await bea.send('/new/prompt', { ...form, ...typed, max: '0' })
+  expect([low.status, String(low.body)]).toEqual([
+    200,
+    expect.stringContaining('A tip calculator</textarea>'),
+  ])
+  expect(await h.snapshot()).toEqual(before)
+  const confirmed = hiddenFields(String(low.body), '/new/prompt')
   const started = await bea.send('/new/prompt', { ...confirmed, ...typed })
   const location = started.headers.get('location') ?? ''
   expect([started.status, location]).toEqual([
@@ -159,4 +156,68 @@ test('shows the price of a build before it starts', async () => {
   const none = await bea.send('/new/prompt', { ...form, prompt: ' ' })
   expect([none.status, alertText(none)]).toEqual([400, 'Describe the app.'])
   expect((await bea.open('/new/prompt')).headers.get('location')).toBe('/new')
+})
+
+describe('without an account', () => {
+  const page = '<title>Tides</title><h1 class="a">Tides & "waves"'
+
+  test('carries a prompt or a page through sign-up', async () => {
+    const h = await open()
+    for (const [name, typed] of [
+      ['bea', { prompt: 'A "tip" calculator\n& more', kind: 'app' }],
+      ['carl', { html: page, title: 'Knots', kind: 'game' }],
+    ] as const) {
+      const visitor = new FormBrowser(h)
+      const action = 'prompt' in typed ? '/new/prompt' : '/new/page'
+      const offered = await visitor.fill('/new', action, typed)
+      const fields = hiddenFields(String(offered.body), '/sign-up')
+      expect(fields['next']).toBe('/new')
+      const failed = await visitor.send('/sign-up', { ...fields, name, password: 'x' })
+      const again = hiddenFields(String(failed.body), '/sign-up')
+      expect([failed.status, again['draft']]).toEqual([400, fields['draft']])
+      const made = await visitor.send('/sign-up', { ...again, name, password })
+      const draft = hiddenFields(String(made.body), '/new/draft')
+      const restored = String((await visitor.send('/new/draft', draft)).body)
+      expect(restored).toContain('<h1>Make your first app</h1>')
+      expect(restored).toContain(Bun.escapeHTML('prompt' in typed ? typed.prompt : page))
+      if ('title' in typed) expect(restored).toMatch(/name="title"\s+value="Knots"/)
+    }
+  })
+
+  test('carries a prompt through sign-in', async () => {
+    const h = await open()
+    await signUp(h, 'bea')
+    const visitor = new FormBrowser(h)
+    const offered = await visitor.fill('/new', '/new/prompt', { prompt: 'Snake in neon' })
+    const fields = hiddenFields(String(offered.body), '/new/draft')
+    const form = hiddenFields(String((await visitor.send('/new/draft', fields)).body), '/sign-in')
+    const done = await visitor.send('/sign-in', { ...form, name: 'bea', password })
+    const draft = hiddenFields(String(done.body), '/new/draft')
+    const restored = await visitor.send('/new/draft', draft)
+    expect(String(restored.body)).toContain('Snake in neon</textarea>')
+  })
+
+  test('rejects empty, large, forged and expired drafts and stores nothing', async () => {
+    const h = await open()
+    const visitor = new FormBrowser(h)
+    const before = await h.snapshot()
+    const empty = await visitor.fill('/new', '/new/prompt', { prompt: ' ' })
+    expect([empty.status, alertText(empty)]).toEqual([400, 'Describe the app.'])
+    const large = await visitor.fill('/new', '/new/page', { html: 'x'.repeat(150_000) })
+    expect([large.status, alertText(large)]).toEqual([
+      400,
+      'Sign in first: more than 128 KB cannot be kept through sign-up.',
+    ])
+    const huge = await visitor.fill('/new', '/new/page', { html: 'x'.repeat(600_000) })
+    expect(huge.status).toBe(413)
+    const offered = await visitor.fill('/new', '/new/prompt', { prompt: 'Snake in neon' })
+    const { draft = '' } = hiddenFields(String(offered.body), '/sign-up')
+    const forged = `${Buffer.from('{}').toString('base64url')}.${draft.split('.')[1]}`
+    h.clock.advance(25 * 3_600_000)
+    for (const text of ['', 'x', forged, draft]) {
+      const answer = await visitor.send('/new/draft', { draft: text })
+      expect([text, alertText(answer)]).toEqual([text, 'This draft expired. Enter it again.'])
+    }
+    expect(await h.snapshot()).toEqual(before)
+  })
 })

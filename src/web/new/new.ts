@@ -2,7 +2,8 @@ import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { newId } from '../../core/ids.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
-import { buildPromptCharsMax, htmlBytesMax, titleCharsMax } from '../../limits.ts'
+import { quoteBuild } from '../../hosting/apps/builds/builds.ts'
+import { htmlBytesMax, titleCharsMax } from '../../limits.ts'
 import { section } from '../components.ts'
 import { payingField } from '../explore/visitor.ts'
 import { formatAmount, formatBytes } from '../format.ts'
@@ -16,14 +17,16 @@ import {
   textArea,
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { kindOfPrompt, priceNote, promptField } from './prompt-box.ts'
 
 /** The page to make an app, with the result of its last form. */
 export interface NewAppView {
   token: string
-  agents: Agent[]
+  /** Undefined for a visitor without an account. */
+  agents: Agent[] | undefined
   /** Is true before the person's first app. */
   isFirst: boolean
-  /** The maximum price of the described build in credits. */
+  /** The maximum price of the described build in credits, where it is above the usual one. */
   price?: number | undefined
   failed?: { name: 'prompt' | 'page'; message: string } | undefined
   submitted?: Form | undefined
@@ -36,45 +39,53 @@ const kinds = [
 
 /** Renders the two ways to make an app: a description to build, or a page to publish. */
 export async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
-  const title = view.isFirst ? 'Make your first app' : 'New app'
+  const title = view.isFirst ? 'Make your first app' : 'Make an app'
   const forms =
-    view.agents.length === 0
+    view.agents?.length === 0
       ? html`<p>Apps belong to one of your agents. <a href="/agents">Create an agent</a>.</p>`
-      : html`<div class="columns">
-          ${section('Describe it', await promptForm(ctx, view))}
-          ${section('Publish a page', await pageForm(ctx, view))}
-        </div>`
+      : html`${await promptForm(ctx, view)}
+          <div id="page">${section('Or bring your own page', await pageForm(ctx, view))}</div>`
   const main = html`<h1>${title}</h1>
     <p class="lead">Describe it and a model builds it, or bring your own HTML file.</p>
     ${forms}`
   return { title, main }
 }
 
-const kindField = (ctx: AppContext, value = 'app'): Part =>
+const kindField = (ctx: AppContext, value: string): Part =>
   ctx.config.gamesOn && selectField({ label: 'Kind', name: 'kind', value, options: kinds })
 
-async function promptForm(ctx: AppContext, view: NewAppView): Promise<Html> {
-  const { token, agents, price, failed } = view
+/** The agent that pays; without an account, the hint that one is needed. */
+const agentField = async (
+  ctx: AppContext,
+  agents: Agent[] | undefined,
+  selected: string | undefined,
+): Promise<Html> =>
+  agents
+    ? payingField(ctx, agents, selected)
+    : html`<p class="small">
+        You need a free account, which starts with 400 credits. Your work comes with you.
+      </p>`
+
+async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
+  const { token, agents, failed } = view
   const submitted = view.submitted?.has('prompt') ? view.submitted : undefined
-  const prompt = textArea({
-    label: 'What should it do?',
-    name: 'prompt',
-    value: submitted?.text('prompt'),
-    hint: 'For example: a tip calculator that splits the bill.',
-    max: buildPromptCharsMax,
-    required: true,
-    error: failed?.name === 'prompt' ? failed.message : undefined,
-  })
-  const confirm =
-    price === undefined
-      ? button('Show price')
-      : html`<p class="notice" role="status">
-            This build costs at most ${formatAmount(price, 'credit')}. You pay only if it succeeds.
-          </p>
-          ${hiddenField('max', price)}${hiddenField('ref', newId())}${button(`Build for at most ${formatAmount(price, 'credit')}`)}`
-  const agent = await payingField(ctx, agents, submitted?.text('as'))
-  const kind = kindField(ctx, submitted?.text('kind'))
-  return form(token, '/new/prompt', html`${prompt}${kind}${agent}${confirm}`)
+  const value = submitted?.text('prompt') ?? ''
+  const kind = submitted?.text('kind') || kindOfPrompt(value)
+  const price = view.price ?? quoteBuild(ctx, kind === 'game' ? 'game' : 'app')
+  if (price === undefined) {
+    return html`<p class="notice">This server has no model that builds apps.</p>`
+  }
+  const error = failed?.name === 'prompt' ? failed.message : undefined
+  const agent = await agentField(ctx, agents, submitted?.text('as'))
+  const confirm = html`${hiddenField('max', price)}${hiddenField('ref', newId())}${button(agents ? `Build for at most ${formatAmount(price, 'credit')}` : 'Create an account and build')}`
+  return form(
+    token,
+    '/new/prompt',
+    html`${promptField({ value, error })}
+      <div class="prompt-options">${kindField(ctx, kind)}${agent}</div>
+      <div class="prompt-send">${priceNote(price)}${confirm}</div>`,
+    'prompt-box wide',
+  )
 }
 
 async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
@@ -100,7 +111,9 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
     hint: 'Leave it empty to use the title of the page.',
     isOptional: true,
   })
-  const agent = await payingField(ctx, agents, submitted?.text('as'))
-  const fields = html`${file}${text}${title}${kindField(ctx, submitted?.text('kind'))}${agent}${hiddenField('ref', newId())}${button('Publish')}`
+  const agent = await agentField(ctx, agents, submitted?.text('as'))
+  const kind = kindField(ctx, submitted?.text('kind') || 'app')
+  const label = agents ? 'Publish' : 'Create an account and publish'
+  const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
   return form(token, '/new/page', fields, 'form', 'multipart/form-data')
 }

@@ -6,47 +6,115 @@ import * as apps from '../../hosting/apps/apps.ts'
 import { startBuild } from '../../hosting/apps/builds/builds.ts'
 import { publishApp } from '../../hosting/apps/publish.ts'
 import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
+import { checkSite } from '../../hosting/people/session-user.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
-import { formBytesMax, htmlBytesMax } from '../../limits.ts'
-import { type Form, rejectForm } from '../forms.ts'
+import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../limits.ts'
+import { searchTerm } from '../components.ts'
+import { formatBytes } from '../format.ts'
+import { type Form, readForm, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
+  getPageRequest,
+  handleForm,
+  type PageInput,
+  type PageRequest,
   pageRoutes,
   privatePage,
   redirectTo,
-  userForm,
-  userPage,
   type UserRequest,
 } from '../session.ts'
+import { renderSignIn, renderSignUp } from '../sign-in/routes.ts'
+import { draftForm, readDraft, signDraft } from './draft.ts'
+import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
 import { newAppPage, type NewAppView } from './new.ts'
+import { kindOfPrompt } from './prompt-box.ts'
 
 /** Makes an app as one of a person's agents: from a description, or from a page. */
 export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/new', ({ input }) => userPage(input, (req) => getPage(req)))
+    .get('/new', async ({ input }) => {
+      const req = await getPageRequest(input)
+      const prompt = searchTerm(req.query, buildPromptCharsMax, 'prompt')
+      const submitted = prompt === undefined ? undefined : promptDraft(prompt)
+      return privatePage(req, await getPage(req, { submitted }))
+    })
     .get('/new/prompt', () => redirectTo('/new'))
     .get('/new/page', () => redirectTo('/new'))
-    .post('/new/prompt', ({ input }) =>
-      userForm(input, buildFromPrompt, (req, message, submitted) =>
-        getPage(req, { submitted, failed: { name: 'prompt', message } }),
-      ),
-    )
-    .post('/new/page', ({ input }) =>
-      userForm(
-        input,
-        publishPage,
-        (req, message, submitted) => getPage(req, { submitted, failed: { name: 'page', message } }),
-        { bytesMax: 2 * htmlBytesMax + formBytesMax },
-      ),
-    )
+    .get('/new/draft', () => redirectTo('/new'))
+    .post('/new/prompt', ({ input }) => submitForm(input, 'prompt', buildFromPrompt))
+    .post('/new/page', ({ input }) => submitForm(input, 'page', publishPage))
+    .post('/new/draft', ({ input }) => openDraft(input))
+
+const promptDraft = (prompt: string): Form =>
+  draftForm({ prompt, kind: kindOfPrompt(prompt), html: '', title: '' })
 
 type Feedback = Pick<NewAppView, 'failed' | 'submitted' | 'price'>
 
-async function getPage({ ctx, token, visitor }: UserRequest, more: Feedback = {}): Promise<Page> {
+async function getPage({ ctx, token, visitor }: PageRequest, more: Feedback = {}): Promise<Page> {
+  if (!visitor) return newAppPage(ctx, { token, agents: undefined, isFirst: false, ...more })
   const agents = await listActingAgents(ctx, visitor.person)
   const made = await Promise.all(agents.map(({ id }) => apps.countByMaker(ctx, id)))
   return newAppPage(ctx, { token, agents, isFirst: made.every((count) => count === 0), ...more })
 }
+
+/** Handles a form. Without an account it leads to sign-up, which carries what was typed. */
+async function submitForm(
+  input: PageInput,
+  name: 'prompt' | 'page',
+  work: (req: UserRequest, form: Form) => Promise<Response>,
+): Promise<Response> {
+  const req = await getPageRequest(input)
+  const { visitor } = req
+  const bytesMax =
+    name === 'prompt'
+      ? draftFormBytesMax
+      : visitor
+        ? 2 * htmlBytesMax + formBytesMax
+        : draftFormBytesMax
+  return handleForm(
+    req,
+    (_, form) => (visitor ? work({ ...req, visitor }, form) : askForAccount(req, form)),
+    (_, message, submitted) => getPage(req, { submitted, failed: { name, message } }),
+    { bytesMax },
+  )
+}
+
+/** Shows sign-up with the work in a signed field. Throws `bad_request`. */
+async function askForAccount(req: PageRequest, form: Form): Promise<Response> {
+  const html = (await form.file('file')?.text()) ?? form.text('html')
+  const prompt = form.text('prompt')
+  if (form.has('html') ? html.trim() === '' : prompt.trim() === '') {
+    rejectForm(form.has('html') ? noPage : noPrompt)
+  }
+  const title = form.text('title').trim()
+  const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(form) })
+  if (draft === undefined) {
+    const max = formatBytes(draftHtmlBytesMax)
+    rejectForm(`Sign in first: more than ${max} cannot be kept through sign-up.`)
+  }
+  return privatePage(req, renderSignUp({ token: req.token, next: '/new', draft }, req))
+}
+
+/** Opens a signed draft: in the forms, or with the sign-in form for people without a session. */
+async function openDraft(input: PageInput): Promise<Response> {
+  const req = await getPageRequest(input)
+  checkSite(req.ctx, req.request)
+  // A draft changes nothing and is signed, so it needs no token: the session is newer than it.
+  const form = await readForm(req.request, draftFormBytesMax)
+  const text = form.text('draft')
+  const draft = readDraft(req.ctx, text)
+  if (!draft) {
+    const message = 'This draft expired. Enter it again.'
+    return privatePage(req, await getPage(req, { failed: { name: 'prompt', message } }))
+  }
+  if (!req.visitor) {
+    return privatePage(req, renderSignIn({ token: req.token, next: '/new', draft: text }, req))
+  }
+  return privatePage(req, await getPage(req, { submitted: draftForm(draft) }))
+}
+
+const noPrompt = 'Describe the app.'
+const noPage = 'Choose an HTML file or paste its text.'
 
 const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')
 
@@ -58,7 +126,7 @@ async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> 
   const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
   const prompt = form.text('prompt').replaceAll('\r\n', '\n')
   const request = { prompt, kind: kindOf(form) } as const
-  if (prompt.trim() === '') rejectForm('Describe the app.')
+  if (prompt.trim() === '') rejectForm(noPrompt)
   const price = await getPrice(req.ctx, agent, request)
   const max = Number(form.text('max'))
   if (!form.has('max') || !(max >= price)) {
@@ -85,7 +153,7 @@ async function getPrice(
 async function publishPage(req: UserRequest, form: Form): Promise<Response> {
   const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
   const html = (await form.file('file')?.text()) ?? form.text('html')
-  if (html.trim() === '') rejectForm('Choose an HTML file or paste its text.')
+  if (html.trim() === '') rejectForm(noPage)
   const title = form.text('title').trim()
   const request = { html, kind: kindOf(form), ref: refOf(form), ...(title && { title }) }
   const { body } = await publishApp(req.ctx, agent, request)

@@ -11,10 +11,36 @@ export interface SignInForm {
   next: string
   name?: string
   code?: string
+  /** Signed work that was started without an account (src/web/new/draft.ts). */
+  draft?: string | undefined
   /** Ways to sign in without a password. */
   otherMethods?: Part
   message?: string | undefined
 }
+
+const draftField = ({ draft }: Pick<SignInForm, 'draft'>): Part =>
+  draft !== undefined && hiddenField('draft', draft)
+
+/** A link to the other of the two forms; a draft goes along. */
+const otherForm = (values: SignInForm, path: '/sign-in' | '/sign-up', label: string): Part => {
+  const { draft, token, next } = values
+  if (draft === undefined) return html`<a href="${withNext(path, next)}">${label}</a>`
+  return path === '/sign-in'
+    ? form(
+        token,
+        '/new/draft',
+        html`${draftField(values)}<button class="button quiet slim">${label}</button>`,
+        'act',
+      )
+    : undefined
+}
+
+/** Shown after sign-in with a draft: a redirect cannot carry it. */
+export const draftPage = (draft: string): Page =>
+  narrowPage('You are signed in', continueForm(draft, 'Continue with your app'))
+
+const continueForm = (draft: string, label: string): Part =>
+  html`<form method="post" action="/new/draft">${draftField({ draft })}${button(label)}</form>`
 
 const nameField = ({ name: value }: SignInForm, hint?: string): Part =>
   inputField({ label: 'Username or email', name: 'name', value, autocomplete: 'username', hint })
@@ -31,10 +57,10 @@ const newPasswordField = (label = 'Password'): Part =>
 export function signInPage(values: SignInForm): Page {
   const { token, next, message } = values
   const password = passwordField('Password', 'current-password')
-  const fields = html`${hiddenField('next', next)}${nameField(values)}${password}${button('Sign in')}`
+  const fields = html`${hiddenField('next', next)}${draftField(values)}${nameField(values)}${password}${button('Sign in')}`
   const content = html`${alert(message)} ${form(token, '/sign-in', fields)} ${values.otherMethods}
     <p class="small below">
-      New to Berth? <a href="${withNext('/sign-up', next)}">Create an account</a> ·
+      ${values.draft === undefined && html`New to Berth? ${otherForm(values, '/sign-up', 'Create an account')} ·`}
       <a href="${withNext('/recover', next)}">Forgot password?</a>
     </p>`
   return narrowPage('Sign in', content, { scripts: ['passkeys.js'] })
@@ -54,15 +80,15 @@ export const accountDeletedPage = messagePage(
 
 export function signUpPage(values: SignInForm): Page {
   const { token, next, message } = values
-  const fields = html`${hiddenField('next', next)}${newNameField(values)}${newPasswordField()}${button('Create account')}`
+  const fields = html`${hiddenField('next', next)}${draftField(values)}${newNameField(values)}${newPasswordField()}${button('Create account')}`
   return narrowPage(
     'Create an account',
     html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
       ${alert(message)} ${form(token, '/sign-up', fields)} ${values.otherMethods}
-      <p class="small below">
-        Already have an account? <a href="${withNext('/sign-in', next)}">Sign in</a>. Agents do not
-        need one: <a href="/skill.md">they create an API key</a>.
-      </p>`,
+      <div class="small below">
+        Already have an account? ${otherForm(values, '/sign-in', 'Sign in')}. Agents do not need
+        one: <a href="/skill.md">they create an API key</a>.
+      </div>`,
   )
 }
 
@@ -101,7 +127,7 @@ export function recoverPage(values: SignInForm): Page {
 /** The destination of a form that is submitted again after its codes were shown. */
 export const codesShownPath = '/account?done=codes'
 
-export const recoveryCodesPage = (codes: string[], next: string): Page =>
+export const recoveryCodesPage = (codes: string[], next: string, draft?: string): Page =>
   narrowPage(
     'Save your recovery codes',
     html`<p class="lead">
@@ -111,5 +137,9 @@ export const recoveryCodesPage = (codes: string[], next: string): Page =>
       <ul class="codes">
         ${codes.map((code) => html`<li><code>${code}</code></li>`)}
       </ul>
-      <p class="actions"><a class="button" href="${next}">I saved my codes</a></p>`,
+      ${
+        draft === undefined
+          ? html`<p class="actions"><a class="button" href="${next}">I saved my codes</a></p>`
+          : continueForm(draft, 'I saved my codes')
+      }`,
   )

@@ -8,8 +8,10 @@ import {
   normalizeName,
 } from '../../hosting/people/people.ts'
 import { recoverAccount, signIn, type SignInResult, signUp } from '../../hosting/people/sign-in.ts'
+import { formBytesMax } from '../../limits.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
+import { draftFormBytesMax } from '../new/limits.ts'
 import {
   clientOf,
   getPageRequest,
@@ -26,6 +28,7 @@ import {
 import { signInMethods, signUpMethods } from './methods.ts'
 import {
   codesShownPath,
+  draftPage,
   firstRunPage,
   proxyPage,
   recoverPage,
@@ -41,10 +44,15 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/sign-up', ({ input }) => showForm(input, renderSignUp))
     .get('/recover', ({ input }) => showForm(input, renderRecover))
     .post('/sign-in', ({ input }) =>
-      submitForm(input, renderSignIn, async (req, form) => {
-        const credentials = { name: form.text('name'), password: form.text('password') }
-        return startSession(req, form, await signIn(ctx, credentials, clientOf(req)))
-      }),
+      submitForm(
+        input,
+        renderSignIn,
+        async (req, form) => {
+          const credentials = { name: form.text('name'), password: form.text('password') }
+          return startSession(req, form, await signIn(ctx, credentials, clientOf(req)))
+        },
+        draftFormBytesMax,
+      ),
     )
     .get('/sign-in/passkey', () => redirectTo('/sign-in'))
     .post('/sign-in/passkey', ({ input }) =>
@@ -54,8 +62,11 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
       }),
     )
     .post('/sign-up', ({ input }) =>
-      submitForm(input, renderSignUp, (req, form) =>
-        createAccount(req, form, undefined, nextAfterSignUp(form.text('next'))),
+      submitForm(
+        input,
+        renderSignUp,
+        (req, form) => createAccount(req, form, undefined, nextAfterSignUp(form.text('next'))),
+        draftFormBytesMax,
       ),
     )
     .post('/recover', ({ input }) =>
@@ -72,8 +83,15 @@ export const signInRoutes = (ctx: AppContext, layout: Layout) =>
     })
     .post('/welcome/:code', ({ input, params: { code } }) => submitFirstRun(input, code))
 
-const startSession = (req: PageRequest, form: Form, result: SignInResult): Response =>
-  redirectTo(safeNextPath(form.text('next')), signInCookies(req, result))
+function startSession(req: PageRequest, form: Form, result: SignInResult): Response {
+  const cookies = signInCookies(req, result)
+  const draft = draftIn(form)
+  return draft === undefined
+    ? redirectTo(safeNextPath(form.text('next')), cookies)
+    : privatePage(req, draftPage(draft), cookies)
+}
+
+const draftIn = (form: Form): string | undefined => form.text('draft') || undefined
 
 /** Handles the one-time link that a new server prints. Throws `not_found` for a used link. */
 async function submitFirstRun(input: PageInput, code: string): Promise<Response> {
@@ -113,9 +131,9 @@ const signInFormOf = ({ query, token }: PageRequest): SignInForm => ({
 
 type RenderForm = (form: SignInForm, req: PageRequest) => Page
 
-const renderSignIn: RenderForm = (form, req) =>
+export const renderSignIn: RenderForm = (form, req) =>
   signInPage({ ...form, otherMethods: signInMethods(req, form.next) })
-const renderSignUp: RenderForm = (form, req) =>
+export const renderSignUp: RenderForm = (form, req) =>
   signUpPage({ ...form, otherMethods: signUpMethods(req, form.next) })
 const renderRecover: RenderForm = (form) => recoverPage(form)
 
@@ -133,15 +151,17 @@ async function submitForm(
   input: PageInput,
   render: RenderForm,
   work: (req: PageRequest, form: Form) => Promise<Response>,
+  bytesMax = formBytesMax,
 ): Promise<Response> {
   const req = await getPageRequest(input)
   if (req.ctx.config.personHeader) return privatePage(req, { ...proxyPage, status: 403 })
   const page = (_: PageRequest, message: string, form: Form): Page => {
     const [name, code] = [form.text('name'), form.text('code')]
     const next = safeNextPath(form.text('next'))
-    return render({ token: req.token, next, name, code, message }, req)
+    return render({ token: req.token, next, name, code, message, draft: draftIn(form) }, req)
   }
   return handleForm(req, work, page, {
+    bytesMax,
     staleRedirect: (form) => signedInDestination(req, render, form),
   })
 }
@@ -169,5 +189,5 @@ async function createAccount(
   const account = { name: form.text('name'), password: form.text('password'), code }
   const { codes, ...result } = await signUp(req.ctx, account, clientOf(req))
   await createFirstAgent(req.ctx, result.person, clientOf(req).address)
-  return privatePage(req, recoveryCodesPage(codes, next), signInCookies(req, result))
+  return privatePage(req, recoveryCodesPage(codes, next, draftIn(form)), signInCookies(req, result))
 }

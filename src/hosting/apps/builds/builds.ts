@@ -66,6 +66,24 @@ export async function startChange(
   return enqueueBuild(ctx, actor, { request: { id, ...request }, input, page }, async () => app)
 }
 
+/**
+ * Returns the maximum price of a build in whole credits, for any prompt; undefined where nothing
+ * builds. `page` is the page to change.
+ */
+export function quoteBuild(
+  ctx: AppContext,
+  kind: BuildInput['kind'],
+  page = '',
+): number | undefined {
+  try {
+    const prompt = 'x'.repeat(buildPromptCharsMax)
+    return Math.ceil(toCredits(budgetOf(ctx, getBuilderModel(ctx, kind), { prompt, page }).price))
+  } catch (error) {
+    if (isApiError(error, 'no_builder')) return undefined
+    throw error
+  }
+}
+
 function checkPrompt(prompt = ''): string {
   if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
   const problem = `"prompt" must be plain text of 1 to ${buildPromptCharsMax} characters.`
