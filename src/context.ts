@@ -20,6 +20,7 @@ import { PendingSettlements } from './ledger/outcomes.ts'
 import type { Catalog } from './models/catalog.ts'
 import { openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
+import { openX402, type X402 } from './payments/x402/x402.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
 import { Inspector } from './scan/inspect.ts'
@@ -60,6 +61,8 @@ export interface AppContext {
   readonly pendingSettlements: PendingSettlements
   /** Finds damaged tables of the ledger. */
   readonly damage: DamageCheck
+  /** Payments of agents in USDC; undefined without X402_PAY_TO. */
+  readonly x402: X402 | undefined
   /** Observes every charge. http/background-work.ts registers it. */
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
@@ -107,6 +110,7 @@ export async function createContext(
     searcher: parts.searcher ?? models.searcher,
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
+    x402: openX402({ config, log }),
     jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),

@@ -6,7 +6,7 @@ import { type Finding, finding, type Import, type Source } from './source.ts'
 const rows = [
   ['core', 'db', 'errors', 'prices', 'limits', 'config', 'version'],
   ['ledger', 'keys', 'idempotency', 'storage', 'scan', 'jobs', 'generators', 'providers', 'models'],
-  ['browser', 'state'],
+  ['browser', 'state', 'payments'],
   ['context'],
   ['http'],
   ['paid'],

@@ -67,6 +67,7 @@ export function loadConfig(
   const models = readModels(tables.model, [...upstreams.map(({ name }) => name), ...keyed], report)
   Object.assign(values, { upstreams, models })
   checkCombinations(values, problems, warnings)
+  checkX402(values, problems)
   if (problems.length > 0 || !isConfig(values)) throw new ConfigError(problems)
   return values
 }
@@ -144,6 +145,23 @@ function checkCombinations(
     warnings.push(
       'APP_URL is https and TRUSTED_PROXIES is not set: rate limits count all clients of the proxy as one.',
     )
+  }
+}
+
+/** Checks the settings of x402 payments together. */
+function checkX402(values: Record<string, unknown>, problems: string[]): void {
+  if (values.x402PayTo === '') return
+  const hasGasKey = values.x402GasKey !== ''
+  if (hasGasKey === (values.facilitatorUrl !== '')) {
+    const fix = hasGasKey ? 'Set only one of X402_GAS_KEY and FACILITATOR_URL.' : 'Set one.'
+    problems.push(`X402_PAY_TO needs X402_GAS_KEY or FACILITATOR_URL to settle payments. ${fix}`)
+  }
+  const isOwnChain = String(values.x402Network).startsWith('eip155:')
+  if (isOwnChain && (values.x402Asset === '' || String(values.x402RpcUrls) === '')) {
+    problems.push(`X402_NETWORK ${values.x402Network} needs X402_ASSET and X402_RPC_URLS.`)
+  }
+  if (!isOwnChain && values.x402Asset !== '') {
+    problems.push(`X402_ASSET is for other chains. Remove it, or set X402_NETWORK to eip155:<id>.`)
   }
 }
 

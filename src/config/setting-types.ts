@@ -48,6 +48,11 @@ const parseUrl = (value: string): URL | undefined => {
   const url = URL.parse(value)
   return url && /^https?:$/.test(url.protocol) && !url.search && !url.hash ? url : undefined
 }
+/** Parses the URL of an RPC server, which may carry its key in the path or the query. */
+const parseRpcUrl = (value: string): URL | undefined => {
+  const url = URL.parse(value)
+  return url && /^https?:$/.test(url.protocol) && !url.hash ? url : undefined
+}
 const withoutSlash = (value: string): string => parseUrl(value)?.href.replace(/\/$/, '') ?? ''
 
 export const isPostgresUrl = (value: string): boolean => /^postgres(ql)?:\/\//.test(value)
@@ -74,6 +79,10 @@ const formats = {
   'ollama-host': {
     expected: 'an address, or off',
     check: (value: string) => value === 'off' || parseUrl(ollamaUrl(value)) !== undefined,
+  },
+  'http-urls': {
+    expected: 'http:// or https:// addresses, separated by commas',
+    check: (value: string) => parseRpcUrl(value) !== undefined,
   },
   'postgres-url': {
     expected: 'a postgres:// address, or empty for SQLite in the data folder',
@@ -110,6 +119,39 @@ export const addressList = (description: string) =>
     default: [],
     description,
     expected: formats['ip-address'].expected,
+  })
+
+/** URLs in the order of their use. They may contain keys, so they are not displayed. */
+export const urlList = (description: string) =>
+  Type.Array(Type.String({ format: 'http-urls' }), {
+    default: [],
+    maxItems: 10,
+    description,
+    expected: formats['http-urls'].expected,
+    secret: true,
+  })
+
+/** An address of an EVM chain. */
+export const evmAddress = (description: string) =>
+  text(description, {
+    pattern: '^(0x[0-9a-fA-F]{40})?$',
+    expected: 'an address, 0x and 40 hexadecimal digits',
+  })
+
+/** A private key of an EVM chain. */
+export const evmPrivateKey = (description: string) =>
+  text(description, {
+    pattern: '^(0x[0-9a-fA-F]{64})?$',
+    expected: 'a private key, 0x and 64 hexadecimal digits',
+    secret: true,
+  })
+
+/** An EVM chain by its name or its CAIP-2 identifier. */
+export const evmNetwork = (initial: string, description: string) =>
+  text(description, {
+    default: initial,
+    pattern: '^(base|base-sepolia|eip155:[1-9][0-9]{0,14})$',
+    expected: 'base, base-sepolia or eip155:<chain id>',
   })
 
 /** USD per unit, as text because a price may have more digits than a balance. */

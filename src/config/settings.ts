@@ -2,6 +2,7 @@ import { type StaticDecode, Type } from '@sinclair/typebox'
 
 import { gateway, search, upstreamKeys } from './gateway-settings.ts'
 import { builds, hosting } from './hosting-settings.ts'
+import { x402 } from './payment-settings.ts'
 import { publicUrls, safety, server, signIn } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
@@ -16,6 +17,7 @@ export const sections = {
   'Model gateway': gateway,
   'Upstream providers': upstreamKeys,
   'Web search': search,
+  'x402 payments': x402,
   'Safety and webhooks': safety,
 }
 
@@ -29,6 +31,7 @@ export const SettingsSchema = Type.Object({
   ...gateway,
   ...upstreamKeys,
   ...search,
+  ...x402,
   ...safety,
 })
 

@@ -74,6 +74,8 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   const stopping = new AbortController()
   ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
   await Promise.all([replayJournal(ctx), ctx.damage.probe()])
+  // The start does not wait for other servers. Their problems are logged.
+  void ctx.x402?.check()
   const closeControl = openControlSocket(ctx)
   const stopMaintenance = startMaintenance(ctx)
   const stop = lazy(async () => {

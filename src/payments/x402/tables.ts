@@ -1,0 +1,62 @@
+import { sql } from 'drizzle-orm'
+
+import {
+  check,
+  index,
+  integer,
+  json,
+  nano,
+  primaryKey,
+  table,
+  text,
+  time,
+  uniqueIndex,
+} from '../../db/columns.ts'
+import type { AccountId } from '../../ledger/tables.ts'
+import type { SignedAuthorization } from './payload.ts'
+
+/**
+ * Payments by their authorization (ERC-3009), which moves money once. `received`: verified and
+ * claimed for `account`. `sent`: on its way to the chain. `credited`: confirmed and credited.
+ * `final`: too deep in the chain to be reorganized. `rejected`: it can never move money.
+ */
+export type PaymentState = 'received' | 'sent' | 'credited' | 'final' | 'rejected'
+
+/**
+ * Payments of agents. `payer`, `nonce`, `wallet` and `hash` are hexadecimal in lower case. `wallet`
+ * is the gas wallet that sends the transaction `raw`; null where a facilitator sends it. `block` is
+ * the block of the settlement, `fromBlock` the newest one when the payment arrived.
+ */
+export const payments = table(
+  'x402_payments',
+  {
+    network: text('network').notNull(),
+    payer: text('payer').notNull(),
+    nonce: text('nonce').notNull(),
+    account: text('account').$type<AccountId>().notNull(),
+    amount: nano('amount').notNull(),
+    state: text('state').$type<PaymentState>().notNull(),
+    signed: json<SignedAuthorization>('signed').notNull(),
+    wallet: text('wallet'),
+    walletNonce: integer('wallet_nonce'),
+    raw: text('raw'),
+    hash: text('hash'),
+    fromBlock: integer('from_block').notNull(),
+    block: integer('block'),
+    reason: text('reason'),
+    created: time('created').notNull(),
+    credited: time('credited'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.network, t.payer, t.nonce] }),
+    // A gas wallet sends one transaction at a time, also from several processes.
+    uniqueIndex('x402_payments_sending')
+      .on(t.network, t.wallet)
+      .where(sql`${t.state} = 'sent' and ${t.wallet} is not null`),
+    index('x402_payments_open')
+      .on(t.created)
+      .where(sql`${t.state} = 'received' or ${t.state} = 'sent' or ${t.state} = 'credited'`),
+    index('x402_payments_created').on(t.created),
+    check('x402_payments_amount', sql`${t.amount} > 0`),
+  ],
+)
