@@ -15,6 +15,5 @@ await run({
     ...setting('model_providers.berth.base_url', baseUrl),
     ...setting('model_providers.berth.env_key', 'GATEWAY_KEY'),
     ...setting('model_providers.berth.wire_api', 'responses'),
-    ...setting('web_search', 'disabled'),
   ],
 })

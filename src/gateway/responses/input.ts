@@ -1,9 +1,14 @@
-import { isRecord, type Json } from '../../core/schema.ts'
+import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
 import type { FindItem } from '../../state/response-items.ts'
 import { invalidField } from '../fields.ts'
+import { customArguments, functionName } from './tools.ts'
 
-/** Returns the name in a chat of a function in a namespace. */
-export const namespacedName = (namespace: string, name: string): string => `${namespace}__${name}`
+/** The conversation of a Responses request. */
+export interface ConversationInput {
+  messages: Json[]
+  /** Tools that the client's tool search found. The model may call them from then on. */
+  foundTools: Json[]
+}
 
 const invalidInput = (problem: string) => invalidField('input', problem)
 
@@ -14,17 +19,29 @@ const roles = ['user', 'assistant', 'system', 'developer'] as const
  * message (docs/spec/gateway-decisions.md, "Roles"). Reasoning items are dropped, because chats do
  * not take them. An id may replace an item of an earlier response. Throws `bad_request`.
  */
-export function readInput(input: unknown, instructions: unknown, findItem: FindItem): Json[] {
-  const messages: Json[] = []
+export function readInput(
+  input: unknown,
+  instructions: unknown,
+  findItem: FindItem,
+): ConversationInput {
+  const conversation: Conversation = { messages: [], foundTools: [], callIds: new Set() }
+  const { messages } = conversation
   if (typeof instructions === 'string') messages.push({ role: 'system', content: instructions })
   else if (instructions) throw invalidField('instructions', 'instructions must be a string.')
-  if (typeof input === 'string') return [...messages, { role: 'user', content: input }]
+  if (typeof input === 'string') {
+    messages.push({ role: 'user', content: input })
+    return conversation
+  }
   if (!Array.isArray(input) || input.length === 0) {
     throw invalidInput('Send "input": a string, or an array with at least one item.')
   }
-  const callIds = new Set<unknown>()
-  for (const item of input) addItem(messages, resolveReference(item, findItem), callIds)
-  return messages
+  for (const item of input) addItem(conversation, resolveReference(item, findItem))
+  return conversation
+}
+
+interface Conversation extends ConversationInput {
+  /** The ids of the calls so far, which outputs refer to. */
+  callIds: Set<unknown>
 }
 
 /** Returns the item that a reference names, or the item itself. */
@@ -44,24 +61,40 @@ function resolveReference(item: unknown, findItem: FindItem): unknown {
   )
 }
 
-function addItem(messages: Json[], item: unknown, callIds: Set<unknown>): void {
+function addItem(conversation: Conversation, item: unknown): void {
   if (!isRecord(item)) throw invalidInput('An item must be an object.')
   switch (item.type ?? 'message') {
     case 'message':
-      return addMessage(messages, item)
+      return addMessage(conversation.messages, item)
     case 'function_call':
-      callIds.add(item.call_id)
-      return addCall(messages, item)
+    case 'custom_tool_call':
+    case 'tool_search_call':
+      return addCall(conversation, item)
     case 'function_call_output':
-      return addOutput(messages, item, callIds)
+    case 'custom_tool_call_output':
+      return addOutput(conversation, item, readContent(item.output))
+    case 'tool_search_output': {
+      const tools = itemsOf(item.tools).filter(isRecord)
+      conversation.foundTools.push(...tools)
+      return addOutput(conversation, item, JSON.stringify(tools))
+    }
     case 'reasoning':
       return
     default:
-      throw invalidInput(
-        'An item must be a message, a function_call, a function_call_output or a reasoning.',
-      )
+      throw invalidInput(`An item must have one of the types ${itemTypes.join(', ')}.`)
   }
 }
+
+const itemTypes = [
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'reasoning',
+]
 
 function addMessage(messages: Json[], { role, content }: Json): void {
   const known = roles.find((one) => one === role)
@@ -75,13 +108,10 @@ function addMessage(messages: Json[], { role, content }: Json): void {
 }
 
 /** Adds a call to the assistant message before it, or to a new one. */
-function addCall(messages: Json[], item: Json): void {
-  const { call_id, name, namespace, arguments: args } = item
-  if (typeof call_id !== 'string' || typeof name !== 'string' || typeof args !== 'string') {
-    throw invalidInput('A function_call needs the strings call_id, name and arguments.')
-  }
-  const chatName = typeof namespace === 'string' ? namespacedName(namespace, name) : name
-  const call = { id: call_id, type: 'function', function: { name: chatName, arguments: args } }
+function addCall({ messages, callIds }: Conversation, item: Json): void {
+  const { call_id } = item
+  callIds.add(call_id)
+  const call = { id: call_id, type: 'function', function: readCall(item) }
   const last = messages.at(-1)
   if (last?.role !== 'assistant') {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] })
@@ -89,11 +119,35 @@ function addCall(messages: Json[], item: Json): void {
   else last.tool_calls = [call]
 }
 
-function addOutput(messages: Json[], { call_id, output }: Json, callIds: Set<unknown>): void {
-  if (!callIds.has(call_id)) {
-    throw invalidInput('A function_call_output needs the call_id of an earlier function_call.')
+/** Parses a call of a tool into the call of its function. */
+function readCall(item: Json): { name: string; arguments: string } {
+  const { type, call_id, name, namespace, arguments: args, input } = item
+  if (type === 'tool_search_call' && typeof call_id === 'string') {
+    const text = typeof args === 'string' ? args : JSON.stringify(args ?? {})
+    return { name: functionName({ type: 'tool_search', execution: null }), arguments: text }
   }
-  messages.push({ role: 'tool', tool_call_id: call_id, content: readContent(output) })
+  if (type === 'custom_tool_call' && typeof call_id === 'string') {
+    if (typeof name === 'string' && typeof input === 'string') {
+      return { name: functionName({ type: 'custom', name }), arguments: customArguments(input) }
+    }
+    throw invalidInput('A custom_tool_call needs the strings call_id, name and input.')
+  }
+  if (typeof call_id !== 'string' || typeof name !== 'string' || typeof args !== 'string') {
+    throw invalidInput('A function_call needs the strings call_id, name and arguments.')
+  }
+  const own = typeof namespace === 'string' ? { name, namespace } : { name }
+  return { name: functionName({ type: 'function', ...own }), arguments: args }
+}
+
+function addOutput(
+  { messages, callIds }: Conversation,
+  { call_id, type }: Json,
+  content: string | Json[],
+): void {
+  if (!callIds.has(call_id)) {
+    throw invalidInput(`A ${String(type)} needs the call_id of an earlier call.`)
+  }
+  messages.push({ role: 'tool', tool_call_id: call_id, content })
 }
 
 /** Returns a content as chat's parts, or as one string, which all upstreams take, if it is text. */

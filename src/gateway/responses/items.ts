@@ -1,5 +1,6 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
-import { recordsIn } from '../../providers/response.ts'
+import { parseRecord, recordsIn } from '../../providers/response.ts'
+import { type ClientTool, customInput } from './tools.ts'
 
 /** The kinds of output parts, with OpenAI's names of their fields and events. */
 export const partKinds = {
@@ -49,9 +50,9 @@ export interface TextItem {
   parts: Part[]
 }
 
-/** A call of a function. */
-export interface FunctionCallItem {
-  type: 'function_call'
+/** A call of a tool that the client runs. */
+export interface CallItem {
+  type: 'call'
   id: string
   at: number
   status: Status
@@ -59,15 +60,15 @@ export interface FunctionCallItem {
   index: number
   /** Empty until the chat sends one. */
   callId: string
-  name: string
-  namespace?: string
+  /** The called tool; undefined until the chat sends its name. */
+  tool: ClientTool | undefined
   args: string
 }
 
-export type Item = TextItem | FunctionCallItem
+export type Item = TextItem | CallItem
 
 export const isTextItem = (item: Item | undefined): item is TextItem =>
-  item !== undefined && item.type !== 'function_call'
+  item !== undefined && item.type !== 'call'
 
 export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json => {
   const { type, field } = partKinds[kind]
@@ -79,17 +80,48 @@ export const logprobsField = (kind: PartKind, logprobs: Json[]): Json =>
 
 /** Returns an item of `output` in its current state. */
 export function presentItem(item: Item): Json {
+  if (item.type === 'call') return presentCall(item)
   const { type, id, status } = item
-  if (type === 'function_call') {
-    const { callId, name, namespace, args: sent } = item
-    const call_id = callId || id.replace('fc_', 'call_')
-    const called = { id, type, status, call_id, name, arguments: sent }
-    return namespace === undefined ? called : { ...called, namespace }
-  }
   const parts = item.parts.map(presentPart)
   return type === 'message'
     ? { id, type, status, role: 'assistant', content: parts }
     : { id, type, status, summary: parts }
+}
+
+/** Returns a call as an item of its kind of tool. */
+function presentCall({ id, status, callId, tool, args }: CallItem): Json {
+  const call_id = callId || id.replace('fc_', 'call_')
+  switch (tool?.type) {
+    case 'custom': {
+      const { name } = tool
+      return { id, type: 'custom_tool_call', status, call_id, name, input: customInput(args) }
+    }
+    case 'tool_search': {
+      const { execution } = tool
+      const query = parseRecord(args) ?? {}
+      return { id, type: 'tool_search_call', status, call_id, execution, arguments: query }
+    }
+    default: {
+      const { name = '', namespace } = tool ?? {}
+      const called = { id, type: 'function_call', status, call_id, name, arguments: args }
+      return namespace === undefined ? called : { ...called, namespace }
+    }
+  }
+}
+
+/** Returns the last events of a call. The text of a custom tool is known when its JSON is whole. */
+export function lastCallEvents({ id, at, tool, args }: CallItem): [name: string, fields: Json][] {
+  const location = { item_id: id, output_index: at }
+  if (tool?.type === 'tool_search') return []
+  if (tool?.type !== 'custom') {
+    const done = { ...location, name: tool?.name ?? '', arguments: args }
+    return [['response.function_call_arguments.done', done]]
+  }
+  const input = customInput(args)
+  return [
+    ['response.custom_tool_call_input.delta', { ...location, delta: input }],
+    ['response.custom_tool_call_input.done', { ...location, input }],
+  ]
 }
 
 /** Yields the texts of a chat message or delta, in the order of their events. */

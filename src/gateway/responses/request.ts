@@ -1,7 +1,8 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import type { FindItem } from '../../state/response-items.ts'
 import { invalidField } from '../fields.ts'
-import { namespacedName, readInput } from './input.ts'
+import { readInput } from './input.ts'
+import { type ClientTool, isSearch, readToolChoice, readTools, withoutNull } from './tools.ts'
 
 export interface ResponsesRequest {
   /** The chat request that serves it. */
@@ -11,14 +12,15 @@ export interface ResponsesRequest {
   isStored: boolean
   /** Fields of the request that every response repeats. */
   echo: Json
-  /** Functions in a namespace, by their name in the chat. */
-  namespaced: Map<string, NamespacedFunction>
+  /** The client's tools by the function that stands for each in the chat. */
+  tools: Map<string, ClientTool>
 }
 
-/** A function's own name and its namespace. */
-export interface NamespacedFunction {
-  namespace: string
-  name: string
+/** The state of the server that a request depends on. */
+export interface ResponsesState {
+  findItem: FindItem
+  /** True if this server has a search engine. */
+  canSearch: boolean
 }
 
 /** Fields with the same meaning in a chat request, which parses them. */
@@ -46,17 +48,23 @@ const unsupportedFields: [name: string, problem: string][] = [
 ]
 
 /**
- * Parses a Responses request into a chat request. Unknown fields are ignored. Throws `bad_request`,
- * also for fields that need a stored conversation.
+ * Parses a Responses request into a chat request. Unknown fields are ignored, and so is a tool for
+ * web search where this server has none: agents such as Codex always send one. Throws
+ * `bad_request`, also for fields that need a stored conversation.
  */
-export function parseResponsesRequest(raw: unknown, findItem: FindItem): ResponsesRequest {
+export function parseResponsesRequest(
+  raw: unknown,
+  { findItem, canSearch }: ResponsesState,
+): ResponsesRequest {
   const body = recordOf(raw)
   for (const [name, problem] of unsupportedFields) {
     if (body[name]) throw invalidField(name, problem)
   }
   const isStream = body.stream ?? false
   if (typeof isStream !== 'boolean') throw invalidField('stream', 'stream must be true or false.')
-  const { tools, namespaced, hasSearch } = readTools(body.tools)
+  const { messages, foundTools } = readInput(body.input, body.instructions, findItem)
+  const { functions, byFunction, hasSearch } = readTools(body.tools, foundTools)
+  const mustSearch = isSearch(body.tool_choice)
   const choice = readToolChoice(body.tool_choice)
   const text = readText(body.text)
   const effort = readEffort(body.reasoning)
@@ -65,11 +73,11 @@ export function parseResponsesRequest(raw: unknown, findItem: FindItem): Respons
   return {
     chat: {
       ...Object.fromEntries(shared),
-      messages: readInput(body.input, body.instructions, findItem),
-      ...(hasSearch && { web_search: true }),
+      messages,
+      ...((mustSearch || (hasSearch && canSearch)) && { web_search: true }),
       ...(isStream && { stream: true, stream_options: { include_usage: true } }),
       ...(outputMax !== undefined && { max_tokens: outputMax }),
-      ...(tools.length > 0 && { tools }),
+      ...(functions.length > 0 && { tools: functions }),
       ...(choice !== undefined && { tool_choice: choice }),
       ...text,
       ...readLogprobs(body),
@@ -78,7 +86,7 @@ export function parseResponsesRequest(raw: unknown, findItem: FindItem): Respons
     isStream,
     isStored: body.store !== false,
     echo: echoOf(body),
-    namespaced,
+    tools: byFunction,
   }
 }
 
@@ -86,57 +94,6 @@ function readOutputMax(max: unknown): number | undefined {
   if (max === undefined || max === null) return undefined
   if (typeof max === 'number' && Number.isSafeInteger(max) && max > 0) return max
   throw invalidField('max_output_tokens', 'max_output_tokens must be an integer of at least 1.')
-}
-
-/** Returns whether a tool is OpenAI's web search, under any of its names. */
-const isSearch = (tool: unknown): boolean =>
-  isRecord(tool) && /^web_search(_preview)?(_[0-9_]+)?$/.test(String(tool.type))
-
-function readTools(raw: unknown) {
-  const namespaced: ResponsesRequest['namespaced'] = new Map()
-  const all = toolListOf(raw)
-  const others = all.filter((tool) => !isSearch(tool))
-  const functions = others.flatMap((tool) => {
-    if (!isRecord(tool) || tool.type !== 'namespace') return [readTool(tool)]
-    const { name: namespace } = tool
-    if (typeof namespace !== 'string') throw invalidField('tools', 'A namespace needs a name.')
-    return toolListOf(tool.tools).map((inner) => {
-      const { name, ...rest } = readTool(inner)
-      const chatName = namespacedName(namespace, name)
-      namespaced.set(chatName, { namespace, name })
-      return { name: chatName, ...rest }
-    })
-  })
-  return {
-    tools: functions.map((called) => ({ type: 'function', function: called })),
-    namespaced,
-    hasSearch: others.length < all.length,
-  }
-}
-
-function toolListOf(raw: unknown): unknown[] {
-  const list: unknown = raw ?? []
-  if (Array.isArray(list)) return list
-  throw invalidField('tools', 'tools must be an array.')
-}
-
-function readTool(tool: unknown): { name: string } {
-  if (!isRecord(tool) || tool.type !== 'function') {
-    throw invalidField('tools', 'A tool must have the type function or web_search.')
-  }
-  const { name, description, parameters, strict } = tool
-  if (typeof name !== 'string' || name === '') throw invalidField('tools', 'A tool needs a name.')
-  return { name, ...withoutNull({ description, parameters, strict }) }
-}
-
-function readToolChoice(choice: unknown): unknown {
-  // The model decides whether to search.
-  if (choice === undefined || choice === null || isSearch(choice)) return undefined
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
-  if (isRecord(choice) && choice.type === 'function' && typeof choice.name === 'string') {
-    return { type: 'function', function: { name: choice.name } }
-  }
-  throw invalidField('tool_choice', 'tool_choice must be auto, none, required, or a function.')
 }
 
 function readText(raw: unknown): Json {
@@ -167,9 +124,6 @@ function readLogprobs({ include, top_logprobs }: Json): Json {
   const isIncluded = Array.isArray(include) && include.includes('message.output_text.logprobs')
   return isIncluded || top_logprobs ? { logprobs: true, ...withoutNull({ top_logprobs }) } : {}
 }
-
-const withoutNull = (fields: Json): Json =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
 const echoOf = (body: Json): Json => ({
   background: false,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { ResponseWriter } from './response-writer.ts'
 
-const start = { echo: {}, namespaced: new Map(), name: 'answer', created: 7, onItem() {} }
+const start = { echo: {}, tools: new Map(), name: 'answer', created: 7, onItem() {} }
 
 /** Returns the events of a stream with these deltas. */
 function writtenOf(...deltas: object[]) {

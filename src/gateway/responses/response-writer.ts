@@ -3,9 +3,10 @@ import { recordsIn } from '../../providers/response.ts'
 import { EventQueue, type ResponseError } from './events.ts'
 import {
   annotationsOf,
-  type FunctionCallItem,
+  type CallItem,
   isTextItem,
   type Item,
+  lastCallEvents,
   logprobsField,
   logprobsOf,
   type PartKind,
@@ -16,14 +17,14 @@ import {
   readTexts,
   type TextItem,
 } from './items.ts'
-import type { NamespacedFunction } from './request.ts'
+import type { ClientTool } from './tools.ts'
 
 /** The parts of a response that do not come from the chat. */
 export interface ResponseOptions {
   /** Fields of the request that every response repeats. */
   echo: Json
-  /** Functions in a namespace, by their name in the chat. */
-  namespaced: Map<string, NamespacedFunction>
+  /** The client's tools by the function that stands for each in the chat. */
+  tools: Map<string, ClientTool>
   /** The unique base of all ids. */
   name: string
   /** Unix seconds, for a chat without a time. */
@@ -158,31 +159,33 @@ export class ResponseWriter {
     const index = typeof given === 'number' ? given : position
     const callId = typeof id === 'string' ? id : ''
     const known = this.items.findLast(
-      (item): item is FunctionCallItem => item.type === 'function_call' && item.index === index,
+      (item): item is CallItem => item.type === 'call' && item.index === index,
     )
     const isSame = known && (!callId || !known.callId || known.callId === callId)
     const own = typeof name === 'string' ? name : ''
     const item = isSame ? known : this.openCall(index, callId, own)
     // Some upstreams send the id or the name with a later part.
     item.callId ||= callId
-    if (item.name === '') Object.assign(item, this.functionFields(own))
+    item.tool ??= this.findTool(own)
     if (typeof delta !== 'string' || delta === '') return
     item.args += delta
     this.chars += delta.length
+    if (item.tool?.type === 'custom' || item.tool?.type === 'tool_search') return
     const location = { item_id: item.id, output_index: item.at }
     this.events.add('response.function_call_arguments.delta', { ...location, delta })
   }
 
-  private openCall(index: number, callId: string, name: string): FunctionCallItem {
+  private openCall(index: number, callId: string, name: string): CallItem {
     this.closeTextItem()
     const at = this.items.length
     const id = `fc_${this.options.name}${at}`
-    const call = { index, callId, ...this.functionFields(name), args: '' }
-    return this.add({ type: 'function_call', id, at, status: 'in_progress', ...call })
+    const call = { index, callId, tool: this.findTool(name), args: '' }
+    return this.add({ type: 'call', id, at, status: 'in_progress', ...call })
   }
 
-  private functionFields(name: string): Partial<NamespacedFunction> & { name: string } {
-    return this.options.namespaced.get(name) ?? { name }
+  /** Returns the tool of a function; a model may also call one that the client did not send. */
+  private findTool(name: string): ClientTool | undefined {
+    return name === '' ? undefined : (this.options.tools.get(name) ?? { type: 'function', name })
   }
 
   private closeTextItem(): void {
@@ -202,11 +205,8 @@ export class ResponseWriter {
 
   private close(item: Item, isTruncated: boolean): void {
     if (item.status !== 'in_progress') return
-    if (item.type === 'function_call') {
-      const { id: item_id, at: output_index, name, args } = item
-      const call = { item_id, output_index, name, arguments: args }
-      this.events.add('response.function_call_arguments.done', call)
-    } else this.closePart(item)
+    if (isTextItem(item)) this.closePart(item)
+    else for (const [name, fields] of lastCallEvents(item)) this.events.add(name, fields)
     this.end(item, isTruncated ? 'incomplete' : 'completed')
     this.events.add('response.output_item.done', {
       output_index: item.at,

@@ -76,11 +76,14 @@ describe('a search of the web', () => {
     expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [done] }] } })
   })
 
-  test('is W206 without a search engine', async () => {
-    const { status, code } = await (
-      await faked.gus()
-    ).call('POST', '/v1/responses', { model: 'fake/ok', input, tools })
-    expect([status, code]).toEqual([400, 'W206'])
+  test('without a search engine is left out, and W206 where the client insists', async () => {
+    const ann = await faked.gus()
+    const search = (more: object) =>
+      ann.call('POST', '/v1/responses', { model: 'fake/ok', input, tools, ...more })
+    expect((await search({})).status).toBe(200)
+    expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('tools')
+    const forced = await search({ tool_choice: { type: 'web_search' } })
+    expect([forced.status, forced.code]).toEqual([400, 'W206'])
   })
 })
 
@@ -173,6 +176,58 @@ describe('a completion', () => {
     const output = { type: 'function_call_output', call_id: call.call_id, output: 'nine fathoms' }
     const after = await ask({ input: [...input, call, output], tools })
     expect(after.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
+  })
+
+  test('calls a custom tool with text, and accepts the call and its output back', async () => {
+    const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "*** Begin Patch"' }
+    const patch = { type: 'custom', name: 'apply_patch', description: 'Edits.', format: grammar }
+    const input = [{ role: 'user', content: 'call apply_patch' }]
+    const called = await ask({ input, tools: [patch], tool_choice: 'required' })
+    const [call] = Object(called.body).output
+    expect(call).toEqual({
+      id: text,
+      type: 'custom_tool_call',
+      status: 'completed',
+      call_id: expect.stringMatching(/^call_/),
+      name: 'apply_patch',
+      input: text,
+    })
+    expect(call.input).not.toContain('{')
+    const events = await stream({ input, tools: [patch] })
+    expect(typesOf(events).slice(2, -1)).toEqual([
+      'response.output_item.added',
+      'response.custom_tool_call_input.delta',
+      'response.custom_tool_call_input.done',
+      'response.output_item.done',
+    ])
+    const done = events.find(({ type }) => type === 'response.output_item.done')
+    expect(done?.item).toEqual({ ...call, id: text, call_id: text })
+    const output = { type: 'custom_tool_call_output', call_id: call.call_id, output: 'patched' }
+    const after = await ask({ input: [...input, call, output], tools: [patch] })
+    expect(after.body).toMatchObject({ output: [{ content: [{ text: 'patched' }] }] })
+  })
+
+  test('searches for tools of the client, and calls what the search found', async () => {
+    const parameters = { type: 'object', properties: { query: { type: 'string' } } }
+    const tools = [{ type: 'tool_search', execution: 'client', description: 'Finds.', parameters }]
+    const input = [{ role: 'user', content: 'call tool_search' }]
+    const called = await ask({ input, tools })
+    const [call] = Object(called.body).output
+    expect(call).toMatchObject({
+      type: 'tool_search_call',
+      execution: 'client',
+      arguments: { query: text },
+    })
+    const found = {
+      type: 'tool_search_output',
+      call_id: call.call_id,
+      tools: [{ type: 'namespace', name: 'boat', tools: [{ ...depth, defer_loading: true }] }],
+    }
+    const next = { role: 'user', content: 'call boat__depth' }
+    const after = await ask({ input: [...input, call, found, next], tools })
+    expect(after.body).toMatchObject({
+      output: [{ type: 'function_call', name: 'depth', namespace: 'boat' }],
+    })
   })
 
   test('is incomplete at its token limit', async () => {

@@ -24,8 +24,8 @@ export async function createResponse(
 ): Promise<Response> {
   const { account } = spender
   const items = ctx.state.responseItems
-  const request = parseResponsesRequest(raw, items.finder(account))
-  const { chat, isStream, echo, namespaced, isStored } = request
+  const state = { findItem: items.finder(account), canSearch: ctx.searcher !== undefined }
+  const { chat, isStream, echo, tools, isStored } = parseResponsesRequest(raw, state)
   const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber).catch(
     respondToChatError,
   )
@@ -36,7 +36,7 @@ export async function createResponse(
   const onItem = (item: Json): void => {
     if (isStored) items.add(account, item)
   }
-  const writer = new ResponseWriter({ echo, namespaced, name, created, onItem })
+  const writer = new ResponseWriter({ echo, tools, name, created, onItem })
   if (isStream && completion.body) return streamResponse(streamEvents(completion.body, writer))
   const body: unknown = await completion.json()
   if (isRecord(body)) writer.read(body)

@@ -15,14 +15,15 @@ export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
     input: {
       oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: anyObject }],
       description:
-        'A string, or items: message, function_call, function_call_output, reasoning, or an ' +
-        'item_reference to an item of the last hour.',
+        'A string, or items: message, calls and outputs of functions, custom tools and tool ' +
+        'searches, reasoning, or an item_reference to an item of the last hour.',
     },
     instructions: { type: 'string', nullable: true },
     tools: {
       type: 'array',
       items: anyObject,
-      description: 'Tools of the type function or web_search, or namespaces of functions.',
+      description:
+        'Tools of the type function, custom, web_search or tool_search, or namespaces of functions.',
     },
     tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anyObject] },
     max_output_tokens: {
@@ -55,7 +56,7 @@ export const ResponseSchema = Type.Object(
     incomplete_details: nullable(Type.Object({ reason: Type.String() })),
     model: Type.String(),
     output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Items: message, function_call, reasoning.',
+      description: 'Items: message, function_call, custom_tool_call, tool_search_call, reasoning.',
     }),
     usage: Type.Object({
       input_tokens: Type.Number(),

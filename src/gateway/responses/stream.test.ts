@@ -4,7 +4,7 @@ import { eventBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { streamEvents } from './stream.ts'
 
-const start = { echo: {}, namespaced: new Map(), name: 'answer', created: 7, onItem() {} }
+const start = { echo: {}, tools: new Map(), name: 'answer', created: 7, onItem() {} }
 
 /** A chat stream that repeats one part and counts its cancellations. */
 function saying(piece: string) {
