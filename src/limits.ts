@@ -214,7 +214,7 @@ export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 
 /** Jobs that run at once in this process, by queue. */
-export const queueConcurrency = { builds: 4, assets: 4, media: 32, hooks: 32 }
+export const queueConcurrency = { builds: 4, assets: 4, media: 32, hooks: 32, covers: 1 }
 /** Running jobs of one owner, so that webhooks to a hanging receiver do not block others. */
 export const queueConcurrencyPerOwner = { ...queueConcurrency, hooks: 2 }
 /** The time without a heartbeat after which the process of a job counts as dead. */

@@ -1,7 +1,10 @@
 import type { Log } from '../core/log.ts'
-import { type PreviewPage, previewPage, type PreviewResult } from './preview.ts'
+import { capturePage } from './capture.ts'
+import type { BrowserLocation } from './chromium.ts'
+import type { PixelSize, PreviewPage } from './page-session.ts'
+import { previewPage, type PreviewResult } from './preview.ts'
 
-/** A page and its files, to preview before they are published. */
+/** A page and its files, to open outside its public link. */
 export interface PreviewInput {
   html: Uint8Array
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
@@ -9,7 +12,7 @@ export interface PreviewInput {
 
 const waitingMax = 32
 
-/** Previews pages in the browser of this machine, one at a time. */
+/** Opens pages in the browser of this machine, one at a time. */
 export class PreviewBrowser {
   private render: ((input: PreviewInput) => PreviewPage) | undefined
   private last: Promise<unknown> = Promise.resolve()
@@ -34,18 +37,34 @@ export class PreviewBrowser {
    * Previews a page. Returns undefined when there is no browser, or when the browser fails: the
    * page is then accepted without a preview.
    */
-  async preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
-    const { path, dataDir, render: show } = this
-    if (path === undefined || !show || this.waiting >= waitingMax) return undefined
+  preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
+    return this.run(input, signal, (browser, page) => previewPage(browser, page, signal))
+  }
+
+  /** Plays a page and returns PNG screenshots; undefined without a browser or when it fails. */
+  capture(
+    input: PreviewInput,
+    size: PixelSize,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>[] | undefined> {
+    return this.run(input, signal, (browser, page) => capturePage(browser, page, size, signal))
+  }
+
+  private async run<Result>(
+    input: PreviewInput,
+    signal: AbortSignal,
+    open: (browser: BrowserLocation, page: PreviewPage) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const { path, dataDir, render } = this
+    if (path === undefined || !render || this.waiting >= waitingMax) return undefined
     this.waiting += 1
-    const before = this.last
-    const look = before.then(async () => {
+    const opened = this.last.then(async () => {
       signal.throwIfAborted()
-      return previewPage({ path, dataDir }, show(input), signal)
+      return open({ path, dataDir }, render(input))
     })
-    this.last = look.catch(() => {})
+    this.last = opened.catch(() => {})
     try {
-      return await look
+      return await opened
     } catch (error) {
       signal.throwIfAborted()
       this.log.warn('browser.failed', { why: String(error) })

@@ -7,6 +7,7 @@ import { pathOf } from '../http/request-context.ts'
 import { parameterProblem } from '../http/validation.ts'
 import { appealRoutes } from './apps/appeal/routes.ts'
 import { assetRoutes } from './apps/assets/routes.ts'
+import { coverRoutes } from './apps/covers/routes.ts'
 import { iconRoutes } from './apps/icon/routes.ts'
 import { remixRoutes } from './apps/remix/routes.ts'
 import { appRoutes } from './apps/routes.ts'
@@ -44,6 +45,7 @@ export function createAgentApi(ctx: AppContext, files: PublicFiles) {
     .use(remixRoutes(ctx))
     .use(reviewRoutes(ctx))
     .use(iconRoutes(ctx))
+    .use(coverRoutes(ctx))
     .use(reportRoutes(ctx))
     .use(appealRoutes(ctx))
     .use(scanRoutes(ctx))

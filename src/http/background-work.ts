@@ -16,6 +16,9 @@ export function registerBackgroundWork(ctx: AppContext, files: Map<string, Publi
   ctx.jobs.register('assets', 'assets', async () =>
     (await import('../hosting/apps/assets/asset-job.ts')).assetsHandler(ctx),
   )
+  ctx.jobs.register('cover', 'covers', async () =>
+    (await import('../hosting/apps/covers/capture-job.ts')).coverHandler(ctx),
+  )
   ctx.jobs.register('hook', 'hooks', async () =>
     (await import('../hosting/me/hooks/handler.ts')).hookHandler(ctx),
   )

@@ -4,6 +4,8 @@ import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import { expireHolds } from '../gateway/usage/expire-holds.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
+import { enqueueCaptures } from '../hosting/apps/covers/captures.ts'
+import { removeScreenshots } from '../hosting/apps/covers/screenshots.ts'
 import { purgeDeleted } from '../hosting/apps/deletion.ts'
 import { deleteOldOpens, flushOpens } from '../hosting/apps/opens.ts'
 import { recompressOne } from '../hosting/apps/recompress.ts'
@@ -45,6 +47,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
   purgeDeleted(ctx, async (db, app) => {
     await assets.deleteAllAssets(db, app)
     await removeFeedback(db, app.id)
+    await removeScreenshots(db, app.id)
   })
 
 /** The periodic work of a running server. */
@@ -57,6 +60,7 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
     ['write opens', 5 * second, flushOpens],
     ['delete old opens', day, deleteOldOpens],
     ['recompress pages', minute, recompressSome],
+    ['enqueue captures of covers', 2 * second, enqueueCaptures],
     ['merge the search index', hour, mergeIndex],
     ['delete old usage records', hour, deleteOldUsage],
     ['delete expired gateway files', hour, files.deleteExpired],

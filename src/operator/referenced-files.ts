@@ -11,6 +11,7 @@ const references = [
   apps.packs,
   assets.contents,
   apps.icons,
+  ...apps.covers,
   files.contents,
   files.words,
   mediaFiles.contents,

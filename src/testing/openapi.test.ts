@@ -140,6 +140,7 @@ describe('the document', () => {
   test('names each record once', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
+    named.push('Cover', 'Screenshot')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })

@@ -95,6 +95,7 @@ const theirs = {
   prefix,
   version: '1',
   name: 'a.json',
+  position: '1',
   owned: kay.handle,
   ownedKey: kay.key.slice(0, 11),
   ...(await newDelivery(h, ann)),
@@ -102,7 +103,7 @@ const theirs = {
 const nobodysOf = (things: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(things).map(([name, one]) =>
-      name === 'version' || name === 'name' ? [name, one] : [name, nobodys(one)],
+      ['version', 'name', 'position'].includes(name) ? [name, one] : [name, nobodys(one)],
     ),
   )
 

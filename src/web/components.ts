@@ -1,9 +1,6 @@
-import type { AppContext } from '../context.ts'
 import { type Html, html, type Part } from '../core/html.ts'
-import type { Shelf } from '../hosting/apps/shelves.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
-import { coverArt } from './cover-art.ts'
-import { formatAmount, formatCount } from './format.ts'
+import { formatCount } from './format.ts'
 import type { Page } from './layout.ts'
 
 /** Labels of a version's `via`. */
@@ -33,29 +30,6 @@ export function withQuery(path: string, params: Record<string, string | undefine
 export const searchTerm = (query: URLSearchParams, max: number, name = 'q'): string | undefined =>
   query.get(name)?.slice(0, max).toWellFormed().trim() || undefined
 
-interface ItemCover {
-  id: string
-  shelf: Shelf
-  icon: string | null
-}
-
-/** The path of an icon's URL, so that it loads from the host that served the page. */
-export const iconPath = ({ urls }: AppContext, icon: string): string => icon.slice(urls.app.length)
-
-/** An item's icon or generated cover. It is decorative: the title is beside it. */
-export const itemCover = (ctx: AppContext, { id, shelf, icon }: ItemCover): Html =>
-  icon === null
-    ? coverArt(id, shelf)
-    : html`<img
-        class="cover"
-        src="${iconPath(ctx, icon)}"
-        alt=""
-        width="512"
-        height="512"
-        loading="lazy"
-        decoding="async"
-      />`
-
 /** A star rating with a text alternative; nothing without ratings. */
 export function starRating({ stars: mean, count }: Tile['rating']): Part {
   if (mean === null) return false
@@ -74,31 +48,6 @@ export const playIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
 
 export const openLabel = ({ kind }: Pick<Tile, 'kind'>): string =>
   kind === 'game' ? 'Play' : 'Open'
-
-/** A multiple of 2, 3, 4 and 6, so that every row is full. */
-export const tilesPerPage = 24
-
-function renderTile(ctx: AppContext, item: Tile, at: number): Html {
-  const { id, title, maker, remix, priceRemix, opens, rating } = item
-  const isPageStart = at > 0 && at % tilesPerPage === 0
-  const price = remix === 'price' && html`<span>${formatAmount(priceRemix ?? 0, 'credit')}</span>`
-  return html`<li class="tile" ${isPageStart && html` id="tile-${at + 1}"`}>
-    <a class="tile-link" href="/explore/${id}"
-      >${itemCover(ctx, item)}
-      <h3><bdi>${title}</bdi></h3></a
-    >
-    <a class="play" href="/a/${id}" aria-label="${openLabel(item)} ${title}">${playIcon}</a>
-    <p><a href="/explore/${maker}">${maker}</a></p>
-    <p class="facts">
-      ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, 'open')}</span>`}${price}
-    </p>
-  </li> `
-}
-
-export const tileGrid = (ctx: AppContext, items: readonly Tile[]): Html =>
-  html`<ul class="tiles">
-    ${items.map((item, at) => renderTile(ctx, item, at))}
-  </ul>`
 
 /** A code block; its script adds the Copy button. */
 export const copyLine = (line: Part, label: string): Html =>

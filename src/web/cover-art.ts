@@ -65,7 +65,12 @@ export function coverArt(id: string, shelf: Shelf): Html {
 
 function drawCover(n: number, shelf: Shelf): Html {
   const ground = patterns[n % patterns.length]?.(n % offsetsMax) ?? ''
-  return html`<svg class="cover shelf-${shelf}" viewBox="0 0 96 96" aria-hidden="true">
+  return html`<svg
+    class="art shelf-${shelf}"
+    viewBox="0 0 96 96"
+    preserveAspectRatio="xMidYMid slice"
+    aria-hidden="true"
+  >
     <path d="${ground}" />
     <path class="glyph" transform="translate(28 28)scale(1.667)" d="${glyphs[shelf]}" />
   </svg>`

@@ -4,9 +4,10 @@ import * as explore from '../hosting/explore/explore.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
 import { discoveryLinks } from '../hosting/guide/discovery.ts'
 import { getGuide } from '../hosting/guide/guide.ts'
-import { copyLine, section, tileGrid } from './components.ts'
+import { copyLine, section } from './components.ts'
 import type { Page } from './layout.ts'
 import { promptBox } from './new/prompt-box.ts'
+import { tileGrid } from './tiles.ts'
 
 const newestMax = 12
 const popularMax = 6

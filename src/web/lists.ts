@@ -2,8 +2,9 @@ import type { AppContext } from '../context.ts'
 import { parseCursor } from '../core/cursor.ts'
 import { type Html, html, type Part } from '../core/html.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
-import { tileGrid, tilesPerPage, withQuery } from './components.ts'
+import { withQuery } from './components.ts'
 import { button } from './forms.ts'
+import { tileGrid, tilesPerPage } from './tiles.ts'
 
 /** Reads the cursor of a list ordered by creation time and ID. Throws `bad_request`. */
 export function createdCursor(query: URLSearchParams, name = 'cursor') {

@@ -4,6 +4,7 @@ import type { AppContext } from '../context.ts'
 import { idChars } from '../core/ids.ts'
 import { cacheUntilCommit } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
+import * as covers from '../hosting/apps/covers/covers.ts'
 import * as icons from '../hosting/apps/icon/icon.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import { discoveryLinks } from '../hosting/guide/discovery.ts'
@@ -158,6 +159,13 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
       // A file name starts with the ID of its app.
       const { bytes, etag } = await icons.readIcon(ctx, params.file.slice(0, idChars))
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
+      return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
+    })
+    .get('/covers/:file', async ({ params, request }) => {
+      const { bytes, etag } = await covers.readCover(ctx, params.file)
+      // `private` keeps the covers of removed apps out of shared caches.
+      const cache = 'private, max-age=31536000, immutable'
+      const headers = { 'content-type': 'image/webp', 'cache-control': cache }
       return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
     })
     .get('/favicon.svg', ({ request }) => entityResponse(request, layout.icon))

@@ -42,7 +42,7 @@ test('serves a maker page once an app is on Explore', async () => {
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   const page = await request('GET', `/explore/@${ann.handle}`)
   expect(page.status).toBe(200)
-  expect(String(page.body)).toContain(`/a/${id}`)
+  expect(String(page.body)).toContain(`/explore/${id}`)
   await ann.call('PATCH', `/apps/${id}`, { store: false })
   expect((await request('GET', `/explore/@${ann.handle}`)).status).toBe(404)
   await close()

@@ -161,12 +161,18 @@ export async function listByMaker(
 /** A quarantined app goes on Explore when it is released. */
 const onceReleased = sql`case when ${apps.quarantinedAt} is null then 'on' else 'pending' end`
 
+/** Fields that are no part of a publish request. */
+type ImageFields = Pick<
+  App,
+  'icon' | 'iconGiven' | 'cover' | 'coverSmall' | 'coverColor' | 'coverGiven' | 'coverVersion'
+>
+
 /** Updates a locked app. With `listed` on, Explore shows its newest version. */
 export async function updateApp(
   ctx: AppContext,
   db: Db,
   app: App,
-  { listed, ...changes }: Partial<NewApp & Pick<App, 'icon' | 'iconGiven'>>,
+  { listed, ...changes }: Partial<NewApp & ImageFields>,
 ): Promise<App> {
   const at = ctx.clock.now()
   const isListed = listed === 'on'

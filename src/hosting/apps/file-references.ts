@@ -1,6 +1,11 @@
 import { contentReferences } from '../../db/content-references.ts'
+import { screenshots } from './covers/tables.ts'
 import { apps, versions } from './tables.ts'
 
 export const packs = contentReferences(versions.pack)
 
 export const icons = contentReferences(apps.icon)
+
+export const covers = [apps.cover, apps.coverSmall, screenshots.large, screenshots.small].map(
+  contentReferences,
+)

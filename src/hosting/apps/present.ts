@@ -4,6 +4,7 @@ import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { appUrl } from '../app-url.ts'
 import type { App } from './apps.ts'
+import { presentCover } from './covers/covers.ts'
 import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
 export function stateOf(app: App): AppBody['state'] {
@@ -27,6 +28,7 @@ export function presentApp(ctx: AppContext, app: App): AppBody {
     description,
     shelf: app.shelf,
     icon: iconUrl(ctx, app),
+    cover: presentCover(ctx, app),
     version,
     store: app.listed !== 'off',
     listed: app.takenDown === null ? app.listed : 'taken_down',

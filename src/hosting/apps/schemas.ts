@@ -7,6 +7,7 @@ import {
   remixPriceCreditsMax,
   titleCharsMax,
 } from '../../limits.ts'
+import { CoverSchema } from './covers/schemas.ts'
 import { shelfNames } from './shelves.ts'
 
 /** Origin of a remix, with the names at that time. */
@@ -29,6 +30,7 @@ export const AppSchema = Type.Object(
     description: Type.String(),
     shelf: oneOf(shelfNames),
     icon: nullable(Type.String()),
+    cover: nullable(CoverSchema),
     version: Type.Integer({ minimum: 0 }),
     store: Type.Boolean(),
     listed: oneOf(['off', 'pending', 'on', 'taken_down']),

@@ -17,6 +17,15 @@ import type { Shelf } from './shelves.ts'
 /** A literal lets both engines use the partial indexes over listed apps. */
 export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
 
+interface CoverColumns extends Record<
+  'coverVersion' | 'version' | 'coverGiven' | 'closed' | 'takenDown',
+  AnyColumn
+> {}
+
+/** Apps whose newest version has no captured cover. The partial index has this condition. */
+export const needsCover = (t: CoverColumns): SQL =>
+  sql`${t.coverVersion} < ${t.version} and not ${t.coverGiven} and ${t.closed} is null and ${t.takenDown} is null`
+
 /** Sort columns of each order of Explore, descending. */
 export const orders = {
   new: ['listedAt', 'id'],
@@ -52,6 +61,14 @@ export const apps = table(
     icon: text('icon'),
     /** The free generated icon has been used. */
     iconGiven: flag('icon_given').notNull().default(false),
+    /** Cover images: SHA-256 of the two sizes, and the mean color as #rrggbb. */
+    cover: text('cover'),
+    coverSmall: text('cover_small'),
+    coverColor: text('cover_color'),
+    /** The maker uploaded the cover, so that no capture replaces it. */
+    coverGiven: flag('cover_given').notNull().default(false),
+    /** Newest version when the last capture ended; 0 requests a capture. */
+    coverVersion: integer('cover_version').notNull().default(0),
     version: integer('version').notNull(),
     words: text('words').notNull(),
     listed: text('listed').$type<'off' | 'pending' | 'on'>().notNull(),
@@ -102,6 +119,9 @@ export const apps = table(
       .on(t.rules, t.id)
       .where(sql`${t.closed} is null and ${t.takenDown} is null`),
     index('apps_icon').on(t.icon),
+    index('apps_cover').on(t.cover),
+    index('apps_cover_small').on(t.coverSmall),
+    index('apps_uncovered').on(t.updated, t.id).where(needsCover(t)),
     index('apps_listed_of').on(t.maker, t.listedAt, t.id).where(isListed(t)),
     index('apps_listed_remixes').on(t.remixOf, t.listedAt, t.id).where(isListed(t)),
     ...Object.entries(orders).flatMap(([order, [first, ...more]]) => {

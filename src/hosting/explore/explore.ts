@@ -6,6 +6,8 @@ import { ApiError } from '../../errors.ts'
 import { type Agent, findByMention, findHandles, makerPageUrl } from '../agents/agents.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
+import { presentCover } from '../apps/covers/covers.ts'
+import { listScreenshots } from '../apps/covers/screenshots.ts'
 import * as listed from '../apps/listings.ts'
 import { getListed, notOnExplore } from '../apps/listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../apps/present.ts'
@@ -30,6 +32,7 @@ const tileView: View<listed.TileApp, Tile> = {
     title: row.title,
     shelf: row.shelf,
     icon: iconUrl(ctx, row),
+    cover: presentCover(ctx, row),
     maker,
     remix: row.remix,
     priceRemix: row.priceRemix,
@@ -130,15 +133,17 @@ function parsePosition(
 export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   const app = await getListed(ctx, id)
   const before = apps.visibleVersion(app) + 1
-  const [versions, remixes, lineage] = await Promise.all([
+  const [versions, remixes, lineage, screenshots] = await Promise.all([
     apps.listVersions(ctx, app, relatedMax, before),
     listed.remixesOf(ctx, id, relatedMax),
     app.remixOf === null ? [] : ancestorsOf(ctx, id),
+    listScreenshots(ctx, id),
   ])
   const [item, ...others] = await present(ctx, [app, ...remixes], itemView)
   if (!item) throw notOnExplore()
   return {
     item,
+    screenshots,
     versions: versions.map(presentPublicVersion),
     remixes: others,
     lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),

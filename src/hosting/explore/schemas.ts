@@ -10,6 +10,7 @@ import {
 } from '../../core/schema.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { AssetSchema } from '../apps/assets/schemas.ts'
+import { CoverSchema, ScreenshotSchema } from '../apps/covers/schemas.ts'
 import { OriginSchema, RatingSchema } from '../apps/schemas.ts'
 import { shelfNames } from '../apps/shelves.ts'
 import { VersionSchema } from '../apps/versions/schemas.ts'
@@ -27,6 +28,7 @@ const ItemSchema = Type.Object(
     description: Type.String(),
     shelf: oneOf(shelfNames),
     icon: nullable(Type.String()),
+    cover: nullable(CoverSchema),
     maker: Type.String({ description: '@ and the handle of the maker.' }),
     version: Type.Integer({ description: 'The version on Explore.' }),
     remix: oneOf(['off', 'free', 'price']),
@@ -46,7 +48,7 @@ export type Item = Static<typeof ItemSchema>
 /** An item as a tile of a web page. */
 export type Tile = Pick<
   Item,
-  | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'maker')
+  | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'cover' | 'maker')
   | ('remix' | 'priceRemix' | 'opens' | 'rating')
 >
 
@@ -79,6 +81,7 @@ export const ItemListSchema = Type.Object({ items: Type.Array(ItemSchema), next 
 
 export const ItemPageSchema = Type.Object({
   item: ItemSchema,
+  screenshots: Type.Array(ScreenshotSchema),
   versions: Type.Array(VersionSchema, {
     description: 'Versions up to the one on Explore, newest first.',
   }),

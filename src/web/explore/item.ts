@@ -4,21 +4,19 @@ import * as explore from '../../hosting/explore/explore.ts'
 import type { Item, ItemPage } from '../../hosting/explore/schemas.ts'
 import {
   copyLine,
-  iconPath,
-  itemCover,
   openLabel,
   playIcon,
   requestDetails,
   section,
   starRating,
   statList,
-  tileGrid,
   versionOrigins,
 } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
 import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
+import { imagePath, itemCover, tileGrid } from '../tiles.ts'
 import { remixPrice } from './remix.ts'
 import { renderFeedback } from './reviews.ts'
 import type { ItemVisitor } from './visitor.ts'
@@ -43,7 +41,7 @@ export async function itemPage(
     path: `/explore/${id}`,
     section: '/explore',
     description: description || `An app by ${maker}.`,
-    image: icon === null ? undefined : iconPath(ctx, icon),
+    image: icon === null ? undefined : imagePath(ctx, icon),
     scripts: ['copy-line.js'],
     main: html`${itemHeader(ctx, item, visitor)}${stats(item)}${await renderFeedback(ctx, item, query, visitor)}${remixSection(ctx, item)}${lineage(found)}${remixes(ctx, found)}${versionTable(found)}`,
   }

@@ -4,11 +4,12 @@ import * as explore from '../../hosting/explore/explore.ts'
 import type { Item } from '../../hosting/explore/schemas.ts'
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { makerSharePercent } from '../../prices.ts'
-import { itemCover, statList } from '../components.ts'
+import { statList } from '../components.ts'
 import { formatAmount } from '../format.ts'
 import { alert, button, type Form, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import type { UserRequest } from '../session.ts'
+import { itemCover } from '../tiles.ts'
 import { payingField } from './visitor.ts'
 
 /** The price of a remix in credits; undefined where the maker turned remixes off. */

@@ -118,9 +118,12 @@ export async function storeRow(
   return { asset, isNew: old === undefined }
 }
 
-/** Locks an app so that concurrent changes of its assets count each other. */
+/**
+ * Locks an app so that concurrent changes of its assets count each other. Its cover is captured
+ * again.
+ */
 const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
-  apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), {})
+  apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), { coverVersion: 0 })
 
 /** Throws `too_many_assets` or `assets_full` when a file does not fit beside the others. */
 async function checkLimits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {

@@ -4,6 +4,7 @@ import { ApiError } from '../../../errors.ts'
 import type { App } from '../apps.ts'
 import type { GeneratedAsset } from '../assets/asset-job.ts'
 import { listAssets } from '../assets/assets.ts'
+import { readFiles } from '../assets/contents.ts'
 import { toIcon } from '../icon/icon-image.ts'
 
 /** Previews a page with its stored and new assets. Returns undefined without a browser. */
@@ -15,13 +16,7 @@ export async function previewPage(
 ): Promise<PreviewResult | undefined> {
   if (!ctx.previewBrowser.isAvailable) return undefined
   const own = [...(await listAssets(ctx, id, version)), ...files.map(({ row }) => row)]
-  const all = await Promise.all(
-    own.map(async ({ name, type, sha256 }) => {
-      const content = await ctx.storage.read(sha256)
-      return content ? [{ name, type, sha256, content }] : []
-    }),
-  )
-  const page = { html: new TextEncoder().encode(html), files: all.flat() }
+  const page = { html: new TextEncoder().encode(html), files: await readFiles(ctx, own) }
   return ctx.previewBrowser.preview(page, signal)
 }
 

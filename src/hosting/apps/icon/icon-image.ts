@@ -30,9 +30,20 @@ export function decodeDataUrl(image: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Crops an image to an icon without metadata. Throws `bad_request`, `bad_picture`, `try_again`. */
-export async function toIcon(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
+export const toIcon = (ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) =>
+  toPicture(ctx, bytes, { width: side, height: side })
+
+/**
+ * Scales and crops an uploaded image to a PNG without metadata. Throws `bad_request`,
+ * `bad_picture`, `try_again`.
+ */
+export async function toPicture(
+  ctx: AppContext,
+  bytes: Uint8Array<ArrayBuffer>,
+  size: { width: number; height: number },
+) {
   await checkPicture(bytes)
-  const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const
+  const fitted = { kind: 'painted', bytes, ...size, key: false } as const
   const icon = await ctx.generators.generate(fitted).catch((error: unknown) => {
     if (error instanceof ApiError) throw error
     throw new ApiError('bad_picture', { why: 'it could not be cropped' })

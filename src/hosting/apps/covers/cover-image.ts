@@ -1,0 +1,50 @@
+import { inflateSync } from 'node:zlib'
+
+import type { AppContext } from '../../../context.ts'
+import type { App } from '../apps.ts'
+import { smallSize } from './sizes.ts'
+
+const quality = { large: 78, small: 72 }
+
+/** SHA-256 of the stored sizes, and the mean color as #rrggbb. */
+export interface StoredCover {
+  large: string
+  small: string
+  color: string
+}
+
+/** Returns the columns of an app for a stored cover. */
+export const coverColumns = ({ large, small, color }: StoredCover) =>
+  ({ cover: large, coverSmall: small, coverColor: color }) satisfies Partial<App>
+
+/** Encodes a PNG of the large size as WebP in both sizes, and stores them. */
+export async function storeCover({ storage }: AppContext, png: Uint8Array): Promise<StoredCover> {
+  const { width, height } = smallSize
+  const [large, small, color] = await Promise.all([
+    new Bun.Image(png).webp({ quality: quality.large }).bytes(),
+    new Bun.Image(png).resize(width, height).webp({ quality: quality.small }).bytes(),
+    meanColor(png),
+  ])
+  const [first, second] = await Promise.all([storage.put(large), storage.put(small)])
+  return { large: first.sha256, small: second.sha256, color }
+}
+
+/** Returns the screenshot with the most detail: the one with the largest small version. */
+export async function pickCover(shots: Uint8Array[]): Promise<Uint8Array | undefined> {
+  const { width, height } = smallSize
+  const sizes = await Promise.all(
+    shots.map(
+      async (shot) => (await new Bun.Image(shot).resize(width, height).webp().bytes()).length,
+    ),
+  )
+  return shots[sizes.indexOf(Math.max(...sizes))]
+}
+
+/** Returns the mean color of an image as #rrggbb, from its version of one pixel. */
+async function meanColor(image: Uint8Array): Promise<string> {
+  const png = Buffer.from(await new Bun.Image(image).resize(1, 1).png().bytes())
+  const at = png.indexOf('IDAT')
+  const data = png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4))
+  // A row starts with its filter, which changes nothing for a single pixel.
+  return `#${inflateSync(data).subarray(1, 4).toString('hex')}`
+}

@@ -1,0 +1,79 @@
+import type { AppContext } from '../../../context.ts'
+import { idChars } from '../../../core/ids.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Agent } from '../../agents/agents.ts'
+import * as apps from '../apps.ts'
+import { decodeDataUrl, toPicture } from '../icon/icon-image.ts'
+import { coverColumns, storeCover } from './cover-image.ts'
+import type { CoverBody } from './schemas.ts'
+import { listScreenshotFiles } from './screenshot-rows.ts'
+import { largeSize } from './sizes.ts'
+
+const nameChars = 16
+
+/** Returns the URL of a cover or screenshot. It contains its hash and never changes. */
+export const imageUrl = ({ urls }: AppContext, app: string, sha256: string): string =>
+  `${urls.app}/covers/${app}-${sha256.slice(0, nameChars)}.webp`
+
+type CoverColumns = Pick<apps.App, 'id' | 'cover' | 'coverSmall' | 'coverColor'>
+
+export function presentCover(
+  ctx: AppContext,
+  { id, cover, coverSmall, coverColor: color }: CoverColumns,
+): CoverBody | null {
+  if (cover === null || coverSmall === null || color === null) return null
+  return { large: imageUrl(ctx, id, cover), small: imageUrl(ctx, id, coverSmall), color }
+}
+
+/**
+ * Sets the cover of an app to an uploaded image, which no capture replaces. Throws `bad_request`,
+ * `bad_picture`, `too_big`, `taken_down`, `try_again`.
+ */
+export async function putCover(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+  image: string,
+): Promise<CoverBody> {
+  const app = await apps.getOwnApp(ctx, maker, id)
+  const stored = await storeCover(ctx, await toPicture(ctx, decodeDataUrl(image), largeSize))
+  const columns = coverColumns(stored)
+  await ctx.db.tx(async (db) => {
+    const locked = await apps.lockApp(ctx, db, app)
+    await apps.updateApp(ctx, db, locked, { ...columns, coverGiven: true })
+  })
+  const { large, small, color } = stored
+  return { large: imageUrl(ctx, id, large), small: imageUrl(ctx, id, small), color }
+}
+
+/** Removes an uploaded cover. The next capture makes a new one. Throws `not_found`, `taken_down`. */
+export async function deleteCover(ctx: AppContext, maker: Agent, id: string): Promise<void> {
+  const app = await apps.getOwnApp(ctx, maker, id)
+  const none = { cover: null, coverSmall: null, coverColor: null }
+  await ctx.db.tx(async (db) => {
+    const locked = await apps.lockApp(ctx, db, app)
+    await apps.updateApp(ctx, db, locked, { ...none, coverGiven: false, coverVersion: 0 })
+  })
+}
+
+/**
+ * Reads the file of a cover URL: "<app>-<hash>.webp". Throws `not_found`, also for a quarantined
+ * app, and `taken_down`.
+ */
+export async function readCover(
+  ctx: AppContext,
+  file: string,
+): Promise<{ bytes: Uint8Array; etag: string }> {
+  const [id, hash] = [file.slice(0, idChars), file.slice(idChars + 1, idChars + 1 + nameChars)]
+  const app = await apps.findApp(ctx, id)
+  const found = app && app.closed === null ? apps.requireAvailable(app) : undefined
+  if (!found || found.quarantinedAt !== null || hash.length < nameChars) throw noPicture()
+  const own = [found.cover, found.coverSmall].find((name) => name?.startsWith(hash))
+  const all = own ? [] : await listScreenshotFiles(ctx, id)
+  const sha256 = own ?? all.find((name) => name.startsWith(hash))
+  const bytes = sha256 && (await ctx.storage.read(sha256))
+  if (!bytes) throw noPicture()
+  return { bytes, etag: sha256.slice(0, 32) }
+}
+
+const noPicture = (): ApiError<'not_found'> => new ApiError('not_found', { what: 'picture' })

@@ -1,0 +1,2 @@
+/** Uploaded screenshots of an app. */
+export const screenshotsMax = 5

@@ -1,0 +1,108 @@
+import type { AppContext } from '../context.ts'
+import { type Html, html } from '../core/html.ts'
+import type { CoverBody } from '../hosting/apps/covers/schemas.ts'
+import { largeSize, smallSize } from '../hosting/apps/covers/sizes.ts'
+import type { Shelf } from '../hosting/apps/shelves.ts'
+import type { Tile } from '../hosting/explore/schemas.ts'
+import { starRating } from './components.ts'
+import { coverArt } from './cover-art.ts'
+import { formatAmount, formatCount } from './format.ts'
+
+/** A multiple of 2, 3 and 4, so that rows are full. */
+export const tilesPerPage = 24
+/** The tiles that a first screen shows load at once. */
+const eagerTiles = 4
+
+interface ItemCover {
+  id: string
+  shelf: Shelf
+  icon: string | null
+  cover: CoverBody | null
+}
+
+/** Layout widths of a cover image, as the `sizes` of an image. */
+export const coverWidths = {
+  tile: '(min-width: 1600px) 260px, (min-width: 1000px) 23vw, (min-width: 640px) 31vw, 46vw',
+  wide: '(min-width: 1000px) 680px, 94vw',
+}
+
+interface CoverOptions {
+  widths?: string
+  /** The image is on the first screen. */
+  isEager?: boolean
+}
+
+/** The path of an image's URL, so that it loads from the host that served the page. */
+export const imagePath = ({ urls }: AppContext, url: string): string => url.slice(urls.app.length)
+
+/** An item's cover, its icon or generated art. It is decorative: the title is beside it. */
+export function itemCover(
+  ctx: AppContext,
+  { id, shelf, icon, cover }: ItemCover,
+  { widths = coverWidths.tile, isEager = false }: CoverOptions = {},
+): Html {
+  const loading = isEager ? html` fetchpriority="high"` : html` loading="lazy"`
+  if (cover) {
+    const [small, large] = [imagePath(ctx, cover.small), imagePath(ctx, cover.large)]
+    // The policy forbids style attributes; a shape may have a color.
+    return html`<span class="cover"
+      ><svg viewBox="0 0 16 10" aria-hidden="true">
+        <rect width="16" height="10" fill="${cover.color}" /></svg
+      ><img
+        src="${small}"
+        srcset="${small} ${smallSize.width}w, ${large} ${largeSize.width}w"
+        sizes="${widths}"
+        alt=""
+        width="${smallSize.width}"
+        height="${smallSize.height}"
+        decoding="async"
+        ${loading}
+    /></span>`
+  }
+  const picture =
+    icon !== null &&
+    html`<img
+      class="icon"
+      src="${imagePath(ctx, icon)}"
+      alt=""
+      width="512"
+      height="512"
+      decoding="async"
+      ${loading}
+    />`
+  return html`<span class="cover">${coverArt(id, shelf)}${picture}</span>`
+}
+
+/** A tile is one link; the name of the maker is a link of its own beside it. */
+function renderTile(ctx: AppContext, item: Tile, at: number, isEager: boolean): Html {
+  const { id, title, maker, remix, priceRemix, opens, rating } = item
+  const isPageStart = at > 0 && at % tilesPerPage === 0
+  const price =
+    remix === 'price' && html`<span class="price">${formatAmount(priceRemix ?? 0, 'credit')}</span>`
+  return html`<li class="tile" ${isPageStart && html` id="tile-${at + 1}"`}>
+    <a class="tile-link" href="/explore/${id}"
+      >${itemCover(ctx, item, { isEager: isEager && at < eagerTiles })}
+      <h3><bdi>${title}</bdi></h3></a
+    >
+    <p><a href="/explore/${maker}">${maker}</a></p>
+    <p class="facts">
+      ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, 'play')}</span>`}${price}
+    </p>
+  </li> `
+}
+
+interface GridOptions {
+  /** The grid starts on the first screen. */
+  isFirst?: boolean
+  /** "row": one line that scrolls sideways on a phone. */
+  style?: '' | 'row'
+}
+
+export const tileGrid = (
+  ctx: AppContext,
+  items: readonly Tile[],
+  { isFirst = false, style = '' }: GridOptions = {},
+): Html =>
+  html`<ul class="tiles${style && ` ${style}`}">
+    ${items.map((item, at) => renderTile(ctx, item, at, isFirst))}
+  </ul>`
