@@ -1,5 +1,5 @@
-import type { PreviewInput } from '../browser/preview-browser.ts'
 import type { PreviewPage } from '../browser/page-session.ts'
+import type { PreviewInput } from '../browser/preview-browser.ts'
 import { sha256 } from '../core/ids.ts'
 import { lazy } from '../core/lazy.ts'
 import type { PublicFile } from '../core/public-files.ts'
