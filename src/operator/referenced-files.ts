@@ -2,6 +2,7 @@ import type { Db } from '../db/engine.ts'
 import * as files from '../gateway/files/files.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import * as assets from '../hosting/apps/assets/contents.ts'
+import { screenshots } from '../hosting/apps/covers/file-references.ts'
 import * as apps from '../hosting/apps/file-references.ts'
 
 const pageSize = 100
@@ -12,6 +13,7 @@ const references = [
   assets.contents,
   apps.icons,
   ...apps.covers,
+  ...screenshots,
   files.contents,
   files.words,
   mediaFiles.contents,

@@ -21,7 +21,7 @@ interface ItemCover {
 }
 
 /** Layout widths of a cover image, as the `sizes` of an image. */
-export const coverWidths = {
+const coverWidths = {
   tile: '(min-width: 1600px) 260px, (min-width: 1000px) 23vw, (min-width: 640px) 31vw, 46vw',
   wide: '(min-width: 1000px) 680px, 94vw',
 }

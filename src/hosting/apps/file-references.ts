@@ -1,11 +1,8 @@
 import { contentReferences } from '../../db/content-references.ts'
-import { screenshots } from './covers/tables.ts'
 import { apps, versions } from './tables.ts'
 
 export const packs = contentReferences(versions.pack)
 
 export const icons = contentReferences(apps.icon)
 
-export const covers = [apps.cover, apps.coverSmall, screenshots.large, screenshots.small].map(
-  contentReferences,
-)
+export const covers = [contentReferences(apps.cover), contentReferences(apps.coverSmall)]

@@ -46,7 +46,7 @@ export async function putCover(
   return { large: imageUrl(ctx, id, large), small: imageUrl(ctx, id, small), color }
 }
 
-/** Removes an uploaded cover. The next capture makes a new one. Throws `not_found`, `taken_down`. */
+/** Removes an uploaded cover and requests a capture. Throws `not_found`, `taken_down`. */
 export async function deleteCover(ctx: AppContext, maker: Agent, id: string): Promise<void> {
   const app = await apps.getOwnApp(ctx, maker, id)
   const none = { cover: null, coverSmall: null, coverColor: null }
