@@ -47,6 +47,11 @@ export function* textPolicy(page: Page): Generator<Hit> {
       }
 }
 
+/** Returns the offset of the first slur in a text; undefined if there is none. */
+export function findSlur(text: string): number | undefined {
+  return new RegExp(slurs.source, 'i').exec(text)?.index
+}
+
 /** Returns whether a text of an agent or a person breaks this rule. */
 export function isForbidden(text: string): boolean {
   const words = plain(text)

@@ -1,0 +1,101 @@
+import { pattern } from '../pattern.ts'
+import type { PackHit } from './findings.ts'
+import { readHosts } from './hosts.ts'
+import type { Statement } from './statements.ts'
+
+const fetcher =
+  /\b(?:curl|wget|aria2c|iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring|downloadfile)\b/
+const intoShell = pattern(
+  '',
+  String.raw`\|\s?(?:sudo\s(?:-\S{1,9}\s)?)?(?:env\s)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k|fi)?sh\b(?!\s-c)|`,
+  String.raw`(?:python[\d.]{0,4}|node|perl|ruby|php|bun|osascript)\s?-?\s?(?:$|[;&|${'`'}"')#])|`,
+  String.raw`iex\b|invoke-expression\b|xargs\s(?:-\S{1,9}\s){0,3}(?:ba)?sh\b)`,
+)
+const substituted = pattern(
+  '',
+  String.raw`(?:\beval|\bsource|(?:^|[;&|]\s?)\.|\b(?:ba|z|da)?sh(?:\s-\w{1,4})?|\biex|\bpython[\d.]{0,4}`,
+  String.raw`(?:\s-c)?|\bnode\s-e)[\s"'(]{0,4}(?:\$\(|<\(|${'`'})\s?(?:sudo\s)?(?:curl|wget)\b`,
+)
+const powershell = /\b(?:iex|invoke-expression)\b/
+const evaluatedFetch = pattern(
+  '',
+  String.raw`\b(?:exec|eval|new function)\s?\(\s?(?:await\s|\(|compile\()*\s?(?:requests\.get|`,
+  String.raw`urllib|urlopen|httpx\.get|fetch\(|axios)`,
+)
+const downloadedRun = pattern(
+  '',
+  String.raw`(?:&&|;|\band\b|\bthen\b)[^&;]{0,40}(?:chmod\s(?:\+x|[au]\+x|[0-7]{3,4})|\s(?:ba|z)?sh\s[\w./~-]|`,
+  String.raw`\s\./\w|\bmsiexec|\bstart-process|python[\d.]{0,4}\s[\w./~-]{1,60}\.py)`,
+)
+const passwordArchive =
+  /\b(?:extract|unzip|open|decompress|run)\b.{0,200}\bpass(?:word|phrase|code)?\b|\bpassword\b.{0,60}\b(?:extract|unzip|archive)/
+const requiredDownload =
+  /\b(?:download|install|get)\b.{0,200}\bhttps?:\/\/\S{1,200}\.(?:zip|exe|dmg|pkg|msi|rar|7z|scr|bat|appimage)\b/
+
+/** Programs that are downloaded and run. */
+export function* remoteCode({ text, at, isWarning }: Statement): Generator<PackHit> {
+  const hosts = readHosts(text)
+  const runs =
+    (fetcher.test(text) &&
+      (intoShell.test(text) || downloadedRun.test(text) || powershell.test(text))) ||
+    substituted.test(text) ||
+    evaluatedFetch.test(text)
+  const isUnsafe = hosts.isDrop || hosts.isPlain
+  if (runs && (hosts.remote || /\$|<|\.\w{2,6}\//.test(text)) && !hosts.isKnown)
+    yield { code: 'pack.remote_code', at, effect: isUnsafe && !isWarning ? 'block' : 'unlist' }
+  else if (hosts.remote && requiredDownload.test(text)) {
+    const isLocked = passwordArchive.test(text)
+    yield { code: 'pack.remote_code', at, effect: isLocked || isUnsafe ? 'block' : 'unlist' }
+  }
+}
+
+const reverseShells = pattern(
+  '',
+  String.raw`/dev/(?:tcp|udp)/[\w.$\{-]{1,60}/|\b(?:nc|ncat|netcat)\b[^|;]{0,80}\s(?:-\w{0,4}[ec]|--exec|--sh-exec)\s|`,
+  String.raw`\bsocat\b.{0,200}\bexec:|\bmkfifo\b.{0,200}\b(?:nc|ncat|netcat|telnet)\b|`,
+  String.raw`\bsocket\b.{0,400}\b(?:dup2|pty\.spawn)\b|\btcpsocket\b.{0,200}\bexec\b|`,
+  String.raw`\bfsockopen\b.{0,200}\b(?:exec|shell_exec|proc_open)\b|`,
+  String.raw`\bnew-object\s[\w.]{0,20}sockets\.tcpclient\b|`,
+  String.raw`\b(?:ba)?sh\s-i\s?(?:>|0<|<|2>)`,
+)
+const benignDeviceProbe =
+  /^\W*(?:(?:if|until|while|timeout\s\S{1,8}|!)\s)*(?:\(?\s?(?:echo|:|true|exec 3<>)|(?:ba)?sh -c\s?.{0,4}(?:echo|:|<|>|cat <))?\s?.?(?:>|<|\/dev)/
+
+/** Shells that another host controls. */
+export function* reverseShell({ text, at, isWarning }: Statement): Generator<PackHit> {
+  if (!reverseShells.test(text)) return
+  const onlyProbes =
+    /^[^|]*\/dev\/tcp/.test(text) && !/\b(?:ba)?sh\s-i\b|\d>&|\bsh\s0<|exec\s\d/.test(text)
+  const isProbe = onlyProbes && benignDeviceProbe.test(text)
+  yield { code: 'pack.reverse_shell', at, effect: isWarning || isProbe ? 'unlist' : 'block' }
+}
+
+const top = String.raw`(?:["']?(?:/|~/?|\$\{?home\}?/?|\$env:userprofile|%userprofile%|c:\\+|/(?:etc|usr|home|var|bin|boot|root|lib|opt|users|library|system)/?)(?:\*|\.\*|\.\[)?["']?)(?=$|[\s;&|${'`'}"')])`
+const destruction = [
+  pattern(
+    '',
+    String.raw`\brm\s(?:-\S{1,20}\s){0,4}-(?:\w{0,6}[rf]\w{0,6}|-recursive|-force)\s(?:-\S{1,20}\s){0,4}(?:\S{1,60}\s){0,3}${top}`,
+  ),
+  pattern(
+    '',
+    String.raw`\bshutil\.rmtree\(\s?(?:os\.path\.expanduser\(\s?)?["'](?:/|~/?)["']|\brmtree\(\s?path\.home\(\)`,
+  ),
+  pattern('', String.raw`\b(?:rmsync|rm|rimraf)\w*\(\s?(?:os\.homedir\(\)|["'](?:/|~/?)["'])`),
+  /--no-preserve-root/,
+  /\bdd\s.{0,120}\bof=\/dev\/(?:sd|nvme|hd|vd|disk|mmcblk|r?disk)/,
+  /\bmkfs(?:\.\w{1,8})?\s(?:-\S{1,20}\s){0,4}\/dev\//,
+  />\s?\/dev\/(?:sd[a-z]|nvme\d|disk\d)/,
+  /:\(\)\s?\{\s?:\s?\|\s?:\s?&\s?\}\s?;\s?:/,
+  /\bfind\s(?:\/|~\/?|\$home)\s.{0,120}(?:-delete\b|-exec\s(?:rm|shred)\b)/,
+  /\b(?:del|erase|rd|rmdir)\s(?:\/\w\s){1,4}["']?(?:c:\\?|%userprofile%|%systemdrive%)/,
+  /\bremove-item\b.{0,80}-recurse\b.{0,80}(?:c:\\(?:\s|$|\*)|\$home\b|\$env:userprofile)|\bremove-item\b.{0,20}(?:c:\\\*?\s|\$home\s|~\s).{0,60}-recurse\b/,
+  /\bformat\s[c-z]:\s?(?:\/|$)/,
+  /\b(?:diskpart|vssadmin\sdelete\sshadows|wbadmin\sdelete|cipher\s\/w)/,
+  /\b(?:delete|erase|wipe|destroy|remove)\s(?:all|every|everything)\b.{0,40}\b(?:home (?:directory|folder)|hard (?:disk|drive)|disk|whole machine|root directory|(?:user|client|owner|victim)'s (?:files|documents|computer|machine|data|system)|backups)\b/,
+]
+
+/** Commands that delete a home folder, a system folder or a disk. */
+export function* destructive({ text, at, isWarning }: Statement): Generator<PackHit> {
+  if (destruction.some((shape) => shape.test(text)))
+    yield { code: 'pack.destructive', at, effect: isWarning ? 'unlist' : 'block' }
+}

@@ -1,0 +1,111 @@
+import { pattern } from '../pattern.ts'
+import type { PackHit } from './findings.ts'
+import { readHosts } from './hosts.ts'
+import type { Statement } from './statements.ts'
+
+const target = String.raw`(?:instructions?|prompts?|rules?|guidelines?|messages?|directions?|directives?|context|constraints?|polic(?:y|ies)|safeguards?|training|programming|guardrails?)`
+const overrides = [
+  pattern(
+    'g',
+    String.raw`\b(?:ignore|disregard|forget|override|bypass|drop|discard|cancel|replace|supersedes?|do not (?:follow|obey)|stop following)\s`,
+    String.raw`(?:(?:all|any|every|of|the|your|my|user's|those|these|and|other)\s){0,5}(?:previous|prior|above|earlier|`,
+    String.raw`preceding|system|existing|original|initial|former|developer|safety|security|foregoing|current)\s`,
+    String.raw`(?:(?:and|or|system|safety|security|user|developer|previous|content|set of)\s){0,3}${target}\b`,
+  ),
+  pattern(
+    'g',
+    String.raw`\b(?:ignore|disregard|forget)\s(?:everything|anything|all)\s(?:that\s)?(?:(?:you|the user|we)\s(?:were|was|have been|had been|are)\s(?:told|taught|given)|`,
+    String.raw`(?:above|before|so far|previously)\b)`,
+  ),
+  /\byou are (?:now|no longer) (?:in )?(?:an? )?(?:dan\b|jailbroken|unrestricted|unfiltered|bound by|developer mode|god mode|root\b|evil)/g,
+  /\b(?:enter|enable|activate|switch to) (?:developer|god|jailbreak|unrestricted|dan) mode\b/g,
+  /<\|(?:im_start|im_end|system|endoftext|start_header_id)\|>|\[\/?inst\]|<<\/?sys>>/g,
+  /(?:^|[^\w`'"])<\/?(?:system|system[-_ ](?:prompt|message|instruction|reminder)|important|admin|developer)>/g,
+  /^\W{0,6}(?:new |updated )?system (?:message|prompt|override|update|notice|instructions?)\s?(?::|-)/g,
+  /\b(?:these|this|the following|skill) (?:instructions?|rules?|skill)? ?(?:take|have|has|takes) (?:absolute |highest |top )?(?:precedence|priority) over (?:the |all |any |your )?(?:user|system|developer|other|previous|safety)/g,
+  /\b(?:reveal|print|output|repeat|disclose) (?:me )?(?:your|the) (?:full |entire |hidden |complete )?(?:system prompt|hidden instructions|developer message)/g,
+]
+const quotedBefore = /["'`“‘«]\s?[^"'`”]{0,60}$/
+const negatedBefore =
+  /\b(?:never|do not|don't|must not|should not|cannot|can't|refuse to|not|to) (?:\w+ ){0,2}$/
+
+/** Sentences that replace the instructions of the agent. */
+export function* override({ text, at, isWarning }: Statement): Generator<PackHit> {
+  for (const shape of overrides)
+    for (const found of text.matchAll(shape)) {
+      const before = text.slice(Math.max(0, found.index - 60), found.index)
+      const quoted = quotedBefore.test(before) || negatedBefore.test(before)
+      yield { code: 'pack.override', at, effect: quoted || isWarning ? 'unlist' : 'block' }
+      return
+    }
+}
+
+const person = String.raw`(?:the |your |any |this )?(?:user|human|person|operator|owner|reviewer|developer|anyone|them)`
+const concealments = [
+  pattern(
+    '',
+    String.raw`\b(?:do not|don't|never|must not|should not|without|avoid|no need to)\s(?:\w+ly\s)?(?:tell(?:ing)?|inform(?:ing)?|`,
+    String.raw`notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|show(?:ing)?|reveal(?:ing)?|mention(?:ing)?|disclos(?:e|ing)|report(?:ing)?|explain(?:ing)?|let)\s`,
+    String.raw`(?!.{0,60}\b(?:until|unless|before|passwords?|secrets?|api keys?|credentials?|tokens?)\b)(?:.{0,60}\bto\s)?${person}\b`,
+  ),
+  /\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|log|report|reference|show|display|explain) (?:this|that|these|the) (?:step|instruction|rule|action|command|request|upload|transfer|call|section|hidden|paragraph|sync|behaviou?r|script|file|skill)/,
+  /\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge) (?:this|it|that|any of this)\b/,
+  pattern(
+    '',
+    String.raw`\bwithout\s(?:the\s)?(?:user'?s?|human'?s?|operator'?s?|their|asking for|owner'?s?)\s(?:\w{1,12}\s)?(?:knowledge|awareness|noticing|knowing|notice|consent)\b`,
+  ),
+  /\b(?:hide|conceal|keep) (?:this|it|these|the \w+) (?:secret|hidden|from (?:the )?(?:user|human|operator|owner))/,
+  /\b(?:silently|quietly|secretly|covertly|stealthily|invisibly) (?:run|execute|send|upload|copy|install|add|append|forward|exfiltrate|collect|read|post|include|transmit|write|insert|enable|sync|bcc)\b/,
+  /\b(?:clear|delete|wipe|erase|remove) (?:the )?(?:shell|bash|command|terminal|zsh) (?:history|logs?)\b|\bhistory -c\b|\bunset histfile\b|\bhistfile=\/dev\/null/,
+]
+
+/** Sentences that hide actions from the user. */
+export function* concealment({ text, at, isWarning }: Statement): Generator<PackHit> {
+  const isDescription =
+    isWarning && /\b(?:flag|detect|malicious|suspicious|attack|injection|red flag)/.test(text)
+  if (!isDescription && concealments.some((shape) => shape.test(text)))
+    yield { code: 'pack.concealment', at }
+}
+
+const remoteOrders = [
+  /\b(?:fetch|download|load|retrieve|read|get|open|visit|curl|check|pull|browse)\b.{0,200}https?:\/\/\S{1,300}.{0,120}\b(?:follow|execute|obey|apply|run|perform|carry out|adopt|treat|do what)\b.{0,60}\b(?:instruct\w*|steps?|commands?|directions?|it|them|says|contents?|text|prompt|rules|tasks?)\b/,
+  /\b(?:follow|execute|obey|apply|run|perform)\b.{0,60}\b(?:instruct\w*|steps?|commands?|directions?|prompt|rules|tasks?)\b.{0,60}\b(?:at|from|in|on|found at|hosted at)\s\W{0,3}https?:\/\//,
+  /\b(?:latest|current|updated|remote|live)\s(?:agent\s)?(?:instructions|prompt|directives|tasks|commands)\b.{0,80}https?:\/\//,
+]
+
+/** Instructions that another host provides. */
+export function* remoteInstructions({ text, at, isWarning }: Statement): Generator<PackHit> {
+  if (!remoteOrders.some((shape) => shape.test(text))) return
+  const hosts = readHosts(text)
+  if (!hosts.remote) return
+  yield {
+    code: 'pack.remote_instructions',
+    at,
+    effect: hosts.isDrop && !isWarning ? 'block' : 'unlist',
+  }
+}
+
+const walletWords = String.raw`(?:seed ?phrases?|recovery ?phrases?|secret recovery|mnemonics?(?: phrases?)?|(?:12|24|twelve|twenty-four)[- ]words?|(?:wallet'?s? )?private keys?)`
+const asksWallet = [
+  pattern(
+    '',
+    String.raw`\b(?:ask|request|prompt|have|get|require|tell|instruct)\b.{0,60}\b(?:user|human|owner|them|customer)\b.{0,80}\b${walletWords}\b`,
+  ),
+  pattern(
+    '',
+    String.raw`\b(?:enter|paste|type|provide|share|give|supply|submit)\s(?:me\s|us\s)?(?:your|their|the user'?s?|the wallet'?s?)\s(?:\w+\s){0,3}${walletWords}\b`,
+  ),
+]
+const movesFunds =
+  /\b(?:transfer|send|sweep|move|withdraw|forward|drain|pay)\b.{0,80}\b(?:eth|btc|sol|usdc|usdt|funds?|balances?|tokens?|coins?|crypto\w*|fees?|tips?|donation|royalty)\b.{0,120}(?:\b0x[\da-f]{40}\b|\bbc1[\da-z]{25,60}\b|\b[1-9a-hj-np-z]{43,44}\b)/
+const unlimitedApproval = /\bapprove\(.{0,120}(?:maxuint|max_uint|2\s?\*\*\s?256|uint256\)\.max)/
+const neverAsks = /\b(?:never|do not|don't|must not|should not|refuse to|cannot|without)\b/
+
+/** Requests for the keys of a wallet, and payments to an address of the maker. */
+export function* wallet({ text, at, isWarning }: Statement): Generator<PackHit> {
+  const isNegated = neverAsks.test(text)
+  if (!isNegated && asksWallet.some((shape) => shape.test(text)))
+    yield { code: 'pack.wallet', at, effect: isWarning ? 'unlist' : 'block' }
+  else if (movesFunds.test(text) || unlimitedApproval.test(text))
+    yield { code: 'pack.wallet', at, effect: 'unlist' }
+}
