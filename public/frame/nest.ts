@@ -4,12 +4,19 @@ import type { Press } from './messages.ts'
 const sandbox = 'allow-scripts allow-forms allow-pointer-lock'
 const allow = 'fullscreen *; gamepad *; autoplay *'
 
-/** Inserts the next inner frame into this document. */
-export function nest(html: string): HTMLIFrameElement {
+/** Creates a frame with the attributes of the sandbox. */
+export function createFrame(title: string): HTMLIFrameElement {
   const frame = document.createElement('iframe')
-  frame.title = 'app'
+  frame.title = title
   frame.setAttribute('sandbox', sandbox)
   frame.setAttribute('allow', allow)
+  frame.referrerPolicy = 'no-referrer'
+  return frame
+}
+
+/** Inserts the next inner frame into this document. */
+export function nest(html: string): HTMLIFrameElement {
+  const frame = createFrame('app')
   frame.srcdoc = html
   // The keyboard focus stays with the removed frame unless it is moved away and back.
   if (document.querySelector('iframe')) {

@@ -1,4 +1,5 @@
-import { field, type Files, type Start, text } from './messages.ts'
+import { fetchFiles, fetchOwn, SandboxHost } from './host.ts'
+import { field, type Files, text } from './messages.ts'
 import { openNotices } from './notices.ts'
 import { fileOffer, linkOffer } from './offers.ts'
 import { apply, changesIn, openSaves } from './saves.ts'
@@ -6,7 +7,6 @@ import { apply, changesIn, openSaves } from './saves.ts'
 /** The page around an app: fetches the app as data, passes it to the wrapper, runs the toolbar. */
 const restartsMax = 3
 const restartWindowMs = 10_000
-const waitMs = 15_000
 const hungMs = 4_000
 const goneMs = 500
 
@@ -17,54 +17,11 @@ const status = document.getElementById('status')
 const focus = (): void => frame?.focus()
 const notify = openNotices(focus)
 
-let depth = 0
-let run = 0
+const host = frame && new SandboxHost(frame, frameUrl)
 /** The newest run whose document has started. */
 let greeted = 0
 let restarts: number[] = []
 const session = new Map<string, string>()
-
-/** Returns the window at a depth below this page: 0 is the wrapper; the app is below the relays. */
-function windowAt(level: number): Window | null {
-  let at = frame?.contentWindow ?? null
-  for (let i = 0; i < level; i++) at = at?.[0] ?? null
-  return at
-}
-
-async function answered(url: string): Promise<Response> {
-  const answer = await fetch(url, { credentials: 'same-origin' })
-  if (!answer.ok) throw new Error(String(answer.status))
-  return answer
-}
-
-/** Fetches the app's files as blobs. A file that fails to load is left out. */
-async function fetchFiles(): Promise<Files> {
-  const list: unknown = await (await answered(`${at}/files`)).json()
-  const rows = field(list, 'files')
-  const files = (Array.isArray(rows) ? rows : []).map(async (row: unknown) => {
-    const answer = await answered(text(row, 'url', 1_000))
-    return { name: text(row, 'name', 100), blob: await answer.blob() }
-  })
-  const came = await Promise.allSettled(files)
-  return {
-    type: 'service:assets',
-    files: came.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : [])),
-  }
-}
-
-/** Resolves with the wrapper's first message. Its origin must be opaque, or there is no sandbox. */
-function wrapperReady(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    addEventListener('message', ({ source, origin, data }) => {
-      if (source !== frame?.contentWindow || field(data, 'type') !== 'mode') return
-      if (origin !== 'null') return reject(new Error('sandbox'))
-      depth = Number(field(data, 'depth'))
-      resolve()
-    })
-    setTimeout(() => reject(new Error('frame')), waitMs)
-    if (frame) frame.src = frameUrl
-  })
-}
 
 /** Shows why the app cannot be opened. The toolbar keeps working. */
 function fail(why: string): void {
@@ -78,7 +35,7 @@ function fail(why: string): void {
  */
 function rescue(requested: number): void {
   setTimeout(() => {
-    if (requested !== run || greeted === run) return
+    if (requested !== host?.run || greeted === requested) return
     frame?.remove()
     setTimeout(() => location.reload(), goneMs)
   }, hungMs)
@@ -90,16 +47,13 @@ async function open(): Promise<void> {
   if (old || !('showPopover' in HTMLElement.prototype)) {
     return fail('This browser is too old for the sandbox. Open the app in a newer browser.')
   }
-  const page = answered(`${at}/data`).then((answer) => answer.text())
-  const files = fetchFiles().catch((): Files => ({ type: 'service:assets', files: [] }))
-  const [saves] = await Promise.all([openSaves(at.slice('/a/'.length)), wrapperReady()])
+  const page = fetchOwn(`${at}/data`).then((answer) => answer.text())
+  const files = fetchFiles(at).catch((): Files => ({ type: 'service:assets', files: [] }))
+  const [saves] = await Promise.all([openSaves(at.slice('/a/'.length)), host?.load()])
   const html = await page
 
   const start = (): void => {
-    run += 1
-    const local = saves.all()
-    const message: Start = { type: 'start', run, html, local, session: [...session] }
-    frame?.contentWindow?.postMessage(message, '*')
+    host?.start(html, saves.all(), [...session])
     focus()
   }
   /** Restarts an app that reloaded or navigated away, three times at most. */
@@ -127,15 +81,15 @@ async function open(): Promise<void> {
   }
   addEventListener('message', ({ source, data }) => {
     // The last message of an unloaded document has no source window.
-    const gone = field(data, 'type') === 'service:gone' && field(data, 'run') === run
-    const app = windowAt(depth + 1)
+    const gone = field(data, 'type') === 'service:gone' && field(data, 'run') === host?.run
+    const app = host?.app ?? null
     if (gone && (source === null || source === app)) again()
     else if (source !== null && source === app) void take(source, data)
   })
   document.getElementById('reload')?.addEventListener('click', () => {
     restarts = []
     start()
-    rescue(run)
+    if (host) rescue(host.run)
   })
   start()
 }

@@ -151,16 +151,31 @@ export async function findOpenJobs(db: Db, ids: string[]): Promise<Set<string>> 
   return new Set(open.map(({ id }) => id))
 }
 
+interface JobQuery {
+  kinds: string[]
+  /** Only jobs about this app. */
+  item?: string
+  limit: number
+  after?: PagePosition | undefined
+}
+
 /** Returns an owner's jobs of these kinds after a cursor, newest first. */
 export const listJobs = (
   { db }: { db: Engine },
   owner: string,
-  { kinds, limit, after }: { kinds: string[]; limit: number; after?: PagePosition | undefined },
+  { kinds, item, limit, after }: JobQuery,
 ): Promise<Job[]> =>
   db.read
     .select()
     .from(jobs)
-    .where(and(eq(jobs.owner, owner), inArray(jobs.kind, kinds), isAfterCursor(jobs, after)))
+    .where(
+      and(
+        eq(jobs.owner, owner),
+        inArray(jobs.kind, kinds),
+        item === undefined ? undefined : eq(jobs.item, item),
+        isAfterCursor(jobs, after),
+      ),
+    )
     .orderBy(desc(jobs.created), desc(jobs.id))
     .limit(limit)
 

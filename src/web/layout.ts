@@ -12,6 +12,8 @@ const staticFiles = {
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
   'show-more.js': 'islands/show-more.js',
+  'app-preview.js': 'islands/app-preview.js',
+  'build-steps.js': 'islands/build-steps.js',
   'chat-playground.js': 'islands/chat-playground.js',
   'submit-guard.js': 'islands/submit-guard.js',
 } as const
@@ -93,12 +95,16 @@ export interface Page {
   /** The query of its Atom feed. */
   feed?: string
   scripts?: Exclude<StaticName, 'web.css'>[]
+  /** Is true for a page that shows apps in the sandbox. */
+  frames?: boolean
+  /** Reloads the page at this interval where scripts are off. */
+  reloadSeconds?: number
   status?: number
   headers?: Record<string, string>
 }
 
 function renderHead({ urls, files, theme }: Layout, page: Page): Part {
-  const { title, path, description, image, feed, scripts = [] } = page
+  const { title, path, description, image, feed, scripts = [], reloadSeconds } = page
   const addressOf = (name: StaticName): Part => files.get(name)?.address
   const meta = (property: string, content: string): Html =>
     html`<meta property="${property}" content="${content}" />`
@@ -106,6 +112,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
     <title>${title === 'Berth' ? title : `${title} · Berth`}</title>
     ${theme}
+    ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     <link rel="stylesheet" href="${addressOf('web.css')}" />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     ${[...new Set(scripts)].map((name) => html`<script defer src="${addressOf(name)}"></script>`)}
@@ -156,6 +163,26 @@ export interface RenderedPage {
   text: string
   status: number
   headers: Record<string, string>
+}
+
+/** The address of the sandbox wrapper: a path, unless apps have a host of their own. */
+export const frameUrl = ({ app, apps }: Urls): string => (apps === app ? '/frame' : `${apps}/frame`)
+
+const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+
+/**
+ * Returns the headers of a page that shows apps in the sandbox. Only the wrapper may be framed: its
+ * exact address keeps an app from navigating its frame (docs/spec/sandbox.md).
+ */
+export function sandboxHeaders(
+  { headers, urls }: Layout,
+  request: Request,
+): Record<string, string> {
+  const given = request.headers.get('host') ?? ''
+  const host = hostPattern.test(given) ? given : new URL(urls.app).host
+  const wrapper = frameUrl(urls)
+  const source = wrapper.startsWith('/') ? host + wrapper : wrapper
+  return { 'content-security-policy': `${headers['content-security-policy']}; frame-src ${source}` }
 }
 
 /** Renders a page that can be sent more than once. */

@@ -14,12 +14,13 @@ import {
   type SessionUser,
   setCookie,
 } from '../hosting/people/session-user.ts'
+import { findSession } from '../hosting/people/sessions.ts'
 import type { SignInClient } from '../hosting/people/sign-in.ts'
 import { clientAddressGroup, clientAddressPrefix } from '../http/request-context.ts'
 import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
 import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
-import { type Layout, type Page, pageResponse } from './layout.ts'
+import { type Layout, type Page, pageResponse, sandboxHeaders } from './layout.ts'
 
 /** A request for a page, before its session is read. */
 export interface PageInput {
@@ -102,7 +103,8 @@ export function privatePage(
   page: Page,
   cookies: Cookies | undefined = req.cookie,
 ): Response {
-  const headers = { ...page.headers, 'cache-control': 'no-store' }
+  const sandbox = page.frames === true ? sandboxHeaders(req.layout, req.request) : {}
+  const headers = { ...page.headers, ...sandbox, 'cache-control': 'no-store' }
   const scripts = [...(page.scripts ?? []), 'submit-guard.js' as const]
   const response = pageResponse(req.layout, { section: '/account', ...page, scripts, headers })
   for (const cookie of [cookies ?? []].flat()) response.headers.append('set-cookie', cookie)
@@ -206,6 +208,13 @@ export async function requireUser(
   const req = await getPageRequest(input)
   const { visitor } = req
   return visitor ? work({ ...req, visitor }) : redirectToSignIn(input)
+}
+
+/** Checks whether the session of a request that streams still exists. */
+export async function isStillSignedIn({ ctx, request }: UserRequest): Promise<boolean> {
+  const secret = readSessionCookie(ctx, request)
+  // Without a cookie, a trusted proxy signed the person in.
+  return secret === undefined || (await findSession(ctx, secret)) !== undefined
 }
 
 /** Renders a page for a signed-in person. */

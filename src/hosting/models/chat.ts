@@ -49,8 +49,9 @@ export async function chat(
   })
   const own = { prompt: estimatePromptTokens(body, 0), completion: estimateTokens(text) }
   const usage = reported ?? createUsage({ ...own, estimated: true })
-  if (end === 'content_filter' || (typeof refusal === 'string' && refusal !== '')) {
-    throw new ModelDeclined('the model declined the request')
+  const reason = typeof refusal === 'string' ? refusal : ''
+  if (end === 'content_filter' || reason !== '') {
+    throw new ModelDeclined('the model declined the request', reason)
   }
   if (text === '') throw new NoModelResult('the response has no text')
   return { text, usage }

@@ -21,8 +21,15 @@ export interface ServiceModel {
 /** A model call without a usable result. */
 export class NoModelResult extends Error {}
 
-/** A model that declined the request. */
-export class ModelDeclined extends NoModelResult {}
+/** A model that declined the request; `reason` is its own text. */
+export class ModelDeclined extends NoModelResult {
+  constructor(
+    message: string,
+    readonly reason = '',
+  ) {
+    super(message)
+  }
+}
 
 /** Finds the model of a setting, at its first upstream with a price. */
 export function findServiceModel(

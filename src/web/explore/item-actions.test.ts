@@ -130,7 +130,7 @@ test('reviews an item that the person opened while signed in', async () => {
 
 test('does not offer a review to the owner of the maker', async () => {
   const item = await page(annette, `/explore/${id}`)
-  expect(item).toContain(`href="/studio/${id}"`)
+  expect(item).toContain(`href="/studio/${id}/build"`)
   expect(item).not.toContain(`/explore/${id}/review"`)
   expect(item).not.toContain(`/explore/${id}/remix"`)
   await annette.open(`/a/${id}`)

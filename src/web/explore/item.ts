@@ -74,7 +74,8 @@ function itemHeader(ctx: AppContext, item: Item, visitor: ItemVisitor | undefine
 /** Opens the studio of an own app; remixes or reports another's. */
 function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
   const { id } = item
-  if (visitor?.isOwner) return html`<a class="button quiet" href="/studio/${id}">Open in studio</a>`
+  if (visitor?.isOwner)
+    return html`<a class="button quiet" href="/studio/${id}/build">Open in studio</a>`
   const price = remixPrice(item)
   const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
   return html`${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}<a

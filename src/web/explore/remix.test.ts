@@ -57,7 +57,7 @@ test('shows the price first, and pays once', async () => {
   const location = done.headers.get('location') ?? ''
   expect([done.status, location]).toEqual([
     303,
-    expect.stringMatching(/^\/studio\/\w{12}\?done=remix$/),
+    expect.stringMatching(/^\/studio\/[\w-]{12}\/build\?done=remix$/),
   ])
   expect([await credits(ben), await credits(ann)]).toEqual([360, 432])
   expect((await bella.send(path, fields)).headers.get('location')).toBe(location)

@@ -80,7 +80,7 @@ async function remixItem(req: UserRequest, id: string, form: Form): Promise<Resp
   const isConfirmed = form.text('max') !== '' && Number.isInteger(maxCredits) && maxCredits >= 0
   if (!isConfirmed || !idPattern.test(ref)) rejectForm('Check the price and confirm the remix.')
   const { app } = await remix(req.ctx, { agent }, id, { maxCredits, ref })
-  return redirectTo(`/studio/${app.id}?done=remix`)
+  return redirectTo(`/studio/${app.id}/build?done=remix`)
 }
 
 const textOf = (form: Form): string => form.text('text').replaceAll('\r\n', '\n').trim()

@@ -41,7 +41,8 @@ export function readDraft(ctx: AppContext, text: string): Draft | undefined {
 }
 
 /** Returns a draft as the fields of a submitted form. */
-export function draftForm(draft: Draft): Form {
+export function draftForm({ prompt, html, title, kind }: Draft): Form {
+  const draft = { prompt, html, title, kind }
   const values = new Map(Object.entries(draft).filter(([, value]) => value !== ''))
   return {
     text: (name) => values.get(name) ?? '',

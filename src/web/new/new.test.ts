@@ -151,7 +151,7 @@ test('shows the price of a build before it starts', async () => {
   const location = started.headers.get('location') ?? ''
   expect([started.status, location]).toEqual([
     303,
-    expect.stringMatching(/^\/studio\/\w{12}\?done=build$/),
+    expect.stringMatching(/^\/studio\/\w{12}\/build$/),
   ])
   const none = await bea.send('/new/prompt', { ...form, prompt: ' ' })
   expect([none.status, alertText(none)]).toEqual([400, 'Describe the app.'])

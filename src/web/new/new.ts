@@ -71,7 +71,8 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
   const submitted = view.submitted?.has('prompt') ? view.submitted : undefined
   const value = submitted?.text('prompt') ?? ''
   const kind = submitted?.text('kind') || kindOfPrompt(value)
-  const price = view.price ?? quoteBuild(ctx, kind === 'game' ? 'game' : 'app')
+  const prompt = value === '' ? undefined : value
+  const price = view.price ?? quoteBuild(ctx, kind === 'game' ? 'game' : 'app', { prompt })
   if (price === undefined) {
     return html`<p class="notice">This server has no model that builds apps.</p>`
   }

@@ -3,6 +3,7 @@ import { idPattern } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
+import { findBuild } from '../../hosting/apps/builds/build-list.ts'
 import { startBuild } from '../../hosting/apps/builds/builds.ts'
 import { publishApp } from '../../hosting/apps/publish.ts'
 import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
@@ -34,9 +35,7 @@ export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/new', async ({ input }) => {
       const req = await getPageRequest(input)
-      const prompt = searchTerm(req.query, buildPromptCharsMax, 'prompt')
-      const submitted = prompt === undefined ? undefined : promptDraft(prompt)
-      return privatePage(req, await getPage(req, { submitted }))
+      return privatePage(req, await getPage(req, await requestedDraft(req)))
     })
     .get('/new/prompt', () => redirectTo('/new'))
     .get('/new/page', () => redirectTo('/new'))
@@ -47,6 +46,23 @@ export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
 
 const promptDraft = (prompt: string): Form =>
   draftForm({ prompt, kind: kindOfPrompt(prompt), html: '', title: '' })
+
+/** Returns the prompt in the query, or that of a build that failed with its error. */
+async function requestedDraft({ ctx, query, visitor }: PageRequest): Promise<Feedback> {
+  const id = query.get('build')
+  if (id !== null && visitor) {
+    const build = await findBuild(ctx, await listActingAgents(ctx, visitor.person), id)
+    if (!build) return {}
+    const { error, state } = build.job
+    const message = state === 'failed' ? error?.error : undefined
+    return {
+      submitted: draftForm({ ...build.input, html: '', title: '' }),
+      ...(message !== undefined && { failed: { name: 'prompt', message } }),
+    }
+  }
+  const prompt = searchTerm(query, buildPromptCharsMax, 'prompt')
+  return prompt === undefined ? {} : { submitted: promptDraft(prompt) }
+}
 
 type Feedback = Pick<NewAppView, 'failed' | 'submitted' | 'price'>
 
@@ -134,7 +150,7 @@ async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> 
   }
   const ref = refOf(form)
   const { body } = await startBuild(req.ctx, { agent }, { ...request, maxCredits: price, ref })
-  return redirectTo(`/studio/${appIdOf(body)}?done=build`)
+  return redirectTo(`/studio/${appIdOf(body)}/build`)
 }
 
 /** Returns the maximum price in whole credits. */
@@ -157,7 +173,7 @@ async function publishPage(req: UserRequest, form: Form): Promise<Response> {
   const title = form.text('title').trim()
   const request = { html, kind: kindOf(form), ref: refOf(form), ...(title && { title }) }
   const { body } = await publishApp(req.ctx, agent, request)
-  return redirectTo(`/studio/${appIdOf(body)}?done=publish`)
+  return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
 }
 
 function appIdOf(body: StoredResponse['body']): string {

@@ -1,14 +1,18 @@
+import { idPattern } from '../../core/ids.ts'
+import { isRecord } from '../../core/schema.ts'
 import { isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import { createAppeal } from '../../hosting/apps/appeal/appeals.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import * as assets from '../../hosting/apps/assets/assets.ts'
+import { startChange } from '../../hosting/apps/builds/builds.ts'
 import { deleteApp, restoreDeletedApp } from '../../hosting/apps/deletion.ts'
 import { changeApp } from '../../hosting/apps/publish.ts'
 import { rescan } from '../../hosting/apps/scan/scans.ts'
 import { type ChangeAppRequest, ChangeAppSchema } from '../../hosting/apps/schemas.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
-import { restoreVersion } from '../../hosting/apps/versions/versions.ts'
+import { publishVersion, restoreVersion } from '../../hosting/apps/versions/versions.ts'
+import { cancelJob } from '../../hosting/jobs/jobs.ts'
 import { createValidator } from '../../http/validation.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { shortCredits } from '../format.ts'
@@ -53,8 +57,39 @@ const remixTerms = saveChanges((form) => {
   return { remix, priceRemix }
 })
 
+/** Starts a build of the next version at the shown price. */
+const change: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) => {
+  const prompt = form.text('prompt').replaceAll('\r\n', '\n')
+  if (prompt.trim() === '') rejectForm('Describe the change.')
+  const [maxCredits, ref] = [Number(form.text('max')), form.text('ref')]
+  if (!(maxCredits > 0) || !idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  await startChange(ctx, { agent }, app.id, { prompt, maxCredits, ref })
+  return undefined
+}
+
+/** Publishes the edited page as the next version. The same form publishes once. */
+const page: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) => {
+  const html = form.text('html').replaceAll('\r\n', '\n')
+  const ref = form.text('ref')
+  if (html.trim() === '') rejectForm('The page is empty.')
+  if (!idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  const request = { html, ref, note: form.text('note').trim() }
+  const { body } = await publishVersion(ctx, agent, app.id, request)
+  const published = isRecord(body) ? String(body['note'] ?? '') : ''
+  return `Published. ${published}`
+}
+
 /** Actions by the last segment of their path, /studio/{id}/{name}. */
 const actions: Record<string, StudioAction> = {
+  change: { tab: 'build', work: change },
+  cancel: {
+    tab: 'build',
+    async work({ req, agent }, form) {
+      await cancelJob(req.ctx, agent, form.text('job'))
+      return undefined
+    },
+  },
+  page: { tab: 'code', work: page },
   restore: {
     tab: 'versions',
     async work({ req, agent, app }, form) {

@@ -1,13 +1,17 @@
 import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import { suspensionError } from '../../hosting/agents/suspension.ts'
+import { findBuildOfApp, listBuilds } from '../../hosting/apps/builds/build-list.ts'
+import { watch } from '../../hosting/jobs/watch.ts'
+import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { getOwnedApp } from '../../hosting/people/owned-apps.ts'
 import { checkPath } from '../../http/path.ts'
-import { assetBytesMax, formBytesMax } from '../../limits.ts'
+import { assetBytesMax, buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../limits.ts'
 import { suspensionMessage } from '../agents/agent.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   handleForm,
+  isStillSignedIn,
   pageRoutes,
   privatePage,
   redirectTo,
@@ -18,7 +22,9 @@ import {
 import { findAction, getAction } from './actions.ts'
 import { removedAppPage } from './appeal.ts'
 import { assetsPage } from './assets.ts'
+import { buildPage } from './build.ts'
 import { changesPage } from './changes.ts'
+import { codePage } from './code.ts'
 import { listingPage } from './listing.ts'
 import { overviewPage } from './overview.ts'
 import { safetyPage } from './safety.ts'
@@ -29,6 +35,8 @@ type RenderPage = (studio: Studio, query: URLSearchParams) => Page | Promise<Pag
 
 const pages: Record<Tab, RenderPage> = {
   '': overviewPage,
+  build: buildPage,
+  code: codePage,
   versions: versionsPage,
   assets: assetsPage,
   listing: listingPage,
@@ -41,6 +49,12 @@ export const studioRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/studio/:id', ({ input, params: { id } }) =>
       userPage(input, (req) => getPage(req, id, '')),
     )
+    .get('/studio/:id/build', ({ input, params: { id } }) =>
+      requireUser(input, (req) => showBuild(req, id)),
+    )
+    .get('/studio/:id/build/events', ({ input, params: { id } }) =>
+      requireUser(input, (req) => watchBuild(req, id)),
+    )
     .get('/studio/:id/:name', ({ input, params: { id, name } }) => {
       const action = findAction(name)
       return action
@@ -51,11 +65,33 @@ export const studioRoutes = (ctx: AppContext, layout: Layout) =>
       requireUser(input, (req) => runAction(req, id, act)),
     )
 
+/** Shows the build tab; a first build that failed left no app and opens its prompt again. */
+async function showBuild(req: UserRequest, id: string): Promise<Response> {
+  const { ctx, visitor } = req
+  try {
+    return privatePage(req, await getPage(req, id, 'build'))
+  } catch (error) {
+    if (!isApiError(error, 'not_found')) throw error
+    const agents = await listActingAgents(ctx, visitor.person)
+    const build = await findBuildOfApp(ctx, agents, id)
+    if (!build) throw error
+    return redirectTo(`/new?build=${build.job.id}`)
+  }
+}
+
+/** Streams the events of an app's newest build. */
+async function watchBuild(req: UserRequest, id: string): Promise<Response> {
+  const { ctx, request, visitor } = req
+  const { agent } = await getOwnedApp(ctx, visitor.person, id)
+  const [build] = await listBuilds(ctx, agent, id, 1)
+  if (!build) throw new ApiError('job_not_found')
+  return watch(ctx, { job: build.job, mayWatch: () => isStillSignedIn(req) }, request)
+}
+
 /** Notes after a new app was made on another page. */
 const doneNotes = new Map([
   ['remix', 'This copy is yours. Change it, then list it on Explore under Listing.'],
   ['publish', 'Published. Share its link, or list it on Explore under Listing.'],
-  ['build', 'The build started. Open the app to watch it; you pay only if it succeeds.'],
 ])
 
 type Feedback = Pick<Studio, 'message' | 'submitted' | 'note'>
@@ -76,6 +112,13 @@ async function getPage(
   return render(studio, req.query)
 }
 
+/** Bytes of files and pages beside the fields of a form. Characters of a page arrive escaped. */
+const extraBytes: Record<string, number> = {
+  upload: assetBytesMax,
+  change: 9 * buildPromptCharsMax,
+  page: 3 * htmlBytesMax,
+}
+
 async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {
   const { tab, work } = getAction(name)
   const studio = { ...(await getOwnedApp(req.ctx, req.visitor.person, id)), req }
@@ -89,7 +132,6 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
         : privatePage(req, await getPage(req, id, tab, { note }))
     },
     (_, message, submitted) => getPage(req, id, tab, { message, submitted }),
-    // An upload has the bytes of its file beside its fields.
-    { bytesMax: name === 'upload' ? assetBytesMax + formBytesMax : formBytesMax },
+    { bytesMax: formBytesMax + (extraBytes[name] ?? 0) },
   )
 }

@@ -17,11 +17,13 @@ export interface Studio extends OwnedApp {
 }
 
 const tabs = {
-  '': 'Analytics',
+  build: 'Build',
+  code: 'Code',
   versions: 'Version history',
   assets: 'Assets',
   listing: 'Listing',
   safety: 'Safety',
+  '': 'Analytics',
 } as const
 
 export type Tab = keyof typeof tabs
@@ -49,20 +51,23 @@ function statusText({ app }: OwnedApp): string {
 /** Renders a tab of an app's studio. */
 export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const { app, agent, message, note } = studio
-  const { id, title, quarantinedAt, quarantineReason, listed } = app
+  const { id, title, version, quarantinedAt, quarantineReason, listed } = app
   const pages = Object.entries(tabs).map(
     ([name, label]) => [studioPath(studio, name), label] as const,
   )
   return {
     title: `${title}: ${tabs[tab]}`,
     main: html`${agentBreadcrumb(agent)}
-      <h1><bdi>${title}</bdi></h1>
-      <p class="lead">${statusText(studio)}</p>
+      <div class="studio-head">
+        <div>
+          <h1><bdi>${title}</bdi></h1>
+          <p class="small">${statusText(studio)}</p>
+        </div>
+        <p class="actions">
+          ${version > 0 && html`<a class="button quiet" href="/a/${id}">Open app</a>`}${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">View on Explore</a>`}
+        </p>
+      </div>
       ${quarantinedAt !== null && html`<p class="alert">Quarantined: <bdi>${endWithStop(quarantineReason ?? '')}</bdi> <a href="${studioPath(studio, 'safety')}">Appeal</a></p>`}
-      <p class="actions near">
-        <a class="button" href="/a/${id}">Open app</a
-        >${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">View on Explore</a>`}
-      </p>
       ${tabNav('Studio', pages, studioPath(studio, tab))} ${alert(message)}${notice(note)}${main}`,
   }
 }

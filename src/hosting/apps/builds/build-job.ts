@@ -1,5 +1,6 @@
 import type { PreviewResult } from '../../../browser/preview.ts'
 import type { AppContext } from '../../../context.ts'
+import { endWithStop } from '../../../core/text.ts'
 import { minute } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Handler, Outcome } from '../../../jobs/handler.ts'
@@ -30,6 +31,19 @@ type Failed = Extract<Outcome, { end: 'failed' }>
 
 const failed = (code: string, error: string): Failed => ({ end: 'failed', error: { code, error } })
 
+const reasonCharsMax = 400
+
+/** The message of a declined build, with the reason in the words of the model. */
+function declinedMessage({ reason }: ModelDeclined): string {
+  const line = reason
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, reasonCharsMax)
+  const why =
+    line === '' ? 'The model declined the request.' : `The model declined: ${endWithStop(line)}`
+  return `${why} Nothing was charged.`
+}
+
 /** Runs a build: plan, page, checks, repairs, assets, publication. */
 export const buildHandler = (
   ctx: AppContext,
@@ -44,7 +58,7 @@ export const buildHandler = (
       if (error instanceof NoModelResult) {
         ctx.log.warn('builds.no_answer', { job: run.job.id, why: error.message })
         return error instanceof ModelDeclined
-          ? failed('model_refused', 'The model declined the request. Nothing was charged.')
+          ? failed('model_refused', declinedMessage(error))
           : failed(
               'no_builder',
               'The model was unreachable or returned no result. Nothing was charged. Try again.',

@@ -66,17 +66,18 @@ export async function startChange(
   return enqueueBuild(ctx, actor, { request: { id, ...request }, input, page }, async () => app)
 }
 
+const usualPrompt = 'x'.repeat(1_000)
+
 /**
- * Returns the maximum price of a build in whole credits, for any prompt; undefined where nothing
- * builds. `page` is the page to change.
+ * Returns the maximum price of a build in whole credits; undefined where nothing builds. Without a
+ * prompt, it covers prompts of up to 1,000 bytes. `page` is the page to change.
  */
 export function quoteBuild(
   ctx: AppContext,
   kind: BuildInput['kind'],
-  page = '',
+  { prompt = usualPrompt, page = '' }: { prompt?: string | undefined; page?: string } = {},
 ): number | undefined {
   try {
-    const prompt = 'x'.repeat(buildPromptCharsMax)
     return Math.ceil(toCredits(budgetOf(ctx, getBuilderModel(ctx, kind), { prompt, page }).price))
   } catch (error) {
     if (isApiError(error, 'no_builder')) return undefined

@@ -1,0 +1,69 @@
+import { field, type Files, type Saved, type Start } from './messages.ts'
+
+const waitMs = 15_000
+
+/** A page's end of the sandbox: loads the wrapper into a frame and starts apps in it. */
+export class SandboxHost {
+  /** The number of the newest start. */
+  run = 0
+  #depth = 0
+
+  constructor(
+    private readonly frame: HTMLIFrameElement,
+    private readonly url: string,
+  ) {}
+
+  /**
+   * Resolves with the wrapper's first message. Its origin must be opaque, or there is no sandbox:
+   * then it rejects with the message "sandbox", and with "frame" when nothing arrives.
+   */
+  load(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      addEventListener('message', ({ source, origin, data }) => {
+        if (source !== this.frame.contentWindow || field(data, 'type') !== 'mode') return
+        if (origin !== 'null') return reject(new Error('sandbox'))
+        this.#depth = Number(field(data, 'depth'))
+        resolve()
+      })
+      setTimeout(() => reject(new Error('frame')), waitMs)
+      this.frame.src = this.url
+    })
+  }
+
+  /** Runs an app, instead of the current one. */
+  start(html: string, local: Saved = [], session: Saved = []): void {
+    this.run += 1
+    const message: Start = { type: 'start', run: this.run, html, local, session }
+    this.frame.contentWindow?.postMessage(message, '*')
+  }
+
+  /** The window of the app, once it exists: below the wrapper and its relays. */
+  get app(): Window | null {
+    let at = this.frame.contentWindow
+    // An index without a frame throws for another origin.
+    for (let i = 0; i <= this.#depth; i++) at = at?.length ? (at[0] ?? null) : null
+    return at
+  }
+}
+
+/** Returns a response of this server. Throws its status when it is an error. */
+export async function fetchOwn(url: string): Promise<Response> {
+  const response = await fetch(url, { credentials: 'same-origin' })
+  if (!response.ok) throw new Error(String(response.status))
+  return response
+}
+
+/** Fetches the files of the app at a path as blobs. A file that fails to load is left out. */
+export async function fetchFiles(at: string): Promise<Files> {
+  const list: unknown = await (await fetchOwn(`${at}/files`)).json()
+  const rows = field(list, 'files')
+  const files = (Array.isArray(rows) ? rows : []).map(async (row: unknown) => {
+    const response = await fetchOwn(String(field(row, 'url')))
+    return { name: String(field(row, 'name')), blob: await response.blob() }
+  })
+  const came = await Promise.allSettled(files)
+  return {
+    type: 'service:assets',
+    files: came.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : [])),
+  }
+}
