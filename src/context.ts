@@ -93,6 +93,7 @@ export async function createContext(
   const db = parts.db ?? (await openEngine(config))
   const log = parts.log ?? openLog(clock)
   const models = await openModels(config, { clock, log })
+  const state = createProcessState(clock, config)
   return {
     config,
     clock,
@@ -104,14 +105,14 @@ export async function createContext(
     inspector: new Inspector(),
     generators: new Generators(),
     previewBrowser: new PreviewBrowser(findChromium(config.builderBrowser), config.dataDir, log),
-    state: createProcessState(clock, config),
+    state,
     catalog: parts.catalog ?? models.catalog,
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     x402: openX402({ config, log }),
-    jobs: new Runner({ db, clock, log, closeHolds: closeJobHolds }),
+    jobs: new Runner({ db, clock, log, costs: state.costs, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }

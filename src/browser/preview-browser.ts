@@ -1,3 +1,4 @@
+import { FairQueue, PoolBusyError } from '../core/fair-queue.ts'
 import type { Log } from '../core/log.ts'
 import { capturePage } from './capture.ts'
 import type { BrowserLocation } from './chromium.ts'
@@ -10,13 +11,12 @@ export interface PreviewInput {
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
-const waitingMax = 32
+const bounds = { slots: 1, waitingMax: 32, waitingBytesMax: Infinity, largeBytes: Infinity }
 
 /** Opens pages in the browser of this machine, one at a time. */
 export class PreviewBrowser {
   private render: ((input: PreviewInput) => PreviewPage) | undefined
-  private last: Promise<unknown> = Promise.resolve()
-  private waiting = 0
+  private readonly queue = new FairQueue(bounds)
 
   constructor(
     private readonly path: string | undefined,
@@ -56,21 +56,17 @@ export class PreviewBrowser {
     open: (browser: BrowserLocation, page: PreviewPage) => Promise<Result>,
   ): Promise<Result | undefined> {
     const { path, dataDir, render } = this
-    if (path === undefined || !render || this.waiting >= waitingMax) return undefined
-    this.waiting += 1
-    const opened = this.last.then(async () => {
-      signal.throwIfAborted()
-      return open({ path, dataDir }, render(input))
-    })
-    this.last = opened.catch(() => {})
+    if (path === undefined || !render) return undefined
     try {
-      return await opened
+      return await this.queue.run(0, async () => {
+        signal.throwIfAborted()
+        return open({ path, dataDir }, render(input))
+      })
     } catch (error) {
       signal.throwIfAborted()
+      if (error instanceof PoolBusyError) return undefined
       this.log.warn('browser.failed', { why: String(error) })
       return undefined
-    } finally {
-      this.waiting -= 1
     }
   }
 }

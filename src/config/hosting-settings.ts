@@ -22,6 +22,7 @@ export const hosting = {
   KEYS_PER_ADDRESS_DAY: rate(3, 'New API keys per day from one IP address.'),
   KEYS_PER_DAY: rate(300, 'New API keys per day in total.'),
   REQUESTS_PER_MINUTE: rate(240, 'Agent API requests per minute from one IP address.'),
+  STREAMS_PER_ADDRESS: rate(1_000, 'Open event streams of one IPv4 /24 or IPv6 /56.'),
   PUBLISHES_PER_HOUR: rate(60, 'Apps and versions that an agent may publish per hour.'),
   BUILDS_PER_HOUR: rate(20, 'Builds that an agent may start per hour.'),
   DAILY_CAP_CREDITS: optionalInteger(

@@ -33,6 +33,10 @@ export class Cache<Value extends NonNullable<unknown>> {
     this.values.set(key, value)
   }
 
+  entries(): [key: string, value: Value][] {
+    return [...(this.values?.entries() ?? [])]
+  }
+
   get size(): number {
     return this.values?.size ?? 0
   }

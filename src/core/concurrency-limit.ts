@@ -1,13 +1,19 @@
-/** Counts what runs at once, by key, and allows at most `max` of each. */
+/** Counts what runs at once, by key, and allows at most `max` of each. `max` 0 allows
+ * any number. */
 export class ConcurrencyLimit {
   private readonly running = new Map<string, number>()
+  /** How often it refused since the start, for metrics. */
+  refused = 0
 
   constructor(readonly max: number) {}
 
   /** Counts one more and returns the function that ends it; undefined where `max` already run. */
   begin(key: string): (() => void) | undefined {
     const count = this.running.get(key) ?? 0
-    if (count >= this.max) return undefined
+    if (this.max > 0 && count >= this.max) {
+      this.refused += 1
+      return undefined
+    }
     this.running.set(key, count + 1)
     return () => {
       const left = (this.running.get(key) ?? 1) - 1

@@ -17,6 +17,8 @@ interface Window {
  */
 export class RateLimit {
   private readonly windows = new Cache<Window>(keysMax)
+  /** How often it refused since the start, for metrics. */
+  refused = 0
 
   constructor(
     private readonly clock: Clock,
@@ -35,10 +37,16 @@ export class RateLimit {
     const left = 1 - (at - window.start) / this.windowMs
     const max = this.max - calls + 1
     if (window.before * left + window.now >= max) {
+      this.refused += 1
       return secondsUntil(this.opensAt(window, max), at)
     }
     window.now += calls
     return undefined
+  }
+
+  /** Counts calls that were made already, also past the limit. */
+  add(key: string, calls: number): void {
+    if (this.max > 0) this.windowAt(key, this.clock.now()).now += calls
   }
 
   /** Returns when a window has less than `max` calls: as the window before fades, or itself. */

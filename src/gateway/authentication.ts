@@ -4,7 +4,7 @@ import { acceptsStartCredits, type AppContext } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { operationHooks } from '../http/authentication.ts'
 import type { Operation } from '../http/operation.ts'
-import { getRequestContext } from '../http/request-context.ts'
+import { getRequestContext, identifyClient } from '../http/request-context.ts'
 import { capOf, type Key } from '../keys/keys.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
@@ -62,7 +62,7 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
   // The keys of a closed agent are revoked with it, those of a suspended one suspended.
   const isLive = key && key.revoked === null && key.suspended === null
   if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
-  getRequestContext(request).keyPrefix = key.prefix
+  identifyClient(request, key)
   const owner = { kind: key.kind, owner: key.owner }
   const free = key.kind === 'gateway' || acceptsStartCredits(ctx)
   return {

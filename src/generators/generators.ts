@@ -1,11 +1,14 @@
-import { PoolBusyError, WorkerPool } from '../core/worker-pool.ts'
+import { PoolBusyError } from '../core/fair-queue.ts'
+import { WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import type { GeneratedFile, GenerateRequest, ResizeRequest } from './generate.ts'
 
 const bounds = {
-  workersMax: 1,
-  queueMax: 256,
-  queueBytesMax: 256 * 1_048_576,
+  slots: 2,
+  slotsPerClient: 1,
+  waitingMax: 256,
+  waitingBytesMax: 128 * 1_048_576,
+  largeBytes: 1_048_576,
   taskMs: 30_000,
   idleMs: 20_000,
 }

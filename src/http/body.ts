@@ -1,4 +1,5 @@
-import { PoolBusyError, WorkerPool } from '../core/worker-pool.ts'
+import { PoolBusyError } from '../core/fair-queue.ts'
+import { WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { type JsonResult, parseJson } from './json.ts'
@@ -66,9 +67,11 @@ export async function readJsonBody(request: Request, max = jsonBodyBytesMax): Pr
 }
 
 const bounds = {
-  workersMax: 1,
-  queueMax: 64,
-  queueBytesMax: 256 * 1_048_576,
+  slots: 2,
+  slotsPerClient: 1,
+  waitingMax: 64,
+  waitingBytesMax: 256 * 1_048_576,
+  largeBytes: 2 * 1_048_576,
   taskMs: 10_000,
   idleMs: 10_000,
 }

@@ -1,5 +1,6 @@
 import type { AppContext } from '../context.ts'
-import { addressGroup, clientAddress, isTrustedProxy } from '../core/address.ts'
+import { clientAddress, isTrustedProxy } from '../core/address.ts'
+import { AddressClient } from '../core/client.ts'
 import { newOrderedId } from '../core/ids.ts'
 import type { RateLimit } from '../core/rate-limit.ts'
 import { second, stopwatch } from '../core/time.ts'
@@ -55,11 +56,12 @@ export function openToAllOrigins(response: Response): Response {
 /** Returns the Agent API's handler with CORS and the rate limit of the client's address. */
 export const agentApiPolicy =
   (ctx: AppContext, next: Next): Policy =>
-  async (request, { address }) => {
+  async (request, { client }) => {
     if (request.method === 'OPTIONS') return preflightResponse()
-    const { apiRequests: limit } = ctx.state
-    const group = addressGroup(address)
+    const { apiRequests: limit } = ctx.state.limits
+    const { group } = client
     const retryAfter = limit.take(group)
+    client.chargeRate = (units) => limit.add(group, units)
     const response =
       retryAfter === undefined
         ? await next(request)
@@ -86,9 +88,10 @@ export const gatewayPolicy =
   async (request, context) => {
     if (request.method === 'OPTIONS') return preflightResponse()
     context.hasOwnDeadline = true
-    const { gatewayRequests: limit } = ctx.state
-    const address = addressGroup(context.address)
+    const { gatewayRequests: limit } = ctx.state.limits
+    const { group: address } = context.client
     const retryAfter = limit.take(address)
+    context.client.chargeRate = (units) => limit.add(address, units)
     const openAiResponse =
       retryAfter === undefined
         ? await next(request)
@@ -124,6 +127,7 @@ export function withRequestLog(
   const finish = (response: Response): Response => {
     if (context.hasOwnDeadline) pauseIdleTimeout?.(false)
     const ms = stopwatch() - startedAt
+    if (socketAddress !== inProcessAddress) context.client.charge('requests', 1)
     ctx.state.traffic.count(part === 'health' ? 'pages' : part, response.status, ms)
     response.headers.set('x-request-id', context.id)
     if (socketAddress === inProcessAddress) return response
@@ -134,8 +138,8 @@ export function withRequestLog(
       ...(context.unknownPath !== undefined && { path: context.unknownPath.slice(0, 200) }),
       status: response.status,
       ms: Math.round(ms * 10) / 10,
-      key: context.keyPrefix ?? null,
-      address: context.address,
+      key: context.client.key ?? null,
+      address: context.client.address,
     })
     return response
   }
@@ -155,7 +159,10 @@ function createRequestContext(
   const isVouched = personHeader && isTrustedProxy(socketAddress, trustedProxies)
   return {
     id: newOrderedId(ctx.clock.now()),
-    address: clientAddress(socketAddress, forwarded, trustedProxies),
+    client: new AddressClient(
+      clientAddress(socketAddress, forwarded, trustedProxies),
+      ctx.state.costs,
+    ),
     vouchedPerson: isVouched ? (request.headers.get(personHeader) ?? undefined) : undefined,
     pauseIdleTimeout,
   }

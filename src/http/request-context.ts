@@ -1,4 +1,6 @@
-import { addressGroup, addressPrefix } from '../core/address.ts'
+import type { AddressClient } from '../core/client.ts'
+import type { Key } from '../keys/keys.ts'
+import { accountOf } from '../ledger/accounts.ts'
 
 /** Peer address of in-process requests. They are not logged. */
 export const inProcessAddress = 'this process'
@@ -9,16 +11,14 @@ export const inProcessAddress = 'this process'
  */
 export interface RequestContext {
   readonly id: string
-  /** The client's address. Trusted proxies forward it. */
-  readonly address: string
+  /** The client at its address, which trusted proxies forward, and with the key that it sent. */
+  readonly client: AddressClient
   /** The user name from a trusted proxy (PERSON_HEADER). */
   readonly vouchedPerson?: string | undefined
   /** The route's pattern ("/api/apps/:id"), set when a route matches. */
   route?: string
   /** The path of a request that has no route, for the log. */
   unknownPath?: string
-  /** The public prefix of the request's key, set when the key is found. */
-  keyPrefix?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */
   readonly pauseIdleTimeout?: ((isPaused: boolean) => void) | undefined
   /** The operation bounds its own time, so the idle timeout pauses when the body is complete. */
@@ -43,13 +43,23 @@ export function getRequestContext(request: Request): RequestContext {
   return context
 }
 
+/** Records whose key a request sent. Costs and fair queues then count by it too. */
+export function identifyClient(
+  request: Request,
+  key: Pick<Key, 'prefix' | 'kind' | 'owner'>,
+): void {
+  const { client } = getRequestContext(request)
+  client.key = key.prefix
+  client.account = accountOf(key)
+}
+
 /** Returns the address that limits count by: the client's, or its IPv6 /64. */
 export const clientAddressGroup = (request: Request): string =>
-  addressGroup(getRequestContext(request).address)
+  getRequestContext(request).client.group
 
 /** Returns the /24 or /56 network of the client. */
 export const clientAddressPrefix = (request: Request): string =>
-  addressPrefix(getRequestContext(request).address)
+  getRequestContext(request).client.prefix
 
 /** Pauses the idle timeout of an operation with its own deadline: its body is complete. */
 export function bodyRead(request: Request): void {

@@ -1,5 +1,6 @@
 import type { Urls } from '../config/urls.ts'
 import type { AppContext } from '../context.ts'
+import { runFor } from '../core/client.ts'
 import { lazy } from '../core/lazy.ts'
 import { readPublic } from '../core/public-files.ts'
 import type { TrafficPart } from '../core/traffic.ts'
@@ -19,7 +20,12 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
-import { inProcessAddress, pathOf, setRequestContext } from './request-context.ts'
+import {
+  inProcessAddress,
+  pathOf,
+  type RequestContext,
+  setRequestContext,
+} from './request-context.ts'
 
 /**
  * The parts of the server, by the first segment of the path. The site answers all other paths: web
@@ -132,20 +138,29 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
         if (response) return response
       }
       setRequestContext(request, context)
-      switch (part) {
-        case 'api':
-          return agentApiHandler(request, context)
-        case 'gateway':
-          return gatewayHandler(request, context)
-        case 'mcp':
-          return mcp(request)
-        case 'health':
-          return healthResponse(ctx, request, path) ?? site.fetch(request)
-        case 'apps':
-        case 'pages':
-          return site.fetch(request)
-      }
+      return runFor(context.client, () => respond(part, request, path, context))
     })
+  }
+
+  function respond(
+    part: TrafficPart | 'health',
+    request: Request,
+    path: string,
+    context: RequestContext,
+  ): Response | Promise<Response> {
+    switch (part) {
+      case 'api':
+        return agentApiHandler(request, context)
+      case 'gateway':
+        return gatewayHandler(request, context)
+      case 'mcp':
+        return mcp(request)
+      case 'health':
+        return healthResponse(ctx, request, path) ?? site.fetch(request)
+      case 'apps':
+      case 'pages':
+        return site.fetch(request)
+    }
   }
 
   async function send(request: Request, address = inProcessAddress): Promise<Response> {

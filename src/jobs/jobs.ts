@@ -13,6 +13,7 @@ import {
   min,
 } from 'drizzle-orm'
 
+import { currentClient } from '../core/client.ts'
 import type { PagePosition } from '../core/cursor.ts'
 import { newId } from '../core/ids.ts'
 import type { NanoUsd } from '../core/money.ts'
@@ -66,6 +67,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, request: NewJ
     .values({
       ...rest,
       id: newId(),
+      network: currentClient().prefix || null,
       state: 'queued',
       due: now,
       deadline: now + ms,

@@ -58,13 +58,17 @@ interface DueFilter {
   now: number
 }
 
-/** Returns due jobs, longest wait first. */
+export type DueJob = Pick<Job, 'id' | 'state' | 'owner' | 'network'>
+
+/** Returns due jobs: the longest wait of each network, then the second longest of each, and so on. */
 export const findDue = (
   db: Db,
   { queue, kinds, full, limit, now }: DueFilter,
-): Promise<Pick<Job, 'id' | 'state' | 'owner'>[]> =>
-  db
-    .select({ id: jobs.id, state: jobs.state, owner: jobs.owner })
+): Promise<DueJob[]> => {
+  const party = sql`coalesce(${jobs.network}, ${jobs.owner})`
+  const place = sql`row_number() over (partition by ${party} order by ${jobs.due})`
+  return db
+    .select({ id: jobs.id, state: jobs.state, owner: jobs.owner, network: jobs.network })
     .from(jobs)
     .where(
       and(
@@ -75,8 +79,9 @@ export const findDue = (
         lte(jobs.due, now),
       ),
     )
-    .orderBy(asc(jobs.due))
+    .orderBy(place, asc(jobs.due))
     .limit(limit)
+}
 
 /** Claims a job. Returns undefined when another process was first. */
 export async function claimJob(

@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { type Client, runFor } from '../core/client.ts'
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
 import { DatabaseBusy } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
 import { balanceOf, openHold, settleHold } from '../ledger/ledger.ts'
-import { jobHeartbeatMs, jobLeaseMs, queueConcurrencyPerOwner } from '../limits.ts'
+import {
+  jobHeartbeatMs,
+  jobLeaseMs,
+  queueConcurrency,
+  queueConcurrencyPerOwner,
+} from '../limits.ts'
 import { catchError } from '../testing/catch-error.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
 import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
@@ -332,4 +338,23 @@ test('hanging webhooks of one owner leave capacity in the queue for others', asy
   await until(async () => (await t.get(id)).state === 'done')
   const states = await Promise.all(hung.map(async (one) => (await t.get(one)).state))
   expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)
+})
+
+test('networks take turns at the slots of a queue, whoever was first', async () => {
+  const network = (prefix: string): Client => ({ prefix, charge: () => undefined })
+  const add = (owner: string, prefix: string) =>
+    runFor(network(prefix), () =>
+      books.db.tx((db) => {
+        const about = { kind: 'build', owner, input: { what: 'a boat' }, price: zero, ms: hour }
+        return jobs.enqueue(books, db, { ...about, queue: 'builds' })
+      }),
+    )
+  for (let many = 0; many < 3; many += 1) {
+    for (const key of ['one', 'two', 'three']) await add(`agent:${key}`, '203.0.113.0/24')
+  }
+  await add('agent:victim', '198.51.100.0/24')
+  const started: string[] = []
+  await t.runner(async (work) => (started.push(work.job.owner), hang(work))).poll()
+  expect(started).toHaveLength(queueConcurrency.builds)
+  expect(started).toContain('agent:victim')
 })

@@ -1,8 +1,10 @@
 import type { TSchema } from '@sinclair/typebox'
 
+import { RecordedClient, runFor } from '../core/client.ts'
 import { minute, monotonic, second, stopwatch } from '../core/time.ts'
-import { jobHeartbeatMs, queueConcurrency, queueConcurrencyPerOwner } from '../limits.ts'
+import { jobHeartbeatMs, queueConcurrency } from '../limits.ts'
 import { shiftDeadlines, shiftDue } from './clock-steps.ts'
+import { DueJobs } from './due-jobs.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
 import { Handlers } from './handlers.ts'
 import { JobWaiters } from './job-waiters.ts'
@@ -35,6 +37,7 @@ export class Runner {
   private readonly handlers = new Handlers()
   private readonly running = new Map<string, RunningJob>()
   private readonly waiters = new JobWaiters()
+  private readonly dueJobs: DueJobs
   private timer: Timer | undefined
   private renewedAt = -Infinity
   private lastTime = -Infinity
@@ -48,6 +51,7 @@ export class Runner {
 
   constructor(private readonly ctx: RunnerContext) {
     this.worker = new Worker(ctx, this.handlers, this.waiters)
+    this.dueJobs = new DueJobs(ctx)
   }
 
   /** Registers the handler of a kind of job. It is loaded with its first job. */
@@ -197,48 +201,33 @@ export class Runner {
     }
   }
 
-  /** Starts due jobs within the concurrency of the queue and of each owner. Returns the number. */
+  /** Starts due jobs within the concurrency of the queue. Returns the number. */
   private async startDue(queue: Queue): Promise<number> {
-    const { db, clock } = this.ctx
     const kinds = this.handlers.kindsOf(queue)
     let started = 0
-    for (let hasSkipped = true; hasSkipped;) {
+    for (;;) {
       const busy = [...this.running.values()].filter((one) => one.queue === queue)
-      const limit = queueConcurrency[queue] - busy.length
-      if (this.isClosed || limit <= 0 || kinds.length === 0) break
-      const counts = new Map<string, number>()
-      const isFull = (owner: string) => (counts.get(owner) ?? 0) >= queueConcurrencyPerOwner[queue]
-      const count = (owner: string) => counts.set(owner, (counts.get(owner) ?? 0) + 1)
-      for (const { job } of busy) count(job.owner)
-      const full = [...counts.keys()].filter(isFull)
-      const due = await rows.findDue(db.read, { queue, kinds, full, limit, now: clock.now() })
-      const fair: typeof due = []
-      for (const one of due) {
-        if (isFull(one.owner)) continue
-        count(one.owner)
-        fair.push(one)
-      }
-      const claimed = await Promise.all(
-        fair.map((one) => db.tx((tx) => rows.claimJob(this.ctx, tx, one))),
-      )
-      const ours = claimed.filter((job) => job !== undefined)
-      for (const job of ours) this.runJob(job)
-      started += ours.length
-      hasSkipped = fair.length < due.length
+      const free = queueConcurrency[queue] - busy.length
+      if (this.isClosed || free <= 0 || kinds.length === 0) return started
+      const owners = busy.map(({ job }) => job.owner)
+      const claimed = await this.dueJobs.claim({ queue, kinds, owners, free })
+      if (claimed === undefined) return started
+      for (const { job, endTurn } of claimed) this.runJob(job, endTurn)
+      started += claimed.length
     }
-    return started
   }
 
-  private runJob(job: Job & rows.Leased): void {
+  private runJob(job: Job & rows.Leased, endTurn: () => void): void {
     const { id, lease, queue } = job
     const { clock } = this.ctx
     const until = monotonic(clock) + job.deadline - clock.now()
     const stop = new AbortController()
     this.waiters.notify(id)
-    const ended = this.worker
-      .run(job, stop.signal)
+    const client = new RecordedClient(job.network ?? '', job.owner, this.ctx.costs)
+    const ended = runFor(client, () => this.worker.run(job, stop.signal))
       .catch((error: unknown) => this.ctx.log.error('jobs.not_ended', error, { job: id }))
       .finally(() => {
+        endTurn()
         if (this.running.get(id)?.lease === lease) this.running.delete(id)
         this.wake()
       })

@@ -36,6 +36,8 @@ export const jobs = table(
     kind: text('kind').notNull(),
     queue: text('lane').$type<Queue>().notNull(),
     owner: text('owner').notNull(),
+    /** Network of the client that created the job: see Client. Null for the server itself. */
+    network: text('network'),
     item: text('item'),
     /** Unique among open jobs. */
     slot: text('slot'),

@@ -1,3 +1,4 @@
+import type { Costs } from '../core/costs.ts'
 import type { Log } from '../core/log.ts'
 import { stopwatch } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
@@ -11,6 +12,8 @@ import * as rows from './rows.ts'
 import type { Failure } from './tables.ts'
 
 export interface RunnerContext extends rows.JobContext {
+  /** Charged for the work of jobs. */
+  costs: Costs
   db: Engine
   log: Log
 }

@@ -101,7 +101,7 @@ function charge(
   const messages = Array.isArray(body) ? body.length : 1
   if (isCall || messages <= charged) return undefined
   const address = clientAddressGroup(request)
-  const retryAfter = ctx.state.apiRequests.take(address, messages - charged)
+  const retryAfter = ctx.state.limits.apiRequests.take(address, messages - charged)
   return retryAfter === undefined ? undefined : busyResponse(retryAfter)
 }
 
@@ -120,7 +120,7 @@ async function readMessage(ctx: AppContext, request: Request): Promise<McpBody |
   const isLarge = !(announced <= keylessBodyBytesMax)
   if (isLarge) {
     // The key may be inside the body, so large bodies count against the address before that.
-    const retryAfter = ctx.state.apiRequests.take(clientAddressGroup(request))
+    const retryAfter = ctx.state.limits.apiRequests.take(clientAddressGroup(request))
     if (retryAfter !== undefined) return busyResponse(retryAfter)
   }
   try {

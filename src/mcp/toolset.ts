@@ -82,7 +82,7 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
   call: async (args, context) => {
     const mcpRequest = context.http?.req
     if (!mcpRequest) throw new Error('a call without an HTTP request')
-    const { apiRequests } = ctx.state
+    const { apiRequests } = ctx.state.limits
     const address = clientAddressGroup(mcpRequest)
     const batch = findBatch(mcpRequest)
     const problem = findInputProblem(tool, args)
@@ -93,7 +93,7 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
     }
     const call = async (own: Arguments) => {
       const request = validRequestOf(tool, own, mcpRequest, context.mcpReq.signal)
-      return toolResult(await send(request, getRequestContext(mcpRequest).address))
+      return toolResult(await send(request, getRequestContext(mcpRequest).client.address))
     }
     const run = () => {
       // The router counts the call that the batch has already paid for.

@@ -1,4 +1,5 @@
 import type { AppContext } from '../context.ts'
+import { currentClient } from '../core/client.ts'
 import { sha256 } from '../core/ids.ts'
 import type { Db } from '../db/engine.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
@@ -138,9 +139,19 @@ function checkAndBegin<Stream>(
 }
 
 /** Counts a running paid call until the returned function is called. Throws `holds_limit`. */
-export function beginPaidCall({ paidCalls }: AppContext['state'], callerId: string): () => void {
+export function beginPaidCall(
+  { limits: { paidCalls } }: AppContext['state'],
+  callerId: string,
+): () => void {
   const end = paidCalls.begin(callerId)
-  if (end) return end
+  const client = currentClient()
+  if (end) {
+    client.charge('open', 1)
+    return () => {
+      client.charge('open', -1)
+      end()
+    }
+  }
   throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
 }
 

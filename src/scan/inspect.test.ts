@@ -107,24 +107,6 @@ test('a worker that crashes is replaced, and its page throws try_again', async (
   }
 })
 
-test('one maker has at most eight pages in the queue', async () => {
-  const looking = inspector(
-    {},
-    () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}']))),
-  )
-  const ends: unknown[] = []
-  const look = (maker: string) => {
-    looking.inspect(large, maker).catch((error: unknown) => ends.push([maker, error]))
-  }
-  for (let at = 0; at < 70; at += 1) look('mallory')
-  look('ann')
-  await Bun.sleep(50)
-  expect(ends).toHaveLength(62)
-  expect(ends).toEqual(
-    Array(62).fill(['mallory', expect.objectContaining({ errorName: 'try_again' })]),
-  )
-})
-
 test('a full queue and a closed inspector throw try_again', async () => {
   const looking = inspector(
     {},

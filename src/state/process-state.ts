@@ -1,30 +1,16 @@
 import type { Configuration } from 'openid-client'
 
-import type { Config } from '../config/settings.ts'
 import { Cache } from '../core/cache.ts'
-import { ConcurrencyLimit } from '../core/concurrency-limit.ts'
+import { Costs } from '../core/costs.ts'
 import { SharedResult } from '../core/lazy.ts'
 import { PdfReader } from '../core/pdf-reader.ts'
-import { RateLimit } from '../core/rate-limit.ts'
 import { SerialQueue } from '../core/serial-queue.ts'
-import { type Clock, day, hour, minute, second } from '../core/time.ts'
+import { type Clock, second } from '../core/time.ts'
 import { Traffic } from '../core/traffic.ts'
 import type { ApiError, GatewayErrorName } from '../errors.ts'
-import {
-  claimTriesPerHour,
-  failureReplayMs,
-  failureReplaysMax,
-  nameAttack,
-  noteStreamsMax,
-  openHoldsPerKeyMax,
-  searchesPerMinuteMax,
-  signInsPerAddress,
-  signInsPerAddressAndName,
-  signInsPerDevice,
-  signUpsPerHour,
-  unfundedUploadBytesPerPrefixDay,
-} from '../limits.ts'
+import { failureReplayMs, failureReplaysMax } from '../limits.ts'
 import { BackupWork } from './backup-work.ts'
+import { createLimits, type LimitSettings } from './limits.ts'
 import { MetricsHistory } from './metrics-history.ts'
 import { NoteSignals } from './note-signals.ts'
 import { PendingOpens } from './pending-opens.ts'
@@ -40,19 +26,6 @@ export interface IdentityProvider {
   config: Configuration
 }
 
-/** Attempts of people to sign in, to register and to claim an agent. */
-const createSignInLimits = (clock: Clock) => ({
-  /** By address prefix and name together. */
-  pair: new RateLimit(clock, signInsPerAddressAndName, 15 * minute),
-  address: new RateLimit(clock, signInsPerAddress, hour),
-  /** Wrong passwords by name. They lock nothing: see `nameAttack`. */
-  name: new RateLimit(clock, nameAttack.tenTimes, hour),
-  /** By person and device. */
-  device: new RateLimit(clock, signInsPerDevice, 15 * minute),
-  signUps: new RateLimit(clock, signUpsPerHour, hour),
-  claims: new RateLimit(clock, claimTriesPerHour, hour),
-})
-
 /** The memory of one process between requests, beside the parts of AppContext. */
 export type ProcessState = ReturnType<typeof createProcessState>
 
@@ -61,25 +34,20 @@ export type ProcessState = ReturnType<typeof createProcessState>
  * share it: a rate limit counts in each by itself. Modules keep at the top level only what belongs
  * to no context: worker pools, queues of CPU work, and caches of pure functions.
  */
-export const createProcessState = (
-  clock: Clock,
-  config: Pick<Config, 'requestsPerMinute' | 'gatewayRequestsPerMinute'>,
-) => ({
+export const createProcessState = (clock: Clock, config: LimitSettings) => ({
   /** Requests by part of the server, status and time, since the start: for metrics. */
   traffic: new Traffic(),
   /** Metrics of the last three hours by minute, for the console's graphs. */
   metricsHistory: new MetricsHistory(),
 
-  /** Agent API requests a minute by address. */
-  apiRequests: new RateLimit(clock, config.requestsPerMinute, minute),
-  /** Gateway requests a minute by address. */
-  gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
-  signInLimits: createSignInLimits(clock),
+  limits: createLimits(clock, config),
+  /** What clients cost, for the console. */
+  costs: new Costs(clock),
+  /** Errors of limits by their names, for metrics. */
+  limitErrors: new Map<string, number>(),
 
   /** Handles of agents by id. A handle never changes. */
   agentHandles: new Cache<string>(handlesMax),
-  /** Open event streams of notes by agent. */
-  noteStreams: new ConcurrencyLimit(noteStreamsMax),
   noteSignals: new NoteSignals(),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),
@@ -88,8 +56,6 @@ export const createProcessState = (
 
   /** Cuts the running calls of upstreams when the server stops. */
   shutdown: new AbortController(),
-  /** Running paid calls by gateway key. */
-  paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
   /**
    * Failures that were charged, by key and request. The same call within a minute gets the same
    * error and is not charged again (docs/spec/gateway-decisions.md, "Responses").
@@ -98,10 +64,6 @@ export const createProcessState = (
     clock,
     ms: failureReplayMs,
   }),
-  /** Bytes that accounts without funds upload in a day, by address prefix. */
-  unfundedUploads: new RateLimit(clock, unfundedUploadBytesPerPrefixDay, day),
-  /** Chat requests with web search a minute by account. */
-  searches: new RateLimit(clock, searchesPerMinuteMax, minute),
   /** Settles, once per process, the holds that the process before it left open. */
   expiredHolds: new SharedResult<unknown>(clock),
   /** Items of Responses API results that clients send back by id alone. */

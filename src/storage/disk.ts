@@ -10,6 +10,7 @@ import {
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { currentClient } from '../core/client.ts'
 import { newId, sha256 } from '../core/ids.ts'
 import type { Log } from '../core/log.ts'
 import { type Clock, isWithin, minute, stopwatch } from '../core/time.ts'
@@ -60,6 +61,7 @@ class DiskStore implements Storage {
   ) {}
 
   async put(bytes: Uint8Array): Promise<StoredContent> {
+    currentClient().charge('bytes', bytes.byteLength)
     const name = sha256(bytes)
     const running =
       this.writing.get(name) ?? this.write(name, bytes).finally(() => this.writing.delete(name))

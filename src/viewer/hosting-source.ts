@@ -1,5 +1,4 @@
 import type { AppContext } from '../context.ts'
-import { addressGroup } from '../core/address.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
 import * as agents from '../hosting/agents/agents.ts'
@@ -73,7 +72,7 @@ export function hostingSource(ctx: AppContext): AppSource {
       return { sha256: row.sha256, ...(await pages.readPage(ctx, row)) }
     },
     recordOpen: ({ id }, request, context = getRequestContext(request)) =>
-      recordOpen(ctx, id, addressGroup(context.address)),
+      recordOpen(ctx, id, context.client.group),
     async recordUse({ id }, request) {
       const text = readApiKey(request.headers)
       if (text === undefined) return recordPersonalUse(ctx, id, request)

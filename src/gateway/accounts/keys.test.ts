@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { AddressClient } from '../../core/client.ts'
 import { setRequestContext } from '../../http/request-context.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
@@ -103,7 +104,10 @@ test('applies a limit or revocation that arrives during the request', async () =
   const [key, id] = [made.text('api_key'), made.text('id')]
   const headers = { authorization: `Bearer ${key}` }
   const request = new Request('http://localhost/accounts/keys', { method: 'POST', headers })
-  setRequestContext(request, { id: 'late', address: '127.0.0.1' })
+  setRequestContext(request, {
+    id: 'late',
+    client: new AddressClient('127.0.0.1', t.ctx.state.costs),
+  })
   const sent = await getSpender(t.ctx, request)
   await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })
   expect(await keys.add(t.ctx, sent, {})).toMatchObject({ daily_cap: 1 })

@@ -79,7 +79,7 @@ async function prepareChat(
   if (search) validateSearch(ctx, parsed, models, spender.account)
   const [first] = models
   if (first) validateCapabilities(parsed, first)
-  await checkInlinePdfs(ctx, spender.account, parsed)
+  await checkInlinePdfs(ctx, parsed)
   const prepare = (request: ChatRequest): PreparedChat => {
     for (const model of models) checkContextWindow(request, model)
     const { body, isStream, wantsUsage, choices, outputMax, hasFunctions } = request

@@ -127,12 +127,11 @@ function checkPdf({ pages }: { pages?: number | null | undefined }, name: string
  */
 export async function checkInlinePdfs(
   ctx: AppContext,
-  account: Spender['account'],
   { conversation }: ChatRequest,
 ): Promise<void> {
   for (const media of conversation.media.filter(isInlinePdf)) {
     const bytes = inlineBytes(media)
-    const pdf = bytes && (await files.countPages(ctx, account, bytes))
+    const pdf = bytes && (await files.countPages(ctx, bytes))
     if (pdf) checkPdf(pdf, inlineName(media))
   }
 }

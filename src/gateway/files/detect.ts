@@ -28,15 +28,11 @@ const controlCharacter = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
  * Detects an uploaded file by its content, ignoring its name and declared type, and extracts its
  * text. Throws `upload_type`, `upload_unreadable`, and `try_again` when too many PDFs are queued.
  */
-export async function detectFile(
-  pdfs: PdfReader,
-  bytes: Uint8Array,
-  account: string,
-): Promise<DetectedFile> {
+export async function detectFile(pdfs: PdfReader, bytes: Uint8Array): Promise<DetectedFile> {
   if (bytes.length === 0) throw unreadable('it is empty')
   const head = letters(bytes, 0, 1_024)
   if (head.includes('%PDF-')) {
-    const pdf = await pdfs.read(bytes, account)
+    const pdf = await pdfs.read(bytes)
     if ('unreadable' in pdf) throw unreadable(pdf.unreadable)
     return { kind: 'pdf', type: 'application/pdf', ...pdf }
   }

@@ -28,10 +28,9 @@ export const words = contentReferences(gatewayFiles.wordsSha256)
 /** Counts the pages of a PDF; undefined for an unreadable one. Throws `try_again`. */
 export async function countPages(
   ctx: AppContext,
-  account: AccountId,
   bytes: Uint8Array,
 ): Promise<{ pages: number | undefined } | undefined> {
-  const read = await ctx.state.pdfReader.read(bytes, account, 0)
+  const read = await ctx.state.pdfReader.read(bytes, 0)
   return 'unreadable' in read ? undefined : read
 }
 
@@ -39,20 +38,18 @@ const idPattern = /^file_[A-Za-z0-9]{12}$/
 
 /**
  * Stores a file and its extracted text (document 2, POST /v1/files). Throws `upload_type`,
- * `upload_unreadable`, `files_full`, `uploads_limit`, `try_again`. `prefix` is the network of the
- * client.
+ * `upload_unreadable`, `files_full`, `uploads_limit`, `try_again`.
  */
 export async function create(
   ctx: AppContext,
   account: AccountId,
   upload: Upload,
-  prefix: string,
 ): Promise<StoredFile> {
   const { bytes, filename, purpose, expiresAfterSeconds: keptSeconds } = upload
   const isFunded = await hasBeenFunded(ctx.db.read, account)
   await checkQuota(ctx, account, bytes.length, isFunded)
-  if (!isFunded) checkUnfunded(ctx, prefix, bytes.length)
-  const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes, account)
+  if (!isFunded) checkUnfunded(ctx, bytes.length)
+  const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes)
   const stored = await ctx.storage.put(bytes)
   const wordsSha256 =
     text === undefined || text === '' ? null : await storeText(ctx, kind, stored, text)

@@ -1,6 +1,7 @@
 import { count, sum } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
+import { currentClient } from '../../core/client.ts'
 import { ApiError } from '../../errors.ts'
 import {
   fileBytesPerAccountMax,
@@ -35,13 +36,13 @@ export async function checkQuota(
  * uploads have a limit per network and day, and stop first when the disk gets low. Throws
  * `uploads_limit` and `try_again`.
  */
-export function checkUnfunded(ctx: AppContext, prefix: string, bytes: number): void {
+export function checkUnfunded(ctx: AppContext, bytes: number): void {
   if (ctx.storage.free() - bytes < unfundedDiskFloors * ctx.config.diskFloorBytes) {
     const why = 'The server has little disk space and accepts only files of funded accounts.'
     throw new ApiError('try_again', { why })
   }
-  const { unfundedUploads: limit } = ctx.state
-  const retryAfter = limit.take(prefix, Math.max(1, bytes))
+  const { unfundedUploads: limit } = ctx.state.limits
+  const retryAfter = limit.take(currentClient().prefix, Math.max(1, bytes))
   if (retryAfter !== undefined)
     throw new ApiError('uploads_limit', { bytes: limit.max, retryAfter })
 }

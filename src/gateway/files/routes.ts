@@ -3,7 +3,6 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import type { AppContext } from '../../context.ts'
 import { anyMediaSchema } from '../../core/schema.ts'
-import { clientAddressPrefix } from '../../http/request-context.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { keyAuth } from '../authentication.ts'
 import { keyOperation } from '../operation.ts'
@@ -47,8 +46,7 @@ export const fileRoutes = (ctx: AppContext) =>
       '/files',
       async ({ spender, request }) => {
         const upload = await readUpload(request)
-        const prefix = clientAddressPrefix(request)
-        return files.present(ctx, await files.create(ctx, spender.account, upload, prefix))
+        return files.present(ctx, await files.create(ctx, spender.account, upload))
       },
       keyOperation(
         {

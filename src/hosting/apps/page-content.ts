@@ -25,31 +25,21 @@ export interface PageBytes {
   br?: Uint8Array
 }
 
-/**
- * Throws `too_large` over 4 MB, `blocked_by_scan`, and `try_again`. The scan counts for `maker`.
- */
-export async function inspectPage(
-  ctx: AppContext,
-  html: string | Uint8Array,
-  maker?: string,
-): Promise<Inspection> {
+/** Inspects a page. Throws `too_large` over 4 MB, `blocked_by_scan`, and `try_again`. */
+export async function inspectPage(ctx: AppContext, html: string | Uint8Array): Promise<Inspection> {
   const bytes = typeof html === 'string' ? new TextEncoder().encode(html) : html
   if (bytes.byteLength > htmlBytesMax) {
     throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  const inspection = await scanPage(ctx, bytes, maker)
+  const inspection = await scanPage(ctx, bytes)
   const reasons = blocking(inspection)
   if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
   return inspection
 }
 
 /** Scans a page with rules, block list and hook. Throws `try_again` when it cannot. */
-export async function scanPage(
-  ctx: AppContext,
-  page: Uint8Array,
-  maker?: string,
-): Promise<Inspection> {
-  const inspection = await ctx.inspector.inspect(page, maker)
+export async function scanPage(ctx: AppContext, page: Uint8Array): Promise<Inspection> {
+  const inspection = await ctx.inspector.inspect(page)
   // The hook is not called for pages that the built-in rules block.
   const isBlockedByRules = inspection.scan.verdict === 'block'
   const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)

@@ -35,11 +35,11 @@ export async function publishApp(
 ): Promise<StoredResponse> {
   const named = toAppFields(ctx, request)
   if (request.dryRun) {
-    const inspection = await inspectPage(ctx, request.html, maker.id)
+    const inspection = await inspectPage(ctx, request.html)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
   return ctx.idempotency.run(maker.id, request.ref, request, async (storeResponse) => {
-    const inspection = await inspectPage(ctx, request.html, maker.id)
+    const inspection = await inspectPage(ctx, request.html)
     const title = request.title ?? inspection.title ?? named.title
     const reasons = request.store ? listingIssues(inspection, { ...named, title }) : []
     const listed = request.store && reasons.length === 0 ? 'on' : 'off'
@@ -162,7 +162,7 @@ function termsNote({ remix, priceRemix }: apps.App): string {
 async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
   const { identity } = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
-  return listingIssues(await scanPage(ctx, identity, app.maker))
+  return listingIssues(await scanPage(ctx, identity))
 }
 
 function checkKind(ctx: AppContext, kind: PublishAppRequest['kind']): void {

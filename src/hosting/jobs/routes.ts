@@ -81,6 +81,6 @@ export const jobRoutes = (ctx: AppContext) =>
       agentOperation(
         { id: 'watch_job', tag: 'Jobs', summary: 'Stream the events of a job.' },
         { 200: schemas.JobEventsSchema, 204: Type.Void() },
-        ['job_not_found'],
+        ['job_not_found', 'busy'],
       ),
     )

@@ -31,28 +31,43 @@ export function watch(ctx: AppContext, target: WatchedJob, request: Request): Re
   const { job } = target
   const after = lastSeen(request.headers)
   if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
-  return eventStream(request, () => eventsOf(ctx, target, Math.min(after, job.events)))
+  return eventStream(ctx, request, (onEnd) =>
+    eventsOf(ctx, target, Math.min(after, job.events), onEnd),
+  )
 }
 
-function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: WatchedJob, after: number) {
+function eventsOf(
+  ctx: AppContext,
+  { job: { id }, mayWatch }: WatchedJob,
+  after: number,
+  onEnd: () => void,
+) {
   const canceled = new AbortController()
+  canceled.signal.addEventListener('abort', onEnd)
   const until = stopwatch() + jobWatchMs
   let last = after
+  const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const wait = { seen: last, ms: checkMs, signal: canceled.signal }
+    const changed = await ctx.jobs.waitFor(id, wait)
+    const job = (await mayWatch()) ? changed : undefined
+    const found = job ? await listEventsAfter(ctx, id, last) : []
+    if (canceled.signal.aborted) return
+    // Events newer than the row are sent with the next read.
+    const fresh = found.filter(({ number }) => job && number <= job.events)
+    const text = job ? fresh.map((event) => eventText(ctx, job, event)).join('') : ''
+    last = fresh.at(-1)?.number ?? last
+    const isOver = !job || (job.ended !== null && last >= job.events)
+    if (text !== '' || !isOver) out.enqueue(encoder.encode(text || ': keep-alive\n\n'))
+    if (!isOver && stopwatch() <= until && !ctx.jobs.isClosed) return
+    canceled.abort()
+    out.close()
+  }
   return new ReadableStream<Uint8Array>({
-    async pull(out) {
-      const wait = { seen: last, ms: checkMs, signal: canceled.signal }
-      const changed = await ctx.jobs.waitFor(id, wait)
-      const job = (await mayWatch()) ? changed : undefined
-      const found = job ? await listEventsAfter(ctx, id, last) : []
-      if (canceled.signal.aborted) return
-      // Events newer than the row are sent with the next read.
-      const fresh = found.filter(({ number }) => job && number <= job.events)
-      const text = job ? fresh.map((event) => eventText(ctx, job, event)).join('') : ''
-      last = fresh.at(-1)?.number ?? last
-      const isOver = !job || (job.ended !== null && last >= job.events)
-      if (text !== '' || !isOver) out.enqueue(encoder.encode(text || ': keep-alive\n\n'))
-      if (isOver || stopwatch() > until || ctx.jobs.isClosed) out.close()
-    },
+    pull: (out) =>
+      next(out).catch((error: unknown) => {
+        canceled.abort()
+        throw error
+      }),
     cancel: () => canceled.abort(),
   })
 }

@@ -11,7 +11,7 @@ async function withAttemptLimit<T>(
   address: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { claims } = ctx.state.signInLimits
+  const { claims } = ctx.state.limits
   const retryAfter = claims.take(address)
   if (retryAfter !== undefined) throw new ApiError('claim_locked', { max: claims.max, retryAfter })
   try {

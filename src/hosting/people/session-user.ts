@@ -5,6 +5,7 @@ import { operationHooks } from '../../http/authentication.ts'
 import type { Operation } from '../../http/operation.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import { readApiKey } from '../../keys/request-key.ts'
+import { accountOf } from '../../ledger/accounts.ts'
 import { callerAuth, checkAgentsOn, getKey } from '../authentication.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
@@ -29,7 +30,14 @@ export function findSessionUser(
   ctx: AppContext,
   request: Request,
 ): Promise<SessionUser | undefined> {
-  return (getRequestContext(request).sessionUser ??= lookUp(ctx, request))
+  return (getRequestContext(request).sessionUser ??= identify(ctx, request))
+}
+
+async function identify(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {
+  const user = await lookUp(ctx, request)
+  const { client } = getRequestContext(request)
+  if (user) client.account = accountOf({ kind: 'person', owner: user.person.id })
+  return user
 }
 
 async function lookUp(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {

@@ -67,7 +67,7 @@ function knownDevice(
   const isSignedIn = before?.person === person.id
   const device = isSignedIn ? before.id : deviceSlot(ctx, person, devices)
   if (device === undefined) return undefined
-  return [{ limit: ctx.state.signInLimits.device, key: `${person.id} ${device}` }]
+  return [{ limit: ctx.state.limits.deviceSignIns, key: `${person.id} ${device}` }]
 }
 
 /**
@@ -75,20 +75,20 @@ function knownDevice(
  * budget of its prefix, but a prefix without wrong attempts always has one.
  */
 function byPrefix(ctx: AppContext, name: string, { prefix }: SignInClient): Count[] {
-  const { pair, address, name: names } = ctx.state.signInLimits
+  const { signInsByName, signIns, attackedNames: names } = ctx.state.limits
   const wrong = names.max - names.left(name).calls
   const mildCost = wrong >= nameAttack.fiveTimes ? 5 : 1
   const cost = wrong >= nameAttack.tenTimes ? 10 : mildCost
   return [
-    { limit: pair, key: `${prefix} ${name}`, cost },
-    { limit: address, key: prefix },
+    { limit: signInsByName, key: `${prefix} ${name}`, cost },
+    { limit: signIns, key: prefix },
     { limit: names, key: name, isOpen: true },
   ]
 }
 
 /** Returns the counter of attempts by provider. */
 export const byProvider = (ctx: AppContext, { address }: SignInClient): Count[] => [
-  { limit: ctx.state.signInLimits.address, key: `provider ${address}` },
+  { limit: ctx.state.limits.signIns, key: `provider ${address}` },
 ]
 
 /** Counts an attempt before it runs, so concurrent attempts cannot bypass the limit. */
@@ -132,7 +132,7 @@ export async function signInUnguessably(
 
 /** Throws `sign_in_locked` after 60 failures in an hour. */
 function countFailure(ctx: AppContext, kind: string, { address }: SignInClient): void {
-  const retryAfter = ctx.state.signInLimits.address.take(`${kind} ${address}`)
+  const retryAfter = ctx.state.limits.signIns.take(`${kind} ${address}`)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
 }
 
@@ -152,7 +152,7 @@ export async function signUp(
   input: people.NewPerson & { password: string },
   from: SignInClient,
 ): Promise<SignInResult & { codes: string[] }> {
-  const retryAfter = ctx.state.signInLimits.signUps.take(from.address)
+  const retryAfter = ctx.state.limits.signUps.take(from.address)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
   const { person, codes } = await people.createPerson(ctx, input)
   return { ...(await startSession(ctx, person, from)), codes }

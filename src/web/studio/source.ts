@@ -1,4 +1,5 @@
-import { PoolBusyError, WorkerPool } from '../../core/worker-pool.ts'
+import { PoolBusyError } from '../../core/fair-queue.ts'
+import { WorkerPool } from '../../core/worker-pool.ts'
 import { ApiError } from '../../errors.ts'
 import type { Diff } from './diff.ts'
 import type { SourceLine, SourcePosition } from './excerpts.ts'
@@ -10,9 +11,11 @@ export type SourceTask =
 export type SourceResult = { difference: Diff | undefined } | { excerpts: SourceLine[][] }
 
 const bounds = {
-  workersMax: 1,
-  queueMax: 16,
-  queueBytesMax: 64 * 1_048_576,
+  slots: 2,
+  slotsPerClient: 1,
+  waitingMax: 16,
+  waitingBytesMax: 64 * 1_048_576,
+  largeBytes: 1_048_576,
   taskMs: 10_000,
   idleMs: 10_000,
 }

@@ -110,7 +110,7 @@ export async function runChat(
   const { ctx, request, visitor } = req
   const { id: requestId } = getRequestContext(request)
   try {
-    const { gatewayRequests: rate } = ctx.state
+    const { gatewayRequests: rate } = ctx.state.limits
     const retryAfter = rate.take(clientAddressGroup(request))
     if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
     const body = chatRequest(draft, stream)

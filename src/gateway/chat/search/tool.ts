@@ -40,7 +40,12 @@ export const tool = {
  * client with the name of ours.
  */
 export function validateSearch(
-  { searcher, state: { searches } }: AppContext,
+  {
+    searcher,
+    state: {
+      limits: { searches },
+    },
+  }: AppContext,
   { body, choices }: ChatRequest,
   models: Model[],
   account: string,

@@ -96,7 +96,7 @@ async function scanAndCopy(
   priceFor(ctx, agent, original, request)
   const version = await apps.getVersion(ctx, id, versionFor(agent, original))
   // Rules may be newer than the page.
-  await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity, agent.id)
+  await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity)
   return ctx.db.tx(async (db) => {
     const body = await copyApp(ctx, db, { actor, original, request, maker, version })
     const response = { status: 201, body }

@@ -31,7 +31,7 @@ export async function getScan(ctx: AppContext, maker: Agent, id: string): Promis
 export async function rescan(ctx: AppContext, maker: Agent, id: string): Promise<Version> {
   const app = await getOwnApp(ctx, maker, id)
   checkBuilt(app)
-  await scanApp(ctx, app, maker.id)
+  await scanApp(ctx, app)
   return getScan(ctx, maker, id)
 }
 
@@ -47,10 +47,10 @@ export async function requestRescan(db: Db, id?: string): Promise<boolean> {
 const attemptsMax = 3
 
 /** Scans the visible versions and applies the result. Starts again after a concurrent publish. */
-async function scanApp(ctx: AppContext, known: App, maker?: string): Promise<void> {
+async function scanApp(ctx: AppContext, known: App): Promise<void> {
   let app: App | undefined = known
   for (let attempt = 0; app && attempt < attemptsMax; attempt += 1) {
-    const [before, scans] = [app, await scanVersions(ctx, app, maker)]
+    const [before, scans] = [app, await scanVersions(ctx, app)]
     if (await ctx.db.tx((db) => applyScans(ctx, db, before, scans))) return
     app = await findApp(ctx, known.id)
   }
@@ -61,7 +61,7 @@ interface VersionScan {
   inspection: Inspection
 }
 
-async function scanVersions(ctx: AppContext, app: App, maker?: string): Promise<VersionScan[]> {
+async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
   const isVisible = or(
     eq(versions.version, app.version),
     eq(versions.version, app.listedVersion ?? 0),
@@ -74,7 +74,7 @@ async function scanVersions(ctx: AppContext, app: App, maker?: string): Promise<
   const scans: VersionScan[] = []
   for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    scans.push({ row, inspection: await pages.scanPage(ctx, identity, maker) })
+    scans.push({ row, inspection: await pages.scanPage(ctx, identity) })
   }
   return scans
 }

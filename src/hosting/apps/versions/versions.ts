@@ -51,7 +51,7 @@ export async function publishVersion(
   const prepare = async () => {
     const app = await apps.getOwnApp(ctx, maker, id)
     const note = checkNote(request.note)
-    const inspection = await pages.inspectPage(ctx, request.html, maker.id)
+    const inspection = await pages.inspectPage(ctx, request.html)
     return { app, note, inspection, scan: presentScan(inspection) }
   }
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
@@ -127,11 +127,7 @@ export async function restoreVersion(
 ): Promise<{ app: apps.App; note: string }> {
   const app = await apps.getOwnApp(ctx, maker, id)
   const old = await apps.getVersion(ctx, id, number)
-  const inspection = await pages.inspectPage(
-    ctx,
-    (await pages.readPage(ctx, old)).identity,
-    maker.id,
-  )
+  const inspection = await pages.inspectPage(ctx, (await pages.readPage(ctx, old)).identity)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
   const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }

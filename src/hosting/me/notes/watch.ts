@@ -39,10 +39,11 @@ export async function watchNotes(
   request: Request,
 ): Promise<Response> {
   const start = await findStart(ctx, watcher.agent, request.headers.get('last-event-id'))
-  return eventStream(request, () => {
-    const end = ctx.state.noteStreams.begin(watcher.agent)
-    if (!end) throw new ApiError('busy', { what: 'streams', max: noteStreamsMax })
-    return streamNotes(ctx, watcher, start, end)
+  return eventStream(ctx, request, (onEnd) => {
+    const end = ctx.state.limits.noteStreams.begin(watcher.agent)
+    if (end) return streamNotes(ctx, watcher, start, () => [end, onEnd].forEach((one) => one()))
+    onEnd()
+    throw new ApiError('busy', { what: 'streams', max: noteStreamsMax })
   })
 }
 

@@ -1,0 +1,76 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+import { addressGroup, addressPrefix } from './address.ts'
+import { type Costs, workMsPerRequest } from './costs.ts'
+
+/** A cost: requests, milliseconds of a worker, bytes stored, or open streams and paid calls. */
+export type CostKind = 'requests' | 'work' | 'bytes' | 'open'
+
+/**
+ * The party that work is done for: limits, queues and costs count by it. A client without an
+ * account is anonymous.
+ */
+export interface Client {
+  /** The network: /24 of IPv4, /56 of IPv6. '' for work of the server itself. */
+  readonly prefix: string
+  /** The owner of the key or session: "agent:…", "gateway:…", "person:…". */
+  account?: string | undefined
+  /** The public prefix of the key. */
+  key?: string | undefined
+  /** Charges a cost to the network, the account and the key. */
+  charge(kind: CostKind, amount: number): void
+}
+
+/** Work that no client asked for, such as maintenance. */
+const serverItself: Client = { prefix: '', charge: () => undefined }
+
+const current = new AsyncLocalStorage<Client>()
+
+/** Returns the client that the running work is for. */
+export const currentClient = (): Client => current.getStore() ?? serverItself
+
+/** Runs work for a client. All that it awaits and starts is for that client too. */
+export const runFor = <Result>(client: Client, work: () => Result): Result =>
+  current.run(client, work)
+
+/** A client whose requests arrive from an address. */
+export class AddressClient implements Client {
+  account: string | undefined
+  key: string | undefined
+  /** Charges the rate limit of the address for work beyond the request itself. */
+  chargeRate: ((units: number) => void) | undefined
+  private ownGroup: string | undefined
+  private ownPrefix: string | undefined
+
+  constructor(
+    readonly address: string,
+    private readonly costs: Costs,
+  ) {}
+
+  /** The address that rate limits count by: the IPv4 address, or the /64 of IPv6. */
+  get group(): string {
+    return (this.ownGroup ??= addressGroup(this.address))
+  }
+
+  get prefix(): string {
+    return (this.ownPrefix ??= addressPrefix(this.address))
+  }
+
+  charge(kind: CostKind, amount: number): void {
+    this.costs.charge(this, kind, amount)
+    if (kind === 'work') this.chargeRate?.(amount / workMsPerRequest)
+  }
+}
+
+/** A client of earlier work, such as that of a job: it has no rate limit. */
+export class RecordedClient implements Client {
+  constructor(
+    readonly prefix: string,
+    readonly account: string,
+    private readonly costs: Costs,
+  ) {}
+
+  charge(kind: CostKind, amount: number): void {
+    this.costs.charge(this, kind, amount)
+  }
+}

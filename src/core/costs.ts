@@ -1,0 +1,94 @@
+import { Cache } from './cache.ts'
+import type { Client, CostKind } from './client.ts'
+import { type Clock, minute } from './time.ts'
+
+/** The parts of a client that costs are charged to. */
+export const subjectKinds = ['address', 'key', 'account'] as const
+export type SubjectKind = (typeof subjectKinds)[number]
+
+/** The costs of one network, key or account: `open` now, the others of five to ten minutes. */
+export type Spending = Record<CostKind, number>
+
+interface Windows {
+  /** Start of the current window. */
+  start: number
+  now: Spending
+  before: Spending
+}
+
+/** Milliseconds of a worker that count like one request. */
+export const workMsPerRequest = 100
+/** Bytes stored that count like one request in the order of the console. */
+const bytesPerRequest = 1_048_576
+
+const windowMs = 5 * minute
+const subjectsMax = 10_000
+const nothing = (): Spending => ({ requests: 0, work: 0, bytes: 0, open: 0 })
+
+/**
+ * Adds up what clients cost, by network, key and account, over a window and the one before. The
+ * least recently active are forgotten first. A restart forgets all.
+ */
+export class Costs {
+  private readonly windows = {
+    address: new Cache<Windows>(subjectsMax),
+    key: new Cache<Windows>(subjectsMax),
+    account: new Cache<Windows>(subjectsMax),
+  }
+
+  constructor(private readonly clock: Clock) {}
+
+  charge({ prefix, key, account }: Client, kind: CostKind, amount: number): void {
+    if (prefix) this.add('address', prefix, kind, amount)
+    if (key) this.add('key', key, kind, amount)
+    if (account) this.add('account', account, kind, amount)
+  }
+
+  /** Returns what one subject costs. */
+  spendingOf(subject: SubjectKind, name: string): Spending {
+    const windows = this.windows[subject].get(name)
+    return windows ? this.sum(windows) : nothing()
+  }
+
+  /** Returns the `max` most expensive subjects of a kind, and the number of all that cost. */
+  top(subject: SubjectKind, max: number): { name: string; spending: Spending }[] {
+    return this.windows[subject]
+      .entries()
+      .map(([name, windows]) => ({ name, spending: this.sum(windows) }))
+      .filter(({ spending }) => weightOf(spending) > 0)
+      .toSorted((a, b) => weightOf(b.spending) - weightOf(a.spending))
+      .slice(0, max)
+  }
+
+  private add(subject: SubjectKind, name: string, kind: CostKind, amount: number): void {
+    const known = this.windows[subject].get(name)
+    const windows = known ?? { start: this.clock.now(), now: nothing(), before: nothing() }
+    this.roll(windows)
+    windows.now[kind] += amount
+    if (!known) this.windows[subject].set(name, windows)
+  }
+
+  private sum(windows: Windows): Spending {
+    this.roll(windows)
+    const { now, before } = windows
+    return {
+      requests: now.requests + before.requests,
+      work: now.work + before.work,
+      bytes: now.bytes + before.bytes,
+      open: Math.max(0, now.open),
+    }
+  }
+
+  /** Starts a new window when the current one is over. What is open stays. */
+  private roll(windows: Windows): void {
+    const age = this.clock.now() - windows.start
+    if (age >= 0 && age < windowMs) return
+    const { open } = windows.now
+    windows.before = age >= 0 && age < 2 * windowMs ? windows.now : nothing()
+    windows.now = { ...nothing(), open }
+    windows.start = this.clock.now()
+  }
+}
+
+const weightOf = ({ requests, work, bytes, open }: Spending): number =>
+  requests + work / workMsPerRequest + bytes / bytesPerRequest + open
