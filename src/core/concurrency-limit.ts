@@ -2,7 +2,7 @@
  * any number. */
 export class ConcurrencyLimit {
   private readonly running = new Map<string, number>()
-  /** How often it refused since the start, for metrics. */
+  /** Refusals since the start, for metrics. */
   refused = 0
 
   constructor(readonly max: number) {}

@@ -3,8 +3,7 @@ import type { Client, CostKind } from './client.ts'
 import { type Clock, minute } from './time.ts'
 
 /** The parts of a client that costs are charged to. */
-export const subjectKinds = ['address', 'key', 'account'] as const
-export type SubjectKind = (typeof subjectKinds)[number]
+export type SubjectKind = 'address' | 'key' | 'account'
 
 /** The costs of one network, key or account: `open` now, the others of five to ten minutes. */
 export type Spending = Record<CostKind, number>

@@ -83,14 +83,14 @@ export class FairQueue {
   }
 
   private async wait(work: Work): Promise<() => void> {
-    this.makeRoom(work)
+    this.dropExcess(work)
     const { promise, resolve: start, reject } = Promise.withResolvers<() => void>()
     this.waiting.push({ ...work, start, reject })
     return promise
   }
 
   /** Drops the newest work of the clients with the most. Throws where that is this client. */
-  private makeRoom({ client, bytes }: Work): void {
+  private dropExcess({ client, bytes }: Work): void {
     const { waitingMax, waitingBytesMax } = this.bounds
     const error = new PoolBusyError('too many tasks are waiting')
     const isFull = () =>

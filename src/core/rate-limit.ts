@@ -17,7 +17,7 @@ interface Window {
  */
 export class RateLimit {
   private readonly windows = new Cache<Window>(keysMax)
-  /** How often it refused since the start, for metrics. */
+  /** Refusals since the start, for metrics. */
   refused = 0
 
   constructor(

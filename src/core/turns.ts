@@ -95,7 +95,7 @@ export class Turns {
   }
 }
 
-/** What runs of a client, and the number of its last turn. */
+/** Running work of a client, and the number of its last turn. */
 type Rank = [running: number, turn: number]
 
 const isBefore = ([running, turn]: Rank, other: Rank): boolean =>

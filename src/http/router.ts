@@ -104,6 +104,8 @@ function hostMapper(urls: Urls): (request: Request) => Request {
   }
 }
 
+type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>
+
 /** Creates the handler of all requests. Each part is loaded with its first request. */
 export function createRouter(ctx: AppContext, options?: McpOptions) {
   const files = readPublic()
@@ -123,9 +125,15 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const site = lazyApp(async () =>
     (await import('./site.ts')).createSite(ctx, { files, pages, readOpenApi }),
   )
-  const agentApiHandler = agentApiPolicy(ctx, agentApi.fetch)
-  const gatewayHandler = gatewayPolicy(ctx, gatewayApi.fetch)
   const mcp = createMcpEndpoint(ctx, { send, loadApi: agentApi.load, options })
+  const handlers: Record<TrafficPart | 'health', Handler> = {
+    api: agentApiPolicy(ctx, agentApi.fetch),
+    gateway: gatewayPolicy(ctx, gatewayApi.fetch),
+    mcp,
+    health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
+    apps: site.fetch,
+    pages: site.fetch,
+  }
 
   const toInternalUrl = hostMapper(ctx.urls)
   const handle: RequestHandler = (outerRequest, socketAddress, pauseIdleTimeout) => {
@@ -138,29 +146,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
         if (response) return response
       }
       setRequestContext(request, context)
-      return runFor(context.client, () => respond(part, request, path, context))
+      return runFor(context.client, () => handlers[part](request, context))
     })
-  }
-
-  function respond(
-    part: TrafficPart | 'health',
-    request: Request,
-    path: string,
-    context: RequestContext,
-  ): Response | Promise<Response> {
-    switch (part) {
-      case 'api':
-        return agentApiHandler(request, context)
-      case 'gateway':
-        return gatewayHandler(request, context)
-      case 'mcp':
-        return mcp(request)
-      case 'health':
-        return healthResponse(ctx, request, path) ?? site.fetch(request)
-      case 'apps':
-      case 'pages':
-        return site.fetch(request)
-    }
   }
 
   async function send(request: Request, address = inProcessAddress): Promise<Response> {

@@ -60,7 +60,7 @@ interface DueFilter {
 
 export type DueJob = Pick<Job, 'id' | 'state' | 'owner' | 'network'>
 
-/** Returns due jobs: the longest wait of each network, then the second longest of each, and so on. */
+/** Returns due jobs: the first of each network, then the second of each, and so on. */
 export const findDue = (
   db: Db,
   { queue, kinds, full, limit, now }: DueFilter,

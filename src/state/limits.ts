@@ -57,5 +57,3 @@ export const createLimits = (clock: Clock, config: LimitSettings) => ({
   /** Wrong claim codes by address. */
   claims: new RateLimit(clock, claimTriesPerHour, hour),
 })
-
-export type Limits = ReturnType<typeof createLimits>

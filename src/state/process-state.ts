@@ -41,7 +41,7 @@ export const createProcessState = (clock: Clock, config: LimitSettings) => ({
   metricsHistory: new MetricsHistory(),
 
   limits: createLimits(clock, config),
-  /** What clients cost, for the console. */
+  /** Costs by client, for the console. */
   costs: new Costs(clock),
   /** Errors of limits by their names, for metrics. */
   limitErrors: new Map<string, number>(),
