@@ -2,8 +2,8 @@
  * any number. */
 export class ConcurrencyLimit {
   private readonly running = new Map<string, number>()
-  /** Refusals since the start, for metrics. */
-  refused = 0
+  /** Rejected calls since the start, for metrics. */
+  rejected = 0
 
   constructor(readonly max: number) {}
 
@@ -11,7 +11,7 @@ export class ConcurrencyLimit {
   begin(key: string): (() => void) | undefined {
     const count = this.running.get(key) ?? 0
     if (this.max > 0 && count >= this.max) {
-      this.refused += 1
+      this.rejected += 1
       return undefined
     }
     this.running.set(key, count + 1)

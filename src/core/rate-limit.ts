@@ -17,8 +17,8 @@ interface Window {
  */
 export class RateLimit {
   private readonly windows = new Cache<Window>(keysMax)
-  /** Refusals since the start, for metrics. */
-  refused = 0
+  /** Rejected calls since the start, for metrics. */
+  rejected = 0
 
   constructor(
     private readonly clock: Clock,
@@ -37,7 +37,7 @@ export class RateLimit {
     const left = 1 - (at - window.start) / this.windowMs
     const max = this.max - calls + 1
     if (window.before * left + window.now >= max) {
-      this.refused += 1
+      this.rejected += 1
       return secondsUntil(this.opensAt(window, max), at)
     }
     window.now += calls
