@@ -51,6 +51,7 @@ const inner: Record<string, string[][]> = {
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api'],
+    ['openrouter'],
     ['api'],
   ],
 }

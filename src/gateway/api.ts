@@ -27,6 +27,7 @@ import {
 import { fileRoutes } from './files/routes.ts'
 import { imageRoutes } from './images/routes.ts'
 import { messageRoutes } from './messages-api/routes.ts'
+import { openRouterRoutes } from './openrouter/routes.ts'
 import { publicOperation } from './operation.ts'
 import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
@@ -59,6 +60,7 @@ export function createGateway(ctx: AppContext) {
   return createApp(ctx, respondToError)
     .use(api.use(descriptionRoute(ctx, api)))
     .use(routes(ctx, listener))
+    .use(openRouterRoutes(ctx, listener))
 }
 
 function descriptionRoute(ctx: AppContext, api: RoutedApi) {

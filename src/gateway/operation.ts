@@ -46,13 +46,14 @@ export const keyOperationWith = (schemas: typeof errorSchemas) =>
 /** Declares an operation of a gateway key or an agent key. */
 export const keyOperation = keyOperationWith(errorSchemas)
 
-/** Declares an operation without authentication. */
-export const publicOperation = operationBuilder<Tag, GatewayErrorName, { public: Operation }>(
-  errorSchemas,
-  {
+/** Returns the builder of operations without authentication whose errors have these schemas. */
+export const publicOperationWith = (schemas: typeof errorSchemas) =>
+  operationBuilder<Tag, GatewayErrorName, { public: Operation }>(schemas, {
     auth: 'none',
     errors: ['rate_limited'],
     security: [],
     macro: (operation) => ({ public: operation }),
-  },
-)
+  })
+
+/** Declares an operation without authentication. */
+export const publicOperation = publicOperationWith(errorSchemas)

@@ -8,6 +8,7 @@ import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
 import { isMessagesPath, toAnthropicResponse } from '../gateway/messages-api/error-response.ts'
+import { isOpenRouterPath, toOpenRouterResponse } from '../gateway/openrouter/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { inProcessAddress, pathOf, type RequestContext } from './request-context.ts'
 
@@ -97,9 +98,12 @@ export const gatewayPolicy =
         ? await next(request)
         : gateway.rateLimitResponse(limit.max, retryAfter)
     // Converted here, because no error of another envelope may leave these paths.
-    const response = isMessagesPath(pathOf(request.url))
+    const path = pathOf(request.url)
+    const response = isMessagesPath(path)
       ? await toAnthropicResponse(openAiResponse, context.id)
-      : openAiResponse
+      : isOpenRouterPath(path)
+        ? await toOpenRouterResponse(openAiResponse)
+        : openAiResponse
     const left = reportLimit(response.headers, limit, address)
     if (left) {
       response.headers.set('x-ratelimit-limit-requests', String(limit.max))

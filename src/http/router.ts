@@ -6,6 +6,7 @@ import { readPublic } from '../core/public-files.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
+import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { createMcpEndpoint, type McpOptions } from '../mcp/mcp.ts'
 import { healthResponse } from '../operator/health.ts'
@@ -48,6 +49,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   images: 'gateway',
   messages: 'gateway',
   models: 'gateway',
+  openrouter: 'gateway',
   queries: 'gateway',
   responses: 'gateway',
   topup: 'gateway',
@@ -62,14 +64,22 @@ export function partOf(path: string): TrafficPart | 'health' {
   return part === 'mcp' && end > 0 && path !== '/mcp/' ? 'pages' : part
 }
 
-/** The prefix of `/v1` in groq-sdk, which takes a base URL without a path. */
-const aliasPrefix = '/openai'
+/** Other paths of the gateway, with the prefix inside the server. */
+const aliases = [
+  // groq-sdk takes a base URL without a path, and adds this one.
+  ['/openai/v1', '/v1'],
+  // The path of OpenRouter, which its clients add or have in their base URL.
+  ['/api/v1', openRouterPrefix],
+] as const
 
-/** Maps a request to `/openai/v1/…` to `/v1/…`. */
+/** Maps a request to an alias to the path inside the server. */
 function resolveAlias(request: Request): Request {
-  if (!`${pathOf(request.url)}/`.startsWith(`${aliasPrefix}/v1/`)) return request
+  const path = `${pathOf(request.url)}/`
+  const match = aliases.find(([alias]) => path.startsWith(`${alias}/`))
+  if (!match) return request
+  const [alias, prefix] = match
   const url = new URL(request.url)
-  url.pathname = url.pathname.slice(aliasPrefix.length)
+  url.pathname = prefix + url.pathname.slice(alias.length)
   return new Request(url.href, request)
 }
 

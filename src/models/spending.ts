@@ -48,6 +48,16 @@ export async function getSpending(
   return { days: all.map((on) => ({ day: on, amount: amounts.get(on) ?? zero })), models }
 }
 
+/** Returns what all calls of an account have cost. */
+export async function totalCharged(db: Engine, account: string): Promise<NanoUsd> {
+  const ofAll = and(eq(useCounts.day, ''), eq(useCounts.model, ''))
+  const [row] = await db.read
+    .select({ charged: useCounts.charged })
+    .from(useCounts)
+    .where(and(eq(useCounts.account, account), ofAll))
+  return row?.charged ?? zero
+}
+
 /** Lists the ids of at most `limit` models that an account has used. */
 export async function listUsedModels(db: Engine['read'], account: string, limit: number) {
   const own = and(eq(useCounts.account, account), eq(useCounts.day, ''), gt(useCounts.model, ''))

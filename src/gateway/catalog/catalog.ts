@@ -67,6 +67,12 @@ export function getModel({ catalog }: AppContext, id: string): ModelResponse {
   return present(found.model)
 }
 
+/** Lists the request parameters of a model, beside `model` and its input. */
+export const listParameters = ({ type, supportsTools }: Model): string[] => [
+  ...parameters[type],
+  ...(supportsTools ? withTools : []),
+]
+
 const present = (model: Model): ModelResponse => ({
   id: model.id,
   object: 'model',
@@ -82,7 +88,7 @@ const present = (model: Model): ModelResponse => ({
   outputs: model.outputs,
   context_length: model.contextLength,
   max_output: model.maxOutput,
-  supported_parameters: [...parameters[model.type], ...(model.supportsTools ? withTools : [])],
+  supported_parameters: listParameters(model),
 })
 
 /** Converts a price: token prices as text, to keep all digits; prices per unit as numbers. */

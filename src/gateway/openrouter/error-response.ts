@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+
+import { type Json, nullable, recordOf } from '../../core/schema.ts'
+import { asString, parseRecord } from '../../providers/response.ts'
+
+/** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
+export const openRouterPrefix = '/openrouter'
+
+/** Returns whether the errors of a path have OpenRouter's envelope. */
+export const isOpenRouterPath = (path: string): boolean => path.startsWith(`${openRouterPrefix}/`)
+
+/** The status of an error in a stream, whose response began as 200. */
+const streamStatuses: Record<string, number> = { content_policy_violation: 403 }
+
+/**
+ * Converts an error of this gateway to OpenRouter's, whose `code` is the status. `metadata` has the
+ * code and the field of document 2, section 7.
+ */
+export function toOpenRouterError(body: Json, status?: number): Json {
+  const { message = body.message, code, param, type } = recordOf(body.error)
+  const metadata = Object.entries({ error_code: code, param, error_type: type })
+  return {
+    code: status ?? streamStatuses[String(code)] ?? 502,
+    message: asString(message),
+    metadata: Object.fromEntries(metadata.filter(([, value]) => typeof value === 'string')),
+  }
+}
+
+/** Converts an error response to OpenRouter's envelope. */
+export async function toOpenRouterResponse(response: Response): Promise<Response> {
+  const { status, headers } = response
+  if (status < 400) return response
+  const error = toOpenRouterError(parseRecord(await response.text()) ?? {}, status)
+  headers.delete('content-length')
+  return Response.json({ error }, { status, headers })
+}
+
+export const OpenRouterErrorSchema = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Integer({ description: 'The status.' }),
+      message: Type.String({ description: 'The reason, and what to do next.' }),
+      metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+    }),
+  },
+  { title: 'OpenRouterError' },
+)

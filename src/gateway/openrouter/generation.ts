@@ -1,0 +1,116 @@
+import type { AppContext } from '../../context.ts'
+import { toUsd } from '../../core/money.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
+import { eventBytesMax } from '../../limits.ts'
+import { listUses, type Use } from '../../models/history.ts'
+import { parseRecord } from '../../providers/response.ts'
+import { bytesOf, encodeEvent, EventReader, type StreamEvent } from '../chat/events.ts'
+import { toOpenRouterError } from './error-response.ts'
+import type { GenerationResponse } from './schemas.ts'
+
+const idPrefix = 'gen-'
+
+/** Calls of an account, newest first, among which a generation is found. */
+const generationsMax = 1_000
+
+/**
+ * Returns a chat response of OpenRouter: its `id` finds the charge (GET /generation), and the error
+ * that ends a stream has a numeric code.
+ */
+export async function toGeneration(response: Response, requestId: string): Promise<Response> {
+  const id = idPrefix + requestId
+  const { status, headers, body } = response
+  if (!response.ok || !body) return response
+  headers.delete('content-length')
+  if (!headers.get('content-type')?.includes('event-stream')) {
+    return Response.json({ ...recordOf(await response.json()), id }, { status, headers })
+  }
+  const events = new EventReader(eventBytesMax)
+  const convert = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, out) {
+      for (const event of events.push(chunk)) out.enqueue(convertEvent(event, id))
+    },
+  })
+  return new Response(body.pipeThrough(convert), { status, headers })
+}
+
+function convertEvent(event: StreamEvent, id: string): Uint8Array {
+  const chunk = event.data === undefined ? undefined : parseRecord(event.data)
+  if (!chunk) return bytesOf([event])
+  return encodeEvent(isRecord(chunk.error) ? failedChunk(chunk, id) : { ...chunk, id })
+}
+
+const failedChunk = (body: Json, id: string): Json => ({
+  id,
+  object: 'chat.completion.chunk',
+  created: 0,
+  model: '',
+  error: toOpenRouterError(body),
+  choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+})
+
+/** Returns a call of an account by the `id` of its response. Throws `not_found`. */
+export async function getGeneration(
+  { db }: AppContext,
+  account: string,
+  id: string,
+): Promise<GenerationResponse> {
+  const requestId = id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id
+  const { rows } = await listUses(db.read, { account, page: 1, size: generationsMax })
+  const use = rows.find((row) => row.requestId === requestId)
+  if (!use) throw new ApiError('not_found', { what: 'generation' })
+  return { data: present(use) }
+}
+
+/** OpenRouter's fields of which this gateway has no record. */
+const unknownFields = {
+  app_id: null,
+  cache_discount: null,
+  external_user: null,
+  finish_reason: null,
+  http_referer: null,
+  moderation_latency: null,
+  native_finish_reason: null,
+  native_tokens_completion_images: null,
+  num_fetches: null,
+  num_input_audio_prompt: null,
+  num_media_completion: null,
+  num_media_prompt: null,
+  preset_id: null,
+  provider_responses: null,
+  router: null,
+  service_tier: null,
+  streamed: null,
+  upstream_id: null,
+  upstream_inference_cost: null,
+  user_agent: null,
+  web_search_engine: null,
+  workspace_id: null,
+} as const
+
+const present = (use: Use): GenerationResponse['data'] => ({
+  ...unknownFields,
+  id: idPrefix + use.requestId,
+  request_id: use.requestId,
+  api_type: use.type === 'embedding' ? 'embeddings' : 'completions',
+  cancelled: use.status === 'interrupted',
+  created_at: iso(use.at),
+  data_region: 'global',
+  generation_time: use.ms,
+  is_byok: false,
+  latency: use.firstByteMs,
+  model: use.model,
+  tokens_prompt: use.input,
+  tokens_completion: use.output,
+  native_tokens_prompt: use.input,
+  native_tokens_completion: use.output,
+  native_tokens_cached: use.cached,
+  native_tokens_reasoning: use.reasoning,
+  num_search_results: use.searches,
+  origin: '',
+  provider_name: use.upstream,
+  total_cost: toUsd(use.charged),
+  usage: toUsd(use.charged),
+})
