@@ -15,6 +15,7 @@ interface SharedDetails {
   busy: { what: string; max?: number }
   too_large: { bytes: number; max: number }
   try_again: { why?: string; needed?: number; free?: number }
+  payments_off: None
 }
 
 /** Errors of the Agent API (document 1, section 7). A name is the `code` of the response. */
@@ -52,6 +53,8 @@ interface HostingDetails {
   wallet_short: { needed: bigint; available: bigint }
   games_off: None
   prices_off: None
+  bad_skill: { reasons: string[] }
+  skill_name_taken: { name: string }
   blocked_by_scan: { reasons: string[] }
   not_listable: { reasons: string[] }
   no_remix: None
@@ -123,7 +126,6 @@ interface GatewayDetails {
   deadline: None
   cap_above_own: { cap: bigint }
   holds_limit: { max: number; retryAfter: number }
-  payments_off: None
 }
 
 /** Codes of files in a chat request (docs/spec/gateway-decisions.md, "Responses"). */

@@ -24,6 +24,7 @@ import { hookRoutes } from './me/hooks/routes.ts'
 import { ledgerRoutes } from './me/ledger/routes.ts'
 import { noteRoutes } from './me/notes/routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { packRoutes } from './packs/routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { reviewRoutes } from './reviews/routes.ts'
@@ -42,6 +43,8 @@ export function createAgentApi(ctx: AppContext, files: PublicFiles) {
     .use(appRoutes(ctx))
     .use(versionRoutes(ctx))
     .use(exploreRoutes(ctx))
+    .use(packRoutes(ctx, 'skill'))
+    .use(packRoutes(ctx, 'framework'))
     .use(remixRoutes(ctx))
     .use(reviewRoutes(ctx))
     .use(iconRoutes(ctx))

@@ -1,5 +1,11 @@
 import type { AppContext } from '../context.ts'
+import { collectionOf, isPackKind, type Kind } from './kinds.ts'
+
+type Urls = Pick<AppContext, 'urls'>
 
 /** Returns the public link of an app (document 1, section 2). */
-export const appUrl = ({ urls }: Pick<AppContext, 'urls'>, id: string): string =>
-  `${urls.app}/a/${id}`
+export const appUrl = ({ urls }: Urls, id: string): string => `${urls.app}/a/${id}`
+
+/** Returns the public link of an item. That of a pack plus ".tar.gz" is its folder. */
+export const itemUrl = (ctx: Urls, { id, kind }: { id: string; kind: Kind }): string =>
+  isPackKind(kind) ? `${ctx.urls.app}/${collectionOf(kind)}/${id}` : appUrl(ctx, id)

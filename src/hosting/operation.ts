@@ -8,6 +8,7 @@ export type Tag =
   | 'Keys'
   | 'Apps'
   | 'Explore'
+  | 'Skills and frameworks'
   | 'Reviews and comments'
   | 'Your things'
   | 'People'

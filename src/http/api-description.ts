@@ -55,7 +55,9 @@ export async function describeApi(
   const { swagger } = await import('@elysiajs/swagger')
   const plugin = swagger({ excludeStaticFile: false, specPath: '/raw' })
   // Elysia gives the plugin the routes of the app that uses it. This one reads only the API's.
-  Object.assign(plugin, { getGlobalRoutes: () => api.routes })
+  // It leaves out paths that end with a wildcard, which is the rest of the path.
+  const routes = api.routes.map((route) => ({ ...route, path: route.path.replace('*', ':path') }))
+  Object.assign(plugin, { getGlobalRoutes: () => routes })
   const raw: unknown = await (await plugin.handle(new Request('http://localhost/raw'))).json()
   const optionalBodies = new Set(
     api.routes.flatMap(({ hooks }) =>

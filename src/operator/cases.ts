@@ -5,6 +5,7 @@ import { type Appeal, listAppeals } from '../hosting/apps/appeal/appeals.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { listQuarantined } from '../hosting/apps/quarantine.ts'
 import { type AuditEntry, listAudit } from '../hosting/audit/audit.ts'
+import { kinds } from '../hosting/kinds.ts'
 import * as people from '../hosting/people/people.ts'
 import { listReports, type Report } from '../hosting/reports/reports.ts'
 
@@ -85,7 +86,7 @@ export async function findAgentCase(
     : undefined
   if (!agent) return undefined
   const [newest, decisions] = await Promise.all([
-    apps.listByMaker(ctx, agent.id, casesMax),
+    apps.listByMaker(ctx, agent.id, casesMax, undefined, kinds),
     listAudit(ctx, casesMax, `@${handle}`),
   ])
   return { agent, apps: newest, decisions }

@@ -13,13 +13,21 @@ const encoder = new TextEncoder()
 const octal = (value: number, chars: number): string =>
   `${value.toString(8).padStart(chars - 1, '0')}\0`
 
+/** A file in a header: its bytes, the seconds since 1970, and its permissions. */
+interface HeaderFields {
+  name: string
+  bytes: number
+  mtime: number
+  mode?: number
+}
+
 /** Returns a file's header (POSIX.1-2001 ustar; sizes past 8 GiB are binary, as in GNU tar). */
-function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
+export function tarHeader({ name, bytes, mtime, mode = 0o600 }: HeaderFields): Uint8Array {
   const header = new Uint8Array(block)
   const write = (text: string, at: number): void =>
     void encoder.encodeInto(text, header.subarray(at))
   write(basename(name), 0)
-  write(octal(0o600, 8), 100)
+  write(octal(mode, 8), 100)
   write(octal(0, 8) + octal(0, 8), 108)
   if (bytes < bytesInOctalMax) write(octal(bytes, 12), 124)
   else {
@@ -30,7 +38,7 @@ function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
   write(' '.repeat(8), 148)
   write('0', 156)
   write('ustar\0' + '00', 257)
-  write(dirname(name), 345)
+  write(dirname(name) === '.' ? '' : dirname(name), 345)
   const checksum = header.reduce((sum, one) => sum + one, 0)
   write(`${octal(checksum, 7)} `, 148)
   return header
@@ -44,7 +52,7 @@ export async function* tar(entries: AsyncIterable<Entry>): AsyncGenerator<Uint8A
   for await (const { name, path } of entries) {
     const file = Bun.file(path)
     const { size, mtime } = await file.stat()
-    yield headerOf(name, size, Math.floor(mtime.getTime() / 1_000))
+    yield tarHeader({ name, bytes: size, mtime: Math.floor(mtime.getTime() / 1_000) })
     for await (const piece of file.stream()) yield piece
     const rest = size % block
     if (rest > 0) yield new Uint8Array(block - rest)

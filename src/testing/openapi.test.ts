@@ -31,6 +31,12 @@ const open = [
   'get_maker',
   'get_source',
   'report_item',
+  'get_skill',
+  'read_skill',
+  'read_skill_file',
+  'get_framework',
+  'read_framework',
+  'read_framework_file',
   'list_reviews',
   'list_comments',
   'get_claim',
@@ -118,7 +124,10 @@ describe('the document', () => {
     const live = agentApi.routes
       .filter(({ path, hooks }) => path.startsWith('/api') && !hooks.detail?.hide)
       .map(({ method, path }) => {
-        const own = path.slice('/api'.length).replace(/:(\w+)/g, '{$1}')
+        const own = path
+          .slice('/api'.length)
+          .replace(/:(\w+)/g, '{$1}')
+          .replace('*', '{path}')
         return `${method} ${own.replace(/(.)\/$/, '$1')}`
       })
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(live.sort())
@@ -140,7 +149,7 @@ describe('the document', () => {
   test('names each record once', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
-    named.push('Cover', 'Screenshot')
+    named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
@@ -209,7 +218,9 @@ describe('every operation', () => {
   test('has bodies without additional fields', () => {
     for (const { operationId, requestBody } of operations) {
       for (const [type, { schema }] of Object.entries(requestBody?.content ?? {})) {
-        if (type !== 'application/json') expect(operationId).toBe('put_asset')
+        const isPack = /^publish_(skill|framework)/.test(operationId)
+        if (type === 'application/zip') expect(isPack).toBe(true)
+        else if (type !== 'application/json') expect(operationId).toBe('put_asset')
         else expect(schema).toMatchObject({ type: 'object', additionalProperties: false })
       }
     }

@@ -8,6 +8,7 @@ import { recordOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/page-content.ts'
 import { iconUrl, stateOf } from '../hosting/apps/present.ts'
 import { recordUse } from '../hosting/explore/uses.ts'
+import { isPackKind } from '../hosting/kinds.ts'
 import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import { getRequestContext } from '../http/request-context.ts'
 import { listOpen } from '../jobs/jobs.ts'
@@ -43,7 +44,7 @@ export function hostingSource(ctx: AppContext): AppSource {
     async find(id) {
       const app = await apps.findApp(ctx, id)
       const maker = app && (await agents.findAgent(ctx, app.maker))
-      if (!app || !maker) return undefined
+      if (!app || !maker || isPackKind(app.kind)) return undefined
       const isHeld = app.quarantinedAt !== null || maker.suspended !== null
       const known = stateOf(app)
       return {

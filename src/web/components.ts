@@ -6,6 +6,7 @@ import type { Page } from './layout.ts'
 /** Labels of a version's `via`. */
 export const versionOrigins = {
   html: 'written',
+  files: 'written',
   build: 'built',
   remix: 'remixed',
   restore: 'restored',

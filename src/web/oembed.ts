@@ -6,6 +6,7 @@ import { makerPageUrl } from '../hosting/agents/agents.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { iconUrl } from '../hosting/apps/present.ts'
+import { isPackKind } from '../hosting/kinds.ts'
 
 const cacheSeconds = 3_600
 const iconSize = 512
@@ -48,6 +49,7 @@ async function findLinkedApp(ctx: AppContext, url: string): Promise<apps.App> {
   const isOurs = url.startsWith(appUrl(ctx, '')) && idPattern.test(id)
   const app = isOurs ? await apps.findApp(ctx, id) : undefined
   // Quarantined apps are not described.
-  if (app && app.version > 0 && app.quarantinedAt === null) return app
+  const isShown = app && app.version > 0 && app.quarantinedAt === null && !isPackKind(app.kind)
+  if (isShown) return app
   throw new ApiError('not_found', { what: 'app', see: 'Set url to the link of an app.' })
 }

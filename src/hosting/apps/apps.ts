@@ -1,28 +1,29 @@
-import { and, count, desc, eq, gte, isNull, lt, min, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { PagePosition } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
-import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, forUpdate, isAfterCursor, lookup, prepared } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { lockAgent, reserveBytes } from '../agents/storage-quota.ts'
+import { appKinds, type Kind } from '../kinds.ts'
 import { checkNotBlocked, type StoredPage } from './page-content.ts'
+import { checkPublishes } from './publish-quota.ts'
 import { searchText } from './search-terms.ts'
 import { apps, versions } from './tables.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
 
-/** Fields that a maker sets when it creates an app. */
+/** Fields that a maker sets when it creates an item. */
 export type NewApp = Pick<
   App,
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 > &
-  Partial<Pick<App, 'comments'>>
+  Partial<Pick<App, 'name' | 'comments'>>
 
 /**
  * Adds the next version and returns the app. Throws `publishes_limit`, `storage_full`,
@@ -58,39 +59,6 @@ export async function addVersion(
   return changed
 }
 
-/** Throws `publishes_limit` and `storage_full` early; `addVersion` repeats both checks. */
-export async function checkPublishQuota(
-  ctx: AppContext,
-  maker: Agent,
-  bytes: number,
-): Promise<void> {
-  await checkPublishes(ctx, ctx.db.read, maker.id)
-  const { bytesPerAgent } = ctx.config
-  if (bytesPerAgent > 0 && maker.storedBytes + bytes > bytesPerAgent) {
-    throw new ApiError('storage_full', { max: bytesPerAgent })
-  }
-}
-
-async function checkPublishes(ctx: AppContext, db: Db, maker: string): Promise<void> {
-  const { used, max, retryAfter } = await getPublishUsage(ctx, db, maker)
-  if (max > 0 && used >= max) throw new ApiError('publishes_limit', { max, retryAfter })
-}
-
-/** Returns the publishes of the last hour, the limit (0: none) and the seconds until the next. */
-export async function getPublishUsage(
-  ctx: AppContext,
-  db: Db,
-  maker: string,
-): Promise<{ used: number; max: number; retryAfter: number }> {
-  const now = ctx.clock.now()
-  const [row] = await db
-    .select({ used: count(), oldest: min(versions.created).mapWith(Number) })
-    .from(versions)
-    .where(and(eq(versions.maker, maker), gte(versions.created, now - hour)))
-  const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
-  return { used: row?.used ?? 0, max: ctx.config.publishesPerHour, retryAfter }
-}
-
 const byId = lookup(
   prepared((db) =>
     db
@@ -101,16 +69,34 @@ const byId = lookup(
   ),
 )
 
-/** Finds an app by id, also a deleted one or one that was taken down. */
+/** Finds an item by id, also a deleted one or one that was taken down. */
 export async function findApp(ctx: AppContext, id: string): Promise<App | undefined> {
   if (!idPattern.test(id)) return undefined
   return byId(ctx.db, id)
 }
 
-/** Throws `not_found`, also for another agent's app, and `taken_down`. */
-export async function getOwnApp(ctx: AppContext, maker: Agent, id: string): Promise<App> {
-  const app = await findApp(ctx, id)
-  return requireAvailable(app?.maker === maker.id ? app : undefined)
+/**
+ * Returns an own item of these kinds; by default an app or game. Throws `not_found`, also for
+ * another agent's item, and `taken_down`.
+ */
+export async function getOwnApp(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+  of: readonly Kind[] = appKinds,
+): Promise<App> {
+  return requireAvailable(await findOwnItem(ctx, maker, id, of), of)
+}
+
+/** Finds an own item of these kinds, in any state. */
+export async function findOwnItem(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+  of: readonly Kind[],
+): Promise<App | undefined> {
+  const item = await findApp(ctx, id)
+  return item?.maker === maker.id && of.includes(item.kind) ? item : undefined
 }
 
 /** Locks the maker row and then the app. Throws what `requireAvailable` and `lockAgent` throw. */
@@ -125,9 +111,9 @@ export async function lockApp(
   return requireAvailable(now)
 }
 
-/** Returns an app that is neither deleted nor taken down. Throws `not_found` and `taken_down`. */
-export function requireAvailable(app: App | undefined): App {
-  if (!app || app.closed !== null) throw new ApiError('not_found', { what: 'app' })
+/** Returns an item that is neither deleted nor taken down. Throws `not_found` and `taken_down`. */
+export function requireAvailable(app: App | undefined, of: readonly Kind[] = appKinds): App {
+  if (!app || app.closed !== null) throw new ApiError('not_found', { what: of[0] ?? 'app' })
   if (app.takenDown === null) return app
   throw new ApiError('taken_down', {
     reason: app.takedownReason ?? '',
@@ -144,16 +130,19 @@ export function checkBuilt({ version }: App): void {
 export const countByMaker = ({ db }: AppContext, maker: string): Promise<number> =>
   countRows(db.read, apps, and(eq(apps.maker, maker), isNull(apps.closed)))
 
+/** Returns items of these kinds by a maker, newest first; by default apps and games. */
 export async function listByMaker(
   ctx: AppContext,
   maker: string,
   limit: number,
   after?: PagePosition,
+  of: readonly Kind[] = appKinds,
 ): Promise<App[]> {
+  const isOfKind = inArray(apps.kind, [...of])
   return ctx.db.read
     .select()
     .from(apps)
-    .where(and(eq(apps.maker, maker), isNull(apps.closed), isAfterCursor(apps, after)))
+    .where(and(eq(apps.maker, maker), isNull(apps.closed), isOfKind, isAfterCursor(apps, after)))
     .orderBy(desc(apps.created), desc(apps.id))
     .limit(Math.min(limit, listPageMax + 1))
 }

@@ -8,7 +8,9 @@ import { agentAccount } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { lockAgent, releaseBytes } from '../agents/storage-quota.ts'
-import { type App, findApp, getOwnApp, requireAvailable } from './apps.ts'
+import { appKinds, type Kind } from '../kinds.ts'
+import { type App, findOwnItem, getOwnApp, requireAvailable } from './apps.ts'
+import { reserveName } from './names.ts'
 import { quarantineIfBlocked } from './quarantine.ts'
 import { apps, versions } from './tables.ts'
 
@@ -30,21 +32,26 @@ export async function deleteApp(ctx: AppContext, app: App): Promise<void> {
 }
 
 /** Throws `not_found` after 30 days, `taken_down` and `account_closed`. */
-export async function restoreDeletedApp(ctx: AppContext, maker: Agent, id: string): Promise<App> {
-  const app = await findApp(ctx, id)
-  const isOwn = app?.maker === maker.id
-  if (isOwn) requireAvailable({ ...app, closed: null })
+export async function restoreDeletedApp(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+  of: readonly Kind[] = appKinds,
+): Promise<App> {
+  const app = await findOwnItem(ctx, maker, id, of)
+  if (app) requireAvailable({ ...app, closed: null })
   const since = ctx.clock.now() - deletedAppKeptMs
-  if (!isOwn || app.closed === null || app.closed < since) {
-    throw new ApiError('not_found', { what: 'deleted app' })
+  if (!app || app.closed === null || app.closed < since) {
+    throw new ApiError('not_found', { what: `deleted ${of[0]}` })
   }
   await ctx.db.tx(async (db) => {
     // The account of the maker may be closing, with all its apps.
     await lockAgent(ctx, db, maker.id)
+    await reserveName(ctx, db, maker.id, app.name)
     await db.update(apps).set({ closed: null }).where(eq(apps.id, id))
     await quarantineIfBlocked(ctx, db, id)
   })
-  return getOwnApp(ctx, maker, id)
+  return getOwnApp(ctx, maker, id, of)
 }
 
 const purgeBatch = 100

@@ -146,8 +146,11 @@ export const remixesOf = (ctx: AppContext, id: string, limit: number): Promise<L
   remixQuery(ctx.db.read).execute({ id, limit })
 
 /** Returns an app that is on Explore. Throws `not_found` and `taken_down`. */
-export async function getListed(ctx: AppContext, id: string): Promise<App> {
-  const app = await findApp(ctx, id)
+export const getListed = async (ctx: AppContext, id: string): Promise<App> =>
+  requireListed(await findApp(ctx, id))
+
+/** Returns an item that is on Explore. Throws `not_found` and `taken_down`. */
+export function requireListed(app: App | undefined): App {
   if (app?.takenDown != null) return requireAvailable(app)
   if (app?.listed === 'on') return app
   throw notOnExplore()

@@ -11,7 +11,7 @@ import type { Origin } from './present.ts'
 import { searchText } from './search-terms.ts'
 import { apps } from './tables.ts'
 
-/** Inserts an app with version 1, inside a transaction. Throws what `addVersion` throws. */
+/** Inserts an item with version 1, inside a transaction. Throws what `addVersion` throws. */
 export async function insertApp(
   ctx: AppContext,
   db: Db,
@@ -20,7 +20,8 @@ export async function insertApp(
   page: StoredPage,
 ): Promise<App> {
   const app = await insert(ctx, db, maker, fields)
-  return addVersion(ctx, db, app, page, { via: fields.remixOf ? 'remix' : 'html', note: '' })
+  const via = fields.remixOf ? 'remix' : page.folder === null ? 'html' : 'files'
+  return addVersion(ctx, db, app, page, { via, note: '' })
 }
 
 /** Inserts an app that is being built: version 0, visible to its maker only. */

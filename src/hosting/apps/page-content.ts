@@ -2,11 +2,12 @@ import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { htmlBytesMax } from '../../limits.ts'
-import type { Finding, Scan } from '../../scan/findings.ts'
-import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, getRule } from '../../scan/rules.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
+import { isPackKind, type Kind } from '../kinds.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
+import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
+import { inspectFolder } from './folder-inspection.ts'
 import { findHookFindings } from './scan/scan-hook.ts'
 import type { versions } from './tables.ts'
 
@@ -14,7 +15,7 @@ type Version = typeof versions.$inferSelect
 type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 
 /** A stored page that passed the safety check, with its scan record. */
-export type StoredPage = Pack & ScanRecord & Pick<Version, 'sha256' | 'asks'>
+export type StoredPage = Pack & ScanRecord & Pick<Version, 'sha256' | 'asks' | 'folder'>
 
 export type ScanRecord = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
@@ -25,32 +26,50 @@ export interface PageBytes {
   br?: Uint8Array
 }
 
-/** Inspects a page. Throws `too_large` over 4 MB, `blocked_by_scan`, and `try_again`. */
-export async function inspectPage(ctx: AppContext, html: string | Uint8Array): Promise<Inspection> {
-  const bytes = typeof html === 'string' ? new TextEncoder().encode(html) : html
+/** Throws what `inspectContent` throws, and `too_large` over 4 MB. */
+export async function inspectPage(ctx: AppContext, html: string): Promise<ContentInspection> {
+  const bytes = new TextEncoder().encode(html)
   if (bytes.byteLength > htmlBytesMax) {
     throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  const inspection = await scanPage(ctx, bytes)
+  return inspectContent(ctx, 'app', bytes)
+}
+
+/**
+ * Scans the content of a new version. Throws `blocked_by_scan` and `try_again`.
+ */
+export async function inspectContent(
+  ctx: AppContext,
+  kind: Kind,
+  content: Uint8Array,
+): Promise<ContentInspection> {
+  const inspection = await scanContent(ctx, kind, content)
   const reasons = blocking(inspection)
   if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
   return inspection
 }
 
-/** Scans a page with rules, block list and hook. Throws `try_again` when it cannot. */
-export async function scanPage(ctx: AppContext, page: Uint8Array): Promise<Inspection> {
-  const inspection = await ctx.inspector.inspect(page)
-  // The hook is not called for pages that the built-in rules block.
+/** Scans content with rules, block list and hook. Throws `try_again` when it cannot. */
+export async function scanContent(
+  ctx: AppContext,
+  kind: Kind,
+  content: Uint8Array,
+): Promise<ContentInspection> {
+  const inspection = isPackKind(kind)
+    ? await inspectFolder(content)
+    : await ctx.inspector.inspect(content)
+  // The hook is not called for content that the built-in rules block.
   const isBlockedByRules = inspection.scan.verdict === 'block'
   const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)
   const isBlocked = isBlockedByRules || (await isOnBlockList())
-  const hookFindings = isBlocked ? [] : await findHookFindings(ctx, inspection)
+  const type = isPackKind(kind) ? 'application/x-tar' : 'text/html; charset=utf-8'
+  const hookFindings = isBlocked ? [] : await findHookFindings(ctx, inspection, type)
   // The page may have been blocked during the scan.
   return withFindings(inspection, (await isOnBlockList()) ? [blockedFinding] : hookFindings)
 }
 
 const { code, effect, help } = getRule('known.bad')
-const blockedFinding: Finding = { code, effect, line: 1, excerpt: '', help }
+const blockedFinding: ContentFinding = { code, effect, line: 1, excerpt: '', help }
 
 /** Throws `blocked_by_scan` for a page that was blocked after its scan. */
 export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<void> {
@@ -61,11 +80,11 @@ export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<v
 }
 
 /** Adds findings to an inspection and recomputes its verdict. */
-function withFindings(inspection: Inspection, more: Finding[]): Inspection {
+function withFindings(inspection: ContentInspection, more: ContentFinding[]): ContentInspection {
   if (more.length === 0) return inspection
   const { verdict, listable, findings } = inspection.scan
   const blocks = more.some(({ effect }) => effect === 'block')
-  const scan: Scan = {
+  const scan: ContentScan = {
     verdict: blocks ? 'block' : verdict === 'clean' ? 'warn' : verdict,
     listable: listable && more.every(({ effect }) => effect === 'warn'),
     findings: [...more, ...findings],
@@ -73,20 +92,20 @@ function withFindings(inspection: Inspection, more: Finding[]): Inspection {
   return { ...inspection, scan }
 }
 
-export const toScanRecord = ({ clock }: AppContext, { scan }: Inspection): ScanRecord => ({
+export const toScanRecord = ({ clock }: AppContext, { scan }: ContentInspection): ScanRecord => ({
   verdict: scan.verdict,
   findings: scan.findings,
   scanned: clock.now(),
 })
 
-const formatFinding = ({ line, code, help, excerpt }: Finding): string =>
-  `line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
+const formatFinding = ({ file, line, code, help, excerpt }: ContentFinding): string =>
+  `${file === undefined ? '' : `${file} `}line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
 
-const reasonsOf = ({ scan }: Inspection, ...effects: Effect[]): string[] =>
+const reasonsOf = ({ scan }: ContentInspection, ...effects: Effect[]): string[] =>
   scan.findings.filter(({ effect }) => effects.includes(effect)).map(formatFinding)
 
 /** Returns the reasons that forbid hosting a page. */
-const blocking = (inspection: Inspection): string[] => reasonsOf(inspection, 'block')
+const blocking = (inspection: ContentInspection): string[] => reasonsOf(inspection, 'block')
 
 /** Title and description beside a page on Explore. */
 export interface ListingText {
@@ -103,13 +122,17 @@ export const textPolicyIssues = ({ title = '', description = '' }: ListingText):
   )
 
 /** Returns the reasons that keep a page or its texts off Explore. */
-export const listingIssues = (inspection: Inspection, texts: ListingText = {}): string[] => [
+export const listingIssues = (inspection: ContentInspection, texts: ListingText = {}): string[] => [
   ...reasonsOf(inspection, 'block', 'unlist'),
   ...textPolicyIssues(texts),
 ]
 
 /** Stores a page and its compressed variants as one object. */
-export async function storePage(ctx: AppContext, inspection: Inspection): Promise<StoredPage> {
+export async function storePage(
+  ctx: AppContext,
+  inspection: ContentInspection,
+  folder: Version['folder'] = null,
+): Promise<StoredPage> {
   const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
   const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
   return {
@@ -119,6 +142,7 @@ export async function storePage(ctx: AppContext, inspection: Inspection): Promis
     gzipBytes: gzip.byteLength,
     brBytes: br.byteLength,
     asks: JSON.stringify(inspection.assetRequests),
+    folder,
     ...toScanRecord(ctx, inspection),
   }
 }

@@ -1,9 +1,9 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import type { Finding } from '../../scan/findings.ts'
-import type { Inspection } from '../../scan/inspection.ts'
-import { appUrl } from '../app-url.ts'
+import { itemUrl } from '../app-url.ts'
+import { requireAppKind } from '../kinds.ts'
 import type { App } from './apps.ts'
+import type { ContentFinding, ContentInspection } from './content-scan.ts'
 import { presentCover } from './covers/covers.ts'
 import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
@@ -19,10 +19,15 @@ export const iconUrl = (ctx: AppContext, { id, icon }: Pick<App, 'id' | 'icon'>)
 
 /** Returns the App record (document 1, section 2; docs/spec/agent-api-decisions.md, "Apps"). */
 export function presentApp(ctx: AppContext, app: App): AppBody {
+  return { ...presentItem(ctx, app), kind: requireAppKind(app) }
+}
+
+/** Returns the fields that all kinds of items share. */
+export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & Pick<App, 'kind'> {
   const { id, kind, title, description, version, remix, priceRemix, comments } = app
   return {
     id,
-    link: appUrl(ctx, id),
+    link: itemUrl(ctx, app),
     kind,
     title,
     description,
@@ -66,12 +71,12 @@ export const presentRating = ({ stars, reviews }: Rated): AppBody['rating'] => (
   count: reviews,
 })
 
-export const presentScan = ({ scan }: Inspection): ScanResult => ({
+export const presentScan = ({ scan }: ContentInspection): ScanResult => ({
   verdict: scan.verdict,
   warnings: scan.findings.map(presentFinding),
 })
 
-export const presentFinding = ({ effect, ...finding }: Finding) => ({
+export const presentFinding = ({ effect, ...finding }: ContentFinding) => ({
   ...finding,
   severity: effect,
 })

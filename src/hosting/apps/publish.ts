@@ -2,22 +2,27 @@ import type { AppContext } from '../../context.ts'
 import { formatCredits, fromCredits } from '../../core/money.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
-import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import type { StoredResponse, StoreResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
-import { appUrl } from '../app-url.ts'
+import { itemUrl } from '../app-url.ts'
+import { type AppKind, appKinds, type Kind } from '../kinds.ts'
 import * as apps from './apps.ts'
+import type { ContentInspection } from './content-scan.ts'
+import { reserveName } from './names.ts'
 import { insertApp } from './new-app.ts'
 import { notifyListed } from './notifications.ts'
 import {
   inspectPage,
   listingIssues,
   readPage,
-  scanPage,
+  scanContent,
+  type StoredPage,
   storePage,
   textPolicyIssues,
 } from './page-content.ts'
 import { presentApp, presentScan } from './present.ts'
+import { checkPublishQuota } from './publish-quota.ts'
 import type { AppBody, ChangeAppRequest, PublishAppRequest } from './schemas.ts'
 
 /** Texts of an app until its maker sets others. */
@@ -41,20 +46,43 @@ export async function publishApp(
   return ctx.idempotency.run(maker.id, request.ref, request, async (storeResponse) => {
     const inspection = await inspectPage(ctx, request.html)
     const title = request.title ?? inspection.title ?? named.title
-    const reasons = request.store ? listingIssues(inspection, { ...named, title }) : []
-    const listed = request.store && reasons.length === 0 ? 'on' : 'off'
-    const fields: apps.NewApp = { ...named, title, listed }
-    await apps.checkPublishQuota(ctx, maker, inspection.identity.byteLength)
-    const page = await storePage(ctx, inspection)
-    return ctx.db.tx(async (db) => {
-      const app = await insertApp(ctx, db, maker, fields, page)
-      if (app.listed === 'on') await notifyListed(ctx, db, app)
-      const note = publishedNote(ctx, app, reasons)
-      const body = { app: presentApp(ctx, app), scan: presentScan(inspection), note }
-      const response = { status: 201, body }
-      await storeResponse(db, response)
-      return response
-    })
+    const fields = { ...named, title }
+    const isForExplore = request.store === true
+    const present = (app: apps.App) => ({ app: presentApp(ctx, app) })
+    return publishItem(ctx, maker, { fields, isForExplore, inspection, present, storeResponse })
+  })
+}
+
+interface NewItem {
+  fields: apps.NewApp
+  /** The maker wants it on Explore. */
+  isForExplore: boolean
+  inspection: ContentInspection
+  /** The folder of a pack. */
+  folder?: StoredPage['folder']
+  present(item: apps.App): Record<string, unknown>
+  storeResponse: StoreResponse
+}
+
+/** Publishes scanned content as version 1 of a new item. Throws what `insertApp` throws. */
+export async function publishItem(
+  ctx: AppContext,
+  maker: Agent,
+  { fields: named, isForExplore, inspection, folder = null, present, storeResponse }: NewItem,
+): Promise<StoredResponse> {
+  const reasons = isForExplore ? listingIssues(inspection, named) : []
+  const fields = { ...named, listed: isForExplore && reasons.length === 0 ? 'on' : 'off' } as const
+  await checkPublishQuota(ctx, maker, inspection.identity.byteLength)
+  const page = await storePage(ctx, inspection, folder)
+  return ctx.db.tx(async (db) => {
+    await reserveName(ctx, db, maker.id, fields.name)
+    const item = await insertApp(ctx, db, maker, fields, page)
+    if (item.listed === 'on') await notifyListed(ctx, db, item)
+    const note = publishedNote(ctx, item, reasons)
+    const body = { ...present(item), scan: presentScan(inspection), note }
+    const response = { status: 201, body }
+    await storeResponse(db, response)
+    return response
   })
 }
 
@@ -62,38 +90,57 @@ export async function publishApp(
 export function toAppFields(
   ctx: AppContext,
   request: Omit<PublishAppRequest, 'html' | 'prompt'>,
-): apps.NewApp {
+): apps.NewApp & { kind: AppKind } {
   checkKind(ctx, request.kind)
   checkTexts(request)
   return {
     kind: request.kind ?? 'app',
     title: request.title ?? defaultText.title,
     description: request.description ?? defaultText.description,
-    shelf: request.shelf ?? defaultText.shelf,
-    listed: 'off',
-    ...termsOf(ctx, request, { remix: 'free', priceRemix: null }),
+    ...toListing(ctx, request),
   }
 }
 
+/** Returns the shelf and the remix terms of a new item. Throws `bad_request` and `prices_off`. */
+export const toListing = (
+  ctx: AppContext,
+  request: Pick<PublishAppRequest, 'shelf' | 'remix' | 'priceRemix'>,
+): Pick<apps.NewApp, 'shelf' | 'listed' | 'remix' | 'priceRemix'> => ({
+  shelf: request.shelf ?? defaultText.shelf,
+  listed: 'off',
+  ...termsOf(ctx, request, { remix: 'free', priceRemix: null }),
+})
+
+/** Describes where a new item is live, and whether Explore lists it. */
 function publishedNote(ctx: AppContext, app: apps.App, reasons: string[]): string {
-  const live = `Live at ${appUrl(ctx, app.id)}.`
+  const live = `Live at ${itemUrl(ctx, app)}.`
   if (app.listed === 'on') return `${live} It is on Explore.`
   if (reasons.length === 0) return `${live} It is not on Explore. To list it, PATCH store true.`
   return `${live} It cannot go on Explore yet: ${reasons.join(' ')}`
 }
 
-/**
- * Changes the texts, shelf, remix terms and Explore listing of an app (document 1, operation 11).
- * `note` describes the effect on Explore. Throws `bad_request`, `taken_down`, `prices_off`, `busy`
- * (`store: false` during the first build), and `not_listable` after the other changes are stored.
- */
+/** Changes an app or game (document 1, operation 11). Throws what `changeItem` throws. */
 export async function changeApp(
+  ...args: Parameters<typeof changeItem>
+): Promise<{ app: AppBody; note: string }> {
+  const [ctx] = args
+  const { item, note } = await changeItem(...args)
+  return { app: presentApp(ctx, item), note }
+}
+
+/**
+ * Changes the texts, shelf, remix terms and Explore listing of an item. `note` describes the effect
+ * on Explore. Throws `bad_request`, `taken_down`, `prices_off`, `busy` (`store: false` during the
+ * first build), and `not_listable` after the other changes are stored.
+ */
+export async function changeItem(
   ctx: AppContext,
   maker: Agent,
   id: string,
   request: ChangeAppRequest,
-): Promise<{ app: AppBody; note: string }> {
-  const app = await apps.getOwnApp(ctx, maker, id)
+  of: readonly Kind[] = appKinds,
+): Promise<{ item: apps.App; note: string }> {
+  const app = await apps.getOwnApp(ctx, maker, id, of)
   const { store, ...others } = request
   if (Object.keys(request).length === 0) {
     throw new ApiError('bad_request', {
@@ -128,7 +175,7 @@ export async function changeApp(
     return { before, after, reasons }
   })
   if (reasons.length > 0) throw new ApiError('not_listable', { reasons })
-  return { app: presentApp(ctx, after), note: changedNote(before, after) }
+  return { item: after, note: changedNote(before, after) }
 }
 
 function changedNote(before: apps.App, after: apps.App): string {
@@ -162,7 +209,7 @@ function termsNote({ remix, priceRemix }: apps.App): string {
 async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
   const { identity } = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
-  return listingIssues(await scanPage(ctx, identity))
+  return listingIssues(await scanContent(ctx, app.kind, identity))
 }
 
 function checkKind(ctx: AppContext, kind: PublishAppRequest['kind']): void {

@@ -130,6 +130,7 @@ export const FindingSchema = Type.Object(
   {
     code: Type.String(),
     severity: oneOf(['block', 'unlist', 'warn']),
+    file: Type.Optional(Type.String({ description: 'Path in a skill or framework.' })),
     line: Type.Integer(),
     excerpt: Type.String(),
     help: Type.String(),

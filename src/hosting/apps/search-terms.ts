@@ -18,7 +18,9 @@ export const searchTerms = (text: string): string[] =>
 export const searchText = ({
   title,
   description,
+  name,
 }: {
   title: string
   description: string
-}): string => [...new Set(searchTerms(`${title} ${description}`))].join(' ')
+  name?: string | null
+}): string => [...new Set(searchTerms(`${title} ${name ?? ''} ${description}`))].join(' ')

@@ -10,21 +10,24 @@ import {
   table,
   text,
   time,
+  uniqueIndex,
 } from '../../db/columns.ts'
-import type { Finding } from '../../scan/findings.ts'
+import type { Folder } from '../folders/folder.ts'
+import type { Kind } from '../kinds.ts'
+import type { ContentFinding } from './content-scan.ts'
 import type { Shelf } from './shelves.ts'
 
 /** A literal lets both engines use the partial indexes over listed apps. */
 export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
 
 interface CoverColumns extends Record<
-  'coverVersion' | 'version' | 'coverGiven' | 'closed' | 'takenDown',
+  'coverVersion' | 'version' | 'coverGiven' | 'name' | 'closed' | 'takenDown',
   AnyColumn
 > {}
 
-/** Apps whose newest version has no captured cover. The partial index has this condition. */
+/** Apps, not packs, whose newest version has no captured cover, as in the partial index. */
 export const needsCover = (t: CoverColumns): SQL =>
-  sql`${t.coverVersion} < ${t.version} and not ${t.coverGiven} and ${t.closed} is null and ${t.takenDown} is null`
+  sql`${t.coverVersion} < ${t.version} and not ${t.coverGiven} and ${t.name} is null and ${t.closed} is null and ${t.takenDown} is null`
 
 /** Sort columns of each order of Explore, descending. */
 export const orders = {
@@ -32,6 +35,7 @@ export const orders = {
   top: ['ratingLowerBound', 'listedAt', 'id'],
   trending: ['heat', 'listedAt', 'id'],
   remixed: ['remixers', 'listedAt', 'id'],
+  record: ['successLow', 'listedAt', 'id'],
 } as const
 
 export type Order = keyof typeof orders
@@ -48,13 +52,18 @@ const lowOf = (good: string, all: string): SQL =>
 /** Source of a quarantine: reports, a scan rule, the operator, or the suspension of the maker. */
 export type QuarantineSource = 'reports' | 'scan' | 'operator' | 'suspension'
 
-/** An app or a game. `version` is the newest and `listedVersion` the one on Explore. */
+/**
+ * An item: an app, game, skill or framework. `version` is the newest and `listedVersion` the one
+ * on Explore (docs/decisions/0067).
+ */
 export const apps = table(
   'apps',
   {
     id: text('id').primaryKey(),
     maker: text('maker').notNull(),
-    kind: text('kind').$type<'app' | 'game'>().notNull(),
+    kind: text('kind').$type<Kind>().notNull(),
+    /** Name of a skill or framework, unique per maker. */
+    name: text('name'),
     title: text('title').notNull(),
     description: text('description').notNull(),
     shelf: text('shelf').$type<Shelf>().notNull(),
@@ -95,6 +104,8 @@ export const apps = table(
     ratingLowerBound: integer('low').generatedAlwaysAs(lowOf('good', 'reviews'), {
       mode: 'stored',
     }),
+    /** Lower bound of the success rate of a pack's runs, in millionths. */
+    successLow: integer('success_low').notNull().default(0),
     bytes: integer('bytes').notNull(),
     takenDown: time('taken_down'),
     takedownReason: text('taken_down_for'),
@@ -122,6 +133,12 @@ export const apps = table(
     index('apps_cover').on(t.cover),
     index('apps_cover_small').on(t.coverSmall),
     index('apps_uncovered').on(t.updated, t.id).where(needsCover(t)),
+    uniqueIndex('apps_name')
+      .on(t.maker, t.name)
+      .where(sql`${t.name} is not null and ${t.closed} is null`),
+    index('apps_listed_names')
+      .on(t.name, t.successLow, t.listedAt, t.id)
+      .where(sql`${t.name} is not null and ${isListed(t)}`),
     index('apps_listed_of').on(t.maker, t.listedAt, t.id).where(isListed(t)),
     index('apps_listed_remixes').on(t.remixOf, t.listedAt, t.id).where(isListed(t)),
     ...Object.entries(orders).flatMap(([order, [first, ...more]]) => {
@@ -140,7 +157,10 @@ export const apps = table(
   ],
 )
 
-/** A version of an app. `pack` holds the HTML and its gzip and brotli variants (length 0: none). */
+/**
+ * A version of an item. `pack` holds its content and the gzip and brotli variants (length 0: none).
+ * The content of an app is its HTML, that of a skill or framework a tar archive of its folder.
+ */
 export const versions = table(
   'versions',
   {
@@ -155,12 +175,14 @@ export const versions = table(
     /** Brotli level: 5 at publish, 11 after recompression. */
     brLevel: integer('br_level').notNull().default(5),
     asks: text('asks').notNull(),
+    /** The folder of a skill or framework; null for an app. */
+    folder: json<Folder>('folder'),
     verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),
-    findings: json<Finding[]>('findings')
+    findings: json<ContentFinding[]>('findings')
       .notNull()
       .default(sql`'[]'`),
     scanned: time('scanned').notNull().default(0),
-    via: text('via').$type<'html' | 'build' | 'remix' | 'restore'>().notNull(),
+    via: text('via').$type<'html' | 'files' | 'build' | 'remix' | 'restore'>().notNull(),
     note: text('note').notNull(),
     created: time('created').notNull(),
   },

@@ -15,6 +15,22 @@ export const apps = {
     code: 'bad_request',
     message: 'Prices are not available on this server. Send "remix" as "free" or "off".',
   },
+  bad_skill: {
+    status: 400,
+    message:
+      'This pack breaks the rules of Agent Skills. Fix the issues in "reasons" and send it again. Nothing was stored.',
+    details: (facts) => ({ reasons: facts.reasons }),
+    fields: reasons,
+  },
+  payments_off: {
+    status: 503,
+    message: 'Payments are not available on this server. Leave out "share". Nothing was stored.',
+  },
+  skill_name_taken: {
+    status: 409,
+    message: ({ name }) =>
+      `You already have a pack named "${name}". Publish a version of it, or change the name.`,
+  },
   publishes_limit: {
     status: 429,
     message: (facts) =>

@@ -4,7 +4,7 @@ import { iso } from '../../core/time.ts'
 import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { type Agent, findByMention, findHandles, makerPageUrl } from '../agents/agents.ts'
-import { appUrl } from '../app-url.ts'
+import { itemUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
 import { presentCover } from '../apps/covers/covers.ts'
 import { listScreenshots } from '../apps/covers/screenshots.ts'
@@ -46,7 +46,7 @@ const itemView: View<listed.ListedApp, Item> = {
   find: listed.list,
   show: (ctx, row, maker) => ({
     ...tileView.show(ctx, row, maker),
-    link: appUrl(ctx, row.id),
+    link: itemUrl(ctx, row),
     description: row.description,
     version: row.listedVersion ?? 0,
     remixOf: presentOrigin(row),
@@ -118,6 +118,7 @@ const cursors = {
   top: /^top (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
   trending: /^trending (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
   remixed: /^remixed (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
+  record: /^record (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
 }
 
 /** Parses the position in a cursor: numbers, and the id last. */

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
 import { findHandles, makerPageUrl } from '../agents/agents.ts'
-import { appUrl } from '../app-url.ts'
+import { itemUrl } from '../app-url.ts'
 import * as listed from '../apps/listings.ts'
 import { listItems } from './explore.ts'
 import type { FeedQuery, Item } from './schemas.ts'
@@ -96,11 +96,12 @@ export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
     after = listed.positionOf('new', last)
     const makers = rows.map(({ maker }) => maker)
     const handles = await findHandles(ctx, makers)
-    const addresses = rows.flatMap(({ id, maker }) => {
+    const addresses = rows.flatMap((row) => {
+      const { maker } = row
       const page = makerPageUrl(ctx, handles.get(maker) ?? '')
       const isNew = !seen.has(maker)
       seen.add(maker)
-      return isNew ? [page, appUrl(ctx, id)] : [appUrl(ctx, id)]
+      return isNew ? [page, itemUrl(ctx, row)] : [itemUrl(ctx, row)]
     })
     const some = addresses.slice(0, left)
     left -= some.length

@@ -21,11 +21,12 @@ export const exploreRoutes = (ctx: AppContext) =>
           id: 'explore',
           tag: 'Explore',
           mcp: 11,
-          summary: 'Find shared apps and games.',
+          summary: 'Find shared apps, games, skills and frameworks.',
           description:
             'Newest first by default. q is plain words: each must occur in the title or the ' +
             'description, whole or as a prefix. Orders other than new sort the 500 newest ' +
-            'matches. price filters by the price of a remix.',
+            'matches. price filters by the price of a remix. record sorts packs by how reliably ' +
+            'they worked.',
         },
         { 200: schemas.ItemListSchema },
         ['agents_off', 'bad_request'],

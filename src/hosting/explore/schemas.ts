@@ -14,9 +14,9 @@ import { CoverSchema, ScreenshotSchema } from '../apps/covers/schemas.ts'
 import { OriginSchema, RatingSchema } from '../apps/schemas.ts'
 import { shelfNames } from '../apps/shelves.ts'
 import { VersionSchema } from '../apps/versions/schemas.ts'
+import { kinds } from '../kinds.ts'
 
-const kinds = ['app', 'game', 'skill', 'framework'] as const
-const sorts = ['new', 'top', 'trending', 'remixed'] as const
+const sorts = ['new', 'top', 'trending', 'remixed', 'record'] as const
 
 /** An item on Explore. */
 const ItemSchema = Type.Object(

@@ -8,6 +8,7 @@ import { presentAsset } from '../apps/assets/present.ts'
 import { getListed } from '../apps/listings.ts'
 import * as pages from '../apps/page-content.ts'
 import { hasBought } from '../apps/remix/lineage.ts'
+import { collectionOf, isPackKind } from '../kinds.ts'
 import type { Source } from './schemas.ts'
 import { recordUse } from './uses.ts'
 
@@ -21,6 +22,10 @@ export async function getSource(
   id: string,
 ): Promise<Source> {
   const app = await getListed(ctx, id)
+  if (isPackKind(app.kind)) {
+    const see = `GET /${collectionOf(app.kind)}/${id} lists its files.`
+    throw new ApiError('not_found', { what: 'page', see })
+  }
   const version = apps.visibleVersion(app)
   if (app.remix !== 'free' && !(await mayRead(ctx, reader, app, version))) {
     if (app.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')

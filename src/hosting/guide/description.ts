@@ -12,6 +12,8 @@ const tags: Record<Tag, string> = {
   Keys: 'Your account and its keys. POST /keys creates both without sign-in.',
   Apps: 'Publish pages as apps and games, change them, and read their versions.',
   Explore: 'Find shared apps, read their source, remix them. Reading needs no key.',
+  'Skills and frameworks':
+    'Publish folders of instructions that any agent can load, and read those of others.',
   'Reviews and comments':
     'Review shared apps that you used, comment on them, and reply to reviews.',
   'Your things': 'Notes about your apps, webhooks, your ledger and your earnings.',
@@ -34,6 +36,7 @@ const parameters = {
   prefix: { schema: { type: 'string' }, description: 'The public prefix of the key, as listed.' },
   code: { schema: { type: 'string' }, description: 'A claim code.' },
   delivery: { schema: { type: 'string' }, description: 'The id of a delivery, as listed.' },
+  path: { schema: { type: 'string' }, description: 'The path of a file in its folder.' },
   version: { schema: { type: 'string' }, description: 'The number of the version, from 1.' },
 }
 

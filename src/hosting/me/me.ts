@@ -13,6 +13,7 @@ import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
 import { getBuildUsage } from '../apps/builds/builds.ts'
 import { cancelAppJobs } from '../apps/deletion.ts'
+import { getPublishUsage } from '../apps/publish-quota.ts'
 import { countUnread } from '../notifications/notifications.ts'
 import * as people from '../people/people.ts'
 import { removeAllHooks } from './hooks/hooks.ts'
@@ -28,7 +29,7 @@ export async function getAgentRecord(
     await Promise.all([
       ledger.balanceOf(ctx, agentOwner(agent.id)),
       apps.listByMaker(ctx, agent.id, listPageDefault),
-      apps.getPublishUsage(ctx, ctx.db.read, agent.id),
+      getPublishUsage(ctx, ctx.db.read, agent.id),
       getBuildUsage(ctx, ctx.db.read, agent.id),
       ledger.spentToday(ctx, keys.capOf(key).key),
       sumSpending(ctx, agentOwner(agent.id)),

@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
+import { appKinds, type Kind } from '../kinds.ts'
 import type { Person } from './people.ts'
 
 export interface OwnedApp {
@@ -9,9 +10,19 @@ export interface OwnedApp {
   agent: agents.Agent
 }
 
-/** Returns an app of the person's agents, in any state. Throws `not_found`. */
-export async function getOwnedApp(ctx: AppContext, person: Person, id: string): Promise<OwnedApp> {
-  const app = await apps.findApp(ctx, id)
+/** Returns an app or game of the person's agents, in any state. Throws `not_found`. */
+export const getOwnedApp = (ctx: AppContext, person: Person, id: string): Promise<OwnedApp> =>
+  getOwnedItem(ctx, person, id, appKinds)
+
+/** Returns an item of these kinds of the person's agents, in any state. Throws `not_found`. */
+async function getOwnedItem(
+  ctx: AppContext,
+  person: Person,
+  id: string,
+  of: readonly Kind[],
+): Promise<OwnedApp> {
+  const found = await apps.findApp(ctx, id)
+  const app = found && of.includes(found.kind) ? found : undefined
   const agent = app && (await agents.findAgent(ctx, app.maker))
   if (agent && agent.owner === person.id && agent.closed === null) return { app, agent }
   throw new ApiError('not_found', { what: 'app', see: 'The pages of your agents list their apps.' })

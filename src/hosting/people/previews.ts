@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
+import { isPackKind } from '../kinds.ts'
 import { findSessionUser } from './session-user.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function findPreview(
   const person = (await findSessionUser(ctx, request))?.person
   const app = person && (await apps.findApp(ctx, id))
   const maker = app && (await agents.findAgent(ctx, app.maker))
-  if (!maker) return undefined
+  if (!maker || isPackKind(app.kind)) return undefined
   const isAvailable = app.closed === null && app.takenDown === null && maker.closed === null
   if (!person.operator && !(maker.owner === person.id && isAvailable)) return undefined
   const [row] = await apps.listVersions(ctx, app, 1, version + 1)

@@ -4,7 +4,8 @@ import { html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import { presentApp } from '../../hosting/apps/present.ts'
+import { presentItem } from '../../hosting/apps/present.ts'
+import { kinds } from '../../hosting/kinds.ts'
 import { noteKinds } from '../../hosting/notifications/kinds.ts'
 import * as notes from '../../hosting/notifications/notifications.ts'
 import { getOwnedAgent } from '../../hosting/people/owned-agents.ts'
@@ -31,10 +32,10 @@ type ReadHistory = (ctx: AppContext, agent: Agent, query: URLSearchParams) => Pr
 const states = { live: '', building: 'building', taken_down: 'taken down', closed: 'deleted' }
 
 const appHistory: ReadHistory = async (ctx, { id }, query) => {
-  const found = await apps.listByMaker(ctx, id, rowsShown + 1, createdCursor(query))
+  const found = await apps.listByMaker(ctx, id, rowsShown + 1, createdCursor(query), kinds)
   const { page, next } = takePage(found, rowsShown, (app) => makeCursor(app.created, app.id))
   const items = page.map((app) => {
-    const { title, kind, state, listed, opens, version } = presentApp(ctx, app)
+    const { title, kind, state, listed, opens, version } = presentItem(ctx, app)
     const place = listed === 'on' && 'on Explore'
     const facts = [kind, states[state], `version ${version}`, formatCount(opens, 'open'), place]
     return html`<li>

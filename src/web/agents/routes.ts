@@ -6,6 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { createAgentKey, listAgentKeys } from '../../hosting/agents/keys.ts'
 import { listOwnedAgents } from '../../hosting/agents/listing.ts'
 import * as apps from '../../hosting/apps/apps.ts'
+import { kinds } from '../../hosting/kinds.ts'
 import * as notes from '../../hosting/notifications/notifications.ts'
 import { claimAgent, previewClaim } from '../../hosting/people/claims.ts'
 import { createOwnedAgent } from '../../hosting/people/create-agent.ts'
@@ -102,7 +103,7 @@ async function getClaimPage(req: PageRequest, code: string, message?: string): P
   const more = { code: normalizeCode(code), token: req.token, name, message }
   const [agentView, made] = await Promise.all([
     owned.presentOwnedAgent(req.ctx, agent),
-    apps.listByMaker(req.ctx, agent.id, agentsShown),
+    apps.listByMaker(req.ctx, agent.id, agentsShown, undefined, kinds),
   ])
   return claimPage(req.ctx, { agent, owned: agentView, apps: made }, more)
 }

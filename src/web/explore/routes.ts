@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
-import { remix } from '../../hosting/apps/remix/remix.ts'
+import { copyIdOf, remix } from '../../hosting/apps/remix/remix.ts'
 import { getActingAgent } from '../../hosting/people/owned-agents.ts'
 import { mayBeSignedIn } from '../../hosting/people/session-cookie.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
@@ -79,8 +79,8 @@ async function remixItem(req: UserRequest, id: string, form: Form): Promise<Resp
   const [maxCredits, ref] = [Number(form.text('max')), form.text('ref')]
   const isConfirmed = form.text('max') !== '' && Number.isInteger(maxCredits) && maxCredits >= 0
   if (!isConfirmed || !idPattern.test(ref)) rejectForm('Check the price and confirm the remix.')
-  const { app } = await remix(req.ctx, { agent }, id, { maxCredits, ref })
-  return redirectTo(`/studio/${app.id}/build?done=remix`)
+  const copy = copyIdOf(await remix(req.ctx, { agent }, id, { maxCredits, ref }))
+  return redirectTo(`/studio/${copy}/build?done=remix`)
 }
 
 const textOf = (form: Form): string => form.text('text').replaceAll('\r\n', '\n').trim()

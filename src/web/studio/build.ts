@@ -6,6 +6,7 @@ import * as apps from '../../hosting/apps/apps.ts'
 import { type BuildRecord, listBuilds } from '../../hosting/apps/builds/build-list.ts'
 import { quoteBuild } from '../../hosting/apps/builds/builds.ts'
 import { readPage } from '../../hosting/apps/page-content.ts'
+import { requireAppKind } from '../../hosting/kinds.ts'
 import { formatAmount } from '../format.ts'
 import { button, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -107,7 +108,7 @@ async function changeForm(studio: Studio): Promise<Part> {
   const { app, req, submitted, message } = studio
   const { html: page } = await readHtml(studio)
   const prompt = submitted?.has('prompt') ? submitted.text('prompt') : undefined
-  const price = quoteBuild(req.ctx, app.kind, { prompt, page })
+  const price = quoteBuild(req.ctx, requireAppKind(app), { prompt, page })
   if (price === undefined) return undefined
   const error = prompt === undefined ? undefined : message
   const field = promptField({

@@ -16,9 +16,11 @@ import { type Actor, capFor } from '../../agents/caller.ts'
 import { lockAgent } from '../../agents/storage-quota.ts'
 import { appUrl } from '../../app-url.ts'
 import { presentJob } from '../../jobs/present.ts'
+import { requireAppKind } from '../../kinds.ts'
 import * as apps from '../apps.ts'
 import { insertUnbuilt } from '../new-app.ts'
 import * as pages from '../page-content.ts'
+import { checkPublishQuota } from '../publish-quota.ts'
 import { toAppFields } from '../publish.ts'
 import type { PublishAppRequest } from '../schemas.ts'
 import type { PublishVersionRequest } from '../versions/schemas.ts'
@@ -62,7 +64,7 @@ export async function startChange(
   const old = await pages.readPage(ctx, await apps.getVersion(ctx, id, app.version))
   const page = new TextDecoder().decode(old.identity)
   const note = checkNote(request.note)
-  const input = { prompt, kind: app.kind, store: false, version: app.version, note }
+  const input = { prompt, kind: requireAppKind(app), store: false, version: app.version, note }
   return enqueueBuild(ctx, actor, { request: { id, ...request }, input, page }, async () => app)
 }
 
@@ -117,7 +119,7 @@ async function enqueueBuild(
       if (price > max) throw new ApiError('price_above_max', { price, max })
       // The built page may need more bytes. An agent with no quota left is rejected before a model
       // is called.
-      await apps.checkPublishQuota(ctx, actor.agent, 1)
+      await checkPublishQuota(ctx, actor.agent, 1)
       return {
         start: async (db) => {
           await jobs.lockOwner(db, agentAccount(actor.agent.id))

@@ -1,11 +1,11 @@
 import type { AppContext } from '../../../context.ts'
 import { isApiError } from '../../../errors.ts'
-import type { Inspection } from '../../../scan/inspection.ts'
+import type { ContentInspection } from '../content-scan.ts'
 import { inspectPage } from '../page-content.ts'
 
 /** A page that passed, or the errors for its model. */
 export type PageCheck =
-  | { html: string; inspection: Inspection }
+  | { html: string; inspection: ContentInspection }
   | { code: 'build_invalid' | 'blocked_by_scan' | 'too_large'; errors: string[] }
 
 const errorsMax = 12

@@ -1,4 +1,4 @@
-import type { App } from '../apps.ts'
+import type { AppKind } from '../../kinds.ts'
 
 /** Rules of the sandbox in which pages run (docs/spec/sandbox.md). */
 const sandbox = `Your answer is ONE complete HTML page and nothing else, in one \`\`\`html block.
@@ -18,14 +18,14 @@ const kinds = {
   game: `You build small games that people play twice: a title screen that says how to play, keys AND touch, a goal within seconds, rising difficulty, feedback on every action (motion, particles, sound), score and best score in localStorage, pause with P and when hidden, and a way to play again without reloading.`,
 } as const
 
-export const planPrompt = (kind: App['kind']): string =>
+export const planPrompt = (kind: AppKind): string =>
   `${kinds[kind]}
 Plan what is asked for. Answer ONE JSON object and nothing else:
 {"title": "at most 60 characters", "description": "one sentence, at most 200 characters", "shelf": "arcade|puzzle|adventure|sim|tools|learn|art|music|data|writing|social|other", "plan": "at most 12 short lines: screens, rules or data, controls, look"}`
 
-export const pagePrompt = (kind: App['kind']): string => `${kinds[kind]}\n${sandbox}`
+export const pagePrompt = (kind: AppKind): string => `${kinds[kind]}\n${sandbox}`
 
-export const changePrompt = (kind: App['kind']): string =>
+export const changePrompt = (kind: AppKind): string =>
   `${pagePrompt(kind)}
 You are given a page that exists and what is to change. Change only what was asked for: every other line stays as it is, to the letter. Answer the whole page.`
 

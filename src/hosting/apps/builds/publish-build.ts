@@ -3,10 +3,10 @@ import type { AppContext } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
 import type { JobRun, Outcome } from '../../../jobs/handler.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
-import type { Inspection } from '../../../scan/inspection.ts'
 import type { ServiceModel } from '../../models/model-call.ts'
 import * as apps from '../apps.ts'
 import { type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
+import type { ContentInspection } from '../content-scan.ts'
 import { notifyListed } from '../notifications.ts'
 import * as pages from '../page-content.ts'
 import { addVersion } from '../versions/versions.ts'
@@ -24,7 +24,7 @@ interface FinishedBuild {
   spent: bigint
   used: BuildData['used']
   plan: BuildData['plan']
-  inspection: Inspection
+  inspection: ContentInspection
   files: GeneratedAsset[]
   preview: PreviewResult | undefined
 }

@@ -11,6 +11,7 @@ import { iconPromptCharsMax } from '../../../limits.ts'
 import { chargeOf } from '../../../models/charge.ts'
 import { type RequestWork, runPaidRequest } from '../../../paid/paid-request.ts'
 import { type Caller, capFor } from '../../agents/caller.ts'
+import { kinds } from '../../kinds.ts'
 import { generateImage } from '../../models/media.ts'
 import { NoModelResult, type ServiceModel } from '../../models/model-call.ts'
 import * as apps from '../apps.ts'
@@ -35,7 +36,7 @@ export async function putIcon(
   { image, make, prompt = '' }: PutIconRequest,
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
 ): Promise<StoredResponse> {
-  const app = await apps.getOwnApp(ctx, caller.agent, id)
+  const app = await apps.getOwnApp(ctx, caller.agent, id, kinds)
   if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
     const problem = 'Send "image" or "make": true. "prompt" is allowed only with make.'
     throw new ApiError('bad_request', { problem })
@@ -52,7 +53,7 @@ export async function putIcon(
       // Serialized per app, so that only the first icon is free.
       exclusive: { name: `icon of ${id}`, description: 'Another icon of this app' },
       prepare: async () => {
-        const now = await apps.getOwnApp(ctx, caller.agent, id)
+        const now = await apps.getOwnApp(ctx, caller.agent, id, kinds)
         return iconWork(ctx, caller, { app: now, prompt, signal })
       },
     })
@@ -152,7 +153,7 @@ async function generateContent(
 
 /** Throws `not_found` and `taken_down`. */
 export async function deleteIcon(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
-  const app = await apps.getOwnApp(ctx, agent, id)
+  const app = await apps.getOwnApp(ctx, agent, id, kinds)
   await updateIcon(ctx, app, { icon: null })
 }
 

@@ -9,36 +9,39 @@ import {
   toCredits,
   zero,
 } from '../../../core/money.ts'
+import { isRecord } from '../../../core/schema.ts'
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
 import type { StoredResponse, StoreResponse } from '../../../idempotency/idempotency.ts'
-import { agentAccount } from '../../../ledger/accounts.ts'
-import * as ledger from '../../../ledger/ledger.ts'
 import { makerSharePercent } from '../../../prices.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { findHandles } from '../../agents/agents.ts'
-import { type Actor, capFor } from '../../agents/caller.ts'
+import type { Actor } from '../../agents/caller.ts'
 import { checkNotPaused } from '../../agents/spending.ts'
 import { reserveBytes } from '../../agents/storage-quota.ts'
-import { appUrl } from '../../app-url.ts'
-import { notify } from '../../notifications/notifications.ts'
+import { itemUrl } from '../../app-url.ts'
+import { collectionOf, isPackKind } from '../../kinds.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import { notOnExplore } from '../listings.ts'
+import { reserveName } from '../names.ts'
 import { insertApp } from '../new-app.ts'
 import * as pages from '../page-content.ts'
+import { presentPackAs } from '../present-pack.ts'
 import { presentApp } from '../present.ts'
+import { copyPack } from './copy-pack.ts'
 import { countRemix, recordRemix } from './lineage.ts'
+import { notifyMaker, pay } from './purchase.ts'
 import {
+  type PackRemixRecord,
+  PackRemixSchema,
   type RemixRecord,
   RemixRecordSchema,
   type RemixRequest,
   type RemixResponse,
 } from './schemas.ts'
 
-/** Deadline of the hold, which the same transaction settles. */
-const holdMs = 60_000
 const attemptsMax = 5
 
 /** The maker published a new version during the scan. The remix is tried again with it. */
@@ -71,6 +74,7 @@ export async function remix(
       }
     }
   })
+  if (isPackRemix(body)) return body
   if (!Value.Check(RemixRecordSchema, body)) throw new Error('a stored remix has another schema')
   const copy = await apps.findApp(ctx, body.app.id)
   if (copy?.takenDown != null) apps.requireAvailable(copy)
@@ -78,6 +82,15 @@ export async function remix(
   const version = await apps.getVersion(ctx, body.app.id, 1)
   const { identity } = await pages.readPage(ctx, version)
   return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
+}
+
+const isPackRemix = (body: unknown): body is PackRemixRecord =>
+  isRecord(body) && !('app' in body) && Value.Check(PackRemixSchema, body)
+
+/** Returns the id of the copy in a response. */
+export const copyIdOf = (response: RemixResponse): string => {
+  const copy = 'app' in response ? response.app : (response.skill ?? response.framework)
+  return copy?.id ?? ''
 }
 
 /** Scans the visible version and copies it. Throws OutdatedError. */
@@ -95,10 +108,9 @@ async function scanAndCopy(
   const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
   priceFor(ctx, agent, original, request)
   const version = await apps.getVersion(ctx, id, versionFor(agent, original))
-  // Rules may be newer than the page.
-  await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity)
+  const content = await prepareCopy(ctx, agent, original, version, request.name)
   return ctx.db.tx(async (db) => {
-    const body = await copyApp(ctx, db, { actor, original, request, maker, version })
+    const body = await copyItem(ctx, db, { actor, original, request, maker, version, content })
     const response = { status: 201, body }
     await storeResponse(db, response)
     return response
@@ -134,26 +146,55 @@ function priceFor(
   return price
 }
 
+/** The content of a copy. A pack has a name of its own. */
+interface CopyContent {
+  name: string | null
+  page: pages.StoredPage
+}
+
+/** Scans the content of a copy: rules may be newer than it. A pack gets a free name. */
+async function prepareCopy(
+  ctx: AppContext,
+  agent: Agent,
+  { kind, name }: apps.App,
+  version: apps.Version,
+  newName: string | undefined,
+): Promise<CopyContent> {
+  const { identity } = await pages.readPage(ctx, version)
+  if (isPackKind(kind) && name !== null) {
+    return copyPack(ctx, agent, { kind, name, newName, version, tar: identity })
+  }
+  if (newName !== undefined) {
+    const problem = '"name" is for skills and frameworks. An app has a title instead.'
+    throw new ApiError('bad_request', { problem, param: 'name' })
+  }
+  await pages.inspectContent(ctx, kind, identity)
+  return { name: null, page: version }
+}
+
 interface CopyInput {
   actor: Actor
   original: apps.App
   request: RemixRequest
   maker: string
   version: apps.Version
+  content: CopyContent
 }
 
 /** Inserts the copy with its assets and lineage and pays for it, inside a transaction. */
-async function copyApp(
+async function copyItem(
   ctx: AppContext,
   db: Db,
-  { actor, original: before, request, maker, version: page }: CopyInput,
-): Promise<RemixRecord> {
+  { actor, original: before, request, maker, version: page, content }: CopyInput,
+): Promise<RemixRecord | PackRemixRecord> {
   const { agent } = actor
   const { kind, title, description, shelf, id: of } = before
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
-  const fields = { kind, title, description, shelf, ...terms, ...origin }
-  const copy = await insertApp(ctx, db, agent, fields, page)
+  const named = title === before.name && content.name !== null ? content.name : title
+  const fields = { kind, name: content.name, title: named, description, shelf, ...terms, ...origin }
+  await reserveName(ctx, db, agent.id, content.name)
+  const copy = await insertApp(ctx, db, agent, fields, content.page)
   const files = await assets.copyAssets(db, page, { app: copy.id, version: 1 })
   const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
   const bytes = contents.values().reduce((sum, size) => sum + size, 0)
@@ -170,7 +211,7 @@ async function copyApp(
   if (!isOwn(agent, original)) await notifyMaker(ctx, db, { agent, original, price, copy: copy.id })
   const paid = price > 0n ? `for ${formatCredits(price)} credits` : 'for free'
   return {
-    app: presentApp(ctx, copy),
+    ...presentCopy(ctx, copy, content.page),
     bought: {
       item: of,
       version: page.version,
@@ -183,52 +224,9 @@ async function copyApp(
     },
     note:
       `Copied ${paid}, with its files; @${maker} is credited. Your copy is at ` +
-      `${appUrl(ctx, copy.id)}, off Explore. POST /apps/${copy.id}/versions changes it.`,
+      `${itemUrl(ctx, copy)}, off Explore. POST /${collectionOf(copy.kind)}/${copy.id}/versions changes it.`,
   }
 }
 
-/** Settles at once, so that the maker's share is an earning (docs/spec/money.md). */
-async function pay(
-  ctx: AppContext,
-  db: Db,
-  {
-    actor,
-    original,
-    price,
-    ref,
-  }: { actor: Actor; original: apps.App; price: NanoUsd; ref: string },
-): Promise<void> {
-  const { hold } = await ledger.openHold(ctx, db, {
-    account: agentAccount(actor.agent.id),
-    amount: price,
-    ref,
-    kind: 'remix',
-    item: original.id,
-    ms: holdMs,
-    shares: [{ account: agentAccount(original.maker), percent: makerSharePercent }],
-    cap: capFor(actor, price),
-  })
-  await ledger.settleHold(ctx, db, hold, price)
-}
-
-async function notifyMaker(
-  ctx: AppContext,
-  db: Db,
-  {
-    agent: { handle },
-    original: { id: item, maker: to, title },
-    price,
-    copy,
-  }: { agent: Agent; original: apps.App; price: NanoUsd; copy: string },
-): Promise<void> {
-  const earned = percentOf(price, makerSharePercent)
-  const suffix = price > 0n ? `: you earned ${formatCredits(earned)} credits.` : '.'
-  await notify(ctx, db, {
-    to,
-    item,
-    actor: handle,
-    kind: price > 0n ? 'remix.sold' : 'remix.made',
-    text: `@${handle} remixed “${title}”${suffix}`,
-    data: { copy, price: toCredits(price), credits: toCredits(earned) },
-  })
-}
+const presentCopy = (ctx: AppContext, copy: apps.App, { folder }: pages.StoredPage) =>
+  folder === null ? { app: presentApp(ctx, copy) } : presentPackAs(ctx, copy, folder)

@@ -1,6 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { IdSchema, nullable, TimeSchema } from '../../../core/schema.ts'
+import { namePattern } from '../../folders/frontmatter.ts'
+import { nameCharsMax } from '../../folders/limits.ts'
+import { FrameworkSchema, SkillSchema } from '../pack-schemas.ts'
 import { AppSchema, MaxCreditsSchema, RefSchema } from '../schemas.ts'
 
 /** POST /apps/{id}/remix (document 1, operation 12). */
@@ -8,6 +11,13 @@ export const RemixSchema = Type.Object(
   {
     maxCredits: Type.Optional(MaxCreditsSchema),
     ref: Type.Optional(RefSchema),
+    name: Type.Optional(
+      Type.String({
+        pattern: namePattern.source,
+        maxLength: nameCharsMax,
+        description: 'Name of the copy of a skill or framework. Default: the same, or with -2.',
+      }),
+    ),
   },
   { additionalProperties: false, examples: [{ maxCredits: 50 }] },
 )
@@ -27,15 +37,22 @@ const PurchaseSchema = Type.Object(
   { title: 'Purchase' },
 )
 
-/** Stored response of a remix. Its HTML is read from the copy. */
+/** The response to a remix of a skill or framework. */
+export const PackRemixSchema = Type.Object({
+  skill: Type.Optional(SkillSchema),
+  framework: Type.Optional(FrameworkSchema),
+  bought: PurchaseSchema,
+  note: Type.String(),
+})
+export type PackRemixRecord = Static<typeof PackRemixSchema>
+
+/** Stored response of a remix of an app or game. Its HTML is read from the copy. */
 export const RemixRecordSchema = Type.Object({
   app: AppSchema,
   bought: PurchaseSchema,
   note: Type.String(),
 })
 export type RemixRecord = Static<typeof RemixRecordSchema>
-export const RemixResponseSchema = Type.Object({
-  ...RemixRecordSchema.properties,
-  html: Type.String(),
-})
+const AppRemixSchema = Type.Object({ ...RemixRecordSchema.properties, html: Type.String() })
+export const RemixResponseSchema = Type.Union([AppRemixSchema, PackRemixSchema])
 export type RemixResponse = Static<typeof RemixResponseSchema>

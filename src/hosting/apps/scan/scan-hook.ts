@@ -6,9 +6,8 @@ import { anyNetwork, fetchGuarded } from '../../../core/fetch.ts'
 import { oneOf } from '../../../core/schema.ts'
 import { second } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Finding } from '../../../scan/findings.ts'
-import type { Inspection } from '../../../scan/inspection.ts'
 import { getRule } from '../../../scan/rules.ts'
+import type { ContentFinding, ContentInspection } from '../content-scan.ts'
 
 const bounds = { bytesMax: 65_536, ms: 10 * second, redirectsMax: 0 }
 const reasonsMax = 10
@@ -49,14 +48,15 @@ export async function callScanHook(
   throw new ApiError('try_again', { why: 'the external safety check is unavailable' })
 }
 
-/** Returns the verdict of the hook on a page as findings. Throws `try_again`. */
+/** Returns the verdict of the hook on content of a media type as findings. Throws `try_again`. */
 export const findHookFindings = async (
   ctx: Pick<AppContext, 'config' | 'log'>,
-  { identity, sha256 }: Inspection,
-): Promise<Finding[]> =>
-  findingsOf(await callScanHook(ctx, { type: 'text/html; charset=utf-8', sha256, body: identity }))
+  { identity, sha256 }: Pick<ContentInspection, 'identity' | 'sha256'>,
+  type: string,
+): Promise<ContentFinding[]> =>
+  findingsOf(await callScanHook(ctx, { type, sha256, body: identity }))
 
-function findingsOf({ verdict, reasons = [] }: typeof VerdictSchema.static): Finding[] {
+function findingsOf({ verdict, reasons = [] }: typeof VerdictSchema.static): ContentFinding[] {
   if (verdict === 'clean') return []
   const { code, effect, help } = getRule(rules[verdict])
   const excerpts = reasons.slice(0, reasonsMax).flatMap((one) => toPlainLine(one) || [])

@@ -5,12 +5,13 @@ import { second, stopwatch } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { changedRowCount } from '../../../db/query.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Inspection } from '../../../scan/inspection.ts'
 import { rulesVersion } from '../../../scan/rules.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { recordAudit } from '../../audit/audit.ts'
+import { kinds } from '../../kinds.ts'
 import { notify } from '../../notifications/notifications.ts'
 import { type App, checkBuilt, findApp, getOwnApp, getVersion, type Version } from '../apps.ts'
+import type { ContentInspection } from '../content-scan.ts'
 import { delistedNotification, reinstatedNotification } from '../notifications.ts'
 import * as pages from '../page-content.ts'
 import { isLive, quarantineForFindings, releaseApp } from '../quarantine.ts'
@@ -18,7 +19,7 @@ import { apps, versions } from '../tables.ts'
 
 /** Throws `not_found`, `taken_down` and `busy`. */
 export async function getScan(ctx: AppContext, maker: Agent, id: string): Promise<Version> {
-  const app = await getOwnApp(ctx, maker, id)
+  const app = await getOwnApp(ctx, maker, id, kinds)
   checkBuilt(app)
   return getVersion(ctx, id, app.version)
 }
@@ -29,7 +30,7 @@ export async function getScan(ctx: AppContext, maker: Agent, id: string): Promis
  * `taken_down`, `busy` and `try_again`.
  */
 export async function rescan(ctx: AppContext, maker: Agent, id: string): Promise<Version> {
-  const app = await getOwnApp(ctx, maker, id)
+  const app = await getOwnApp(ctx, maker, id, kinds)
   checkBuilt(app)
   await scanApp(ctx, app)
   return getScan(ctx, maker, id)
@@ -58,7 +59,7 @@ async function scanApp(ctx: AppContext, known: App): Promise<void> {
 
 interface VersionScan {
   row: Version
-  inspection: Inspection
+  inspection: ContentInspection
 }
 
 async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
@@ -74,7 +75,7 @@ async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
   const scans: VersionScan[] = []
   for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    scans.push({ row, inspection: await pages.scanPage(ctx, identity) })
+    scans.push({ row, inspection: await pages.scanContent(ctx, app.kind, identity) })
   }
   return scans
 }

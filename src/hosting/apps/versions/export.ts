@@ -1,5 +1,6 @@
 import type { AppContext } from '../../../context.ts'
 import { listPageMax } from '../../../limits.ts'
+import { readTar } from '../../folders/archive.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import * as pages from '../page-content.ts'
@@ -47,7 +48,12 @@ async function* filesOfVersion(
   const folder = `versions/${row.version}`
   const facts = JSON.stringify(presentVersion(row), null, 2)
   yield { path: `${folder}/version.json`, bytes: new TextEncoder().encode(facts) }
-  yield { path: `${folder}/index.html`, bytes: (await pages.readPage(ctx, row)).identity }
+  const { identity } = await pages.readPage(ctx, row)
+  if (row.folder) {
+    for (const file of readTar(identity)) yield { ...file, path: `${folder}/${file.path}` }
+    return
+  }
+  yield { path: `${folder}/index.html`, bytes: identity }
   for (const asset of await assets.listAssets(ctx, app.id, row.version)) {
     const bytes = await ctx.storage.read(asset.sha256)
     if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)

@@ -5,6 +5,7 @@ import type { AppContext } from '../../../context.ts'
 import { pageHighestFirst } from '../../../core/cursor.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { callerAuth } from '../../authentication.ts'
+import { kinds } from '../../kinds.ts'
 import { agentOperation, appErrors, publishErrors, writeErrors } from '../../operation.ts'
 import * as apps from '../apps.ts'
 import { startChange } from '../builds/builds.ts'
@@ -136,7 +137,7 @@ export const versionRoutes = (ctx: AppContext) =>
     .get(
       '/apps/:id/export',
       async ({ caller, params }) => {
-        const app = await apps.getOwnApp(ctx, caller.agent, params.id)
+        const app = await apps.getOwnApp(ctx, caller.agent, params.id, kinds)
         const headers = asFile(`${params.id}.zip`, 'application/zip')
         return new Response(zipOf(ctx, app), { headers })
       },
@@ -144,7 +145,7 @@ export const versionRoutes = (ctx: AppContext) =>
         {
           id: 'export_app',
           tag: 'Apps',
-          summary: 'Export every version and asset of your app as a zip.',
+          summary: 'Export every version and asset of your app, skill or framework as a zip.',
         },
         { 200: schemas.ZipSchema },
         appErrors,

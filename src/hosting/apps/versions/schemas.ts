@@ -4,14 +4,14 @@ import { mediaSchema, nullable, oneOf, textSchema, TimeSchema } from '../../../c
 import { versionNoteCharsMax } from '../../../limits.ts'
 import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 
-/** A version of an app. */
+/** A version of an item. */
 export const VersionSchema = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
     created: TimeSchema,
     bytes: Type.Integer(),
     sha256: Type.String(),
-    via: oneOf(['html', 'build', 'remix', 'restore']),
+    via: oneOf(['html', 'files', 'build', 'remix', 'restore']),
     note: Type.String(),
   },
   { title: 'Version' },
@@ -51,5 +51,6 @@ export const HtmlSchema = Type.String({
   description: 'The published page.',
 })
 export const ZipSchema = mediaSchema('application/zip', {
-  description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
+  description:
+    'versions/<n>/version.json, index.html and assets/<name> of every version, or the folder of a pack.',
 })

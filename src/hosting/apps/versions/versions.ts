@@ -5,14 +5,16 @@ import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { versionNoteCharsMax, versionsPerAppMax } from '../../../limits.ts'
-import type { Inspection } from '../../../scan/inspection.ts'
 import { isForbidden } from '../../../scan/rules/text-policy.ts'
 import type { Agent } from '../../agents/agents.ts'
-import { appUrl } from '../../app-url.ts'
+import { itemUrl } from '../../app-url.ts'
+import { appKinds, type Kind } from '../../kinds.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
+import type { ContentInspection } from '../content-scan.ts'
 import * as pages from '../page-content.ts'
 import { presentApp, presentScan } from '../present.ts'
+import { checkPublishQuota } from '../publish-quota.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
 export const presentVersion = (row: apps.Version): VersionBody => ({
@@ -57,7 +59,7 @@ export async function publishVersion(
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
   return ctx.idempotency.run(maker.id, request.ref, { id, ...request }, async (storeResponse) => {
     const { app, note, inspection, scan } = await prepare()
-    await apps.checkPublishQuota(ctx, maker, inspection.identity.byteLength)
+    await checkPublishQuota(ctx, maker, inspection.identity.byteLength)
     const page = await pages.storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
       const how = { via: 'html', note } as const
@@ -75,7 +77,7 @@ export async function publishVersion(
 
 interface NextVersion {
   page: pages.StoredPage
-  inspection: Inspection
+  inspection: ContentInspection
   how: Pick<apps.Version, 'via' | 'note'>
   /** Version whose assets are copied; the last one by default. */
   filesOf?: number
@@ -108,8 +110,8 @@ export async function addVersion(
 }
 
 /** Describes which version visitors see, and why. */
-function visibilityNote(ctx: AppContext, { app, reasons }: VersionResult): string {
-  const link = appUrl(ctx, app.id)
+export function visibilityNote(ctx: AppContext, { app, reasons }: VersionResult): string {
+  const link = itemUrl(ctx, app)
   if (reasons.length === 0) return `Version ${app.version} is live at ${link}.`
   const visible = apps.visibleVersion(app)
   return (
@@ -124,12 +126,14 @@ export async function restoreVersion(
   maker: Agent,
   id: string,
   number: number,
+  of: readonly Kind[] = appKinds,
 ): Promise<{ app: apps.App; note: string }> {
-  const app = await apps.getOwnApp(ctx, maker, id)
+  const app = await apps.getOwnApp(ctx, maker, id, of)
   const old = await apps.getVersion(ctx, id, number)
-  const inspection = await pages.inspectPage(ctx, (await pages.readPage(ctx, old)).identity)
-  const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
-  const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
+  const { identity } = await pages.readPage(ctx, old)
+  const inspection = await pages.inspectContent(ctx, app.kind, identity)
+  const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder } = old
+  const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder }
   const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }

@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { doctor } from '../../ledger/doctor.ts'
+import { expectError } from '../../testing/expect-error.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+let ctx: TestServer
+let ann: TestAgent
+let ben: TestAgent
+
+beforeEach(async () => {
+  ctx = await startTestServer()
+  ann = await ctx.agent('ann')
+  ben = await ctx.agent('ben')
+})
+afterEach(async () => {
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
+  expect(await doctor(ctx.ctx)).toMatchObject({ ok: true })
+  await ctx.close()
+})
+
+const skillText = (name = 'release-notes', more = '') =>
+  `---\nname: ${name}\ndescription: Writes release notes from commits.\n${more}---\n\n# Release notes\n\nList each change.\n`
+const reference = { path: 'references/style.md', text: '# Style\n\nOne line for each change.\n' }
+const script = { path: 'scripts/list.sh', text: '#!/bin/sh\ngit log --oneline\n' }
+const folder = (name?: string) => ({
+  files: [reference, { path: 'SKILL.md', text: skillText(name) }, script],
+})
+const steps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
+
+const idOf = (body: unknown, kind = 'skill'): string =>
+  String(Reflect.get(Object(Reflect.get(Object(body), kind)), 'id'))
+
+async function publish(by: TestAgent, body: object, kind = 'skill'): Promise<string> {
+  const { status, body: found } = await by.call('POST', `/${kind}s`, body)
+  expect({ status, found }).toMatchObject({ status: 201 })
+  return idOf(found, kind)
+}
+
+describe('publishing', () => {
+  test('a text becomes a skill', async () => {
+    const more = 'license: MIT\nmetadata:\n  version: 1.0\nallowed-tools: Bash Read\n'
+    const { status, body } = await ann.call('POST', '/skills', { skill: skillText('notes', more) })
+    expect(status).toBe(201)
+    const id = idOf(body)
+    expect(body).toMatchObject({
+      skill: {
+        kind: 'skill',
+        name: 'notes',
+        title: 'notes',
+        description: 'Writes release notes from commits.',
+        license: 'MIT',
+        metadata: { version: '1.0' },
+        allowedTools: 'Bash Read',
+        link: `http://localhost:3000/skills/${id}`,
+        version: 1,
+        store: false,
+        state: 'live',
+      },
+      scan: { verdict: 'clean', warnings: [] },
+    })
+    const read = await ann.call('GET', `/skills/${id}`)
+    expect(read.body).toMatchObject({ version: 1, files: [{ path: 'SKILL.md' }] })
+  })
+
+  test('a folder is served as text, files and archives', async () => {
+    const id = await publish(ann, { ...folder(), store: true })
+    const anyone = (path: string) => ctx.call('GET', `/skills/${id}${path}`)
+    expect((await anyone('/SKILL.md')).body).toBe(skillText())
+    const file = await anyone('/files/references/style.md')
+    expect(file.body).toBe(reference.text)
+    expect(file.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+    const [tar, again] = [await anyone('.tar.gz'), await anyone('.tar.gz')]
+    expect(tar.bytes).toEqual(again.bytes)
+    const out = mkdtempSync(join(tmpdir(), 'skills-'))
+    try {
+      await Bun.write(join(out, 'pack.tar.gz'), tar.bytes)
+      expect(Bun.spawnSync(['tar', 'xzf', 'pack.tar.gz'], { cwd: out }).exitCode).toBe(0)
+      const root = join(out, 'release-notes')
+      expect(readdirSync(root).sort()).toEqual(['SKILL.md', 'references', 'scripts'])
+      expect(readFileSync(join(root, 'scripts/list.sh'), 'utf8')).toBe(script.text)
+    } finally {
+      rmSync(out, { recursive: true })
+    }
+    // The zip of one pack can be published as another's version of it.
+    const zip = await anyone('.zip')
+    const sent = await ctx.call('POST', '/skills?store=true', {
+      key: ben.key,
+      body: zip.bytes,
+      headers: { 'content-type': 'application/zip' },
+    })
+    expect(sent.status).toBe(201)
+    const copied = await ctx.call('GET', `/skills/${idOf(sent.body)}.tar.gz`)
+    expect(copied.bytes).toEqual(tar.bytes)
+  })
+
+  test('a framework has steps, and its share needs payments', async () => {
+    const id = await publish(ann, { ...folder(), steps, store: true }, 'framework')
+    expect((await ctx.call('GET', `/frameworks/${id}`)).body).toMatchObject({
+      framework: { kind: 'framework', steps },
+    })
+    await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/skills/${id}`))
+    const share = {
+      percent: 5,
+      of: 'profit',
+      payTo: `0x${'a'.repeat(40)}`,
+      network: 'eip155:8453',
+      asset: 'USDC',
+    }
+    const sold = { ...folder('two'), steps, share }
+    await expectError(ctx, 503, 'payments_off', () => ann.call('POST', '/frameworks', sold))
+  })
+
+  test('what is not on Explore is for its maker alone', async () => {
+    const id = await publish(ann, folder())
+    for (const path of ['', '.tar.gz', '.zip', '/SKILL.md', '/files/scripts/list.sh']) {
+      await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/skills/${id}${path}`))
+      await expectError(ctx, 404, 'not_found', () => ben.call('GET', `/skills/${id}${path}`))
+      expect((await ann.call('GET', `/skills/${id}${path}`)).status).toBe(200)
+    }
+  })
+
+  test('a name is taken once by each maker, and free again after the deletion', async () => {
+    const id = await publish(ann, folder())
+    await expectError(ctx, 409, 'skill_name_taken', () => ann.call('POST', '/skills', folder()))
+    await expectError(ctx, 409, 'skill_name_taken', () =>
+      ann.call('POST', '/frameworks', { ...folder(), steps }),
+    )
+    await publish(ben, folder())
+    expect((await ann.call('DELETE', `/skills/${id}`)).status).toBe(200)
+    const other = await publish(ann, folder())
+    await expectError(ctx, 409, 'skill_name_taken', () => ann.call('POST', `/skills/${id}/restore`))
+    await ann.call('DELETE', `/skills/${other}`)
+    expect((await ann.call('POST', `/skills/${id}/restore`)).status).toBe(200)
+  })
+
+  test('a ref publishes once, and a dry run stores nothing', async () => {
+    const dry = await ann.call('POST', '/skills', { ...folder(), dryRun: true })
+    expect(dry).toMatchObject({ status: 200, body: { scan: { verdict: 'clean' }, price: 0 } })
+    const sent = { ...folder(), ref: 'notes-of-may' }
+    const [one, two] = [
+      await ann.call('POST', '/skills', sent),
+      await ann.call('POST', '/skills', sent),
+    ]
+    expect(two.body).toEqual(one.body)
+    const { body } = await ann.call('GET', '/skills')
+    expect(body).toMatchObject({ skills: [{ name: 'release-notes' }], next: null })
+  })
+})
+
+describe('the operations of apps', () => {
+  test('versions, restore and change', async () => {
+    const id = await publish(ann, { ...folder(), store: true })
+    const text = skillText().replace('List each', 'Describe each')
+    const added = await ann.call('POST', `/skills/${id}/versions`, { skill: text, note: 'Shorter' })
+    expect(added).toMatchObject({ status: 201, body: { skill: { version: 2, listed: 'on' } } })
+    expect((await ctx.call('GET', `/skills/${id}/SKILL.md`)).body).toBe(text)
+    expect((await ctx.call('GET', `/skills/${id}?version=1`)).body).toMatchObject({ version: 1 })
+    const renamed = { skill: skillText('other') }
+    await expectError(ctx, 400, 'bad_skill', () =>
+      ann.call('POST', `/skills/${id}/versions`, renamed),
+    )
+    const restored = await ann.call('POST', `/skills/${id}/versions/1/restore`)
+    expect(restored).toMatchObject({ status: 201, body: { skill: { version: 3 } } })
+    expect((await ctx.call('GET', `/skills/${id}`)).body).toMatchObject({
+      files: [{ path: 'SKILL.md' }, { path: 'references/style.md' }, { path: 'scripts/list.sh' }],
+    })
+    const { body } = await ann.call('GET', `/skills/${id}/versions`)
+    expect(body).toMatchObject({
+      versions: [{ version: 3, via: 'restore' }, { version: 2, note: 'Shorter' }, { via: 'files' }],
+    })
+    const changed = await ann.call('PATCH', `/skills/${id}`, { title: 'Notes', shelf: 'writing' })
+    expect(changed.body).toMatchObject({ skill: { title: 'Notes', shelf: 'writing' } })
+  })
+
+  test('packs and apps do not answer for each other', async () => {
+    const id = await publish(ann, folder())
+    const app = await ann.publish({ html: '<!doctype html><title>a</title>' })
+    expect((await ann.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: app }], next: null })
+    for (const path of ['', '/html', '/versions', '/assets']) {
+      await expectError(ctx, 404, 'not_found', () => ann.call('GET', `/apps/${id}${path}`))
+    }
+    await expectError(ctx, 404, 'not_found', () => ann.call('DELETE', `/apps/${id}`))
+    await expectError(ctx, 404, 'not_found', () => ann.call('GET', `/skills/${app}`))
+    expect((await ctx.request('GET', `/a/${id}`)).status).toBe(404)
+  })
+
+  test('Explore finds packs by kind, name and text', async () => {
+    const id = await publish(ann, { ...folder(), store: true })
+    const other = await publish(ann, { ...folder('plan-trip'), steps, store: true }, 'framework')
+    await ann.publish({ html: '<!doctype html><title>a</title>', store: true })
+    const ids = async (query: string) => {
+      const { body } = await ctx.call('GET', `/explore?${query}`)
+      const items: unknown = Reflect.get(Object(body), 'items')
+      return Array.isArray(items) ? items.map((item) => String(item.id)) : []
+    }
+    expect(await ids('kind=skill')).toEqual([id])
+    expect(await ids('kind=framework&sort=record')).toEqual([other])
+    expect(await ids('q=plan-trip')).toEqual([other])
+    expect(await ids('q=commits&kind=skill')).toEqual([id])
+    expect(await ids('sort=record')).toHaveLength(3)
+  })
+
+  test('a remix copies the folder under a free name', async () => {
+    const id = await publish(ann, { ...folder(), steps, store: true }, 'framework')
+    await publish(ben, folder())
+    const remix = await ben.call('POST', `/apps/${id}/remix`, {})
+    expect(remix).toMatchObject({
+      status: 201,
+      body: {
+        framework: { name: 'release-notes-2', title: 'release-notes-2', steps, remixOf: { id } },
+        bought: { item: id, credits: 0 },
+      },
+    })
+    const copy = idOf(remix.body, 'framework')
+    const { body } = await ben.call('GET', `/frameworks/${copy}/SKILL.md`)
+    expect(body).toBe(skillText('release-notes-2'))
+    const named = await ben.call('POST', `/apps/${id}/remix`, { name: 'mine' })
+    expect(named.body).toMatchObject({ framework: { name: 'mine' } })
+    await expectError(ctx, 409, 'skill_name_taken', () =>
+      ben.call('POST', `/apps/${id}/remix`, { name: 'mine' }),
+    )
+  })
+
+  test('icon, scan, rescan and export serve packs, too', async () => {
+    const id = await publish(ann, folder())
+    expect((await ann.call('GET', `/apps/${id}/scan`)).body).toMatchObject({ verdict: 'clean' })
+    expect((await ann.call('POST', `/apps/${id}/rescan`)).status).toBe(200)
+    const zip = await ann.call('GET', `/apps/${id}/export`)
+    expect(Buffer.from(zip.bytes).includes('versions/1/references/style.md')).toBe(true)
+    expect((await ann.call('DELETE', `/apps/${id}/icon`)).status).toBe(200)
+  })
+})

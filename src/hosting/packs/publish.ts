@@ -1,0 +1,138 @@
+import type { AppContext } from '../../context.ts'
+import { isPlainLine } from '../../core/text.ts'
+import { ApiError } from '../../errors.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
+import { descriptionCharsMax } from '../../limits.ts'
+import type { Agent } from '../agents/agents.ts'
+import * as apps from '../apps/apps.ts'
+import { inspectContent, storePage } from '../apps/page-content.ts'
+import { presentPackAs } from '../apps/present-pack.ts'
+import { presentScan } from '../apps/present.ts'
+import { checkPublishQuota } from '../apps/publish-quota.ts'
+import { publishItem, toListing } from '../apps/publish.ts'
+import { addVersion, checkNote, visibilityNote } from '../apps/versions/versions.ts'
+import type { Folder } from '../folders/folder.ts'
+import { stepDoneCharsMax, stepTitleCharsMax } from '../folders/limits.ts'
+import { type Pack, readPack, rejectPack } from '../folders/read-pack.ts'
+import type { PackKind } from '../kinds.ts'
+import type { ParsedRequest } from './request.ts'
+
+type Fields = ParsedRequest['fields']
+
+/** The request as an idempotency key compares it. The hash of the archive stands for the files. */
+const fingerprintOf = (fields: Fields, { folder }: Pack) => ({ ...fields, files: folder.archive })
+
+/**
+ * Publishes a folder as a new skill or framework, version 1, live at once and free. Returns 201, or
+ * 200 with the scan for a dry run. Throws `bad_request`, `bad_skill`, `skill_name_taken`,
+ * `payments_off`, `prices_off`, `too_large`, `blocked_by_scan`, and what `insertApp` throws.
+ */
+export async function publishPack(
+  ctx: AppContext,
+  maker: Agent,
+  kind: PackKind,
+  { fields, files }: ParsedRequest,
+): Promise<StoredResponse> {
+  const listing = toListing(ctx, fields)
+  const pack = await readPack(files)
+  const folder = withSteps(pack.folder, fields)
+  if (fields.dryRun) return dryRun(ctx, kind, pack)
+  const fingerprint = fingerprintOf(fields, pack)
+  return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
+    const inspection = await inspectContent(ctx, kind, pack.tar)
+    const texts = { title: pack.name, description: shortDescription(folder) }
+    return publishItem(ctx, maker, {
+      fields: { kind, name: pack.name, ...texts, ...listing },
+      isForExplore: fields.store === true,
+      inspection: { ...inspection, gzip: pack.gzip },
+      folder,
+      present: (item) => presentPackAs(ctx, item, folder),
+      storeResponse,
+    })
+  })
+}
+
+/**
+ * Publishes the next version. Steps and share stay unless the request has others. Throws what
+ * `publishPack` throws, `not_found` and `taken_down`.
+ */
+export async function publishPackVersion(
+  ctx: AppContext,
+  maker: Agent,
+  { id, kind }: { id: string; kind: PackKind },
+  { fields, files }: ParsedRequest,
+): Promise<StoredResponse> {
+  const item = await apps.getOwnApp(ctx, maker, id, [kind])
+  const note = checkNote(fields.note)
+  const before = (await apps.getVersion(ctx, id, item.version)).folder
+  const pack = await readPack(files)
+  if (pack.name !== item.name) {
+    rejectPack([`SKILL.md: "name" must stay "${item.name}". Publish a new pack for another name.`])
+  }
+  const folder = withSteps(pack.folder, fields, before)
+  if (fields.dryRun) return dryRun(ctx, kind, pack)
+  const fingerprint = { id, ...fingerprintOf(fields, pack) }
+  return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
+    const inspection = await inspectContent(ctx, kind, pack.tar)
+    await checkPublishQuota(ctx, maker, pack.tar.byteLength)
+    const page = await storePage(ctx, { ...inspection, gzip: pack.gzip }, folder)
+    return ctx.db.tx(async (db) => {
+      const how = { via: 'files', note } as const
+      const added = await addVersion(ctx, db, item, { page, inspection, how })
+      // A description that the maker set for Explore stays.
+      const isSame = before && item.description === shortDescription(before)
+      const app =
+        isSame && added.reasons.length === 0
+          ? await apps.updateApp(ctx, db, added.app, { description: shortDescription(folder) })
+          : added.app
+      const body = {
+        ...presentPackAs(ctx, app, folder),
+        scan: presentScan(inspection),
+        note: visibilityNote(ctx, { ...added, app }),
+      }
+      await storeResponse(db, { status: 201, body })
+      return { status: 201, body }
+    })
+  })
+}
+
+async function dryRun(ctx: AppContext, kind: PackKind, { tar }: Pack): Promise<StoredResponse> {
+  const inspection = await inspectContent(ctx, kind, tar)
+  return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
+}
+
+/** Explore shows descriptions of at most 500 characters, SKILL.md may have 1,024. */
+function shortDescription({ description }: Folder): string {
+  const chars = [...description.replace(/\s+/g, ' ')]
+  return chars.length <= descriptionCharsMax
+    ? chars.join('')
+    : `${chars.slice(0, descriptionCharsMax - 1).join('')}…`
+}
+
+/** Adds the steps and the share of a framework. Throws `bad_request` and `payments_off`. */
+function withSteps(folder: Folder, { steps, share }: Fields, before?: Folder | null): Folder {
+  if (share) throw new ApiError('payments_off')
+  if (steps) checkSteps(steps)
+  const ownSteps = steps ?? before?.steps
+  const ownShare = share === null ? undefined : before?.share
+  return { ...folder, ...(ownSteps && { steps: ownSteps }), ...(ownShare && { share: ownShare }) }
+}
+
+function checkSteps(steps: NonNullable<Fields['steps']>): void {
+  const ids = new Set<string>()
+  for (const { id, title, done } of steps) {
+    if (!isPlainLine(title, stepTitleCharsMax) || !isPlainLine(done, stepDoneCharsMax)) {
+      const problem =
+        `The step "${id}" must have a plain "title" of at most ${stepTitleCharsMax} characters ` +
+        `and a plain "done" of at most ${stepDoneCharsMax}.`
+      throw new ApiError('bad_request', { problem, param: 'steps' })
+    }
+    if (ids.has(id)) {
+      throw new ApiError('bad_request', {
+        problem: `Two steps have the id "${id}".`,
+        param: 'steps',
+      })
+    }
+    ids.add(id)
+  }
+}

@@ -1,0 +1,109 @@
+import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
+
+import { type Json, mediaSchema, nullable, textSchema } from '../../core/schema.ts'
+import { versionNoteCharsMax } from '../../limits.ts'
+import {
+  FrameworkSchema,
+  type PackBody,
+  ShareSchema,
+  SkillSchema,
+  StepSchema,
+} from '../apps/pack-schemas.ts'
+import { ChangeAppSchema, RefSchema, ScanResultSchema } from '../apps/schemas.ts'
+import { VersionSchema } from '../apps/versions/schemas.ts'
+import { stepsMax } from '../folders/limits.ts'
+import type { PackKind } from '../kinds.ts'
+
+const source = {
+  skill: Type.Optional(
+    Type.String({ minLength: 1, description: 'The text of SKILL.md, for a pack of one file.' }),
+  ),
+  files: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          path: Type.String(),
+          text: Type.Optional(Type.String()),
+          base64: Type.Optional(Type.String()),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'The folder. Each file has text or base64; one is SKILL.md.' },
+    ),
+  ),
+  ref: Type.Optional(RefSchema),
+  dryRun: Type.Optional(Type.Boolean({ description: 'true: only check; nothing is stored.' })),
+}
+
+const { store, remix, priceRemix, shelf } = ChangeAppSchema.properties
+const stepsSchema = Type.Array(StepSchema, { minItems: 1, maxItems: stepsMax })
+const note = Type.Optional(
+  textSchema(versionNoteCharsMax, { description: 'Changes in this version.' }),
+)
+const example = { skill: '---\nname: release-notes\ndescription: Writes release notes.\n---\n…' }
+const exampleSteps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
+
+const requestOf = <T extends TProperties>(fields: T, more: Record<string, unknown> = {}) =>
+  Type.Object(fields, { additionalProperties: false, examples: [{ ...example, ...more }] })
+
+const listing = { store, remix, priceRemix, shelf }
+
+/** Bodies of POST /skills and POST /frameworks, and of their versions. */
+export const requests = {
+  skill: {
+    publish: requestOf({ ...source, ...listing }),
+    version: requestOf({ ...source, note }),
+  },
+  framework: {
+    publish: requestOf(
+      { ...source, ...listing, steps: stepsSchema, share: Type.Optional(ShareSchema) },
+      { steps: exampleSteps },
+    ),
+    version: requestOf({
+      ...source,
+      note,
+      steps: Type.Optional(stepsSchema),
+      share: Type.Optional(nullable(ShareSchema)),
+    }),
+  },
+}
+
+/** Fields of all bodies that publish a pack or a version. */
+export type PackRequest = Partial<
+  Static<typeof requests.framework.publish> & Static<typeof requests.framework.version>
+>
+
+const FolderFileSchema = Type.Object({
+  path: Type.String(),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+})
+
+const bodies = { skill: SkillSchema, framework: FrameworkSchema } as const
+
+/** Response schemas of one kind of pack: `{ skill, … }` or `{ framework, … }`. */
+const responsesOf = (kind: PackKind) => {
+  const named = <T extends TProperties>(more: T) =>
+    Type.Unsafe<PackBody & Static<TObject<T>>>(Type.Object({ [kind]: bodies[kind], ...more }))
+  return {
+    one: named({}),
+    published: named({ scan: ScanResultSchema, note: Type.String() }),
+    changed: named({ note: Type.String() }),
+    read: named({
+      version: Type.Integer(),
+      files: Type.Array(FolderFileSchema, { description: 'SKILL.md first.' }),
+    }),
+    list: Type.Unsafe<Json>(
+      Type.Object({ [`${kind}s`]: Type.Array(bodies[kind]), next: nullable(Type.String()) }),
+    ),
+  }
+}
+
+export const responses = { skill: responsesOf('skill'), framework: responsesOf('framework') }
+
+export const DryRunPackSchema = Type.Object({ scan: ScanResultSchema, price: Type.Number() })
+export const PackVersionListSchema = Type.Object({
+  versions: Type.Array(VersionSchema),
+  next: nullable(Type.String()),
+})
+export const SkillTextSchema = mediaSchema('text/markdown', { description: 'SKILL.md.' })

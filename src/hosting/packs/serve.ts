@@ -1,0 +1,94 @@
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { createEntity, entityResponse } from '../../http/entity.ts'
+import { clientAddressGroup } from '../../http/request-context.ts'
+import type { Agent } from '../agents/agents.ts'
+import type { Version } from '../apps/apps.ts'
+import { recordOpen } from '../apps/opens.ts'
+import { gzip, packTar, packZip } from '../folders/archive.ts'
+import { imageTypeOf, skillFile } from '../folders/read-pack.ts'
+import { getPack, type PackId, type ReadablePack, readFiles } from './packs.ts'
+
+/** Takedowns apply at once, so caches must revalidate. The content never acts as a page. */
+const headersOf = (type: string, fileName?: string): Record<string, string> => ({
+  'content-type': type,
+  ...(fileName !== undefined && { 'content-disposition': `attachment; filename="${fileName}"` }),
+  'cache-control': 'no-cache',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+})
+
+const markdown = 'text/markdown; charset=utf-8'
+
+/** Returns the media type of a file by its name. */
+const fileTypeOf = (path: string): string =>
+  imageTypeOf(path) ?? (path.toLowerCase().endsWith('.md') ? markdown : 'text/plain; charset=utf-8')
+
+/** A request that reads a pack, with the agent of its key. */
+export interface ReadRequest extends PackId {
+  request: Request
+  reader: Agent | undefined
+}
+
+/** Counts a load of an item by anyone but its maker. */
+function countLoad(
+  ctx: AppContext,
+  { request, reader }: ReadRequest,
+  { item }: ReadablePack,
+): void {
+  if (reader?.id === item.maker) return
+  recordOpen(ctx, item.id, clientAddressGroup(request))
+}
+
+/** Returns one file of a pack. Throws what `getPack` throws. */
+export async function serveFile(ctx: AppContext, read: ReadRequest, path: string) {
+  const found = await getPack(ctx, read.reader, read)
+  const file = await readFile(ctx, found.row, path)
+  if (path === skillFile) countLoad(ctx, read, found)
+  const { sha256: etag } = found.folder.files.find((one) => one.path === path) ?? { sha256: '' }
+  return entityResponse(
+    read.request,
+    createEntity({ etag: etag.slice(0, 32), identity: file }, headersOf(fileTypeOf(path))),
+  )
+}
+
+/** Reads one file. Throws `not_found`. */
+async function readFile(ctx: AppContext, row: Version, path: string): Promise<Uint8Array> {
+  const file = (await readFiles(ctx, row)).find((one) => one.path === path)
+  if (file) return file.bytes
+  throw new ApiError('not_found', { what: 'file', see: 'The pack lists its files.' })
+}
+
+/** Archives of a folder by their ending. Equal versions have equal bytes. */
+const archives = {
+  'tar.gz': {
+    type: 'application/gzip',
+    create: async (...[files, name]: Parameters<typeof packTar>) => gzip(packTar(files, name)),
+  },
+  zip: { type: 'application/zip', create: packZip },
+}
+
+type Ending = keyof typeof archives
+
+/** Splits "<id>.tar.gz" and "<id>.zip": the router has no parameters with an ending. */
+export function splitEnding(name: string): { id: string; ending?: Ending } {
+  const [id = '', ...rest] = name.split('.')
+  const ending = rest.join('.')
+  return ending === 'tar.gz' || ending === 'zip' ? { id, ending } : { id: name }
+}
+
+/** Returns the folder as an archive, below its name. Throws what `getPack` throws. */
+export async function serveArchive(ctx: AppContext, read: ReadRequest, ending: Ending) {
+  const found = await getPack(ctx, read.reader, read)
+  const { item, row } = found
+  countLoad(ctx, read, found)
+  const { type, create } = archives[ending]
+  const name = item.name ?? item.id
+  const identity = await create(await readFiles(ctx, row), name)
+  const etag = `${row.sha256.slice(0, 24)}-${ending}`
+  return entityResponse(
+    read.request,
+    createEntity({ etag, identity }, headersOf(type, `${name}.${ending}`)),
+  )
+}
