@@ -1,5 +1,7 @@
-/** Sample data: a dozen apps of four makers with icons, remixes, reviews and opens. */
+import { findBrowser } from '../../src/testing/browsers/browser.ts'
+/** Sample data: thirty apps of six makers with covers, remixes, reviews and opens. */
 import { asRecord, type BerthServer } from '../bench/load/served.ts'
+import { items, makers } from './items.ts'
 
 export interface SampleData {
   /** An app that was remixed, the handle of its maker, and the remix. */
@@ -7,78 +9,6 @@ export interface SampleData {
   handle: string
   remixed: string
 }
-
-const makers: Record<string, string> = {
-  'brass-otter': 'Small games about weather, boats and patience.',
-  'quiet-loom': 'Tools for people who write.',
-  marlow: 'I make one thing a week.',
-  'tin-lantern': '',
-}
-
-/** Maker, kind, shelf, title, description, and whether the app has an icon. */
-const apps: [string, string, string, string, string, boolean][] = [
-  [
-    'brass-otter',
-    'game',
-    'arcade',
-    'Harbour Lights',
-    'Bring eleven boats home before the fog closes the harbour. One finger is enough.',
-    true,
-  ],
-  [
-    'brass-otter',
-    'game',
-    'puzzle',
-    'Tide Table',
-    'Slide the hours until sea and moon agree.',
-    true,
-  ],
-  [
-    'brass-otter',
-    'game',
-    'adventure',
-    'The Long Ferry',
-    'A crossing in forty choices. Bring a coat.',
-    false,
-  ],
-  [
-    'quiet-loom',
-    'app',
-    'writing',
-    'Plain Words',
-    'Paste a text; it marks what a reader has to read twice.',
-    true,
-  ],
-  [
-    'quiet-loom',
-    'app',
-    'tools',
-    'Unit Drawer',
-    'Every conversion I keep looking up, in one drawer, without a network.',
-    false,
-  ],
-  ['quiet-loom', 'app', 'data', 'Row by Row', 'Drop a CSV, see its shape.', false],
-  ['marlow', 'app', 'music', 'Four Strings', 'A tuner and a metronome for a ukulele.', true],
-  [
-    'marlow',
-    'app',
-    'art',
-    'Riso',
-    'Two inks and a grain. Makes a poster of anything you draw.',
-    true,
-  ],
-  [
-    'marlow',
-    'game',
-    'sim',
-    'Night Bus',
-    'Run one bus line through a sleeping town, from the first stop to the last, for as long as the diesel and your patience hold out',
-    false,
-  ],
-  ['marlow', 'app', 'learn', 'Star Names', 'Forty stars, one a day.', false],
-  ['tin-lantern', 'app', 'social', 'Table for Six', 'Who sits beside whom.', false],
-  ['tin-lantern', 'app', 'other', 'Boat Names', 'Hm.', true],
-]
 
 const text = (value: unknown, name: string): string => String(asRecord(value)[name])
 
@@ -89,15 +19,12 @@ export async function createSampleData(ctx: BerthServer): Promise<SampleData> {
     keys.set(handle, String(key))
   }
   const ids: string[] = []
-  for (const [maker, kind, shelf, title, description, isPictured] of apps) {
-    const html = `<!doctype html><title>${title}</title><h1>${title}</h1><p>${description}</p>`
-    const about = { kind, shelf, title, description, store: true }
-    const { app } = await ctx.call('POST', '/apps', { html, ...about }, keys.get(maker))
-    const id = text(app, 'id')
+  for (const { maker, ...app } of items) {
+    const published = await ctx.call('POST', '/apps', { ...app, store: true }, keys.get(maker))
+    const id = text(published.app, 'id')
     ids.push(id)
-    if (isPictured) await ctx.call('PUT', `/apps/${id}/icon`, { make: true }, keys.get(maker))
-    for (let opens = ids.length % 4; opens > 0; opens -= 1) {
-      await fetch(`http://127.0.0.${opens}:${ctx.port}/a/${id}/data`).catch(() => undefined)
+    for (let opens = (ids.length * 7) % 11; opens > 0; opens -= 1) {
+      await openFrom(ctx, id, opens)
     }
   }
   const [first = '', second = ''] = ids
@@ -108,11 +35,52 @@ export async function createSampleData(ctx: BerthServer): Promise<SampleData> {
   const html = '<!doctype html><title>Harbour Lights</title><h1>Harbour Lights, mended</h1>'
   const version = { html, note: 'The fog is slower.' }
   await ctx.call('POST', `/apps/${first}/versions`, version, keys.get('brass-otter'))
-  const review = { stars: 4, text: 'Calm, and harder than it looks.' }
-  await ctx.call('PUT', `/explore/${first}/review`, review, keys.get('marlow'))
+  for (const [at, [maker, stars, review]] of reviews.entries()) {
+    const id = ids[(at * 5) % ids.length] ?? first
+    // A maker cannot review its own item.
+    if (items[(at * 5) % ids.length]?.maker === maker) continue
+    await ctx.call('GET', `/explore/${id}/source`, undefined, keys.get(maker)).catch(() => {})
+    const body = { stars, text: review }
+    await ctx.call('PUT', `/explore/${id}/review`, body, keys.get(maker)).catch(() => {})
+  }
   const comment = { text: 'Does the fog ever lift?' }
   await ctx.call('POST', `/explore/${first}/comments`, comment, keys.get('quiet-loom'))
+  await waitForCovers(ctx, ids.length)
   return { id: first, handle: 'brass-otter', remixed: again }
+}
+
+/** Opens an app from another address, so that it counts. */
+const openFrom = (ctx: BerthServer, id: string, host: number): Promise<unknown> =>
+  fetch(`http://127.0.0.${host}:${ctx.port}/a/${id}/data`).catch(() => undefined)
+
+const reviews: [maker: string, stars: number, text: string][] = [
+  ['marlow', 4, 'Calm, and harder than it looks.'],
+  [
+    'quiet-loom',
+    5,
+    'The one app I keep open all day. It does one thing and then gets out of the way, which is more than I can say about the things it replaced.',
+  ],
+  ['noor-studio', 5, 'جميلة جدًا.'],
+  ['pixelgrove', 3, 'Good idea. The keys repeat too fast on my machine.'],
+  ['brass-otter', 5, ''],
+  ['marlow', 2, 'It lost my place when I turned the phone.'],
+  ['noor-studio', 4, 'More colors, please.'],
+  ['tin-lantern', 5, 'Yes.'],
+  ['quiet-loom', 4, 'Short enough for a tea.'],
+  ['brass-otter', 5, 'My daughter asks for it by name.'],
+]
+
+const coverChecksMax = 300
+
+/** Waits until every item has its cover; without a browser, for nothing. */
+async function waitForCovers(ctx: BerthServer, count: number): Promise<void> {
+  if (findBrowser('chromium') === undefined) return
+  for (let checks = 0; checks < coverChecksMax; checks += 1) {
+    const { items: all } = await ctx.call('GET', '/explore?limit=100')
+    const covered = Array.isArray(all) ? all.filter((one) => asRecord(one).cover !== null) : []
+    if (covered.length >= count) return
+    await Bun.sleep(1_000)
+  }
 }
 
 async function remix(

@@ -35,6 +35,13 @@ export const publicUrls = {
   APPS_URL: origin(
     'Separate host for the app sandbox, so that apps share no origin with the site.',
   ),
+  EMBED_ORIGINS: text(
+    'Sites that may embed apps in a frame: * for every site, or origins separated by spaces.',
+    {
+      pattern: '^(?:\\*|https?://[\\w.:-]+(?: https?://[\\w.:-]+)*)?$',
+      expected: '*, or http:// or https:// origins separated by spaces',
+    },
+  ),
   TRUSTED_PROXIES: addressList(
     'IP addresses of proxies that may set X-Forwarded-For, separated by commas.',
   ),

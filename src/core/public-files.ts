@@ -21,6 +21,7 @@ const types: Record<string, string> = {
   '.png': 'image/png',
   '.webp': 'image/webp',
   '.json': 'application/json',
+  '.woff2': 'font/woff2',
 }
 
 /** The binary embeds the folder beside its bundle. */

@@ -122,7 +122,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   registerBackgroundWork(ctx, files)
   const { app, apps } = ctx.urls
   const isConfigured = ctx.config.appUrl !== ''
-  const pageUrls = { app, isConfigured, ...(apps !== app && { apps }) }
+  const embedders = ctx.config.embedOrigins.split(' ').filter((one) => one !== '')
+  const pageUrls = { app, isConfigured, embedders, ...(apps !== app && { apps }) }
   const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, files)
 
   const agentApi = lazyApp(async () =>

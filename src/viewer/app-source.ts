@@ -62,6 +62,8 @@ export interface AppSource {
 export interface ViewerUrls {
   app: string
   apps?: string
+  /** CSP sources of foreign pages that may embed apps, such as "*" or "https://a.example". */
+  embedders?: string[]
   /** The operator configured `app`, so pages name no other host. */
   isConfigured?: boolean
 }

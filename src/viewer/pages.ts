@@ -39,6 +39,8 @@ export class Pages {
   readonly public: Map<string, PublicFile>
   /** The separate host of apps, if set. */
   readonly appsHost: string | undefined
+  /** CSP sources of foreign pages that may embed apps. */
+  readonly embedders: string[]
   readonly #appHost: string
   readonly #pages = new LRUCache<string, CachedPage>({
     max: cachePagesMax,
@@ -55,6 +57,7 @@ export class Pages {
   ) {
     this.public = files
     this.#appHost = new URL(urls.app).host
+    this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.assets = loadPageAssets(files)
   }
@@ -117,6 +120,7 @@ export class Pages {
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${apps === undefined ? host : app}${page.at}/`,
       frame: apps === undefined ? `${host}/frame` : frame,
+      ancestors: ["'self'", ...this.embedders].join(' '),
       apps,
     })
     const made = createEntity(

@@ -32,7 +32,7 @@ export const supportsWebrtcDirective = (userAgent: string): boolean =>
   !/(?:Chrome|Chromium|Firefox)\//.test(userAgent)
 
 interface FrameOptions {
-  /** CSP source of the only page that may frame the wrapper. */
+  /** CSP sources of the pages that may frame the wrapper: the shell, and those around it. */
   ancestor: string
   hasWebrtc: boolean
   /** Is true where the wrapper has a host of its own. */
@@ -73,6 +73,8 @@ export function shellHeaders(sources: {
   data: string
   /** CSP source of the wrapper. */
   frame: string
+  /** CSP sources of the pages that may frame the shell. */
+  ancestors: string
   /** Origin of the wrapper, if it differs from the shell's. */
   apps: string | undefined
 }): Record<string, string> {
@@ -82,7 +84,8 @@ export function shellHeaders(sources: {
     `style-src ${sources.styleHash}`,
     `connect-src ${sources.data}`,
     `frame-src ${sources.frame}`,
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+    "base-uri 'none'; form-action 'none'; object-src 'none'",
+    `frame-ancestors ${sources.ancestors}`,
     "require-trusted-types-for 'script'; trusted-types 'none'",
   ]
   const allowed = sources.apps === undefined ? '' : ` "${sources.apps}"`
@@ -90,7 +93,6 @@ export function shellHeaders(sources: {
     ...documentHeaders,
     'content-security-policy': csp.join('; '),
     'connection-allowlist': `(response-origin${allowed})`,
-    'x-frame-options': 'DENY',
   }
 }
 

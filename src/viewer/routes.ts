@@ -133,7 +133,7 @@ function frame(pages: Pages): (input: ViewerRequest) => Response {
       createEntity(
         page,
         frameHeaders({
-          ancestor: apps === undefined ? "'self'" : app,
+          ancestor: [apps === undefined ? "'self'" : app, ...pages.embedders].join(' '),
           hasWebrtc,
           isSeparate: apps !== undefined,
         }),

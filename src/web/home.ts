@@ -1,92 +1,107 @@
 import type { AppContext } from '../context.ts'
 import { type Html, html } from '../core/html.ts'
 import * as explore from '../hosting/explore/explore.ts'
-import type { Tile } from '../hosting/explore/schemas.ts'
+import type { Item } from '../hosting/explore/schemas.ts'
 import { discoveryLinks } from '../hosting/guide/discovery.ts'
 import { getGuide } from '../hosting/guide/guide.ts'
-import { copyLine, section } from './components.ts'
+import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
+import { formatCount } from './format.ts'
 import type { Page } from './layout.ts'
 import { promptBox } from './new/prompt-box.ts'
-import { tileGrid } from './tiles.ts'
-
-const newestMax = 12
-const popularMax = 6
-
-/** The best rated items, or the most opened ones while nothing is rated. */
-async function popularItems(ctx: AppContext): Promise<[name: string, items: Tile[], more: string]> {
-  const top = await explore.listTiles(ctx, { sort: 'top', limit: popularMax })
-  const rated = top.items.filter(({ rating }) => rating.count > 0)
-  if (rated.length > 0) return ['Top rated', rated, '/explore?sort=top']
-  const trending = await explore.listTiles(ctx, { sort: 'trending', limit: popularMax })
-  const opened = trending.items.filter(({ opens }) => opens > 0)
-  return ['Trending', opened, '/explore?sort=trending']
-}
-
-const itemRow = (ctx: AppContext, name: string, items: Tile[], more: string): Html =>
-  html`<section>
-    <div class="head">
-      <h2>${name}</h2>
-      <a href="${more}">See all<span class="visually-hidden"> of ${name}</span></a>
-    </div>
-    ${tileGrid(ctx, items)}
-  </section>`
+import { playHere } from './play-here.ts'
+import { readShelves, renderShelf, type Shelf } from './shelves.ts'
 
 /** A prompt that makes an agent publish its first app. */
 export const agentPrompt = ({ urls }: AppContext): string =>
   `Read ${urls.app}/skill.md, then make me a small game and give me its link.`
 
 export async function homePage(ctx: AppContext): Promise<Page> {
-  const { quickstart } = getGuide(ctx)
-  const [{ items: newest }, [likedName, liked, more]] = await Promise.all([
-    explore.listTiles(ctx, { limit: newestMax }),
-    popularItems(ctx),
-  ])
-  const steps = quickstart.slice(0, 2).map(({ step, curl }, at) => {
-    // The second command needs the key from the first one's response.
-    const line = at > 0 ? curl : `KEY=$(${curl} | grep -o 'ak_[A-Za-z0-9]*' | head -n 1); echo $KEY`
-    return html`<p>${step}</p>
-      ${copyLine(line, step)}`
-  })
-  const main = html`${hero(ctx)}
-  ${newest.length > 0 ? itemRow(ctx, 'New', newest, '/explore') : nothingYet}
-  ${liked.length > 0 && itemRow(ctx, likedName, liked, more)} ${about}
-  ${section(
-    'Try it with curl',
-    html`${steps}
-      <p>The <a href="/docs">docs</a> have guides and the API reference.</p>`,
-  )}`
+  const shelves = await readShelves(ctx)
+  const item = await findHero(ctx, shelves)
+  const rows = shelves.slice(0, rowsMax)
+  const main = html`<div class="hero">
+      <h1>Make an app or a game by describing it</h1>
+      ${promptBox(ctx)}
+    </div>
+    ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
+    ${agentSection(ctx)} ${about}`
   return {
     title: 'Berth',
     path: '/',
-    description: 'Agents make and host apps and games that anyone can open.',
+    section: '/',
+    isWide: true,
+    plays: true,
+    description: 'Make, play and remix apps and games. Describe one, or let your agent publish it.',
     main,
     feed: '',
-    scripts: ['copy-line.js'],
+    scripts: ['copy-line.js', 'play-here.js'],
     headers: { vary: 'accept', link: discoveryLinks(ctx) },
   }
+}
+
+const rowsMax = 5
+
+/** Chooses the large item: the operator's newest choice, or the most popular one with a cover. */
+async function findHero(ctx: AppContext, shelves: Shelf[]): Promise<Item | undefined> {
+  const all = shelves.flatMap(({ items }) => items)
+  const featured = shelves[0]?.title === 'Featured' ? shelves[0].items[0] : undefined
+  const id = (featured ?? all.find(({ cover }) => cover !== null) ?? all[0])?.id
+  return id === undefined ? undefined : (await explore.getItem(ctx, id)).item
+}
+
+function hero(ctx: AppContext, item: Item): Html {
+  const { id, title, maker, description, rating, opens, remix } = item
+  const facts = [starRating(rating), opens > 0 && formatCount(opens, 'play')].filter(Boolean)
+  return html`<article class="feature" aria-labelledby="feature">
+    ${playHere(ctx, item)}
+    <div>
+      <h2 id="feature">
+        <a href="/explore/${id}"><bdi>${title}</bdi></a>
+      </h2>
+      <p class="small">by <a href="/explore/${maker}">${maker}</a></p>
+      ${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}
+      ${description !== '' && html`<p class="clamp"><bdi>${description}</bdi></p>`}
+      <p class="actions">
+        <a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a>${
+          remix !== 'off' &&
+          html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix</a>`
+        }
+      </p>
+    </div>
+  </article>`
 }
 
 const nothingYet = html`<section>
   <div class="empty">
     <h2>No apps yet</h2>
-    <p>Give your agent the prompt above. The apps it shares appear here.</p>
+    <p>Describe one above, or give your agent the prompt below. Shared apps appear here.</p>
   </div>
 </section>`
 
-const hero = (ctx: AppContext): Html =>
-  html`<div class="hero">
-    <div>
-      <h1>Make an app or a game by describing it</h1>
-      ${promptBox(ctx)}
-    </div>
-    <div class="start">
-      <h2>Give your agent this prompt</h2>
-      ${copyLine(agentPrompt(ctx), 'Prompt for your agent')}
-      <p class="small">
-        No account or email needed. The agent creates its own API key and starts with 400 credits.
+function agentSection(ctx: AppContext): Html {
+  const steps = getGuide(ctx)
+    .quickstart.slice(0, 2)
+    .map(({ step, curl }, at) => {
+      // The second command needs the key from the first one's response.
+      const line =
+        at > 0 ? curl : `KEY=$(${curl} | grep -o 'ak_[A-Za-z0-9]*' | head -n 1); echo $KEY`
+      return html`<p>${step}</p>
+        ${copyLine(line, step)}`
+    })
+  return section(
+    'For agents',
+    html`<p>
+        No account or email needed. An agent creates its own API key and starts with 400 credits.
+        Give yours this prompt:
       </p>
-    </div>
-  </div>`
+      ${copyLine(agentPrompt(ctx), 'Prompt for your agent')}
+      <details>
+        <summary>The same with curl</summary>
+        ${steps}
+        <p>The <a href="/docs">docs</a> have guides and the API reference.</p>
+      </details>`,
+  )
+}
 
 const about = section(
   'How it works',

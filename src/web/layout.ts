@@ -3,10 +3,13 @@ import { Html, html, type Part } from '../core/html.ts'
 import { sha256 } from '../core/ids.ts'
 import { getPublicFile, type PublicFile } from '../core/public-files.ts'
 import { compressText, createEntity, createImmutableEntity, type Entity } from '../http/entity.ts'
+import { type HeaderUser, renderHeader, type Section } from './header.ts'
 
 /** Files under /static by name, with their paths in public/dist. */
 const staticFiles = {
   'web.css': 'css/web.css',
+  // The style sheet names it, so its name changes with its content.
+  'geist-1.woff2': 'fonts/geist.woff2',
   'copy-line.js': 'islands/copy-line.js',
   'auto-refresh.js': 'islands/auto-refresh.js',
   'live-search.js': 'islands/live-search.js',
@@ -14,6 +17,7 @@ const staticFiles = {
   'show-more.js': 'islands/show-more.js',
   'app-preview.js': 'islands/app-preview.js',
   'build-steps.js': 'islands/build-steps.js',
+  'play-here.js': 'islands/play-here.js',
   'chat-playground.js': 'islands/chat-playground.js',
   'submit-guard.js': 'islands/submit-guard.js',
 } as const
@@ -38,14 +42,14 @@ export interface Layout {
 
 /** Creates the layout. The CSP allows one inline script: the theme's. */
 export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
-  const script = new TextDecoder().decode(getPublicFile(files, 'islands/theme-switch.js').identity)
+  const script = new TextDecoder().decode(getPublicFile(files, 'islands/site.js').identity)
   const icon = getPublicFile(files, 'icons/berth.svg')
   const hash = Buffer.from(sha256(script), 'hex').toString('base64')
   // Asset previews load from the API, which may have a host of its own.
   const api = new URL(urls.base).origin
   const sources = api === new URL(urls.app).origin ? "'self'" : `'self' ${api}`
   const csp =
-    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; ` +
+    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; font-src 'self'; ` +
     `img-src ${sources}; media-src ${sources}; ` +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   return {
@@ -75,30 +79,29 @@ const createStaticFile = (name: string, file: PublicFile): StaticFile => ({
   address: `/static/${name}?h=${file.etag}`,
 })
 
-const navLinks = [
-  ['/explore', 'Explore'],
-  ['/catalogue', 'Models'],
-  ['/docs', 'Docs'],
-  ['/account', 'Account'],
-] as const
-
 export interface Page {
   title: string
   main: Html
   /** Its canonical path, such as "/explore/@ann". Pages without one are not indexed. */
   path?: string
   /** The navigation link to mark as current. */
-  section?: (typeof navLinks)[number][0]
+  section?: Section
+  /** The page has a search form of its own. */
+  hasSearch?: boolean
+  /** Shelves use the full width. */
+  isWide?: boolean
   description?: string | undefined
   /** The path of its preview image. */
   image?: string | undefined
   /** The query of its Atom feed. */
   feed?: string
-  scripts?: Exclude<StaticName, 'web.css'>[]
+  scripts?: Exclude<StaticName, 'web.css' | 'geist-1.woff2'>[]
   /** Is true for a page that shows apps in the sandbox. */
   frames?: boolean
   /** Reloads the page at this interval where scripts are off. */
   reloadSeconds?: number
+  /** Is true for a page that plays apps in place, each by its link. */
+  plays?: boolean
   status?: number
   headers?: Record<string, string>
 }
@@ -114,6 +117,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     <link rel="stylesheet" href="${addressOf('web.css')}" />
+    <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     ${[...new Set(scripts)].map((name) => html`<script defer src="${addressOf(name)}"></script>`)}
     ${description && html`<meta name="description" content="${description}" />`}
@@ -122,18 +126,8 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${urls.base}/explore/feed.atom${feed}" />`}`
 }
 
-const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
-  <rect width="32" height="32" rx="7" />
-  <path
-    d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"
-  />
-  <circle cx="16" cy="7" r="2" />
-</svg>`
-
-function renderDocument(layout: Layout, page: Page): string {
+function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
   const { urls } = layout
-  const navLink = ([path, name]: readonly [string, string]): Html =>
-    html`<a href="${path}" ${page.section === path && html` aria-current="page"`}>${name}</a>`
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -141,12 +135,8 @@ function renderDocument(layout: Layout, page: Page): string {
       </head>
       <body>
         <a class="skip" href="#main">Skip to content</a>
-        <header class="top">
-          <a class="brand" href="/">${logo}Berth</a>
-          <nav aria-label="Site">${navLinks.map(navLink)}</nav>
-          <theme-switch></theme-switch>
-        </header>
-        <main id="main" tabindex="-1">${page.main}</main>
+        ${renderHeader(user, page)}
+        <main id="main" tabindex="-1" ${page.isWide && html` class="wide"`}>${page.main}</main>
         <footer class="foot">
           <p>Apps and games made by agents. Each runs in a sandbox without network access.</p>
           <nav aria-label="Developers">
@@ -154,6 +144,7 @@ function renderDocument(layout: Layout, page: Page): string {
             ><a href="${urls.base}/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a
             ><a href="${urls.base}/explore/feed.atom">Feed</a>
           </nav>
+          <theme-switch></theme-switch>
         </footer>
       </body>
     </html> `.text
@@ -186,18 +177,26 @@ export function sandboxHeaders(
 }
 
 /** Renders a page that can be sent more than once. */
-export const renderPage = (layout: Layout, page: Page): RenderedPage => ({
-  text: renderDocument(layout, page),
+export const renderPage = (layout: Layout, page: Page, user?: HeaderUser): RenderedPage => ({
+  text: renderDocument(layout, page, user),
   status: page.status ?? 200,
-  headers: { ...layout.headers, ...page.headers },
+  headers: headersOf(layout, page),
+})
+
+const headersOf = ({ headers }: Layout, page: Page): Record<string, string> => ({
+  ...headers,
+  ...(page.plays && {
+    'content-security-policy': `${headers['content-security-policy']}; frame-src 'self'`,
+  }),
+  ...page.headers,
 })
 
 export const renderedResponse = ({ text, ...init }: RenderedPage): Response =>
   new Response(text, init)
 
-export const pageResponse = (layout: Layout, page: Page): Response =>
-  renderedResponse(renderPage(layout, page))
+export const pageResponse = (layout: Layout, page: Page, user?: HeaderUser): Response =>
+  renderedResponse(renderPage(layout, page, user))
 
 /** Renders and compresses a popular page. Compression costs more than rendering. */
 export const pageEntity = (layout: Layout, page: Page): Entity =>
-  createEntity(compressText(renderDocument(layout, page)), { ...layout.headers, ...page.headers })
+  createEntity(compressText(renderDocument(layout, page)), headersOf(layout, page))

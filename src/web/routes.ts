@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
 import { idChars } from '../core/ids.ts'
-import { cacheUntilCommit } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import * as covers from '../hosting/apps/covers/covers.ts'
 import * as icons from '../hosting/apps/icon/icon.ts'
@@ -12,7 +11,7 @@ import { getGuide, guideMarkdown } from '../hosting/guide/guide.ts'
 import { checkSite } from '../hosting/people/session-user.ts'
 import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
 import { prefers } from '../http/accept.ts'
-import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
+import { createEntity, entityResponse } from '../http/entity.ts'
 import { checkPath } from '../http/path.ts'
 import { clientAddressGroup } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
@@ -29,18 +28,12 @@ import { makerPage } from './explore/maker.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { readForm } from './forms.ts'
 import { homePage } from './home.ts'
-import {
-  type Layout,
-  type Page,
-  pageEntity,
-  pageResponse,
-  type RenderedPage,
-  renderedResponse,
-  renderPage,
-} from './layout.ts'
+import { type Layout, type Page, pageResponse } from './layout.ts'
 import { tilesShown } from './lists.ts'
 import { newAppRoutes } from './new/routes.ts'
+import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
+import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
 import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
 import { providerRoutes } from './sign-in/provider.ts'
@@ -65,25 +58,15 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(providerRoutes(ctx, layout))
     .use(agentRoutes(ctx, layout))
     .use(agentHistoryRoutes(ctx, layout))
+    .use(notificationRoutes(ctx, layout))
     .use(accountRoutes(ctx, layout))
     .use(walletRoutes(ctx, layout))
     .use(studioRoutes(ctx, layout))
     .use(consoleRoutes(ctx, layout))
 
-const cachedPagesMax = 200
-const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
-const otherPages = cacheUntilCommit<RenderedPage>(cachedPagesMax)
-
 /** Home, Explore, docs and models. Agents that request `/` receive the guide. */
 function browseRoutes(ctx: AppContext, layout: Layout) {
-  // Pages are rendered once for all visitors; popular ones are also compressed once.
-  const sendPopular = async (request: Request, name: string, page: () => Page | Promise<Page>) =>
-    entityResponse(
-      request,
-      await popularPages(ctx.db, name, async () => pageEntity(layout, await page())),
-    )
-  const send = async (name: string, page: () => Promise<Page>) =>
-    renderedResponse(await otherPages(ctx.db, name, async () => renderPage(layout, await page())))
+  const { send, sendPopular, sendUncached } = publicPages(ctx, layout)
   return new Elysia()
     .get('/', ({ request }) => {
       const isBrowser = prefers(request, 'text/html', 'text/markdown')
@@ -101,7 +84,7 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
     .get('/explore', ({ request }) => {
       const query = queryOf(request)
       const [name, page] = [cacheKey(query), () => explorePage(ctx, query)]
-      return isPopular(query) ? sendPopular(request, name, page) : send(name, page)
+      return isPopular(query) ? sendPopular(request, name, page) : send(request, name, page)
     })
     .get('/explore/:name', async ({ params, request }) => {
       // The router passes null for a name that cannot be decoded.
@@ -109,14 +92,16 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const query = queryOf(request)
       if (name.startsWith('@')) {
         const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
-        return send(key, () => makerPage(ctx, name, query))
+        return send(request, key, () => makerPage(ctx, name, query))
       }
       const personal = await findPersonalPage({ ctx, layout, request, query }, name)
       const key = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
-      return personal ?? send(key, () => itemPage(ctx, name, query))
+      return personal ?? send(request, key, () => itemPage(ctx, name, query))
     })
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
-    .get('/catalogue', ({ request }) => pageResponse(layout, catalogPage(ctx, queryOf(request))))
+    .get('/catalogue', ({ request }) =>
+      sendUncached(request, () => catalogPage(ctx, queryOf(request))),
+    )
 }
 
 const reportRoutes = (ctx: AppContext, layout: Layout) =>

@@ -20,6 +20,7 @@ import { clientAddressGroup, clientAddressPrefix } from '../http/request-context
 import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
 import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
+import { type HeaderUser, readHeaderUser } from './header.ts'
 import { type Layout, type Page, pageResponse, sandboxHeaders } from './layout.ts'
 
 /** A request for a page, before its session is read. */
@@ -32,6 +33,8 @@ export interface PageInput {
 
 export interface PageRequest extends PageInput {
   visitor: SessionUser | undefined
+  /** The header of a signed-in person. */
+  user: HeaderUser | undefined
   /** The token of every form on the page. */
   token: string
   /** A new cookie that seeds the form token of a browser without a session. */
@@ -60,6 +63,7 @@ export async function getPageRequest(input: PageInput): Promise<PageRequest> {
   return {
     ...input,
     visitor,
+    user: visitor && (await readHeaderUser(ctx, visitor.person)),
     token: formToken(ctx, owner ?? `guest ${seed}`),
     cookie: isNew
       ? `${cookieName(ctx, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureAttribute(ctx)}`
@@ -106,7 +110,11 @@ export function privatePage(
   const sandbox = page.frames === true ? sandboxHeaders(req.layout, req.request) : {}
   const headers = { ...page.headers, ...sandbox, 'cache-control': 'no-store' }
   const scripts = [...(page.scripts ?? []), 'submit-guard.js' as const]
-  const response = pageResponse(req.layout, { section: '/account', ...page, scripts, headers })
+  const response = pageResponse(
+    req.layout,
+    { section: '/account', ...page, scripts, headers },
+    req.user,
+  )
   for (const cookie of [cookies ?? []].flat()) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -27,7 +27,7 @@ const coverWidths = {
 }
 
 interface CoverOptions {
-  widths?: string
+  widths?: keyof typeof coverWidths
   /** The image is on the first screen. */
   isEager?: boolean
 }
@@ -39,7 +39,7 @@ export const imagePath = ({ urls }: AppContext, url: string): string => url.slic
 export function itemCover(
   ctx: AppContext,
   { id, shelf, icon, cover }: ItemCover,
-  { widths = coverWidths.tile, isEager = false }: CoverOptions = {},
+  { widths = 'tile', isEager = false }: CoverOptions = {},
 ): Html {
   const loading = isEager ? html` fetchpriority="high"` : html` loading="lazy"`
   if (cover) {
@@ -51,7 +51,7 @@ export function itemCover(
       ><img
         src="${small}"
         srcset="${small} ${smallSize.width}w, ${large} ${largeSize.width}w"
-        sizes="${widths}"
+        sizes="${coverWidths[widths]}"
         alt=""
         width="${smallSize.width}"
         height="${smallSize.height}"

@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db, Prepared } from '../../db/engine.ts'
@@ -22,6 +22,7 @@ const tile = {
   listedAt: apps.listedAt,
   remix: apps.remix,
   priceRemix: apps.priceRemix,
+  remixes: apps.remixes,
   opens: apps.opens,
   stars: apps.stars,
   reviews: apps.reviews,
@@ -36,7 +37,6 @@ const item = {
   remixOf: apps.remixOf,
   remixOfTitle: apps.remixOfTitle,
   remixOfMaker: apps.remixOfMaker,
-  remixes: apps.remixes,
   created: apps.created,
   updated: apps.updated,
 }
@@ -130,6 +130,13 @@ function build(
     .limit(value('limit'))
     .prepare()
 }
+
+/** Returns those of the apps that are on Explore, in any order. Pass a hundred at most. */
+export const tilesById = ({ db }: AppContext, ids: string[]): Promise<TileApp[]> =>
+  db.read
+    .select(tile)
+    .from(apps)
+    .where(and(isListed(apps), inArray(apps.id, ids)))
 
 const remixQuery = prepared((db) =>
   db

@@ -36,6 +36,7 @@ export const orders = {
   trending: ['heat', 'listedAt', 'id'],
   remixed: ['remixers', 'listedAt', 'id'],
   record: ['successLow', 'listedAt', 'id'],
+  played: ['opens', 'listedAt', 'id'],
 } as const
 
 export type Order = keyof typeof orders

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { makeCursor, pageSize, parseCursor, takePage } from '../../core/cursor.ts'
-import { iso } from '../../core/time.ts'
+import { day, iso } from '../../core/time.ts'
 import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { type Agent, findByMention, findHandles, makerPageUrl } from '../agents/agents.ts'
@@ -34,6 +34,7 @@ const tileView: View<listed.TileApp, Tile> = {
     icon: iconUrl(ctx, row),
     cover: presentCover(ctx, row),
     maker,
+    remixes: row.remixes,
     remix: row.remix,
     priceRemix: row.priceRemix,
     opens: row.opens,
@@ -50,7 +51,6 @@ const itemView: View<listed.ListedApp, Item> = {
     description: row.description,
     version: row.listedVersion ?? 0,
     remixOf: presentOrigin(row),
-    remixes: row.remixes,
     published: iso(row.listedAt ?? row.created),
     created: iso(row.created),
     updated: iso(row.updated),
@@ -119,6 +119,7 @@ const cursors = {
   trending: /^trending (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
   remixed: /^remixed (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
   record: /^record (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
+  played: /^played (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
 }
 
 /** Parses the position in a cursor: numbers, and the id last. */
@@ -150,6 +151,31 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
     lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
     rating: item.rating,
   }
+}
+
+/** Returns listed apps of these IDs as tiles, in this order. */
+export async function listTilesByIds(ctx: AppContext, ids: string[]): Promise<Tile[]> {
+  const rows = await listed.tilesById(ctx, ids)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return present(
+    ctx,
+    ids.flatMap((id) => byId.get(id) ?? []),
+    tileView,
+  )
+}
+
+/** New items that the row of the week is chosen from. */
+const newestMax = 100
+
+/** Returns the best rated and most opened items of the last seven days, out of the newest 100. */
+export async function listTopOfWeek(ctx: AppContext, limit: number): Promise<Tile[]> {
+  const since = ctx.clock.now() - 7 * day
+  const rows = await listed.tiles(ctx, { order: 'new' }, newestMax)
+  const points = (row: listed.TileApp): number => row.stars - 2 * row.reviews + row.opens / 10
+  const best = rows
+    .filter((row) => (row.listedAt ?? 0) >= since && points(row) > 0)
+    .toSorted((a, b) => points(b) - points(a))
+  return present(ctx, best.slice(0, limit), tileView)
 }
 
 type MakerQuery = Pick<ExploreQuery, 'kind' | 'sort' | 'limit' | 'cursor'>

@@ -16,7 +16,7 @@ import { shelfNames } from '../apps/shelves.ts'
 import { VersionSchema } from '../apps/versions/schemas.ts'
 import { kinds } from '../kinds.ts'
 
-const sorts = ['new', 'top', 'trending', 'remixed', 'record'] as const
+const sorts = ['new', 'top', 'trending', 'remixed', 'record', 'played'] as const
 
 /** An item on Explore. */
 const ItemSchema = Type.Object(
@@ -49,7 +49,7 @@ export type Item = Static<typeof ItemSchema>
 export type Tile = Pick<
   Item,
   | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'cover' | 'maker')
-  | ('remix' | 'priceRemix' | 'opens' | 'rating')
+  | ('remix' | 'priceRemix' | 'remixes' | 'opens' | 'rating')
 >
 
 const filters = {

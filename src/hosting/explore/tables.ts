@@ -11,3 +11,9 @@ export const itemUses = table(
   },
   (t) => [primaryKey({ columns: [t.agent, t.item] }), index('item_uses_item').on(t.item)],
 )
+
+/** Items that the operator features on the home page, the newest choice first. */
+export const featured = table('featured', {
+  item: text('item').primaryKey(),
+  at: time('at').notNull(),
+})

@@ -147,7 +147,10 @@ export function agentPage(view: AgentView): Page {
       </section>
       <section>
         ${sectionHead('Notifications', `${path}/notes`, notes.length > 0)}
-        ${itemList(notes.map(renderNote), html`<p class="small">No notifications yet.</p>`)}
+        ${itemList(
+          notes.map((note) => renderNote(note)),
+          html`<p class="small">No notifications yet.</p>`,
+        )}
       </section>
     </div>
     <section>
@@ -170,9 +173,11 @@ const isolateQuotes = (text: string): Part =>
     .split(/(?<=“)([^”]+)(?=”)/)
     .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
 
-export const renderNote = ({ kind, text, at, read }: Note): Html =>
+/** Renders a note; `handle` names its agent in a list of several agents. */
+export const renderNote = ({ kind, text, at, read, item }: Note, handle?: string): Html =>
   html`<li>
     <bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span class="small"
-      >${kind} · ${renderDateTime(at)}</span
+      >${handle !== undefined && html`@${handle} · `}${kind} ·
+      ${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
     >${read === null && html` <span class="badge">Unread</span>`}
   </li>`

@@ -74,7 +74,13 @@ const noteHistory: ReadHistory = async (ctx, { id }, query) => {
       ${unreadCount === 0 ? 'The agent has read all notifications.' : `${formatCount(unreadCount, 'unread notification')}.`}
     </p>`
   const none = kind !== undefined || unread ? 'No matching notifications.' : 'No notifications yet.'
-  return { main: html`${filters}${itemList(page.map(renderNote), html`<p>${none}</p>`)}`, next }
+  return {
+    main: html`${filters}${itemList(
+      page.map((note) => renderNote(note)),
+      html`<p>${none}</p>`,
+    )}`,
+    next,
+  }
 }
 
 const lists: Record<string, { name: string; read: ReadHistory }> = {

@@ -4,6 +4,7 @@ import { appUrl } from '../../hosting/app-url.ts'
 import { sanctionedAt } from '../../hosting/apps/appeal/appeals.ts'
 import type { Appeal } from '../../hosting/apps/appeal/appeals.ts'
 import type { Version } from '../../hosting/apps/apps.ts'
+import { isFeatured } from '../../hosting/explore/featured.ts'
 import { reportReasons } from '../../hosting/reports/reasons.ts'
 import type { Report } from '../../hosting/reports/reports.ts'
 import { decisionReasonCharsMax } from '../../limits.ts'
@@ -11,7 +12,7 @@ import { type AppCase, findAppCase } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { section } from '../components.ts'
 import { formatBytes, renderDateTime } from '../format.ts'
-import { type Form, form, textArea } from '../forms.ts'
+import { button, type Form, form, hiddenField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -121,6 +122,15 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
     <p class="small">Public link: <a href="/a/${app.id}">${link}</a></p>`
 }
 
+const featureSection = (token: string, action: string, isPicked: boolean): Html =>
+  section(
+    'Home page',
+    html`<p>
+        ${isPicked ? 'It is featured on the home page. The newest choice is shown large.' : 'It is not featured.'}
+      </p>
+      ${form(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button('Remove from home page', 'quiet')}` : button('Feature on home page', 'quiet'), 'act')}`,
+  )
+
 /** Renders an app with its reports, appeals and decisions. Throws `not_found`. */
 export async function appPage(
   req: UserRequest,
@@ -157,6 +167,7 @@ export async function appPage(
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports}
   ${section('Actions', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
+  ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
   ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(id))))}
   ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.

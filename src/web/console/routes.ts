@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
+import { feature, unfeature } from '../../hosting/explore/featured.ts'
 import {
   downloadBackup,
   removeBackup,
@@ -86,6 +87,14 @@ async function decideHash(req: UserRequest, form: Form): Promise<Response> {
 
 const decisionRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
+    .get('/console/apps/:id/feature', ({ params: { id } }) => redirectTo(`/console/apps/${id}`))
+    .post('/console/apps/:id/feature', ({ input, params: { id } }) =>
+      operatorForm(
+        input,
+        (req, form) => setFeatured(req, id, form),
+        (req, message) => appPage(req, id, message),
+      ),
+    )
     .post('/console/apps/:id', ({ input, params: { id } }) =>
       operatorForm(
         input,
@@ -153,3 +162,10 @@ const backupRoutes = (ctx: AppContext, layout: Layout) =>
         backupsPage,
       ),
     )
+
+/** Puts an item on the home page, or removes it from there. */
+async function setFeatured(req: UserRequest, id: string, form: Form): Promise<Response> {
+  const change = form.has('remove') ? unfeature : feature
+  await change(req.ctx, id, operatorName(req))
+  return redirectTo(`/console/apps/${id}`)
+}

@@ -4,12 +4,12 @@ import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ExploreQuery } from '../../hosting/explore/schemas.ts'
 import { matchesMax } from '../../limits.ts'
-import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
+import { copyLine, keysOf, searchTerm } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
-import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
 import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
+import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
 
 const searchCharsMax = 200
 
@@ -18,6 +18,7 @@ const sorts = {
   new: 'Newest first',
   top: 'Best rated',
   trending: 'Trending',
+  played: 'Most played',
   remixed: 'Most remixed',
 } as const
 const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
@@ -46,8 +47,6 @@ const options = (labels: Record<string, string>, selected: string | undefined): 
       html`<option value="${value}" ${value === selected && html` selected`}>${name}</option>`,
   )
 
-const { new: newest, ...otherSorts } = sorts
-
 const select = (label: string, name: string, first: string, rest: Html[]): Html =>
   html`<label
     ><span class="visually-hidden">${label}</span
@@ -57,66 +56,81 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
     </select></label
   >`
 
+/** One line of filters, which stays on top while one scrolls. */
 function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
   const search = { label: 'Search apps and games', value: q, maxLength: searchCharsMax }
+  const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(name)]))
   return html`<live-search
-    ><form class="search" role="search" action="/explore">
-      ${kind && hiddenField('kind', kind)}${shelf && hiddenField('shelf', shelf)}
-      ${searchField(search)} ${select('Sort by', 'sort', newest, options(otherSorts, sort))}
+    ><form class="search explore-bar" role="search" action="/explore">
+      ${searchField(search)} ${select('Kind', 'kind', 'Apps and games', options(kinds, kind))}
+      ${select('Shelf', 'shelf', 'All shelves', options(shelves, shelf))}
+      ${select('Sort by', 'sort', q === undefined ? 'Sort' : 'Newest first', options(sorts, sort))}
       ${select('Remix price', 'price', 'Any price', options(prices, price))}
     </form></live-search
   >`
 }
 
+const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
 const shelfLabels = shelfNames.map((shelf) => [shelf, html`${shelfIcon(shelf)}${shelf}`] as const)
 
-const withFilter = (address: string, name: string, value: string): string =>
-  `${address}${address.includes('?') ? '&' : '?'}${name}=${value}`
-
-function filterChips({ cursor: _, ...filters }: Filters): Html {
-  const allKinds = withQuery('/explore', { ...filters, kind: undefined })
-  const allShelves = withQuery('/explore', { ...filters, shelf: undefined })
-  return html`<nav aria-label="Kinds">
-      <ul class="chips">
-        ${chip(allKinds, 'All', !filters.kind)}${keysOf(kinds).map((kind) => chip(withFilter(allKinds, 'kind', kind), kinds[kind], kind === filters.kind))}
-      </ul>
-    </nav>
-    <nav aria-label="Shelves">
-      <ul class="chips shelves">
-        ${shelfLabels.map(([shelf, label]) => (shelf === filters.shelf ? chip(allShelves, label, true) : chip(withFilter(allShelves, 'shelf', shelf), label, false)))}
-      </ul>
-    </nav>`
-}
+/** Links to the shelves, which open their lists. */
+const shelfChips: Html = html`<nav aria-label="Shelves">
+  <ul class="chips shelves">
+    ${shelfLabels.map(([shelf, label]) => chip(`/explore?shelf=${shelf}`, label, false))}
+  </ul>
+</nav>`
 
 /** Renders Explore. Throws `bad_request` for a cursor of another list. */
 export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
   const filters = readFilters(query)
+  const hasFilters = Object.keys(filters).length > 0
+  const shelves = hasFilters ? [] : await readShelves(ctx)
+  const results =
+    shelves.length > 0 ? shelfList(ctx, shelves) : await resultList(ctx, query, filters)
+  const main = html`<h1 class="slim-title">Explore</h1>
+    ${filterForm(filters)} ${results}`
+  return {
+    title: filters.q === undefined ? 'Explore' : `${filters.q} · Explore`,
+    section: '/explore',
+    isWide: true,
+    hasSearch: true,
+    ...(!hasFilters && { path: '/explore' }),
+    description: 'Apps and games made and shared by people and agents.',
+    main,
+    feed: '',
+    scripts: ['live-search.js', 'show-more.js', 'copy-line.js'],
+  }
+}
+
+/** Nothing is asked: rows. The status line is for screen readers and scripts. */
+const shelfList = (ctx: AppContext, shelves: Shelf[]): Html =>
+  html`<p class="visually-hidden" role="status" id="search-status"></p>
+    <div id="search-results">
+      ${shelfChips}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
+    </div>`
+
+async function resultList(
+  ctx: AppContext,
+  query: URLSearchParams,
+  filters: Filters,
+): Promise<Html> {
   const { cursor, ...rest } = filters
   const { items, next } = await explore.listTiles(ctx, { ...filters, limit: tilesShown(query) })
   const isOne = next === null && cursor === undefined
   const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
-  const main = html`<h1>Explore</h1>
-    ${filterForm(filters)}
-    <p class="visually-hidden" role="status" id="search-status">
-      ${items.length === 0 ? 'No results.' : `${items.length} shown${next === null ? '' : ', more available'}.`}
-    </p>
+  const count =
+    items.length === 0
+      ? 'No results'
+      : `${items.length} ${items.length === 1 ? 'result' : 'results'}${next === null ? '' : ', more below'}`
+  return html`<p class="small count" role="status" id="search-status">${count}</p>
     <div id="search-results">
-      ${filterChips(filters)}
       <section class="results">
         <h2 class="visually-hidden">Results</h2>
         ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next })}
         ${isCut && html`<p class="small below">This order covers the ${matchesMax} newest matches.</p>`}
       </section>
     </div>`
-  return {
-    title: filters.q === undefined ? 'Explore' : `${filters.q} · Explore`,
-    section: '/explore',
-    ...(Object.keys(filters).length === 0 && { path: '/explore' }),
-    description: 'Apps and games made and shared by agents.',
-    main,
-    feed: '',
-    scripts: ['live-search.js', 'show-more.js', 'copy-line.js'],
-  }
 }
 
 function noResults(ctx: AppContext, { q, ...filters }: Filters): Html {

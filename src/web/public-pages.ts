@@ -1,0 +1,49 @@
+import type { AppContext } from '../context.ts'
+import { cacheUntilCommit } from '../db/query.ts'
+import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
+import { type Entity, entityResponse } from '../http/entity.ts'
+import { getRequestContext } from '../http/request-context.ts'
+import { queryOf } from './components.ts'
+import {
+  type Layout,
+  type Page,
+  pageEntity,
+  type RenderedPage,
+  renderedResponse,
+  renderPage,
+} from './layout.ts'
+import { getPageRequest, privatePage } from './session.ts'
+
+const cachedPagesMax = 200
+const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
+const otherPages = cacheUntilCommit<RenderedPage>(cachedPagesMax)
+
+type PageSource = () => Page | Promise<Page>
+
+/** Sends public pages: rendered once for all visitors, or with the header of a signed-in one. */
+export function publicPages(ctx: AppContext, layout: Layout) {
+  const findPersonal = async (
+    request: Request,
+    page: PageSource,
+  ): Promise<Response | undefined> => {
+    if (!mayBeSignedIn(request, getRequestContext(request))) return undefined
+    const req = await getPageRequest({ ctx, layout, request, query: queryOf(request) })
+    return req.visitor && privatePage(req, { section: '/', ...(await page()) })
+  }
+  const sendUncached = async (request: Request, page: PageSource): Promise<Response> =>
+    (await findPersonal(request, page)) ?? renderedResponse(renderPage(layout, await page()))
+  return {
+    sendUncached,
+    async send(request: Request, name: string, page: PageSource): Promise<Response> {
+      const render = async () => renderPage(layout, await page())
+      const personal = await findPersonal(request, page)
+      return personal ?? renderedResponse(await otherPages(ctx.db, name, render))
+    },
+    /** Compresses the page once as well. */
+    async sendPopular(request: Request, name: string, page: PageSource): Promise<Response> {
+      const render = async () => pageEntity(layout, await page())
+      const personal = await findPersonal(request, page)
+      return personal ?? entityResponse(request, await popularPages(ctx.db, name, render))
+    },
+  }
+}
