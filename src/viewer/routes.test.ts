@@ -71,13 +71,12 @@ describe('the shell', () => {
       'frame-src localhost:3000/frame',
       "base-uri 'none'",
       "form-action 'none'",
-      "frame-ancestors 'none'",
       "object-src 'none'",
+      "frame-ancestors 'self'",
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ])
     expect(get(answer, 'connection-allowlist')).toBe('(response-origin)')
-    expect(get(answer, 'x-frame-options')).toBe('DENY')
     expect(get(answer, 'cross-origin-opener-policy')).toBe('same-origin')
   })
 

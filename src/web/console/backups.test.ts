@@ -109,7 +109,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     expect((await olga.open(`${place}/${name}`)).status).toBe(404)
     const log = String((await olga.open('/console/audit')).body)
     expect(log).toContain('remove backup')
-    expect(log.match(/<bdi>olga<\/bdi>/g)).toHaveLength(2)
+    expect(log.match(/<bdi>olga<\/bdi>/g)).toHaveLength(3)
   })
 
   test('reports busy, too many and incomplete backups and rejects other paths', async () => {
