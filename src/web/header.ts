@@ -8,7 +8,7 @@ import { agentOwner } from '../ledger/accounts.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { formatAmount, formatCompact } from './format.ts'
 
-/** What the header shows of a signed-in person. */
+/** The facts about a signed-in person in the header. */
 export interface HeaderUser {
   name: string
   /** Credits of the wallet and of all agents. */
@@ -36,7 +36,7 @@ export async function readHeaderUser(ctx: AppContext, person: Person): Promise<H
   }
 }
 
-export const navLinks = [
+const navLinks = [
   ['/explore', 'Explore'],
   ['/catalogue', 'Models'],
   ['/docs', 'Docs'],
