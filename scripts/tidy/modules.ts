@@ -53,7 +53,8 @@ const inner: Record<string, string[][]> = {
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api'],
-    ['openrouter'],
+    ['gemini', 'openrouter'],
+    ['envelopes'],
     ['api'],
   ],
 }

@@ -25,6 +25,7 @@ import {
   unknownOperationResponse,
 } from './error-response.ts'
 import { fileRoutes } from './files/routes.ts'
+import { geminiRoutes } from './gemini/routes.ts'
 import { imageRoutes } from './images/routes.ts'
 import { messageRoutes } from './messages-api/routes.ts'
 import { openRouterRoutes } from './openrouter/routes.ts'
@@ -61,6 +62,7 @@ export function createGateway(ctx: AppContext) {
     .use(api.use(descriptionRoute(ctx, api)))
     .use(routes(ctx, listener))
     .use(openRouterRoutes(ctx, listener))
+    .use(geminiRoutes(ctx, listener))
 }
 
 function descriptionRoute(ctx: AppContext, api: RoutedApi) {

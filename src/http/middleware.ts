@@ -6,9 +6,8 @@ import type { RateLimit } from '../core/rate-limit.ts'
 import { second, stopwatch } from '../core/time.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
+import { toOwnEnvelope } from '../gateway/envelopes.ts'
 import * as gateway from '../gateway/error-response.ts'
-import { isMessagesPath, toAnthropicResponse } from '../gateway/messages-api/error-response.ts'
-import { isOpenRouterPath, toOpenRouterResponse } from '../gateway/openrouter/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { inProcessAddress, pathOf, type RequestContext } from './request-context.ts'
 
@@ -97,13 +96,7 @@ export const gatewayPolicy =
       retryAfter === undefined
         ? await next(request)
         : gateway.rateLimitResponse(limit.max, retryAfter)
-    // Converted here, because no error of another envelope may leave these paths.
-    const path = pathOf(request.url)
-    const response = isMessagesPath(path)
-      ? await toAnthropicResponse(openAiResponse, context.id)
-      : isOpenRouterPath(path)
-        ? await toOpenRouterResponse(openAiResponse)
-        : openAiResponse
+    const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
     const left = reportLimit(response.headers, limit, address)
     if (left) {
       response.headers.set('x-ratelimit-limit-requests', String(limit.max))

@@ -6,6 +6,7 @@ import { readPublic } from '../core/public-files.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
+import { geminiPrefix } from '../gateway/gemini/error-response.ts'
 import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { createMcpEndpoint, type McpOptions } from '../mcp/mcp.ts'
@@ -40,6 +41,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   healthz: 'health',
   readyz: 'health',
   v1: 'gateway',
+  v1beta: 'gateway',
   accounts: 'gateway',
   audio: 'gateway',
   chat: 'gateway',
@@ -72,10 +74,15 @@ const aliases = [
   ['/api/v1', openRouterPrefix],
 ] as const
 
+/** Methods of Gemini's models, which newer clients of Google call below /v1. */
+const geminiMethod = /^\/v1\/.+:(?:\w+Content|batchEmbedContents|countTokens)$/
+
 /** Maps a request to an alias to the path inside the server. */
 function resolveAlias(request: Request): Request {
-  const path = `${pathOf(request.url)}/`
-  const match = aliases.find(([alias]) => path.startsWith(`${alias}/`))
+  const path = pathOf(request.url)
+  const match = geminiMethod.test(path)
+    ? (['/v1', geminiPrefix] as const)
+    : aliases.find(([alias]) => `${path}/`.startsWith(`${alias}/`))
   if (!match) return request
   const [alias, prefix] = match
   const url = new URL(request.url)

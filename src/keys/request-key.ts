@@ -2,10 +2,14 @@ import type { Config } from '../config/settings.ts'
 import { sha256 } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 
-/** Reads the key of a request from Authorization or X-API-Key, never from the query string. */
+/** Headers of keys beside Authorization: those of Anthropic's and of Google's clients. */
+const keyHeaders = ['x-api-key', 'x-goog-api-key']
+
+/** Reads the key of a request from its headers, never from the query string. */
 export function readApiKey(headers: Headers): string | undefined {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
-  return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined
+  if (bearer) return bearer[1]
+  return keyHeaders.map((name) => headers.get(name)?.trim()).find((key) => key !== undefined)
 }
 
 /** Throws `invite_only` where new accounts need the operator's token and the request has none. */

@@ -1,0 +1,66 @@
+import { Type } from '@sinclair/typebox'
+
+import { type Json, recordOf } from '../../core/schema.ts'
+import { asString, parseRecord } from '../../providers/response.ts'
+
+/** The prefix of the paths of Google's Gemini API. */
+export const geminiPrefix = '/v1beta'
+
+/** Returns whether the errors of a path have the envelope of Gemini. */
+export const isGeminiPath = (path: string): boolean => path.startsWith(`${geminiPrefix}/`)
+
+/** Google's status names (google.rpc.Code) by status; 400 is the default. */
+const names: Record<number, string> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/**
+ * Converts an error of this gateway to that of Gemini. The reason in `details` is the code of
+ * document 2, section 7.
+ */
+export function toGeminiError(status: number, body: Json): Json {
+  const { message = body.message, code, param } = recordOf(body.error)
+  const detail = {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason: asString(code),
+    metadata: typeof param === 'string' ? { field: param } : {},
+  }
+  return {
+    error: {
+      code: status,
+      message: asString(message),
+      status: names[status] ?? 'INVALID_ARGUMENT',
+      ...(typeof code === 'string' && { details: [detail] }),
+    },
+  }
+}
+
+/** Converts an error response to the envelope of Gemini. */
+export async function toGeminiResponse(response: Response): Promise<Response> {
+  const { status, headers } = response
+  if (status < 400) return response
+  const body = parseRecord(await response.text()) ?? {}
+  headers.delete('content-length')
+  return Response.json(toGeminiError(status, body), { status, headers })
+}
+
+export const GeminiErrorSchema = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Integer({ description: 'The status.' }),
+      message: Type.String({ description: 'The reason, and what to do next.' }),
+      status: Type.String(),
+      details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+    }),
+  },
+  { title: 'GeminiError' },
+)

@@ -1,0 +1,107 @@
+import type { AppContext } from '../../context.ts'
+import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
+import { estimatePromptTokens } from '../../models/tokens.ts'
+import type { Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { streamResponse } from '../chat/stream.ts'
+import { createEmbeddings } from '../embeddings/embeddings.ts'
+import { invalidField } from '../fields.ts'
+import { innerRequest, textOfContent } from './contents.ts'
+import { fieldsOf, listOf } from './fields.ts'
+import { parseGenerateRequest } from './request.ts'
+import { toGenerateResponse } from './response.ts'
+import { GenerateWriter, streamGeneration } from './stream.ts'
+
+/** A call of a method of a model. */
+export interface MethodCall {
+  ctx: AppContext
+  spender: Spender
+  call: Call
+  /** The id of the model. */
+  model: string
+  raw: unknown
+  /** The parameter `alt`: the format of a stream. */
+  alt: string | undefined
+  createTranscriber: TranscriberFactory
+}
+
+/** The methods of Google's Gemini API, by the name after the colon of a path. */
+const methods: Record<string, (call: MethodCall) => Promise<Response>> = {
+  generateContent: (call) => generate(call, false),
+  streamGenerateContent: (call) => generate(call, true),
+  countTokens,
+  embedContent,
+  batchEmbedContents,
+}
+
+/**
+ * Calls a method of a model by the path of its name, such as "models/demo/chat:generateContent".
+ * Chats and embeddings are held, served and charged as such. Throws `not_found`, `bad_request` and
+ * the errors of the chat.
+ */
+export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promise<Response> {
+  const colon = path.lastIndexOf(':')
+  const name = path.slice(colon + 1)
+  const method = colon > 0 && Object.hasOwn(methods, name) ? methods[name] : undefined
+  if (!method)
+    throw new ApiError('not_found', { what: `method (${Object.keys(methods).join(', ')})` })
+  return method({ ...call, model: path.slice(0, colon).replace(/^models\//, '') })
+}
+
+async function generate(
+  { ctx, spender, call, model, raw, alt, createTranscriber }: MethodCall,
+  isStream: boolean,
+): Promise<Response> {
+  if (isStream && alt !== 'sse') {
+    throw invalidField('alt', 'A stream is sent as server-sent events: add ?alt=sse to the path.')
+  }
+  const { chat, showsThoughts } = parseGenerateRequest(recordOf(raw), model, isStream)
+  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber)
+  // The replay of a charged error.
+  if (!completion.ok) return completion
+  const options = { responseId: call.idempotencyKey ?? call.requestId, showsThoughts }
+  if (isStream && completion.body) {
+    return streamResponse(streamGeneration(completion.body, new GenerateWriter(options)))
+  }
+  const body: unknown = await completion.json()
+  const cost = completion.headers.get('x-service-cost')
+  const headers = cost ? { 'x-service-cost': cost } : {}
+  return Response.json(toGenerateResponse(recordOf(body), options), { headers })
+}
+
+/** Estimates the input tokens of a request. It calls no model and costs nothing. */
+async function countTokens({ ctx, model, raw }: MethodCall): Promise<Response> {
+  const found = ctx.catalog.find(model)?.model
+  if (found?.type !== 'chat') throw new ApiError('no_model', { model })
+  const { chat } = parseGenerateRequest(innerRequest(raw), model, false)
+  return Response.json({ totalTokens: estimatePromptTokens(chat, found.imageTokens) })
+}
+
+async function embedContent(call: MethodCall): Promise<Response> {
+  const [embedding] = await embed(call, [fieldsOf(call.raw)])
+  return Response.json({ embedding })
+}
+
+async function batchEmbedContents(call: MethodCall): Promise<Response> {
+  const requests = listOf(fieldsOf(call.raw).requests, 'requests')
+  return Response.json({ embeddings: await embed(call, requests) })
+}
+
+/** Creates the embeddings of several requests with one call. */
+async function embed(
+  { ctx, spender, call, model }: MethodCall,
+  requests: Json[],
+): Promise<{ values: unknown }[]> {
+  const sizes = new Set(requests.map(({ outputDimensionality: size }) => size ?? undefined))
+  if (sizes.size > 1) {
+    throw invalidField('requests', 'All requests of a batch need the same outputDimensionality.')
+  }
+  const [dimensions] = sizes
+  const input = requests.map(({ content }) => textOfContent(content))
+  const body = { model, input, ...(dimensions !== undefined && { dimensions }) }
+  const response = await createEmbeddings(ctx, spender, body, call)
+  const { data } = recordOf(await response.json())
+  return itemsOf(data).map((one) => ({ values: recordOf(one).embedding }))
+}

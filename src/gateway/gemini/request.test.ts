@@ -1,0 +1,161 @@
+import { expect, test } from 'bun:test'
+
+import { ApiError } from '../../errors.ts'
+import { parseGenerateRequest } from './request.ts'
+
+const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
+const parse = (body: object) => parseGenerateRequest({ contents, ...body }, 'a/b', false)
+const chatOf = (body: object) => parse(body).chat
+const png = { inlineData: { mimeType: 'image/png', data: 'AAAA' } }
+
+test('contents become messages; results follow their calls, and their media a user message', () => {
+  const call = (id?: string) => ({ functionCall: { id, name: 'depth', args: { place: 'cape' } } })
+  const response = { functionResponse: { name: 'depth', response: { output: 9 }, parts: [png] } }
+  const { messages } = chatOf({
+    system_instruction: { parts: [{ text: 'Be brief.' }] },
+    contents: [
+      { parts: [{ text: 'Look.' }, { inline_data: { mime_type: 'image/png', data: 'AAAA' } }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'Hm.', thought: true },
+          { text: 'I look.' },
+          { ...call(), thoughtSignature: 'signed' },
+          call('own'),
+        ],
+      },
+      { role: 'user', parts: [{ functionResponse: { id: 'own', response: {} } }, response] },
+    ],
+  })
+  const called = (id: string) => ({
+    id,
+    type: 'function',
+    function: { name: 'depth', arguments: '{"place":"cape"}' },
+  })
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  expect(messages).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [{ type: 'text', text: 'Look.' }, image] },
+    {
+      role: 'assistant',
+      content: 'I look.',
+      tool_calls: [
+        { ...called('call_0'), extra_content: { google: { thought_signature: 'signed' } } },
+        called('own'),
+      ],
+    },
+    { role: 'tool', tool_call_id: 'own', content: '{}' },
+    { role: 'tool', tool_call_id: 'call_0', content: '{"output":9}' },
+    { role: 'user', content: [image] },
+  ])
+})
+
+test('options, tools and schemas become chat fields', () => {
+  const declaration = {
+    name: 'depth',
+    parameters: {
+      type: 'OBJECT',
+      properties: {
+        places: { type: 'ARRAY', items: { type: 'STRING', nullable: true }, minItems: '1' },
+      },
+    },
+  }
+  const other = { name: 'other', parametersJsonSchema: { type: 'object' } }
+  const config = { mode: 'ANY', allowedFunctionNames: ['depth'] }
+  expect(
+    chatOf({
+      tools: [{ functionDeclarations: [declaration, other] }, { googleSearch: {} }],
+      toolConfig: { functionCallingConfig: config },
+      safetySettings: [{ category: 'A', threshold: 'B' }],
+      generationConfig: {
+        temperature: 0.5,
+        topP: 0.9,
+        topK: 40,
+        maxOutputTokens: 77,
+        stopSequences: ['end'],
+        responseMimeType: 'application/json',
+        responseJsonSchema: { type: 'object' },
+        thinkingConfig: { thinkingLevel: 'LOW' },
+      },
+    }),
+  ).toEqual({
+    model: 'a/b',
+    messages: [{ role: 'user', content: 'Hello' }],
+    temperature: 0.5,
+    top_p: 0.9,
+    top_k: 40,
+    max_tokens: 77,
+    stop: ['end'],
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'depth',
+          parameters: {
+            type: 'object',
+            properties: {
+              places: { type: 'array', items: { type: ['string', 'null'] }, minItems: 1 },
+            },
+          },
+        },
+      },
+    ],
+    tool_choice: 'required',
+    web_search: true,
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'output', schema: { type: 'object' } },
+    },
+    reasoning_effort: 'low',
+  })
+})
+
+test('a budget of thoughts sets the effort', () => {
+  const effortOf = (thinkingConfig: object) =>
+    chatOf({ generationConfig: { thinkingConfig } }).reasoning_effort
+  expect(
+    [0, 1_000, 8_192, 30_000, -1].map((thinkingBudget) => effortOf({ thinkingBudget })),
+  ).toEqual(['none', 'low', 'medium', 'high', undefined])
+  expect(effortOf({ thinkingLevel: 'HIGH' })).toBeUndefined()
+})
+
+const config = (generationConfig: object) => ({ generationConfig })
+const turn = (part: object, role = 'user') => ({ contents: [{ role, parts: [part] }] })
+
+const refused: [body: object, param: string][] = [
+  [{ contents: [7] }, 'contents'],
+  [{ contents: [{ parts: 7 }] }, 'contents'],
+  [turn({ text: 'x' }, 'system'), 'contents'],
+  [turn({ executableCode: {} }), 'contents'],
+  [turn({ inlineData: { mimeType: 'image/png' } }), 'contents'],
+  [turn({ fileData: { fileUri: 'https://files.example/a.pdf' } }), 'contents'],
+  [turn({ functionResponse: { name: 'depth' } }), 'contents'],
+  [turn({ functionCall: {} }, 'model'), 'contents'],
+  [{ cachedContent: 'caches/1' }, 'cachedContent'],
+  [{ tools: 7 }, 'tools'],
+  [{ tools: [{ codeExecution: {} }] }, 'tools.codeExecution'],
+  [{ tools: [{ functionDeclarations: [{}] }] }, 'tools'],
+  [config({ candidateCount: 2 }), 'generationConfig.candidateCount'],
+  [config({ responseModalities: ['IMAGE'] }), 'generationConfig.responseModalities'],
+  [config({ responseMimeType: 'text/x.enum' }), 'generationConfig.responseMimeType'],
+  [config({ speechConfig: {} }), 'generationConfig.speechConfig'],
+  [config({ maxOutputTokens: 0 }), 'maxOutputTokens'],
+]
+
+test.each(refused)('%j is rejected, naming %s', (body, param) => {
+  const failed = () => parse(body)
+  expect(failed).toThrow(ApiError)
+  try {
+    failed()
+  } catch (error) {
+    expect(Object(error).details[0].param).toBe(param)
+  }
+})
+
+test('no contents is no_messages', () => {
+  for (const none of [undefined, []]) {
+    expect(() => parse({ contents: none })).toThrow(
+      expect.objectContaining({ errorName: 'no_messages' }),
+    )
+  }
+})

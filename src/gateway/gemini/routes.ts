@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import type { AppContext } from '../../context.ts'
+import { keyAuth } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import type { TranscriberFactory } from '../chat/chat.ts'
+import { chatErrors } from '../chat/schemas.ts'
+import { errorSchemas } from '../error-response.ts'
+import { keyOperationWith, publicOperationWith } from '../operation.ts'
+import { GeminiErrorSchema, geminiPrefix } from './error-response.ts'
+import { callMethod } from './methods.ts'
+import { getModel, listModels } from './models.ts'
+import * as schemas from './schemas.ts'
+
+type ErrorNames = Parameters<typeof errorSchemas>[0]
+const errors = (names: ErrorNames) => errorSchemas(names, GeminiErrorSchema)
+const keyOperation = keyOperationWith(errors)
+const publicOperation = publicOperationWith(errors)
+
+/** Routes of Google's Gemini API (docs/spec/gateway-decisions.md, "Gemini"). */
+export const geminiRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+  new Elysia({ prefix: geminiPrefix })
+    .use(keyAuth(ctx))
+    .get(
+      '/models',
+      () => listModels(ctx),
+      publicOperation(
+        { id: 'list_gemini_models', tag: 'Models', summary: 'List the models.' },
+        { 200: schemas.GeminiModelsSchema },
+      ),
+    )
+    // Ids contain a slash, which clients do not encode as %2F.
+    .get(
+      '/models/*',
+      ({ params }) => getModel(ctx, params['*']),
+      publicOperation(
+        { id: 'get_gemini_model', tag: 'Models', summary: 'Get a model.' },
+        { 200: schemas.GeminiModelSchema },
+        ['no_model'],
+      ),
+    )
+    // Clients leave out `models/` before an id with a slash.
+    .post(
+      '/*',
+      ({ params, query, spender, body, request }) =>
+        callMethod(params['*'], {
+          ctx,
+          spender,
+          raw: body,
+          alt: query.alt,
+          call: callOf(request),
+          createTranscriber,
+        }),
+      {
+        query: schemas.MethodQuerySchema,
+        ...keyOperation(
+          {
+            id: 'call_gemini_method',
+            tag: 'Chat',
+            idempotent: true,
+            limits: ['holds_limit', 'searches_limit'],
+            summary:
+              'Call a model: generateContent, streamGenerateContent, countTokens or embeddings.',
+            requestBodies: { 'application/json': { schema: schemas.methodRequestSchema } },
+          },
+          { 200: Type.Unsafe<Response>(schemas.MethodResponseSchema) },
+          [...chatErrors, 'not_found'],
+        ),
+      },
+    )

@@ -1,0 +1,45 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import { anyObject, mediaSchema } from '../../core/schema.ts'
+
+export const GeminiModelSchema = Type.Object(
+  {
+    name: Type.String({ description: '`models/` and the id.' }),
+    version: Type.String(),
+    displayName: Type.String(),
+    inputTokenLimit: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+    outputTokenLimit: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
+    supportedGenerationMethods: Type.Array(Type.String()),
+  },
+  { title: 'GeminiModel' },
+)
+export type GeminiModel = Static<typeof GeminiModelSchema>
+
+export const GeminiModelsSchema = Type.Object({ models: Type.Array(GeminiModelSchema) })
+
+export const MethodQuerySchema = Type.Object(
+  { alt: Type.Optional(Type.String({ description: 'sse, for streamGenerateContent.' })) },
+  { additionalProperties: true },
+)
+
+/** The documented request. The body is parsed by hand. */
+export const methodRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  properties: {
+    contents: { type: 'array', items: anyObject },
+    systemInstruction: anyObject,
+    tools: { type: 'array', items: anyObject },
+    toolConfig: anyObject,
+    generationConfig: anyObject,
+    content: { ...anyObject, description: 'The text of an embedding.' },
+    requests: { type: 'array', items: anyObject, description: 'The embeddings of a batch.' },
+  },
+}
+
+export const MethodResponseSchema = Type.Union([
+  Type.Record(Type.String(), Type.Unknown()),
+  mediaSchema('text/event-stream', {
+    description: 'Of streamGenerateContent: responses with the next part of the text.',
+  }),
+])

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
+
+let table: ChargeTable
+beforeAll(async () => {
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  table = await ChargeTable.open('/api/v1/chat/completions', (model, stream) => ({
+    model,
+    messages,
+    stream,
+    max_tokens: 50,
+    ...(stream && { stream_options: { include_usage: true } }),
+  }))
+})
+afterAll(() => table.close())
+
+/** All cells run in parallel. */
+const waitMs = 30_000
+const text = fakeText.join('')
+
+function expectError(body: unknown, { status, code }: Cell): void {
+  expect(body).toMatchObject({ error: { code: status, message: expect.any(String) } })
+  if (code) expect(body).toMatchObject({ error: { metadata: { error_code: code } } })
+}
+
+describe('charges of a chat', () => {
+  test.concurrent.each(plain)(
+    '%s',
+    async (name, cell) => {
+      const answer = await table.run(name, false, cell)
+      if (cell.status !== 200) return expectError(answer.body, cell)
+      expect(answer.body).toMatchObject({
+        id: expect.stringMatching(/^gen-/),
+        choices: [{ message: { content: text } }],
+      })
+    },
+    waitMs,
+  )
+})
+
+describe('charges of a stream', () => {
+  test.concurrent.each(streamed)(
+    '%s',
+    async (name, cell) => {
+      const answer = await table.run(name, true, cell)
+      if (cell.status !== 200) return expectError(answer.body, cell)
+      const frames = String(answer.body).split('\n\n')
+      const data = frames.flatMap((frame) => {
+        const [, json] = /^data: ?(\{.*)$/s.exec(frame) ?? []
+        return json === undefined ? [] : [JSON.parse(json)]
+      })
+      expect(new Set(data.map(({ id }) => id)).size).toBe(1)
+      if (!cell.event) return expect(String(answer.body)).toContain('[DONE]')
+      const status = cell.event === 'content_policy_violation' ? 403 : 502
+      expect(data.at(-1)).toMatchObject({
+        error: { code: status, metadata: { error_code: cell.event } },
+      })
+      expect(String(answer.body)).not.toContain('[DONE]')
+    },
+    waitMs,
+  )
+})
