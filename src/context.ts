@@ -111,7 +111,7 @@ export async function createContext(
     searcher: parts.searcher ?? models.searcher,
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
-    x402: openX402({ config, log }),
+    x402: openX402({ config, db, clock, log }),
     jobs: new Runner({ db, clock, log, costs: state.costs, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
@@ -151,6 +151,7 @@ export const initialCap = ({ config: { dailyCapCredits: cap } }: AppContext): Na
 /** Ends everything that createContext started, the database last. */
 export async function closeContext(ctx: AppContext): Promise<void> {
   await ctx.jobs.close(0)
+  await ctx.x402?.close()
   ctx.inspector.close()
   ctx.generators.close()
   await ctx.pendingSettlements.close()

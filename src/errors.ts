@@ -10,12 +10,20 @@ interface SharedDetails {
   last_key: None
   not_enough_credits: { needed: bigint; available: bigint; free?: bigint }
   daily_cap: { cap: bigint; spent: bigint; retryAfter?: number }
+  /** The header of a payment cannot be read. */
+  bad_payment: { why: string }
+  payment_rejected: { why: string }
+  /** Another account sent the same payment first. */
+  payment_used: None
+  /** The payment is on its way. The status is 202, because a 402 makes clients pay again. */
+  payment_pending: None
+  /** `setting` turns the payments on; with `isSet`, the operator must check it. */
+  payments_off: { setting?: string; isSet?: boolean; advice?: string }
   ref_conflict: { ref: string }
   /** `what` still runs; with `max`, so many of it. */
   busy: { what: string; max?: number }
   too_large: { bytes: number; max: number }
   try_again: { why?: string; needed?: number; free?: number }
-  payments_off: None
 }
 
 /** Errors of the Agent API (document 1, section 7). A name is the `code` of the response. */
@@ -55,6 +63,8 @@ interface HostingDetails {
   prices_off: None
   bad_skill: { reasons: string[] }
   skill_name_taken: { name: string }
+  /** POST /topup needs this payment. */
+  payment_required: { amount: bigint }
   blocked_by_scan: { reasons: string[] }
   not_listable: { reasons: string[] }
   no_remix: None

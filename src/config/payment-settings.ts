@@ -33,6 +33,12 @@ export const x402 = {
     1,
     'Blocks that confirm a payment before it is credited, its own included.',
   ),
+  X402_WAIT_SECONDS: integer(
+    1,
+    120,
+    20,
+    'Seconds that a call waits for its payment. Then it answers payment_pending, and goes on.',
+  ),
   X402_PAYMENT_MIN_USD: usdAmount('0.001', 'Smallest payment in USD.'),
   X402_PAYMENT_MAX_USD: usdAmount('100', 'Largest payment in USD.'),
   X402_DAY_MAX_USD: usdAmount('1000', 'Payments of all agents in USD on one UTC day.'),

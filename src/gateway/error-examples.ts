@@ -64,5 +64,9 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   ref_conflict: [{ ref: 'monday-1' }],
   busy: [{ what: 'The same request' }],
   try_again: [{}],
-  payments_off: [],
+  bad_payment: [{ why: 'it is not JSON in base64' }],
+  payment_rejected: [{ why: 'its authorization was used before' }],
+  payment_used: [],
+  payment_pending: [],
+  payments_off: [{ setting: 'X402_PAY_TO' }],
 }

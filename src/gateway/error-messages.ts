@@ -1,6 +1,8 @@
 import { formatCredits, formatDecimal, toUsd, zero } from '../core/money.ts'
+import { endWithStop } from '../core/text.ts'
 import type { DetailsOf, GatewayErrorName } from '../errors.ts'
 import { modelIdCharsMax } from '../limits.ts'
+import { paymentsOffMessage } from '../payments/messages.ts'
 
 const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
@@ -75,8 +77,12 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   model_unavailable: () =>
     `Access to this model is temporarily unavailable. ${uncharged} Retry shortly.`,
   try_again: () => `The server cannot process this request right now. ${uncharged} Retry shortly.`,
-  payments_off: () =>
-    `This server does not support top-ups. Ask the operator for credits. ${uncharged}`,
+  bad_payment: ({ why }) => `The payment cannot be read: ${why}. ${uncharged}`,
+  payment_rejected: ({ why }) => `The payment was rejected: ${endWithStop(why)} ${uncharged}`,
+  payment_used: () => 'Another account sent this payment first. Sign a new one.',
+  payment_pending: () =>
+    'The payment is on its way and not confirmed yet. Send the same request with the same payment again. Do not pay again.',
+  payments_off: paymentsOffMessage,
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,

@@ -30,6 +30,10 @@ const table: { [N in GatewayErrorName]: Row } = {
   no_key: [401, 'authentication_error'],
   bad_key: [401, 'authentication_error', null, 'invalid_api_key'],
   not_enough_credits: [402, 'insufficient_quota', null, 'insufficient_quota', 'final'],
+  bad_payment: [400, invalid, null, 'bad_payment'],
+  payment_rejected: [402, 'insufficient_quota', null, 'payment_rejected', 'final'],
+  payment_used: [409, invalid, null, 'payment_used', 'final'],
+  payment_pending: [202, api, null, 'payment_pending'],
   no_model: [404, invalid, 'model', 'model_not_found'],
   daily_cap: [429, limit, null, 'daily_cap', 'final'],
   rate_limited: [429, limit],
@@ -91,7 +95,7 @@ export function errorEnvelope<N extends GatewayErrorName>({ errorName, details }
   if (retry) Object.assign(headers, final)
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   // Of the 409 errors, only `busy` is temporary.
-  const isTemporary = status === 429 || status === 503 || errorName === 'busy'
+  const isTemporary = status === 202 || status === 429 || status === 503 || errorName === 'busy'
   const wait = values.retryAfter ?? (isTemporary ? 1 : undefined)
   if (wait !== undefined) headers['retry-after'] = String(wait)
   const message = messages[errorName](...details)

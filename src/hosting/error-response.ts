@@ -22,6 +22,7 @@ export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>)
   const headers: Record<string, string> = {}
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   if (status === 429) headers['retry-after'] = String(retryAfter)
+  if (status === 202) headers['retry-after'] = '2'
   return Response.json(body, { status, headers })
 }
 

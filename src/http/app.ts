@@ -1,7 +1,9 @@
 import { Elysia, ValidationError } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { getRequestContext } from './request-context.ts'
+import { nano, zero } from '../core/money.ts'
+import { isApiError } from '../errors.ts'
+import { getRequestContext, type RequestContext } from './request-context.ts'
 
 /** A request that no handler answered. */
 export interface FailedRequest {
@@ -15,12 +17,23 @@ export interface FailedRequest {
   internalError(respond: (requestId: string) => Response): Response
 }
 
+/** Returns what a call is short of, where a payment can add it. */
+function shortfallOf(error: unknown): RequestContext['shortfall'] {
+  if (isApiError(error, 'payment_required')) {
+    return { amount: nano(error.details[0].amount), spends: zero }
+  }
+  if (!isApiError(error, 'not_enough_credits')) return undefined
+  const [{ needed, available }] = error.details
+  return { amount: nano(needed - available), spends: nano(needed) }
+}
+
 /** Creates the Elysia app of one part of the server. `respond` puts errors into its envelope. */
 export const createApp = (ctx: AppContext, respond: (failed: FailedRequest) => Response) =>
   // With a standard host name Elysia assumes that the path begins after the seventh character, and
   // takes a shorter host for a part of it.
   new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
+      getRequestContext(request).shortfall = shortfallOf(error)
       const isInvalid = error instanceof ValidationError && error.type !== 'response'
       return respond({
         request,

@@ -21,8 +21,7 @@ export type RequestHandler = (
   pauseIdleTimeout?: (isPaused: boolean) => void,
 ) => Response | Promise<Response>
 
-type Next = (request: Request) => Response | Promise<Response>
-type Policy = (request: Request, context: RequestContext) => Response | Promise<Response>
+export type Policy = (request: Request, context: RequestContext) => Response | Promise<Response>
 
 /** Pages of any origin may call both APIs and read the responses. Cookies are not sent. */
 const corsHeaders = {
@@ -55,16 +54,17 @@ export function openToAllOrigins(response: Response): Response {
 
 /** Returns the Agent API's handler with CORS and the rate limit of the client's address. */
 export const agentApiPolicy =
-  (ctx: AppContext, next: Next): Policy =>
-  async (request, { client }) => {
+  (ctx: AppContext, next: Policy): Policy =>
+  async (request, context) => {
     if (request.method === 'OPTIONS') return preflightResponse()
     const { apiRequests: limit } = ctx.state.limits
+    const { client } = context
     const { group } = client
     const retryAfter = limit.take(group)
     client.chargeRate = (units) => limit.add(group, units)
     const response =
       retryAfter === undefined
-        ? await next(request)
+        ? await next(request, context)
         : hosting.apiErrorResponse(new ApiError('rate_limited', { max: limit.max, retryAfter }))
     reportLimit(response.headers, limit, group)
     return openToAllOrigins(response)
@@ -84,7 +84,7 @@ function reportLimit(headers: Headers, limit: RateLimit, address: string) {
 
 /** Returns the gateway's handler with CORS, the rate limit and the headers that report it. */
 export const gatewayPolicy =
-  (ctx: AppContext, next: Next): Policy =>
+  (ctx: AppContext, next: Policy): Policy =>
   async (request, context) => {
     if (request.method === 'OPTIONS') return preflightResponse()
     context.hasOwnDeadline = true
@@ -94,7 +94,7 @@ export const gatewayPolicy =
     context.client.chargeRate = (units) => limit.add(address, units)
     const openAiResponse =
       retryAfter === undefined
-        ? await next(request)
+        ? await next(request, context)
         : gateway.rateLimitResponse(limit.max, retryAfter)
     const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
     const left = reportLimit(response.headers, limit, address)

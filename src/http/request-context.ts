@@ -1,9 +1,18 @@
 import type { AddressClient } from '../core/client.ts'
+import type { NanoUsd } from '../core/money.ts'
 import type { Key } from '../keys/keys.ts'
 import { accountOf } from '../ledger/accounts.ts'
+import type { Receipt } from '../payments/x402/offer.ts'
 
 /** Peer address of in-process requests. They are not logged. */
 export const inProcessAddress = 'this process'
+
+/** Credits that a call is short of. */
+interface Shortfall {
+  amount: NanoUsd
+  /** The amount that the call spends, which counts for the daily cap of its key. */
+  spends: NanoUsd
+}
 
 /**
  * The state of one request. It serves limits, the log and `x-request-id`. Each API adds its
@@ -17,6 +26,10 @@ export interface RequestContext {
   readonly vouchedPerson?: string | undefined
   /** The route's pattern ("/api/apps/:id"), set when a route matches. */
   route?: string
+  /** The credits that a 402 is short of, where a payment can add them. */
+  shortfall?: Shortfall | undefined
+  /** The payment that was settled for this request. */
+  receipt?: Receipt
   /** The path of a request that has no route, for the log. */
   unknownPath?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */

@@ -22,6 +22,7 @@ import {
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
+import { agentApiPayments, gatewayPayments, withPayments } from './payments.ts'
 import {
   inProcessAddress,
   pathOf,
@@ -145,8 +146,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   )
   const mcp = createMcpEndpoint(ctx, { send, loadApi: agentApi.load, options })
   const handlers: Record<TrafficPart | 'health', Handler> = {
-    api: agentApiPolicy(ctx, agentApi.fetch),
-    gateway: gatewayPolicy(ctx, gatewayApi.fetch),
+    api: agentApiPolicy(ctx, withPayments(ctx, agentApiPayments, agentApi.fetch)),
+    gateway: gatewayPolicy(ctx, withPayments(ctx, gatewayPayments, gatewayApi.fetch)),
     mcp,
     health: (request) => healthResponse(ctx, request, pathOf(request.url)) ?? site.fetch(request),
     apps: site.fetch,

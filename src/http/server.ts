@@ -74,8 +74,8 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   const stopping = new AbortController()
   ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
   await Promise.all([replayJournal(ctx), ctx.damage.probe()])
-  // The start does not wait for other servers. Their problems are logged.
-  void ctx.x402?.check()
+  // The start does not wait for the chain.
+  void ctx.x402?.start().catch((error: unknown) => ctx.log.error('x402.start', error))
   const closeControl = openControlSocket(ctx)
   const stopMaintenance = startMaintenance(ctx)
   const stop = lazy(async () => {

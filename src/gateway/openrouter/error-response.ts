@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, nullable, recordOf } from '../../core/schema.ts'
+import { offerIn } from '../../payments/x402/offer.ts'
 import { asString, parseRecord } from '../../providers/response.ts'
 
 /** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
@@ -30,9 +31,10 @@ export function toOpenRouterError(body: Json, status?: number): Json {
 export async function toOpenRouterResponse(response: Response): Promise<Response> {
   const { status, headers } = response
   if (status < 400) return response
-  const error = toOpenRouterError(parseRecord(await response.text()) ?? {}, status)
+  const body = parseRecord(await response.text()) ?? {}
+  const error = toOpenRouterError(body, status)
   headers.delete('content-length')
-  return Response.json({ error }, { status, headers })
+  return Response.json({ error, ...offerIn(body) }, { status, headers })
 }
 
 export const OpenRouterErrorSchema = Type.Object(

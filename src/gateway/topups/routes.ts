@@ -8,7 +8,7 @@ import * as schemas from './schemas.ts'
 
 /** Throws `payments_off`: there is no payment provider yet. */
 const rejectPayment = (): never => {
-  throw new ApiError('payments_off')
+  throw new ApiError('payments_off', { setting: 'COINS' })
 }
 
 /**

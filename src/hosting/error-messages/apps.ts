@@ -22,10 +22,6 @@ export const apps = {
     details: (facts) => ({ reasons: facts.reasons }),
     fields: reasons,
   },
-  payments_off: {
-    status: 503,
-    message: 'Payments are not available on this server. Leave out "share". Nothing was stored.',
-  },
   skill_name_taken: {
     status: 409,
     message: ({ name }) =>

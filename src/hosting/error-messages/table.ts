@@ -3,6 +3,7 @@ import { endWithStop } from '../../core/text.ts'
 import type { HostingErrorName } from '../../errors.ts'
 import { apps } from './apps.ts'
 import { assets } from './assets.ts'
+import { payments } from './payments.ts'
 import { people } from './people.ts'
 import { reviews } from './reviews.ts'
 import { type ErrorRow, formatSize, retryHint } from './row.ts'
@@ -89,11 +90,6 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 409,
     message: 'This is your only key. Create another with POST /me/keys before you revoke it.',
   },
-  not_enough_credits: {
-    status: 402,
-    message: ({ needed, available }) =>
-      `This costs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was charged. A person who claims you (POST /me/claim) can send you credits.`,
-  },
   daily_cap: {
     status: 402,
     message: ({ cap, spent }) =>
@@ -135,6 +131,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   },
   ...apps,
   ...assets,
+  ...payments,
   ...people,
   ...reviews,
 }

@@ -111,7 +111,7 @@ function shortDescription({ description }: Folder): string {
 
 /** Adds the steps and the share of a framework. Throws `bad_request` and `payments_off`. */
 function withSteps(folder: Folder, { steps, share }: Fields, before?: Folder | null): Folder {
-  if (share) throw new ApiError('payments_off')
+  if (share) throw new ApiError('payments_off', { advice: 'Leave out "share".' })
   if (steps) checkSteps(steps)
   const ownSteps = steps ?? before?.steps
   const ownShare = share === null ? undefined : before?.share

@@ -18,7 +18,7 @@ class RpcError extends Error {
 }
 
 /** No server of the chain answered. The message contains no URL. */
-class RpcUnavailableError extends Error {
+export class RpcUnavailableError extends Error {
   override readonly name = 'RpcUnavailableError'
 }
 

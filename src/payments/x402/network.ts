@@ -13,6 +13,9 @@ export interface PaymentNetwork {
   rpcUrls: readonly string[]
 }
 
+/** Circle's USDC on Base Sepolia. */
+export const usdcOfBaseSepolia = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+
 const known: Record<string, PaymentNetwork> = {
   base: {
     id: 'eip155:8453',
@@ -26,7 +29,7 @@ const known: Record<string, PaymentNetwork> = {
     id: 'eip155:84532',
     chainId: 84532,
     name: 'base-sepolia',
-    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    asset: usdcOfBaseSepolia,
     domain: { name: 'USDC', version: '2' },
     rpcUrls: ['https://sepolia.base.org'],
   },

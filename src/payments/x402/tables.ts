@@ -16,11 +16,11 @@ import type { AccountId } from '../../ledger/tables.ts'
 import type { SignedAuthorization } from './payload.ts'
 
 /**
- * Payments by their authorization (ERC-3009), which moves money once. `received`: verified and
- * claimed for `account`. `sent`: on its way to the chain. `credited`: confirmed and credited.
- * `final`: too deep in the chain to be reorganized. `rejected`: it can never move money.
+ * State of a payment on its chain. `received`: verified and claimed for `account`. `sent`: on its
+ * way. `mined`: in a block, which a reorganization may still remove. `final`: deep enough to stay.
+ * `rejected`: it can never move money.
  */
-export type PaymentState = 'received' | 'sent' | 'credited' | 'final' | 'rejected'
+export type PaymentState = 'received' | 'sent' | 'mined' | 'final' | 'rejected'
 
 /**
  * Payments of agents. `payer`, `nonce`, `wallet` and `hash` are hexadecimal in lower case. `wallet`
@@ -55,7 +55,7 @@ export const payments = table(
       .where(sql`${t.state} = 'sent' and ${t.wallet} is not null`),
     index('x402_payments_open')
       .on(t.created)
-      .where(sql`${t.state} = 'received' or ${t.state} = 'sent' or ${t.state} = 'credited'`),
+      .where(sql`${t.state} = 'received' or ${t.state} = 'sent' or ${t.state} = 'mined'`),
     index('x402_payments_created').on(t.created),
     check('x402_payments_amount', sql`${t.amount} > 0`),
   ],

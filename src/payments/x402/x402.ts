@@ -1,29 +1,164 @@
 import type { Config } from '../../config/settings.ts'
+import { lazy } from '../../core/lazy.ts'
 import type { Log } from '../../core/log.ts'
-import { EvmRpc, type RpcHealth } from '../evm/rpc.ts'
+import type { NanoUsd } from '../../core/money.ts'
+import { type Clock, isWithin } from '../../core/time.ts'
+import type { Engine } from '../../db/engine.ts'
+import { ApiError } from '../../errors.ts'
+import { EvmRpc, RpcUnavailableError } from '../evm/rpc.ts'
+import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
+import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
+import { authorizationIdOf, type Payment } from './payload.ts'
+import { findPayment, listOpen, type PaymentRow } from './rows.ts'
+import type { PaymentProblem } from './sender.ts'
+import type { CreditObserver, Settlements } from './settlements.ts'
 
 interface X402Context {
   config: Config
+  db: Engine
+  clock: Clock
   log: Log
 }
 
-/** Payments of agents in USDC (docs/spec/payments.md, "x402"). */
+/**
+ * Payments of agents in USDC (docs/spec/payments.md, "x402"). The packages of the chain are loaded
+ * with the first offer.
+ */
 export class X402 {
   readonly network: PaymentNetwork
+  /** Runs in the transaction of every credit. http/background-work.ts registers it. */
+  onCredit: CreditObserver | undefined
   private readonly rpc: EvmRpc
+  private settlements: Settlements | undefined
+  private readiness: { at: number; problem: Promise<PaymentProblem | undefined> } | undefined
 
-  constructor(ctx: X402Context) {
-    this.network = networkOf(ctx.config)
+  constructor(private readonly ctx: X402Context) {
+    const { config, log } = ctx
+    this.network = networkOf(config)
     const { chainId, rpcUrls: urls } = this.network
-    this.rpc = new EvmRpc({ chainId, urls, setting: 'X402_RPC_URLS', log: ctx.log })
+    this.rpc = new EvmRpc({ chainId, urls, setting: 'X402_RPC_URLS', log })
   }
 
-  /** Asks every RPC server for its chain, and logs those that cannot be used. */
-  check(): Promise<RpcHealth[]> {
-    return this.rpc.check()
+  /** Checks the servers of the chain, and goes on with the payments of an earlier process. */
+  async start(): Promise<void> {
+    await this.rpc.check()
+    await this.resume()
   }
+
+  /** Goes on with the payments that may still change. */
+  async resume(): Promise<void> {
+    const open = await listOpen(this.ctx.db.read, this.network.id, 1)
+    if (open.length > 0) await (await this.load()).resume()
+  }
+
+  /** Returns the problem for which no payment can be settled now; remembers it for 15 s. */
+  findProblem(): Promise<PaymentProblem | undefined> {
+    const { clock, log } = this.ctx
+    if (this.readiness && isWithin(clock, this.readiness.at, readinessMs)) {
+      return this.readiness.problem
+    }
+    const problem = this.load()
+      .then((settlements) => settlements.findProblem())
+      .catch((error: unknown) => {
+        if (!(error instanceof RpcUnavailableError)) log.error('x402.unusable', error)
+        const why = error instanceof Error ? error.message : 'unknown'
+        return { setting: 'X402_RPC_URLS', why } as const
+      })
+      .then((found) => {
+        if (found) log.warn('x402.no_offers', { ...found })
+        return found
+      })
+    this.readiness = { at: clock.now(), problem }
+    return problem
+  }
+
+  /**
+   * Returns the terms of the smallest payment that adds an amount. Undefined where it exceeds the
+   * largest payment, or while no payment can be settled.
+   */
+  async termsFor(amount: NanoUsd, resource: string): Promise<OfferTerms | undefined> {
+    const { x402PaymentMinUsd: min, x402PaymentMaxUsd: max, x402PayTo: payTo } = this.ctx.config
+    if (amount > max || (await this.findProblem()) !== undefined) return undefined
+    const units = toUnits(amount > min ? amount : min)
+    return { network: this.network, payTo, amount: units, resource }
+  }
+
+  /**
+   * Settles a payment and credits it to an account, once. Throws `payment_rejected`,
+   * `payment_used`, `payment_pending`, `payments_off` and `try_again`.
+   */
+  async settle(payment: Payment, account: PaymentRow['account']): Promise<Receipt> {
+    const why = this.problemOf(payment)
+    const known = await this.findReceipt(payment, account)
+    if (known) return known
+    if (why !== undefined) throw new ApiError('payment_rejected', { why })
+    try {
+      const settlements = await this.load()
+      return receiptOf(await settlements.settle(payment.signed, account))
+    } catch (error) {
+      if (error instanceof RpcUnavailableError) throw new ApiError('try_again', {})
+      throw error
+    }
+  }
+
+  /** Returns the receipt of a payment that an account was credited for. */
+  async findReceipt(
+    { signed }: Payment,
+    account: PaymentRow['account'],
+  ): Promise<Receipt | undefined> {
+    const row = await findPayment(this.ctx.db.read, authorizationIdOf(this.network.id, signed))
+    return row?.account === account && row.credited !== null ? receiptOf(row) : undefined
+  }
+
+  /** Stops waiting for the chain. The next start goes on. */
+  async close(): Promise<void> {
+    await this.settlements?.close()
+  }
+
+  /** Returns the reason for which a payment cannot be one of ours, from its terms alone. */
+  private problemOf({ version, signed, terms }: Payment): string | undefined {
+    const { x402PayTo: payTo, x402PaymentMinUsd: min, x402PaymentMaxUsd: max } = this.ctx.config
+    const { to, value, validAfter, validBefore } = signed.authorization
+    const own = requirementsOf({ network: this.network, payTo, amount: BigInt(value) })
+    const network = version === 1 ? this.network.name : own.network
+    if (terms.scheme !== own.scheme) return `its scheme is not "${own.scheme}"`
+    if (terms.network !== network) return `its network is not ${network}`
+    for (const field of ['asset', 'payTo', 'amount'] as const) {
+      const differs = terms[field] !== undefined && !isSame(terms[field], own[field])
+      if (differs) return `its ${field} is not ${own[field]}`
+    }
+    if (!isSame(to, payTo)) return `it pays ${to} instead of ${payTo}`
+    const amount = fromUnits(BigInt(value))
+    if (amount < min || amount > max) {
+      return `it pays ${value} units, and a payment has ${toUnits(min)} to ${toUnits(max)}`
+    }
+    const now = BigInt(this.ctx.clock.now())
+    const until = BigInt(validBefore) * 1_000n
+    if (BigInt(validAfter) * 1_000n > now) return 'it is not valid yet'
+    if (until < now + BigInt(validityMinMs)) return 'it has expired, or will within 6 seconds'
+    return until > now + BigInt(validityMaxMs) ? 'it is valid for more than an hour' : undefined
+  }
+
+  private readonly load = lazy(async () => {
+    const { loadSettlements } = await import('./load.ts')
+    this.settlements = loadSettlements({
+      ...this.ctx,
+      network: this.network,
+      rpc: this.rpc,
+      onCredit: async (db, row) => this.onCredit?.(db, row),
+    })
+    return this.settlements
+  })
 }
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+const receiptOf = ({ hash, payer, amount }: PaymentRow): Receipt => ({
+  transaction: hash ?? '',
+  payer,
+  amount: toUnits(amount),
+})
 
 /** Opens the payments; undefined while X402_PAY_TO is not set. */
 export const openX402 = (ctx: X402Context): X402 | undefined =>

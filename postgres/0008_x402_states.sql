@@ -1,0 +1,2 @@
+DROP INDEX "x402_payments_open";--> statement-breakpoint
+CREATE INDEX "x402_payments_open" ON "x402_payments" USING btree ("created") WHERE "x402_payments"."state" = 'received' or "x402_payments"."state" = 'sent' or "x402_payments"."state" = 'mined';

@@ -1,0 +1,223 @@
+import type { FacilitatorEvmSigner } from '@x402/evm'
+import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
+import {
+  createPublicClient,
+  custom,
+  encodeFunctionData,
+  getAddress,
+  getContract,
+  type Hex,
+  isAddress,
+  isHex,
+  parseAbi,
+  parseEventLogs,
+  parseSignature,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from 'viem'
+
+import { type EvmRpc, RpcUnavailableError } from '../evm/rpc.ts'
+import type { PaymentNetwork } from './network.ts'
+import { requirementsOf } from './offer.ts'
+import type { SignedAuthorization } from './payload.ts'
+import type { PaymentProblem } from './sender.ts'
+
+const abi = parseAbi([
+  'function balanceOf(address owner) view returns (uint256)',
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+])
+
+/** Characters of an ECDSA signature in hexadecimal, with 0x. Smart wallets have longer ones. */
+const ecdsaChars = 132
+
+/** Brands hexadecimal text for viem. */
+export function hexOf(text: string): Hex {
+  if (isHex(text)) return text
+  throw new Error('This text is not hexadecimal.')
+}
+
+/** The state of an authorization on the chain. `lost`: it can never move this money. */
+export type Outcome =
+  | { state: 'open' }
+  | { state: 'lost'; why: string }
+  | { state: 'settled'; hash: string; sender: string; block: number }
+
+/** The client of one chain and its USDC. */
+export class Chain {
+  readonly client
+  readonly asset: Hex
+  private readonly usdc
+  private failures = 0
+  private readonly scheme: ExactEvmScheme
+
+  constructor(
+    readonly network: PaymentNetwork,
+    rpc: EvmRpc,
+  ) {
+    const request = ({ method, params }: { method: string; params?: unknown }) =>
+      rpc.request(method, Array.isArray(params) ? params : []).catch((error: unknown) => {
+        if (error instanceof RpcUnavailableError) this.failures += 1
+        throw error
+      })
+    const transport = custom({ request }, { retryCount: 0 })
+    this.client = createPublicClient({ transport, cacheTime: 0 })
+    this.asset = getAddress(network.asset)
+    this.usdc = getContract({ address: this.asset, abi, client: this.client })
+    this.scheme = new ExactEvmScheme(verifierOf(this.client))
+  }
+
+  /** Returns the number and the time of the newest block, in milliseconds. */
+  async newestBlock(): Promise<{ number: number; time: number }> {
+    const { number, timestamp } = await this.client.getBlock()
+    return { number: Number(number), time: Number(timestamp) * 1_000 }
+  }
+
+  /**
+   * Verifies the signature and simulates the transfer, with the official code of x402. Returns the
+   * reason for which the authorization cannot move its money. Throws when no server responds.
+   */
+  async verify(signed: SignedAuthorization): Promise<string | undefined> {
+    const { from, to, value } = signed.authorization
+    const balance = await this.usdc.read.balanceOf([getAddress(from)])
+    if (balance < BigInt(value)) return `the wallet has ${balance} units and pays ${value}`
+    const requirements = requirementsOf({
+      network: this.network,
+      payTo: to,
+      amount: BigInt(value),
+    })
+    const before = this.failures
+    const payload = { x402Version: 2, accepted: requirements, payload: { ...signed } }
+    const { isValid, invalidReason } = await this.scheme.verify(payload, requirements)
+    // The official code takes a server that does not respond for an invalid signature.
+    if (this.failures > before) throw new RpcUnavailableError('No server verified the payment.')
+    return isValid ? undefined : (invalidReason ?? 'it is invalid')
+  }
+
+  /** Returns whether an authorization was used or canceled. */
+  isUsed({ authorization: { from, nonce } }: SignedAuthorization): Promise<boolean> {
+    return this.usdc.read.authorizationState([getAddress(from), hexOf(nonce)])
+  }
+
+  /**
+   * Returns what became of an authorization. `hash` is its transaction, where known. Otherwise the
+   * events since `fromBlock` decide.
+   */
+  async outcomeOf(
+    signed: SignedAuthorization,
+    { hash, fromBlock }: { hash: string | null; fromBlock: number },
+  ): Promise<Outcome> {
+    const known = hash === null ? undefined : await this.receiptOf(hash)
+    const own = known && this.settlementIn(known, signed)
+    if (own) return own
+    if (!(await this.isUsed(signed))) return { state: 'open' }
+    const { from, nonce } = signed.authorization
+    const [log] = await this.usdc.getEvents.AuthorizationUsed(
+      { authorizer: getAddress(from), nonce: hexOf(nonce) },
+      { fromBlock: BigInt(Math.max(0, fromBlock)), toBlock: 'latest' },
+    )
+    // A canceled authorization has another event, and one of long ago has none in these blocks.
+    if (!log) return { state: 'lost', why: 'it was canceled or used before' }
+    const receipt = await this.receiptOf(log.transactionHash)
+    if (!receipt) return { state: 'open' }
+    return this.settlementIn(receipt, signed) ?? { state: 'lost', why: 'it paid something else' }
+  }
+
+  /** Encodes the transaction that moves the money. */
+  transferCall({ authorization, signature }: SignedAuthorization): { to: Hex; data: Hex } {
+    const { from, to, value, validAfter, validBefore, nonce } = authorization
+    const transfer = [
+      getAddress(from),
+      getAddress(to),
+      BigInt(value),
+      BigInt(validAfter),
+      BigInt(validBefore),
+      hexOf(nonce),
+    ] as const
+    const functionName = 'transferWithAuthorization'
+    if (signature.length !== ecdsaChars) {
+      const args = [...transfer, hexOf(signature)] as const
+      return { to: this.asset, data: encodeFunctionData({ abi, functionName, args }) }
+    }
+    const { r, s, yParity } = parseSignature(hexOf(signature))
+    const args = [...transfer, 27 + yParity, r, s] as const
+    return { to: this.asset, data: encodeFunctionData({ abi, functionName, args }) }
+  }
+
+  /** Returns the setting that does not fit the chain: the payee, or USDC with its domain. */
+  async configProblem(payTo: string): Promise<PaymentProblem | undefined> {
+    if (!isAddress(payTo)) {
+      return { setting: 'X402_PAY_TO', why: `The checksum of ${payTo} is wrong. Copy it again.` }
+    }
+    const { name, version } = this.network.domain
+    const found = await Promise.all([
+      this.usdc.read.name(),
+      this.usdc.read.version(),
+      this.usdc.read.decimals(),
+    ])
+    if (found.join() === [name, version, 6].join()) return undefined
+    const why = `The token ${this.asset} has name, version and decimals ${found.join(', ')} instead of ${name}, ${version}, 6.`
+    return { setting: 'X402_ASSET', why }
+  }
+
+  private async receiptOf(hash: string): Promise<TransactionReceipt | undefined> {
+    try {
+      return await this.client.getTransactionReceipt({ hash: hexOf(hash) })
+    } catch (error) {
+      if (error instanceof TransactionReceiptNotFoundError) return undefined
+      throw error
+    }
+  }
+
+  /**
+   * Returns the settlement of an authorization in a transaction. USDC emits the two events one
+   * after the other, so that no other transfer of the transaction counts for this authorization.
+   */
+  private settlementIn(
+    receipt: TransactionReceipt,
+    { authorization: { from, to, value, nonce } }: SignedAuthorization,
+  ): Outcome | undefined {
+    if (receipt.status !== 'success') return undefined
+    const logs = parseEventLogs({ abi, logs: receipt.logs }).filter(
+      ({ address }) => getAddress(address) === this.asset,
+    )
+    const [payer, payee] = [getAddress(from), getAddress(to)]
+    const used = logs.find(
+      ({ eventName, args }) =>
+        eventName === 'AuthorizationUsed' &&
+        args.authorizer === payer &&
+        args.nonce === nonce.toLowerCase(),
+    )
+    const isPaid = logs.some(
+      ({ eventName, args, logIndex }) =>
+        eventName === 'Transfer' &&
+        logIndex === (used?.logIndex ?? Number.NaN) + 1 &&
+        args.from === payer &&
+        args.to === payee &&
+        args.value === BigInt(value),
+    )
+    if (!isPaid) return undefined
+    const { transactionHash: hash, from: sender, blockNumber } = receipt
+    return { state: 'settled', hash, sender: sender.toLowerCase(), block: Number(blockNumber) }
+  }
+}
+
+/** Adapts a client to the official code of x402, which only reads here. */
+function verifierOf(client: ReturnType<typeof createPublicClient>): FacilitatorEvmSigner {
+  const reject = () => Promise.reject(new Error('Only a settlement calls this.'))
+  return {
+    getAddresses: () => [],
+    readContract: client.readContract,
+    verifyTypedData: reject,
+    getCode: client.getCode,
+    writeContract: reject,
+    sendTransaction: reject,
+    waitForTransactionReceipt: reject,
+  }
+}

@@ -1,0 +1,83 @@
+import type { NanoUsd } from '../../core/money.ts'
+import { type Clock, day } from '../../core/time.ts'
+import type { Engine } from '../../db/engine.ts'
+import { ApiError } from '../../errors.ts'
+import { lookbackBlocks } from '../limits.ts'
+import type { Chain } from './chain.ts'
+import { fromUnits } from './offer.ts'
+import { authorizationIdOf, type SignedAuthorization } from './payload.ts'
+import { findPayment, insertPayment, paidSince, type PaymentRow } from './rows.ts'
+
+interface ClaimContext {
+  db: Engine
+  clock: Clock
+}
+
+interface Claim {
+  signed: SignedAuthorization
+  /** The account that is credited. */
+  account: PaymentRow['account']
+  /** The own gas wallet; null with a facilitator. */
+  wallet: string | null
+  /** Most that all agents may pay on one UTC day. */
+  dayMax: NanoUsd
+}
+
+/**
+ * Verifies a new payment on the chain, and stores it for its account. The first account that sends
+ * an authorization has it. Throws `payment_rejected`, `payments_off` and RpcUnavailableError.
+ */
+export async function claimPayment(
+  { clock, db }: ClaimContext,
+  chain: Chain,
+  claim: Claim,
+): Promise<PaymentRow> {
+  const { signed, account, dayMax } = claim
+  const { number } = await chain.newestBlock()
+  const row: PaymentRow = {
+    ...authorizationIdOf(chain.network.id, signed),
+    account,
+    amount: fromUnits(BigInt(signed.authorization.value)),
+    state: 'received',
+    signed,
+    wallet: null,
+    walletNonce: null,
+    raw: null,
+    hash: null,
+    fromBlock: number - lookbackBlocks,
+    block: null,
+    reason: null,
+    created: clock.now(),
+    credited: null,
+  }
+  const why = (await chain.isUsed(signed))
+    ? await problemOfUsed(chain, claim, row.fromBlock)
+    : await chain.verify(signed)
+  if (why !== undefined) throw new ApiError('payment_rejected', { why })
+  await db.tx(async (tx) => {
+    const paid = await paidSince(tx, startOfDay(row.created))
+    if (paid + row.amount > dayMax) {
+      throw new ApiError('payments_off', { setting: 'X402_DAY_MAX_USD', isSet: true })
+    }
+    await insertPayment(tx, row)
+  })
+  return (await findPayment(db.read, row)) ?? row
+}
+
+/**
+ * Accepts an authorization that is already on the chain only where another wallet than ours sent
+ * it. Ours sends no payment that is not stored, so the payment was credited in a database that is
+ * gone. What a facilitator sent cannot be told apart.
+ */
+async function problemOfUsed(
+  chain: Chain,
+  { signed, wallet }: Claim,
+  fromBlock: number,
+): Promise<string | undefined> {
+  const outcome = await chain.outcomeOf(signed, { hash: null, fromBlock })
+  const isForeign = outcome.state === 'settled' && wallet !== null && outcome.sender !== wallet
+  return isForeign ? undefined : 'its authorization was used before'
+}
+
+/** Returns the start of a UTC day. */
+export const startOfDay = (ms: number): number => ms - (ms % day)

@@ -1,0 +1,40 @@
+import type { Config } from '../../config/settings.ts'
+import type { Log } from '../../core/log.ts'
+import { type Clock, second } from '../../core/time.ts'
+import type { Engine } from '../../db/engine.ts'
+import type { EvmRpc } from '../evm/rpc.ts'
+import { Chain } from './chain.ts'
+import { Facilitator } from './facilitator.ts'
+import { GasWallet } from './gas-wallet.ts'
+import type { PaymentNetwork } from './network.ts'
+import { type CreditObserver, Settlements } from './settlements.ts'
+
+interface LoadContext {
+  config: Config
+  db: Engine
+  clock: Clock
+  log: Log
+  network: PaymentNetwork
+  rpc: EvmRpc
+  onCredit: CreditObserver
+}
+
+/** Creates what settles payments. This module and its imports are loaded with the first use. */
+export function loadSettlements(ctx: LoadContext): Settlements {
+  const { config, network, rpc } = ctx
+  const chain = new Chain(network, rpc)
+  const sender =
+    config.x402GasKey === ''
+      ? new Facilitator(ctx, {
+          url: config.facilitatorUrl,
+          token: config.facilitatorToken,
+          network,
+        })
+      : new GasWallet(ctx, chain, config.x402GasKey)
+  return new Settlements(ctx, chain, sender, {
+    payTo: config.x402PayTo,
+    confirmations: config.x402Confirmations,
+    dayMax: config.x402DayMaxUsd,
+    waitMs: config.x402WaitSeconds * second,
+  })
+}

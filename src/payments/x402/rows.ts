@@ -1,0 +1,82 @@
+import { and, eq, gte, inArray, isNull, ne, sql } from 'drizzle-orm'
+
+import { nano, type NanoUsd } from '../../core/money.ts'
+import type { Db } from '../../db/engine.ts'
+import { changedRowCount } from '../../db/query.ts'
+import type { AuthorizationId } from './payload.ts'
+import { payments, type PaymentState } from './tables.ts'
+
+export type PaymentRow = typeof payments.$inferSelect
+
+const isRow = ({ network, payer, nonce }: AuthorizationId) =>
+  and(eq(payments.network, network), eq(payments.payer, payer), eq(payments.nonce, nonce))
+
+/** Returns the payment of an authorization. */
+export async function findPayment(db: Db, id: AuthorizationId): Promise<PaymentRow | undefined> {
+  const [row] = await db.select().from(payments).where(isRow(id))
+  return row
+}
+
+/** Stores a payment. Returns false when its authorization is already stored. */
+export async function insertPayment(db: Db, row: PaymentRow): Promise<boolean> {
+  return changedRowCount(await db.insert(payments).values(row).onConflictDoNothing()) === 1
+}
+
+type Change = Partial<Omit<PaymentRow, keyof AuthorizationId | 'account' | 'amount' | 'created'>>
+
+/** Changes a payment that is still in state `from`. Returns false when it is not. */
+export async function updatePayment(
+  db: Db,
+  id: AuthorizationId,
+  from: PaymentState,
+  change: Change,
+): Promise<boolean> {
+  const changed = db
+    .update(payments)
+    .set(change)
+    .where(and(isRow(id), eq(payments.state, from)))
+  return changedRowCount(await changed) === 1
+}
+
+/** Marks a payment as credited. Returns false when it already is. */
+export async function markCredited(db: Db, id: AuthorizationId, at: number): Promise<boolean> {
+  const changed = db
+    .update(payments)
+    .set({ credited: at })
+    .where(and(isRow(id), isNull(payments.credited)))
+  return changedRowCount(await changed) === 1
+}
+
+/** Returns the payment whose transaction a gas wallet has on its way. */
+export async function findSending(
+  db: Db,
+  network: string,
+  wallet: string,
+): Promise<PaymentRow | undefined> {
+  const isSending = and(eq(payments.network, network), eq(payments.wallet, wallet))
+  const [row] = await db
+    .select()
+    .from(payments)
+    .where(and(isSending, eq(payments.state, 'sent')))
+  return row
+}
+
+/** Returns the payments of a chain that may still change, oldest first. */
+export const listOpen = (db: Db, network: string, limit: number): Promise<PaymentRow[]> =>
+  db
+    .select()
+    .from(payments)
+    .where(
+      and(eq(payments.network, network), inArray(payments.state, ['received', 'sent', 'mined'])),
+    )
+    .orderBy(payments.created)
+    .limit(limit)
+
+/** Returns what was paid since a moment, with payments that are on their way. */
+export async function paidSince(db: Db, at: number): Promise<NanoUsd> {
+  const [row] = await db
+    .select({ sum: sql<string | null>`sum(${payments.amount})` })
+    .from(payments)
+    .where(and(gte(payments.created, at), ne(payments.state, 'rejected')))
+  return nano(BigInt(row?.sum ?? 0))
+}

@@ -1,0 +1,209 @@
+import type { Log } from '../../core/log.ts'
+import type { NanoUsd } from '../../core/money.ts'
+import { type Clock } from '../../core/time.ts'
+import type { Db, Engine } from '../../db/engine.ts'
+import { ApiError } from '../../errors.ts'
+import { grant } from '../../ledger/ledger.ts'
+import { finalBlocks, pollMs, settlementsMax } from '../limits.ts'
+import type { Chain, Outcome } from './chain.ts'
+import { claimPayment, startOfDay } from './claim.ts'
+import { authorizationIdOf, authorizationKey, type SignedAuthorization } from './payload.ts'
+import * as rows from './rows.ts'
+import type { PaymentRow } from './rows.ts'
+import type { PaymentProblem, Sender } from './sender.ts'
+
+/** Runs in the transaction that credits a payment. */
+export type CreditObserver = (db: Db, credited: PaymentRow) => Promise<unknown>
+
+interface SettlementContext {
+  db: Engine
+  clock: Clock
+  log: Log
+  onCredit(db: Db, credited: PaymentRow): Promise<unknown>
+}
+
+interface SettlementOptions {
+  payTo: string
+  confirmations: number
+  /** Most that all agents may pay on one UTC day. */
+  dayMax: NanoUsd
+  /** Time for which a request waits for its payment, in milliseconds. */
+  waitMs: number
+}
+
+/** Brings payments to the chain and credits each of them once. */
+export class Settlements {
+  private readonly running = new Map<string, Promise<PaymentRow>>()
+  private configProblem: Promise<PaymentProblem | undefined> | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly ctx: SettlementContext,
+    private readonly chain: Chain,
+    private readonly sender: Sender,
+    private readonly options: SettlementOptions,
+  ) {}
+
+  /**
+   * Settles a payment and credits it to an account. The same payment again returns the same row.
+   * Throws `payment_rejected`, `payment_used`, `payment_pending` and `try_again`.
+   */
+  async settle(signed: SignedAuthorization, account: PaymentRow['account']): Promise<PaymentRow> {
+    const id = authorizationIdOf(this.chain.network.id, signed)
+    const found = await rows.findPayment(this.ctx.db.read, id)
+    const row = found ?? (await this.claim(signed, account))
+    if (row.account !== account) throw new ApiError('payment_used')
+    const settled = await this.waitFor(row)
+    if (settled.credited !== null) return settled
+    throw new ApiError('payment_rejected', { why: settled.reason ?? 'it is invalid' })
+  }
+
+  /** Returns the problem for which no payment can be settled now. Throws RpcUnavailableError. */
+  async findProblem(): Promise<PaymentProblem | undefined> {
+    this.configProblem ??= this.chain.configProblem(this.options.payTo)
+    const problem = await this.configProblem.catch((error: unknown) => {
+      this.configProblem = undefined
+      throw error
+    })
+    if (problem) return problem
+    const paid = await rows.paidSince(this.ctx.db.read, startOfDay(this.ctx.clock.now()))
+    if (paid >= this.options.dayMax) return { setting: 'X402_DAY_MAX_USD', why: 'It is reached.' }
+    return this.sender.findProblem()
+  }
+
+  /** Goes on with every payment that may still change: after a start, and once a minute. */
+  async resume(): Promise<void> {
+    const open = await rows.listOpen(this.ctx.db.read, this.chain.network.id, settlementsMax)
+    await Promise.all(
+      open.map((row) => this.advance(row).catch((error: unknown) => this.logWaiting(row, error))),
+    )
+  }
+
+  /** Stops waiting for the chain. The next start goes on. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    await Promise.allSettled(this.running.values())
+  }
+
+  private logWaiting({ payer, nonce }: PaymentRow, error: unknown): void {
+    const why = error instanceof Error ? error.message.split('\n')[0] : 'unknown'
+    this.ctx.log.warn('x402.settlement_waits', { payer, nonce, why })
+  }
+
+  /** Returns a payment that is credited or rejected. Throws `payment_pending` after a while. */
+  private async waitFor(row: PaymentRow): Promise<PaymentRow> {
+    if (isAtRest(row)) return row
+    const pending = Bun.sleep(this.options.waitMs).then(() => undefined)
+    const settled = await Promise.race([this.advance(row), pending]).catch((error: unknown) => {
+      // The money may be on its way: the client must send this payment again, and no other.
+      this.logWaiting(row, error)
+      return undefined
+    })
+    if (!settled) throw new ApiError('payment_pending')
+    return settled
+  }
+
+  private claim(signed: SignedAuthorization, account: PaymentRow['account']): Promise<PaymentRow> {
+    if (this.running.size >= settlementsMax) throw new ApiError('try_again', {})
+    const { dayMax } = this.options
+    return claimPayment(this.ctx, this.chain, {
+      signed,
+      account,
+      dayMax,
+      wallet: this.sender.wallet,
+    })
+  }
+
+  /** Shares one run of a payment between all that wait for it. */
+  private advance(row: PaymentRow): Promise<PaymentRow> {
+    const key = authorizationKey(row)
+    const run = this.running.get(key) ?? this.run(row).finally(() => this.running.delete(key))
+    this.running.set(key, run)
+    return run
+  }
+
+  private async run(first: PaymentRow): Promise<PaymentRow> {
+    let row = first
+    let wait = pollMs.first
+    for (;;) {
+      row = await this.step(row)
+      if (isAtRest(row)) return row
+      await Bun.sleep(wait)
+      if (this.isClosed) throw new Error('The server stops.')
+      wait = Math.min(pollMs.max, wait * 2)
+    }
+  }
+
+  /** Brings a payment one step further. */
+  private async step(row: PaymentRow): Promise<PaymentRow> {
+    if (row.state === 'received') {
+      const sent = await this.sender.send(row)
+      if (sent !== row) return sent
+    }
+    const outcome = await this.chain.outcomeOf(row.signed, row)
+    const newest = await this.chain.newestBlock()
+    if (outcome.state === 'settled') return this.confirm(row, outcome, newest.number)
+    if (outcome.state === 'lost') return this.reject(row, outcome.why)
+    if (newest.time >= Number(row.signed.authorization.validBefore) * 1_000) {
+      return this.reject(row, 'it expired before it reached the chain')
+    }
+    if (row.state === 'mined') return this.change(row, { state: 'received', block: null })
+    return row.state === 'sent' ? this.sender.resend(row) : row
+  }
+
+  private async confirm(
+    row: PaymentRow,
+    { hash, block }: Extract<Outcome, { state: 'settled' }>,
+    newest: number,
+  ): Promise<PaymentRow> {
+    const confirmations = newest - block + 1
+    const isFinal = confirmations >= finalBlocks
+    const change = { state: isFinal ? 'final' : 'mined', hash, block } as const
+    if (row.credited !== null || confirmations < this.options.confirmations) {
+      return this.change(row, change)
+    }
+    await this.credit(row, change)
+    return (await rows.findPayment(this.ctx.db.read, row)) ?? row
+  }
+
+  /** Credits a confirmed payment, unless another process did: in one transaction. */
+  private async credit(row: PaymentRow, change: { hash: string; block: number }): Promise<void> {
+    const { clock, db } = this.ctx
+    await db.tx(async (tx) => {
+      const credited = clock.now()
+      if (!(await rows.markCredited(tx, row, credited))) return
+      await rows.updatePayment(tx, row, row.state, change)
+      const { account, amount } = row
+      const ref = `x402:${authorizationKey(row)}`
+      await grant(this.ctx, tx, {
+        account,
+        amount,
+        ref,
+        kind: 'topup',
+        item: change.hash,
+        free: false,
+      })
+      await this.ctx.onCredit(tx, { ...row, ...change, credited })
+    })
+  }
+
+  private reject(row: PaymentRow, reason: string): Promise<PaymentRow> {
+    const { payer, nonce } = row
+    if (row.credited !== null) {
+      const lost = new Error(`A reorganization took back a credited payment: ${reason}.`)
+      this.ctx.log.error('x402.payment_lost', lost, { payer, nonce, amount: String(row.amount) })
+    }
+    return this.change(row, { state: 'rejected', reason })
+  }
+
+  /** Changes a payment, or returns it as another process has changed it. */
+  private async change(row: PaymentRow, change: Partial<PaymentRow>): Promise<PaymentRow> {
+    const { db } = this.ctx
+    const isChanged = await db.tx((tx) => rows.updatePayment(tx, row, row.state, change))
+    return isChanged ? { ...row, ...change } : ((await rows.findPayment(db.read, row)) ?? row)
+  }
+}
+
+/** Returns whether nothing has to happen to a payment now. */
+const isAtRest = ({ state, credited }: PaymentRow): boolean =>
+  state === 'rejected' || state === 'final' || (state === 'mined' && credited !== null)
