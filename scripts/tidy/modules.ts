@@ -52,7 +52,7 @@ const inner: Record<string, string[][]> = {
     ['description', 'fields', 'catalog', 'accounts', 'usage'],
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
-    ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api'],
+    ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api', 'completions'],
     ['gemini', 'openrouter'],
     ['envelopes'],
     ['api'],

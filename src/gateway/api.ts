@@ -16,6 +16,7 @@ import { keyAuth } from './authentication.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
+import { completionRoutes } from './completions/routes.ts'
 import { describeGateway } from './description.ts'
 import { embeddingRoutes } from './embeddings/routes.ts'
 import {
@@ -44,6 +45,7 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
     .use(accountRoutes(ctx))
     .use(usageRoutes(ctx))
     .use(chatRoutes(ctx, listener))
+    .use(completionRoutes(ctx, listener))
     .use(responseRoutes(ctx, listener))
     .use(messageRoutes(ctx, listener))
     .use(embeddingRoutes(ctx))

@@ -46,6 +46,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   accounts: 'gateway',
   audio: 'gateway',
   chat: 'gateway',
+  completions: 'gateway',
   credits: 'gateway',
   embeddings: 'gateway',
   files: 'gateway',
