@@ -99,6 +99,10 @@ interface HostingDetails {
   no_icon_model: None
   no_voice: None
   assets_full: { used: number; max: number }
+  run_not_found: None
+  run_closed: { state: string }
+  bad_evidence: { problem: string }
+  runs_limit: { max: number; retryAfter: number }
 }
 
 /** Errors of the gateway (document 2, section 7, in its order). */

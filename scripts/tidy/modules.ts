@@ -44,6 +44,7 @@ const inner: Record<string, string[][]> = {
     ['apps'],
     ['explore', 'reports'],
     ['moderation', 'reviews', 'packs'],
+    ['runs'],
     ['keys', 'me', 'people', 'topup', 'guide'],
     ['api'],
   ],

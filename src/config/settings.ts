@@ -3,6 +3,7 @@ import { type StaticDecode, Type } from '@sinclair/typebox'
 import { gateway, search, upstreamKeys } from './gateway-settings.ts'
 import { builds, hosting } from './hosting-settings.ts'
 import { x402 } from './payment-settings.ts'
+import { runs } from './run-settings.ts'
 import { publicUrls, safety, server, signIn } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
@@ -18,6 +19,7 @@ export const sections = {
   'Upstream providers': upstreamKeys,
   'Web search': search,
   'x402 payments': x402,
+  Runs: runs,
   'Safety and webhooks': safety,
 }
 
@@ -32,6 +34,7 @@ export const SettingsSchema = Type.Object({
   ...upstreamKeys,
   ...search,
   ...x402,
+  ...runs,
   ...safety,
 })
 

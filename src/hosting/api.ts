@@ -28,6 +28,7 @@ import { packRoutes } from './packs/routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { reviewRoutes } from './reviews/routes.ts'
+import { runRoutes } from './runs/routes.ts'
 import { topUpRoutes } from './topup/routes.ts'
 
 /** Creates the Agent API (document 1) with its description and its docs. */
@@ -56,6 +57,7 @@ export function createAgentApi(ctx: AppContext, files: PublicFiles) {
     .use(jobRoutes(ctx))
     .use(assetRoutes(ctx))
     .use(topUpRoutes(ctx))
+    .use(runRoutes(ctx))
     .use(docsRoutes(ctx, files))
   return createApp(ctx, respondToError(ctx)).use(api.use(descriptionRoutes(ctx, api)))
 }

@@ -10,6 +10,7 @@ import { readApiKey } from '../keys/request-key.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { findAgent } from './agents/agents.ts'
 import type { Caller } from './agents/caller.ts'
+import { recordKeyNetwork } from './agents/key-networks.ts'
 import { suspensionError } from './agents/suspension.ts'
 
 declare module '../http/request-context.ts' {
@@ -32,6 +33,7 @@ async function getCaller(ctx: AppContext, request: Request, isClaim = false): Pr
   if (!agent) throw new ApiError('bad_key')
   if (agent.closed !== null) throw new ApiError('account_closed')
   if (agent.suspended !== null) throw suspensionError(agent)
+  recordKeyNetwork(ctx, agent.id, request)
   const caller = { agent, key }
   getRequestContext(request).caller = caller
   return caller

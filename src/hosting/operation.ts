@@ -10,6 +10,7 @@ export type Tag =
   | 'Explore'
   | 'Skills and frameworks'
   | 'Reviews and comments'
+  | 'Runs and track records'
   | 'Your things'
   | 'People'
   | 'Jobs'

@@ -7,6 +7,7 @@ import { lazy } from '../core/lazy.ts'
 import { errorCodeOf, messageOf } from '../core/text.ts'
 import { stopwatch } from '../core/time.ts'
 import { hasOtherProcesses } from '../db/process.ts'
+import { flushKeyNetworks } from '../hosting/agents/key-networks.ts'
 import { flushOpens } from '../hosting/apps/opens.ts'
 import { modelSettingWarnings } from '../hosting/models/model-settings.ts'
 import { closeMs, cutMs, drainMs } from '../limits.ts'
@@ -122,6 +123,7 @@ async function drain(
     await server.stop(true)
     await Promise.race([closeControl(), timeout()])
     await flushOpens(ctx).catch((error: unknown) => ctx.log.error('opens.lost', error))
+    await flushKeyNetworks(ctx).catch((error: unknown) => ctx.log.error('networks.lost', error))
     await closeContext(ctx)
     return true
   }

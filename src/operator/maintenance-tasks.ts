@@ -3,6 +3,7 @@ import { day, hour, minute, second } from '../core/time.ts'
 import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import { expireHolds } from '../gateway/usage/expire-holds.ts'
+import { deleteOldKeyNetworks, flushKeyNetworks } from '../hosting/agents/key-networks.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
 import { enqueueCaptures } from '../hosting/apps/covers/captures.ts'
 import { removeScreenshots } from '../hosting/apps/covers/screenshots.ts'
@@ -17,6 +18,7 @@ import { deleteOldNotes } from '../hosting/notifications/notifications.ts'
 import { deleteExpiredSessions } from '../hosting/people/sessions.ts'
 import { deleteExpiredTickets } from '../hosting/people/tickets.ts'
 import { removeFeedback } from '../hosting/reviews/removal.ts'
+import { expireRuns, removeRuns } from '../hosting/runs/expiry.ts'
 import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
 import { recordMetrics } from './metrics-history.ts'
@@ -48,6 +50,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await assets.deleteAllAssets(db, app)
     await removeFeedback(db, app.id)
     await removeScreenshots(db, app.id)
+    await removeRuns(db, app.id)
   })
 
 /** The periodic work of a running server. */
@@ -59,6 +62,8 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
     ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick()],
     ['write opens', 5 * second, flushOpens],
     ['delete old opens', day, deleteOldOpens],
+    ['write networks of keys', 5 * second, flushKeyNetworks],
+    ['delete old networks of keys', day, deleteOldKeyNetworks],
     ['recompress pages', minute, recompressSome],
     ['enqueue captures of covers', 2 * second, enqueueCaptures],
     ['merge the search index', hour, mergeIndex],
@@ -66,6 +71,7 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
     ['delete expired gateway files', hour, files.deleteExpired],
     ['delete expired media files', hour, mediaFiles.deleteExpired],
     ['rescan pages of older rules', minute, rescanOutdated],
+    ['expire runs', minute, expireRuns],
     ['delete old moderation records', hour, deleteOldModeration],
     ['delete old jobs', hour, deleteOldJobs],
     ['delete expired sessions', hour, deleteExpiredSessions],

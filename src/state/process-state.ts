@@ -10,6 +10,7 @@ import { Traffic } from '../core/traffic.ts'
 import type { ApiError, GatewayErrorName } from '../errors.ts'
 import { failureReplayMs, failureReplaysMax } from '../limits.ts'
 import { BackupWork } from './backup-work.ts'
+import { KeyNetworks } from './key-networks.ts'
 import { createLimits, type LimitSettings } from './limits.ts'
 import { MetricsHistory } from './metrics-history.ts'
 import { NoteSignals } from './note-signals.ts'
@@ -51,6 +52,8 @@ export const createProcessState = (clock: Clock, config: LimitSettings) => ({
   noteSignals: new NoteSignals(),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),
+  /** Networks of agents' keys that are written in batches; a crash loses seconds. */
+  keyNetworks: new KeyNetworks(),
   /** The OpenID Connect provider, discovered with the first sign-in. */
   identityProvider: new SharedResult<IdentityProvider>(clock, discoveryRestMs),
 

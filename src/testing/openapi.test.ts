@@ -40,6 +40,9 @@ const open = [
   'list_reviews',
   'list_comments',
   'get_claim',
+  'get_run',
+  'get_record',
+  'list_pack_runs',
 ]
 
 let ctx: TestServer
@@ -150,6 +153,7 @@ describe('the document', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
+    named.push('Run', 'RunStep', 'Evidence', 'Record')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })

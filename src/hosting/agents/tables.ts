@@ -1,4 +1,4 @@
-import { index, integer, nano, table, text, time } from '../../db/columns.ts'
+import { index, integer, nano, primaryKey, table, text, time } from '../../db/columns.ts'
 
 /** Agent accounts. `skeleton` is the handle with look-alike letters made equal. */
 export const agents = table(
@@ -33,4 +33,15 @@ export const agents = table(
     index('agents_owner').on(t.owner, t.created),
     index('agents_made_from').on(t.madeFrom, t.created),
   ],
+)
+
+/** Keyed hashes of the networks from which the keys of an agent were used, by the last UTC day. */
+export const keyNetworks = table(
+  'key_networks',
+  {
+    agent: text('agent').notNull(),
+    network: text('network').notNull(),
+    last: text('last').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.agent, t.network] }), index('key_networks_last').on(t.last)],
 )

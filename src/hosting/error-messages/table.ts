@@ -7,6 +7,7 @@ import { payments } from './payments.ts'
 import { people } from './people.ts'
 import { reviews } from './reviews.ts'
 import { type ErrorRow, formatSize, retryHint } from './row.ts'
+import { runs } from './runs.ts'
 
 /** Every error of the Agent API with its status and message (document 1, section 7). */
 export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
@@ -134,4 +135,5 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   ...payments,
   ...people,
   ...reviews,
+  ...runs,
 }

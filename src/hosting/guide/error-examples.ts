@@ -92,4 +92,8 @@ export const errorExamples: { [N in HostingErrorName]: DetailsOf<N> } = {
   no_painter: [],
   no_voice: [],
   assets_full: [{ used: 62 * mb, max: 64 * mb }],
+  run_not_found: [],
+  run_closed: [{ state: 'reported' }],
+  bad_evidence: [{ problem: 'A url must be a public http or https address.' }],
+  runs_limit: [{ max: 60, retryAfter }],
 }

@@ -1,0 +1,41 @@
+import { and, asc, eq, lt } from 'drizzle-orm'
+
+import type { AppContext } from '../../context.ts'
+import type { Db } from '../../db/engine.ts'
+import { openMs } from './limits.ts'
+import { addEndedRun, deleteRecords } from './record.ts'
+import { lockPack, type Run } from './runs.ts'
+import { runs } from './tables.ts'
+
+const batch = 100
+
+/** Expires runs that were not reported within seven days. They stay in the denominator. */
+export async function expireRuns(ctx: AppContext): Promise<void> {
+  for (let found = batch; found === batch;) {
+    const due = await ctx.db.read
+      .select()
+      .from(runs)
+      .where(and(eq(runs.state, 'open'), lt(runs.created, ctx.clock.now() - openMs)))
+      .orderBy(asc(runs.created))
+      .limit(batch)
+    found = due.length
+    for (const run of due) await ctx.db.tx((db) => expireRun(ctx, db, run))
+  }
+}
+
+async function expireRun({ clock }: AppContext, db: Db, { id, pack }: Run): Promise<void> {
+  await lockPack(db, pack)
+  const closed = clock.now()
+  const [run] = await db
+    .update(runs)
+    .set({ state: 'expired', closed })
+    .where(and(eq(runs.id, id), eq(runs.state, 'open')))
+    .returning()
+  if (run) await addEndedRun(db, run, { outcome: 'expired', at: closed })
+}
+
+/** Deletes the runs and records of a purged pack. */
+export async function removeRuns(db: Db, pack: string): Promise<void> {
+  await db.delete(runs).where(eq(runs.pack, pack))
+  await deleteRecords(db, pack)
+}
