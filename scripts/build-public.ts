@@ -7,6 +7,8 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
+import { pngOf } from '../src/generators/images/png.ts'
+
 const root = join(import.meta.dir, '..')
 const source = join(root, 'public')
 const dist = join(source, 'dist')
@@ -87,9 +89,15 @@ async function buildPages(out: string): Promise<void> {
   ])
 }
 
+/** Copies the icons, and renders the installed ones as PNG. */
 async function copyIcons(out: string): Promise<void> {
   for (const name of await filesIn('icons', '.svg')) {
     await writeFile(join(out, 'icons', name), await Bun.file(join(source, 'icons', name)).bytes())
+  }
+  const svg = await Bun.file(join(source, 'icons/berth.svg')).text()
+  for (const side of [192, 512]) {
+    const sized = svg.replace('<svg', `<svg width="${side}" height="${side}"`)
+    await writeFile(join(out, `icons/icon-${side}.png`), await pngOf(sized))
   }
 }
 

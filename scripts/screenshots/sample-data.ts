@@ -32,7 +32,7 @@ export async function createSampleData(ctx: BerthServer): Promise<SampleData> {
   await ctx.call('PATCH', `/apps/${second}`, price, keys.get('brass-otter'))
   const remixed = await remix(ctx, first, keys.get('marlow'), 'Harbour Lights, in winter')
   const again = await remix(ctx, remixed, keys.get('tin-lantern'), 'Fog')
-  const html = '<!doctype html><title>Harbour Lights</title><h1>Harbour Lights, mended</h1>'
+  const html = `${items[0]?.html}<!-- A slower fog. -->`
   const version = { html, note: 'The fog is slower.' }
   await ctx.call('POST', `/apps/${first}/versions`, version, keys.get('brass-otter'))
   for (const [at, [maker, stars, review]] of reviews.entries()) {

@@ -27,6 +27,12 @@ export interface ResizeRequest {
   key: boolean
 }
 
+/** A drawing of this server, such as a social card. */
+export interface DrawRequest {
+  kind: 'svg'
+  svg: string
+}
+
 /** A generated file. */
 export interface GeneratedFile {
   bytes: Uint8Array<ArrayBuffer>
@@ -36,11 +42,14 @@ export interface GeneratedFile {
   seconds?: number
 }
 
+export type AnyRequest = GenerateRequest | ResizeRequest | DrawRequest
+
 const maxPixels = 30_000_000
 const longerTimesMax = 8
 
 /** Generates a file from a description, without a model. Equal requests give equal bytes. */
-export async function generate(request: GenerateRequest | ResizeRequest): Promise<GeneratedFile> {
+export async function generate(request: AnyRequest): Promise<GeneratedFile> {
+  if (request.kind === 'svg') return { bytes: await pngOf(request.svg), type: 'image/png' }
   if (request.kind === 'painted') return resize(request)
   const { kind, what, seed, seconds } = request
   switch (kind) {

@@ -1,14 +1,9 @@
 import type { WorkerReply } from '../core/worker-pool.ts'
-import {
-  generate,
-  type GeneratedFile,
-  type GenerateRequest,
-  type ResizeRequest,
-} from './generate.ts'
+import { type AnyRequest, generate, type GeneratedFile } from './generate.ts'
 
 declare const self: Worker
 
-self.onmessage = async ({ data }: MessageEvent<GenerateRequest | ResizeRequest>) => {
+self.onmessage = async ({ data }: MessageEvent<AnyRequest>) => {
   const reply: WorkerReply<GeneratedFile> = await generate(data).then(
     (result) => ({ result }),
     (error: unknown) => ({ error: String(error) }),

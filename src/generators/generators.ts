@@ -1,7 +1,7 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
 import { WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
-import type { GeneratedFile, GenerateRequest, ResizeRequest } from './generate.ts'
+import type { AnyRequest, GeneratedFile } from './generate.ts'
 
 const bounds = {
   slots: 2,
@@ -24,7 +24,7 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
 
 /** The embedded generators, in a worker thread so that they do not block the event loop. */
 export class Generators {
-  private readonly pool: WorkerPool<GenerateRequest | ResizeRequest, GeneratedFile>
+  private readonly pool: WorkerPool<AnyRequest, GeneratedFile>
 
   constructor(start = startWorker) {
     this.pool = new WorkerPool(start, bounds)
@@ -34,7 +34,7 @@ export class Generators {
    * Generates one file (see generate.ts). Transfers a model's image to the worker. Throws
    * `try_again` when the queue is full or the worker fails.
    */
-  async generate(request: GenerateRequest | ResizeRequest): Promise<GeneratedFile> {
+  async generate(request: AnyRequest): Promise<GeneratedFile> {
     const given = request.kind === 'painted' ? [request.bytes.buffer] : []
     return this.pool.run(request, given).catch((error: unknown) => {
       if (!(error instanceof PoolBusyError)) throw error

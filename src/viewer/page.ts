@@ -48,18 +48,20 @@ const head = (title: string, style: string, more: string): string =>
 
 /** Returns Open Graph and oEmbed tags (https://ogp.me, https://oembed.com, section 4). */
 function linkPreviewTags(
-  { id, title, description, icon, maker }: HostedApp,
+  { id, title, description, icon, maker, listed }: HostedApp,
   origin: string,
 ): string {
   const link = `${origin}/a/${id}`
   const oembed = `${origin}/oembed?url=${encodeURIComponent(link)}`
   const about = description || `Made by @${maker}.`
   const facts = { title, description: about, url: link, type: 'website', site_name: 'Berth' }
-  const all = Object.entries({ ...facts, ...(icon !== null && { image: icon }) })
+  // Only apps on Explore have a social card.
+  const image = listed ? `${origin}/cards/${id}.jpg` : icon
+  const all = Object.entries({ ...facts, ...(image !== null && { image }) })
   const metas = all.map(
     ([name, text]) => `<meta property=og:${name} content="${escapeHtml(text)}">`,
   )
-  return `${metas.join('')}<meta name=twitter:card content=summary>
+  return `${metas.join('')}<meta name=twitter:card content=${listed ? 'summary_large_image' : 'summary'}>
 <link rel=alternate type=application/json+oembed href="${escapeHtml(oembed)}" title="${escapeHtml(title)}">`
 }
 

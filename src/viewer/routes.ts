@@ -117,6 +117,14 @@ const file: PageHandler = async (pages, page, { request, params }) => {
   return entityResponse(request, createEntity(content, dataHeaders(type, cache)))
 }
 
+/** Serves the QR code of the public link as SVG. */
+const qrCode: PageHandler = async ({ urls }, { app }) => {
+  const { renderSVG } = await import('uqr')
+  const svg = renderSVG(`${urls.app}/a/${app.id}`, { border: 2 })
+  const headers = dataHeaders('image/svg+xml', 'max-age=86400')
+  return new Response(svg, { headers })
+}
+
 /** Serves the wrapper, only into a frame. */
 function frame(pages: Pages): (input: ViewerRequest) => Response {
   const page = getPublicFile(pages.public, 'frame/frame.html')
@@ -177,6 +185,7 @@ export function viewerRoutes(pages: Pages) {
         return data(pages, page, input)
       }),
     ],
+    ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
     ['/a/:id/files', forLiveApp(pages, files)],
     ['/a/:id/files/:name', forLiveApp(pages, file)],
     ['/a/:id/versions/:version', forPreview(pages, shell)],

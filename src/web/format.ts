@@ -48,9 +48,9 @@ export const formatAmount = (value: number, noun: string): string =>
 export const formatCompact = (count: number): string =>
   count < 1_000 ? String(count) : compactNumbers().format(count)
 
-/** "1 open", "1.2K opens". */
-export const formatCount = (count: number, noun: string): string =>
-  `${formatCompact(count)} ${plural(count, noun)}`
+/** "1 open", "1.2K opens". `several` is the plural of an irregular noun. */
+export const formatCount = (count: number, noun: string, several = `${noun}s`): string =>
+  `${formatCompact(count)} ${count === 1 ? noun : several}`
 
 const kb = 1_024
 

@@ -32,6 +32,7 @@ export async function homePage(ctx: AppContext): Promise<Page> {
     isWide: true,
     plays: true,
     description: 'Make, play and remix apps and games. Describe one, or let your agent publish it.',
+    image: '/cards/home.jpg',
     main,
     feed: '',
     scripts: ['copy-line.js', 'play-here.js'],

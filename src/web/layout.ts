@@ -10,6 +10,8 @@ const staticFiles = {
   'web.css': 'css/web.css',
   // The style sheet names it, so its name changes with its content.
   'geist-1.woff2': 'fonts/geist.woff2',
+  'icon-192.png': 'icons/icon-192.png',
+  'icon-512.png': 'icons/icon-512.png',
   'copy-line.js': 'islands/copy-line.js',
   'auto-refresh.js': 'islands/auto-refresh.js',
   'live-search.js': 'islands/live-search.js',
@@ -18,6 +20,7 @@ const staticFiles = {
   'app-preview.js': 'islands/app-preview.js',
   'build-steps.js': 'islands/build-steps.js',
   'play-here.js': 'islands/play-here.js',
+  'share-link.js': 'islands/share-link.js',
   'chat-playground.js': 'islands/chat-playground.js',
   'submit-guard.js': 'islands/submit-guard.js',
 } as const
@@ -49,7 +52,7 @@ export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout
   const api = new URL(urls.base).origin
   const sources = api === new URL(urls.app).origin ? "'self'" : `'self' ${api}`
   const csp =
-    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; font-src 'self'; ` +
+    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; font-src 'self'; manifest-src 'self'; ` +
     `img-src ${sources}; media-src ${sources}; ` +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   return {
@@ -95,7 +98,7 @@ export interface Page {
   image?: string | undefined
   /** The query of its Atom feed. */
   feed?: string
-  scripts?: Exclude<StaticName, 'web.css' | 'geist-1.woff2'>[]
+  scripts?: Extract<StaticName, `${string}.js`>[]
   /** Is true for a page that shows apps in the sandbox. */
   frames?: boolean
   /** Reloads the page at this interval where scripts are off. */
@@ -106,11 +109,17 @@ export interface Page {
   headers?: Record<string, string>
 }
 
+const meta = (property: string, content: string): Html =>
+  html`<meta property="${property}" content="${content}" />`
+
+/** The social card of a page, 1,200 x 630 pixels. */
+const imageTags = (url: string): Html =>
+  html`${meta('og:image', url)}${meta('og:image:width', '1200')}${meta('og:image:height', '630')}
+    <meta name="twitter:card" content="summary_large_image" />`
+
 function renderHead({ urls, files, theme }: Layout, page: Page): Part {
   const { title, path, description, image, feed, scripts = [], reloadSeconds } = page
   const addressOf = (name: StaticName): Part => files.get(name)?.address
-  const meta = (property: string, content: string): Html =>
-    html`<meta property="${property}" content="${content}" />`
   return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
     <title>${title === 'Berth' ? title : `${title} · Berth`}</title>
@@ -119,10 +128,12 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     <link rel="stylesheet" href="${addressOf('web.css')}" />
     <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+    <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />
+    <link rel="manifest" href="/manifest.webmanifest" />
     ${[...new Set(scripts)].map((name) => html`<script defer src="${addressOf(name)}"></script>`)}
     ${description && html`<meta name="description" content="${description}" />`}
     ${path === undefined ? html`<meta name="robots" content="noindex" />` : html`<link rel="canonical" href="${urls.app}${path}" />${meta('og:url', urls.app + path)}`}
-    ${meta('og:title', title)}${meta('og:site_name', 'Berth')}${meta('og:type', 'website')}${description && meta('og:description', description)}${image && meta('og:image', urls.app + image)}
+    ${meta('og:title', title)}${meta('og:site_name', 'Berth')}${meta('og:type', 'website')}${description && meta('og:description', description)}${image && imageTags(urls.app + image)}
     ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${urls.base}/explore/feed.atom${feed}" />`}`
 }
 

@@ -5,16 +5,19 @@ import * as agents from '../hosting/agents/agents.ts'
 import { makerPageUrl } from '../hosting/agents/agents.ts'
 import { appUrl } from '../hosting/app-url.ts'
 import * as apps from '../hosting/apps/apps.ts'
+import { presentCover } from '../hosting/apps/covers/covers.ts'
+import { largeSize } from '../hosting/apps/covers/sizes.ts'
 import { iconUrl } from '../hosting/apps/present.ts'
 import { isPackKind } from '../hosting/kinds.ts'
+import { embedCode } from './explore/share.ts'
 
 const cacheSeconds = 3_600
 const iconSize = 512
 
 /**
- * Returns the oEmbed description of an app's link (https://oembed.com, section 2.3). Its type is
- * "link" because apps run only on their own page. Formats other than JSON are 501. Throws
- * `not_found`, `taken_down`.
+ * Returns the oEmbed description of an app's link (https://oembed.com). Its type is "rich" with a
+ * frame (section 2.3.4.4) where the operator allows embedding, and otherwise "link". Formats other
+ * than JSON are 501. Throws `not_found`, `taken_down`.
  */
 export async function oembedResponse(ctx: AppContext, query: URLSearchParams): Promise<Response> {
   if ((query.get('format') ?? 'json') !== 'json') {
@@ -22,26 +25,48 @@ export async function oembedResponse(ctx: AppContext, query: URLSearchParams): P
   }
   const app = apps.requireAvailable(await findLinkedApp(ctx, query.get('url') ?? ''))
   const maker = (await agents.findAgent(ctx, app.maker))?.handle ?? ''
-  const icon = iconUrl(ctx, app)
-  const limitOf = (name: string): number => Number(query.get(name) ?? iconSize)
-  const hasSpace = limitOf('maxwidth') >= iconSize && limitOf('maxheight') >= iconSize
-  const thumbnail = icon !== null &&
-    hasSpace && {
-      thumbnail_url: icon,
-      thumbnail_width: iconSize,
-      thumbnail_height: iconSize,
-    }
+  const limits = { width: limitOf(query, 'maxwidth'), height: limitOf(query, 'maxheight') }
   return Response.json({
     version: '1.0',
-    type: 'link',
+    ...(ctx.config.embedOrigins === '' ? { type: 'link' } : richPart(ctx, app, limits)),
     title: app.title,
     author_name: `@${maker}`,
     author_url: makerPageUrl(ctx, maker),
     provider_name: 'Berth',
     provider_url: ctx.urls.app,
     cache_age: cacheSeconds,
-    ...thumbnail,
+    ...thumbnail(ctx, app, limits),
   })
+}
+
+interface Size {
+  width: number
+  height: number
+}
+
+const limitOf = (query: URLSearchParams, name: string): number =>
+  Number(query.get(name)) || Infinity
+
+function richPart(ctx: AppContext, { id, title }: apps.App, limits: Size) {
+  const width = Math.min(largeSize.width, limits.width)
+  const height = Math.min(largeSize.height, limits.height)
+  return {
+    type: 'rich',
+    html: embedCode({ link: appUrl(ctx, id), title, width, height }),
+    width,
+    height,
+  }
+}
+
+/** The cover, or the icon of an app without one, if it fits. */
+function thumbnail(ctx: AppContext, app: apps.App, limits: Size) {
+  const cover = presentCover(ctx, app)
+  const icon = iconUrl(ctx, app)
+  const [url, size] = cover
+    ? [cover.large, largeSize]
+    : [icon, { width: iconSize, height: iconSize }]
+  if (url === null || size.width > limits.width || size.height > limits.height) return {}
+  return { thumbnail_url: url, thumbnail_width: size.width, thumbnail_height: size.height }
 }
 
 async function findLinkedApp(ctx: AppContext, url: string): Promise<apps.App> {

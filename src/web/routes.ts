@@ -18,6 +18,7 @@ import { formBytesMax } from '../limits.ts'
 import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
 import { agentRoutes } from './agents/routes.ts'
+import { readCard } from './cards/cards.ts'
 import { catalogPage } from './catalog.ts'
 import { queryOf } from './components.ts'
 import { consoleRoutes } from './console/routes.ts'
@@ -30,6 +31,7 @@ import { readForm } from './forms.ts'
 import { homePage } from './home.ts'
 import { type Layout, type Page, pageResponse } from './layout.ts'
 import { tilesShown } from './lists.ts'
+import { manifest } from './manifest.ts'
 import { newAppRoutes } from './new/routes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
@@ -152,6 +154,13 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
       const cache = 'private, max-age=31536000, immutable'
       const headers = { 'content-type': 'image/webp', 'cache-control': cache }
       return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
+    })
+    .get('/cards/:file', async ({ params, request }) =>
+      entityResponse(request, await readCard(ctx, params.file)),
+    )
+    .get('/manifest.webmanifest', () => {
+      const headers = { 'content-type': 'application/manifest+json' }
+      return withoutSniffing(new Response(JSON.stringify(manifest), { headers }))
     })
     .get('/favicon.svg', ({ request }) => entityResponse(request, layout.icon))
     .get('/favicon.ico', ({ request }) => entityResponse(request, layout.icon))

@@ -1,7 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { Item, ItemPage } from '../../hosting/explore/schemas.ts'
+import type { Item, ItemPage, Tile } from '../../hosting/explore/schemas.ts'
+import { cardKey } from '../cards/cards.ts'
 import {
   copyLine,
   openLabel,
@@ -13,13 +14,36 @@ import {
   versionOrigins,
 } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
-import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
+import { formatAmount, formatBytes, formatCompact, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
-import { imagePath, itemCover, tileGrid } from '../tiles.ts'
+import { playHere } from '../play-here.ts'
+import { renderShelf } from '../shelves.ts'
+import { imagePath, tileGrid } from '../tiles.ts'
 import { remixPrice } from './remix.ts'
 import { renderFeedback } from './reviews.ts'
+import { shareButton, sharePanel } from './share.ts'
 import type { ItemVisitor } from './visitor.ts'
+
+/** An item with the rows below it. */
+interface PageItem extends ItemPage {
+  /** Other items of the maker, and others of the shelf. */
+  more: Tile[]
+  similar: Tile[]
+}
+
+const rowTiles = 6
+
+async function readPageItem(ctx: AppContext, id: string): Promise<PageItem> {
+  const found = await explore.getItem(ctx, id)
+  const { maker, shelf } = found.item
+  const [more, popular] = await Promise.all([
+    explore.listTiles(ctx, { maker, limit: rowTiles }),
+    explore.listTiles(ctx, { shelf, sort: 'played', limit: 2 * rowTiles }),
+  ])
+  const similar = popular.items.filter((one) => one.id !== id && one.maker !== maker)
+  return { ...found, more: more.items, similar: similar.slice(0, rowTiles - 1) }
+}
 
 const versionsMax = 10
 const ancestorsMax = 20
@@ -33,64 +57,98 @@ export async function itemPage(
   query: URLSearchParams,
   visitor?: ItemVisitor,
 ): Promise<Page> {
-  const found = await explore.getItem(ctx, id)
+  const found = await readPageItem(ctx, id)
   const { item } = found
-  const { title, description, icon, maker } = item
+  const { title, description, maker } = item
+  const rest = found.more.filter(({ id: other }) => other !== id)
   return {
     title: `${title} by ${maker}`,
     path: `/explore/${id}`,
     section: '/explore',
     description: description || `An app by ${maker}.`,
-    image: icon === null ? undefined : imagePath(ctx, icon),
-    scripts: ['copy-line.js'],
-    main: html`${itemHeader(ctx, item, visitor)}${stats(item)}${await renderFeedback(ctx, item, query, visitor)}${remixSection(ctx, item)}${lineage(found)}${remixes(ctx, found)}${versionTable(found)}`,
+    image: `/cards/${id}.jpg?${cardKey(item)}`,
+    plays: true,
+    scripts: ['copy-line.js', 'play-here.js', 'share-link.js'],
+    main: html`${itemHeader(ctx, found, visitor)}
+      <div class="item-columns">
+        <div>${await renderFeedback(ctx, item, query, visitor)}</div>
+        <div>${lineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
+      </div>
+      ${remixes(ctx, found)}
+      ${rest.length > 0 && renderShelf(ctx, { title: `More by ${maker}`, items: rest, more: `/explore/${maker}` })}
+      ${found.similar.length > 0 && renderShelf(ctx, { title: 'You may also like', items: found.similar, more: `/explore?shelf=${item.shelf}` })}`,
   }
 }
 
-function itemHeader(ctx: AppContext, item: Item, visitor: ItemVisitor | undefined): Html {
-  const { id, title, description, maker, kind, shelf, remixOf } = item
+function itemHeader(ctx: AppContext, found: PageItem, visitor: ItemVisitor | undefined): Html {
+  const { item, screenshots } = found
+  const { title, description, maker, kind, shelf, remixOf } = item
   const origin =
     remixOf &&
     html` · remix of <bdi>${remixOf.title}</bdi> by
       <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
   return html`<article class="item">
-    <div>${itemCover(ctx, item)}</div>
-    <div>
+    <div class="stage">${playHere(ctx, item)}${screenshotStrip(ctx, title, screenshots)}</div>
+    <div class="about">
       <h1><bdi>${title}</bdi></h1>
       <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
+      ${facts(item)}
+      <p class="actions">${itemActions(item, visitor)}</p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       <ul class="chips capitalized">
         <li><a href="/explore?kind=${kind}">${kind}</a></li>
         <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
       </ul>
-      <p class="actions">
-        <a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a
-        >${itemActions(item, visitor)}
-      </p>
+      ${stats(item)}${sharePanel(ctx, item)}
     </div>
   </article>`
 }
 
-/** Opens the studio of an own app; remixes or reports another's. */
+/** Rating, plays and the price of a remix, in one line. */
+const facts = (item: Item): Html =>
+  html`<p class="facts">
+    ${starRating(item.rating)}<span>${formatCount(item.opens, 'play')}</span
+    ><span>${formatCount(item.remixes, 'remix', 'remixes')}</span>
+  </p>`
+
+const screenshotStrip = (ctx: AppContext, title: string, all: PageItem['screenshots']): Part =>
+  all.length > 0 &&
+  html`<ul class="screenshots" aria-label="Screenshots">
+    ${all.map(
+      ({ position, large, small }) =>
+        html`<li>
+          <a href="${imagePath(ctx, large)}"
+            ><img
+              src="${imagePath(ctx, small)}"
+              alt="Screenshot ${position} of ${title}"
+              width="480"
+              height="300"
+              loading="lazy"
+          /></a>
+        </li>`,
+    )}
+  </ul>`
+
+/** Opens the studio of an own app; remixes, shares or reports another's. */
 function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
   const { id } = item
-  if (visitor?.isOwner)
-    return html`<a class="button quiet" href="/studio/${id}/build">Open in studio</a>`
+  const open = html`<a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a>`
+  if (visitor?.isOwner) {
+    return html`${open}<a class="button quiet" href="/studio/${id}/build">Open in studio</a
+      >${shareButton}`
+  }
   const price = remixPrice(item)
   const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
-  return html`${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}<a
-      class="button quiet"
+  return html`${open}${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}${shareButton}<a
+      class="quiet-link"
       href="/report/${id}"
       rel="nofollow"
       >Report</a
     >`
 }
 
-const stats = ({ opens, remixes, rating, published, updated, version }: Item): Html =>
+const stats = ({ published, updated, version }: Item): Html =>
   statList([
-    ['Rating', html`${starRating(rating) || 'No ratings'}`],
-    ['Opens', formatCompact(opens)],
-    ['Remixes', formatCompact(remixes)],
     ['Version', version],
     ['Published', renderDate(published)],
     ['Updated', renderDate(updated)],

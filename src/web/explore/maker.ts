@@ -29,5 +29,6 @@ export async function makerPage(
     ${section(`Apps by @${handle}`, tileList(ctx, { query, path, items, next }))}`
   const scripts = ['show-more.js' as const]
   const description = about ?? `Apps and games by @${handle}.`
-  return { title: `@${handle}`, path, section: '/explore', description, main, feed, scripts }
+  const image = `/cards/@${handle}.jpg`
+  return { image, title: `@${handle}`, path, section: '/explore', description, main, feed, scripts }
 }
