@@ -7,7 +7,7 @@ export const appKinds = ['app', 'game'] as const
 export type AppKind = (typeof appKinds)[number]
 
 /** Kinds that are a folder of instructions. */
-const packKinds = ['skill', 'framework'] as const
+export const packKinds = ['skill', 'framework'] as const
 export type PackKind = (typeof packKinds)[number]
 
 const isOneOf =

@@ -3,6 +3,7 @@ import type { AppContext } from '../context.ts'
 import type { PublicFile } from '../core/public-files.ts'
 import { unknownOperationResponse } from '../gateway/error-response.ts'
 import { guideFiles } from '../hosting/guide/routes.ts'
+import { packSite } from '../hosting/packs/site-routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
 import type { Pages } from '../viewer/pages.ts'
 import { viewerRoutes } from '../viewer/routes.ts'
@@ -31,6 +32,7 @@ export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteP
   })
     .use(metricsRoute(ctx))
     .use(guideFiles(ctx, readOpenApi))
+    .use(packSite(ctx))
     .use(viewerRoutes(pages))
     .use(publicRoutes(ctx, layout))
     .use(privateRoutes(ctx, layout))

@@ -21,3 +21,5 @@ export const stepTitleCharsMax = 120
 export const stepDoneCharsMax = 300
 export const sharePercentMax = 50
 export const reasonsMax = 20
+/** Packs in an index for installers. */
+export const indexPacksMax = 1_000

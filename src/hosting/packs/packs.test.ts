@@ -6,8 +6,17 @@ import { join } from 'node:path'
 import { doctor } from '../../ledger/doctor.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import {
+  folder,
+  publishPack,
+  reference,
+  script,
+  skillText,
+  steps,
+} from '../../testing/fixtures/folders.ts'
+import {
   startTestServer,
   type TestAgent,
+  type TestResponse,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 
@@ -26,31 +35,15 @@ afterEach(async () => {
   await ctx.close()
 })
 
-const skillText = (name = 'release-notes', more = '') =>
-  `---\nname: ${name}\ndescription: Writes release notes from commits.\n${more}---\n\n# Release notes\n\nList each change.\n`
-const reference = { path: 'references/style.md', text: '# Style\n\nOne line for each change.\n' }
-const script = { path: 'scripts/list.sh', text: '#!/bin/sh\ngit log --oneline\n' }
-const folder = (name?: string) => ({
-  files: [reference, { path: 'SKILL.md', text: skillText(name) }, script],
-})
-const steps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
-
-const idOf = (body: unknown, kind = 'skill'): string =>
-  String(Reflect.get(Object(Reflect.get(Object(body), kind)), 'id'))
-
-async function publish(by: TestAgent, body: object, kind = 'skill'): Promise<string> {
-  const { status, body: found } = await by.call('POST', `/${kind}s`, body)
-  expect({ status, found }).toMatchObject({ status: 201 })
-  return idOf(found, kind)
-}
+const idOf = (answer: TestResponse): string => answer.text('skill.id')
 
 describe('publishing', () => {
   test('a text becomes a skill', async () => {
     const more = 'license: MIT\nmetadata:\n  version: 1.0\nallowed-tools: Bash Read\n'
-    const { status, body } = await ann.call('POST', '/skills', { skill: skillText('notes', more) })
-    expect(status).toBe(201)
-    const id = idOf(body)
-    expect(body).toMatchObject({
+    const answer = await ann.call('POST', '/skills', { skill: skillText('notes', more) })
+    expect(answer.status).toBe(201)
+    const id = idOf(answer)
+    expect(answer.body).toMatchObject({
       skill: {
         kind: 'skill',
         name: 'notes',
@@ -71,7 +64,7 @@ describe('publishing', () => {
   })
 
   test('a folder is served as text, files and archives', async () => {
-    const id = await publish(ann, { ...folder(), store: true })
+    const id = await publishPack(ann, { ...folder(), store: true })
     const anyone = (path: string) => ctx.call('GET', `/skills/${id}${path}`)
     expect((await anyone('/SKILL.md')).body).toBe(skillText())
     const file = await anyone('/files/references/style.md')
@@ -97,12 +90,12 @@ describe('publishing', () => {
       headers: { 'content-type': 'application/zip' },
     })
     expect(sent.status).toBe(201)
-    const copied = await ctx.call('GET', `/skills/${idOf(sent.body)}.tar.gz`)
+    const copied = await ctx.call('GET', `/skills/${idOf(sent)}.tar.gz`)
     expect(copied.bytes).toEqual(tar.bytes)
   })
 
   test('a framework has steps, and its share needs payments', async () => {
-    const id = await publish(ann, { ...folder(), steps, store: true }, 'framework')
+    const id = await publishPack(ann, { ...folder(), steps, store: true }, 'framework')
     expect((await ctx.call('GET', `/frameworks/${id}`)).body).toMatchObject({
       framework: { kind: 'framework', steps },
     })
@@ -119,7 +112,7 @@ describe('publishing', () => {
   })
 
   test('what is not on Explore is for its maker alone', async () => {
-    const id = await publish(ann, folder())
+    const id = await publishPack(ann, folder())
     for (const path of ['', '.tar.gz', '.zip', '/SKILL.md', '/files/scripts/list.sh']) {
       await expectError(ctx, 404, 'not_found', () => ctx.call('GET', `/skills/${id}${path}`))
       await expectError(ctx, 404, 'not_found', () => ben.call('GET', `/skills/${id}${path}`))
@@ -128,14 +121,14 @@ describe('publishing', () => {
   })
 
   test('a name is taken once by each maker, and free again after the deletion', async () => {
-    const id = await publish(ann, folder())
+    const id = await publishPack(ann, folder())
     await expectError(ctx, 409, 'skill_name_taken', () => ann.call('POST', '/skills', folder()))
     await expectError(ctx, 409, 'skill_name_taken', () =>
       ann.call('POST', '/frameworks', { ...folder(), steps }),
     )
-    await publish(ben, folder())
+    await publishPack(ben, folder())
     expect((await ann.call('DELETE', `/skills/${id}`)).status).toBe(200)
-    const other = await publish(ann, folder())
+    const other = await publishPack(ann, folder())
     await expectError(ctx, 409, 'skill_name_taken', () => ann.call('POST', `/skills/${id}/restore`))
     await ann.call('DELETE', `/skills/${other}`)
     expect((await ann.call('POST', `/skills/${id}/restore`)).status).toBe(200)
@@ -157,7 +150,7 @@ describe('publishing', () => {
 
 describe('the operations of apps', () => {
   test('versions, restore and change', async () => {
-    const id = await publish(ann, { ...folder(), store: true })
+    const id = await publishPack(ann, { ...folder(), store: true })
     const text = skillText().replace('List each', 'Describe each')
     const added = await ann.call('POST', `/skills/${id}/versions`, { skill: text, note: 'Shorter' })
     expect(added).toMatchObject({ status: 201, body: { skill: { version: 2, listed: 'on' } } })
@@ -181,7 +174,7 @@ describe('the operations of apps', () => {
   })
 
   test('packs and apps do not answer for each other', async () => {
-    const id = await publish(ann, folder())
+    const id = await publishPack(ann, folder())
     const app = await ann.publish({ html: '<!doctype html><title>a</title>' })
     expect((await ann.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: app }], next: null })
     for (const path of ['', '/html', '/versions', '/assets']) {
@@ -193,8 +186,12 @@ describe('the operations of apps', () => {
   })
 
   test('Explore finds packs by kind, name and text', async () => {
-    const id = await publish(ann, { ...folder(), store: true })
-    const other = await publish(ann, { ...folder('plan-trip'), steps, store: true }, 'framework')
+    const id = await publishPack(ann, { ...folder(), store: true })
+    const other = await publishPack(
+      ann,
+      { ...folder('plan-trip'), steps, store: true },
+      'framework',
+    )
     await ann.publish({ html: '<!doctype html><title>a</title>', store: true })
     const ids = async (query: string) => {
       const { body } = await ctx.call('GET', `/explore?${query}`)
@@ -209,8 +206,8 @@ describe('the operations of apps', () => {
   })
 
   test('a remix copies the folder under a free name', async () => {
-    const id = await publish(ann, { ...folder(), steps, store: true }, 'framework')
-    await publish(ben, folder())
+    const id = await publishPack(ann, { ...folder(), steps, store: true }, 'framework')
+    await publishPack(ben, folder())
     const remix = await ben.call('POST', `/apps/${id}/remix`, {})
     expect(remix).toMatchObject({
       status: 201,
@@ -219,7 +216,7 @@ describe('the operations of apps', () => {
         bought: { item: id, credits: 0 },
       },
     })
-    const copy = idOf(remix.body, 'framework')
+    const copy = remix.text('framework.id')
     const { body } = await ben.call('GET', `/frameworks/${copy}/SKILL.md`)
     expect(body).toBe(skillText('release-notes-2'))
     const named = await ben.call('POST', `/apps/${id}/remix`, { name: 'mine' })
@@ -230,7 +227,7 @@ describe('the operations of apps', () => {
   })
 
   test('icon, scan, rescan and export serve packs, too', async () => {
-    const id = await publish(ann, folder())
+    const id = await publishPack(ann, folder())
     expect((await ann.call('GET', `/apps/${id}/scan`)).body).toMatchObject({ verdict: 'clean' })
     expect((await ann.call('POST', `/apps/${id}/rescan`)).status).toBe(200)
     const zip = await ann.call('GET', `/apps/${id}/export`)

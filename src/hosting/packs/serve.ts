@@ -5,6 +5,7 @@ import { clientAddressGroup } from '../../http/request-context.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Version } from '../apps/apps.ts'
 import { recordOpen } from '../apps/opens.ts'
+import { readPage } from '../apps/page-content.ts'
 import { gzip, packTar, packZip } from '../folders/archive.ts'
 import { imageTypeOf, skillFile } from '../folders/read-pack.ts'
 import { getPack, type PackId, type ReadablePack, readFiles } from './packs.ts'
@@ -14,6 +15,7 @@ const headersOf = (type: string, fileName?: string): Record<string, string> => (
   'content-type': type,
   ...(fileName !== undefined && { 'content-disposition': `attachment; filename="${fileName}"` }),
   'cache-control': 'no-cache',
+  'access-control-allow-origin': '*',
   'content-security-policy': "default-src 'none'; sandbox",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -90,5 +92,18 @@ export async function serveArchive(ctx: AppContext, read: ReadRequest, ending: E
   return entityResponse(
     read.request,
     createEntity({ etag, identity }, headersOf(type, `${name}.${ending}`)),
+  )
+}
+
+/** Returns the archive of an index for installers: SKILL.md is in its top folder. */
+export async function serveFlatArchive(ctx: AppContext, read: ReadRequest) {
+  const found = await getPack(ctx, read.reader, read)
+  const { gzip: identity } = await readPage(ctx, found.row)
+  if (!identity) throw new Error(`the archive of ${found.item.id} is missing`)
+  countLoad(ctx, read, found)
+  const etag = found.folder.archive.slice(0, 32)
+  return entityResponse(
+    read.request,
+    createEntity({ etag, identity }, headersOf(archives['tar.gz'].type)),
   )
 }
