@@ -33,14 +33,14 @@ export interface Toolset {
   /** Returns the area of `tools/list`; '' where the list is the default one. */
   areaOf(request: Request): string
   find(name: string): ServedTool | undefined
-  /** Adds capabilities of tests. */
-  extend?: Extension['extend']
+  /** Adds resources and prompts. */
+  extend: Extension['extend']
 }
 
 /** Tools and capabilities that a test adds. */
 export interface Extension {
   tools: ServedTool[]
-  extend(server: McpServer): void
+  extend(server: McpServer, request?: Request): void
 }
 
 /** The list changes only with the process. Clients may cache it for one hour. */
@@ -60,7 +60,7 @@ class ToolServer extends McpServer {
         cacheHints: { 'tools/list': listCaching, 'server/discover': listCaching },
       },
     )
-    toolset.extend?.(this)
+    toolset.extend(this, request)
     this.server.setRequestHandler('tools/list', () => {
       const tools = request ? toolset.list(request).map(({ definition }) => definition) : []
       const batch = request && findBatch(request)

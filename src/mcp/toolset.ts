@@ -6,6 +6,7 @@ import type { RoutedOperation } from '../http/operation.ts'
 import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
 import { findBatch, spentMessage } from './batch.ts'
 import { type Arguments, inputError, requestOf, type Send, toolResult } from './call.ts'
+import { servePacks } from './packs.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf } from './tools.ts'
 import { findInputProblem } from './validation.ts'
@@ -40,7 +41,7 @@ export function createToolset(
   )
   return {
     instructions: instructionsOf(ctx, tools),
-    ...(extension && { extend: extension.extend }),
+    extend: extension?.extend ?? ((server, request) => servePacks(ctx, server, request)),
     find: (name) => byName.get(name),
     areaOf: listedArea,
     list: (request) => {

@@ -32,6 +32,7 @@ export type TileApp = Pick<App, keyof typeof tile>
 /** Columns of an item on Explore. */
 const item = {
   ...tile,
+  name: apps.name,
   description: apps.description,
   listedVersion: apps.listedVersion,
   remixOf: apps.remixOf,

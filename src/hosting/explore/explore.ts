@@ -48,6 +48,7 @@ const itemView: View<listed.ListedApp, Item> = {
   show: (ctx, row, maker) => ({
     ...tileView.show(ctx, row, maker),
     link: itemUrl(ctx, row),
+    ...(row.name !== null && { name: row.name }),
     description: row.description,
     version: row.listedVersion ?? 0,
     remixOf: presentOrigin(row),

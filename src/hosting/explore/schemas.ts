@@ -24,6 +24,7 @@ const ItemSchema = Type.Object(
     id: IdSchema,
     link: LinkSchema,
     kind: oneOf(kinds),
+    name: Type.Optional(Type.String({ description: 'Name of a skill or framework.' })),
     title: Type.String(),
     description: Type.String(),
     shelf: oneOf(shelfNames),

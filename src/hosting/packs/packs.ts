@@ -2,14 +2,14 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { requireListed } from '../apps/listings.ts'
+import { notOnExplore, requireListed } from '../apps/listings.ts'
 import { readPage } from '../apps/page-content.ts'
 import { presentPackAs } from '../apps/present-pack.ts'
 import { recordUse } from '../explore/uses.ts'
 import { readTar } from '../folders/archive.ts'
 import type { Folder } from '../folders/folder.ts'
 import type { InputFile } from '../folders/unzip.ts'
-import type { PackKind } from '../kinds.ts'
+import { isPackKind, type PackKind } from '../kinds.ts'
 
 /** A version of a pack that a reader may see. */
 export interface ReadablePack {
@@ -53,6 +53,24 @@ async function findReadable(
   return item && item.maker === reader?.id
     ? apps.requireAvailable(item, [kind])
     : requireListed(item)
+}
+
+/** Returns a pack of any kind that is on Explore. Throws `not_found` and `taken_down`. */
+export async function getListedPack(ctx: AppContext, id: string): Promise<ReadablePack> {
+  const found = await apps.findApp(ctx, id)
+  if (!found || !isPackKind(found.kind)) throw notOnExplore()
+  return getPack(ctx, undefined, { id, kind: found.kind })
+}
+
+/** Reads one file. Throws `not_found`. */
+export async function readFile(
+  ctx: AppContext,
+  row: apps.Version,
+  path: string,
+): Promise<Uint8Array> {
+  const file = (await readFiles(ctx, row)).find((one) => one.path === path)
+  if (file) return file.bytes
+  throw new ApiError('not_found', { what: 'file', see: 'The pack lists its files.' })
 }
 
 /** Reads the files of a version, SKILL.md first. */

@@ -1,14 +1,12 @@
 import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
 import { createEntity, entityResponse } from '../../http/entity.ts'
 import { clientAddressGroup } from '../../http/request-context.ts'
 import type { Agent } from '../agents/agents.ts'
-import type { Version } from '../apps/apps.ts'
 import { recordOpen } from '../apps/opens.ts'
 import { readPage } from '../apps/page-content.ts'
 import { gzip, packTar, packZip } from '../folders/archive.ts'
 import { imageTypeOf, skillFile } from '../folders/read-pack.ts'
-import { getPack, type PackId, type ReadablePack, readFiles } from './packs.ts'
+import { getPack, type PackId, type ReadablePack, readFile, readFiles } from './packs.ts'
 
 /** Takedowns apply at once, so caches must revalidate. The content never acts as a page. */
 const headersOf = (type: string, fileName?: string): Record<string, string> => ({
@@ -53,13 +51,6 @@ export async function serveFile(ctx: AppContext, read: ReadRequest, path: string
     read.request,
     createEntity({ etag: etag.slice(0, 32), identity: file }, headersOf(fileTypeOf(path))),
   )
-}
-
-/** Reads one file. Throws `not_found`. */
-async function readFile(ctx: AppContext, row: Version, path: string): Promise<Uint8Array> {
-  const file = (await readFiles(ctx, row)).find((one) => one.path === path)
-  if (file) return file.bytes
-  throw new ApiError('not_found', { what: 'file', see: 'The pack lists its files.' })
 }
 
 /** Archives of a folder by their ending. Equal versions have equal bytes. */
