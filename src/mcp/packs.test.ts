@@ -56,7 +56,7 @@ describe('resources and prompts', () => {
     expect(contents).toEqual([
       { uri: `skill://${id}/SKILL.md`, mimeType: 'text/markdown', text: skillText() },
     ])
-    const uri = `skill://${id}/references/style.md`
+    const uri = `skill://${id}/references/tone.md`
     expect(await resultOf('resources/read', { uri })).toMatchObject({ contents: [{ uri }] })
     const prompt = { name: 'ann.release-notes', arguments: { task: 'Write them for May.' } }
     const { messages } = await resultOf('prompts/get', prompt)

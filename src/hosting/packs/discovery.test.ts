@@ -84,7 +84,7 @@ test('the archive of the index has SKILL.md at its top', async () => {
 test('the index of 0.1.0 lists files that load below it', async () => {
   await publishPack(ann, { ...folder(), store: true })
   const [entry] = await skillsOf(legacy)
-  expect(entry?.['files']).toEqual(['SKILL.md', 'references/style.md', 'scripts/list.sh'])
+  expect(entry?.['files']).toEqual(['SKILL.md', 'references/tone.md', 'scripts/list.sh'])
   for (const { path, text } of folder().files) {
     const { body } = await ctx.request('GET', `/.well-known/skills/release-notes/${path}`)
     expect(body).toBe(text)

@@ -67,7 +67,7 @@ describe('publishing', () => {
     const id = await publishPack(ann, { ...folder(), store: true })
     const anyone = (path: string) => ctx.call('GET', `/skills/${id}${path}`)
     expect((await anyone('/SKILL.md')).body).toBe(skillText())
-    const file = await anyone('/files/references/style.md')
+    const file = await anyone('/files/references/tone.md')
     expect(file.body).toBe(reference.text)
     expect(file.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     const [tar, again] = [await anyone('.tar.gz'), await anyone('.tar.gz')]
@@ -163,7 +163,7 @@ describe('the operations of apps', () => {
     const restored = await ann.call('POST', `/skills/${id}/versions/1/restore`)
     expect(restored).toMatchObject({ status: 201, body: { skill: { version: 3 } } })
     expect((await ctx.call('GET', `/skills/${id}`)).body).toMatchObject({
-      files: [{ path: 'SKILL.md' }, { path: 'references/style.md' }, { path: 'scripts/list.sh' }],
+      files: [{ path: 'SKILL.md' }, { path: 'references/tone.md' }, { path: 'scripts/list.sh' }],
     })
     const { body } = await ann.call('GET', `/skills/${id}/versions`)
     expect(body).toMatchObject({
@@ -231,7 +231,7 @@ describe('the operations of apps', () => {
     expect((await ann.call('GET', `/apps/${id}/scan`)).body).toMatchObject({ verdict: 'clean' })
     expect((await ann.call('POST', `/apps/${id}/rescan`)).status).toBe(200)
     const zip = await ann.call('GET', `/apps/${id}/export`)
-    expect(Buffer.from(zip.bytes).includes('versions/1/references/style.md')).toBe(true)
+    expect(Buffer.from(zip.bytes).includes('versions/1/references/tone.md')).toBe(true)
     expect((await ann.call('DELETE', `/apps/${id}/icon`)).status).toBe(200)
   })
 })

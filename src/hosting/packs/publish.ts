@@ -16,6 +16,7 @@ import { stepDoneCharsMax, stepTitleCharsMax } from '../folders/limits.ts'
 import { type Pack, readPack, rejectPack } from '../folders/read-pack.ts'
 import type { PackKind } from '../kinds.ts'
 import type { ParsedRequest } from './request.ts'
+import { checkShare } from './share.ts'
 
 type Fields = ParsedRequest['fields']
 
@@ -35,7 +36,7 @@ export async function publishPack(
 ): Promise<StoredResponse> {
   const listing = toListing(ctx, fields)
   const pack = await readPack(files)
-  const folder = withSteps(pack.folder, fields)
+  const folder = withSteps(ctx, pack.folder, fields)
   if (fields.dryRun) return dryRun(ctx, kind, pack)
   const fingerprint = fingerprintOf(fields, pack)
   return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
@@ -69,7 +70,7 @@ export async function publishPackVersion(
   if (pack.name !== item.name) {
     rejectPack([`SKILL.md: "name" must stay "${item.name}". Publish a new pack for another name.`])
   }
-  const folder = withSteps(pack.folder, fields, before)
+  const folder = withSteps(ctx, pack.folder, fields, before)
   if (fields.dryRun) return dryRun(ctx, kind, pack)
   const fingerprint = { id, ...fingerprintOf(fields, pack) }
   return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
@@ -109,12 +110,19 @@ function shortDescription({ description }: Folder): string {
     : `${chars.slice(0, descriptionCharsMax - 1).join('')}…`
 }
 
-/** Adds the steps and the share of a framework. Throws `bad_request` and `payments_off`. */
-function withSteps(folder: Folder, { steps, share }: Fields, before?: Folder | null): Folder {
-  if (share) throw new ApiError('payments_off', { advice: 'Leave out "share".' })
-  if (steps) checkSteps(steps)
-  const ownSteps = steps ?? before?.steps
-  const ownShare = share === null ? undefined : before?.share
+/**
+ * Adds the steps and the share of a framework. A version keeps those of the last one; a null share
+ * ends it. Throws `bad_request` and `payments_off`.
+ */
+function withSteps(
+  ctx: AppContext,
+  folder: Folder,
+  { steps = [], share }: Fields,
+  before?: Folder | null,
+): Folder {
+  checkSteps(steps)
+  const ownSteps = steps.length > 0 ? steps : before?.steps
+  const ownShare = share === undefined ? before?.share : share && checkShare(ctx, share)
   return { ...folder, ...(ownSteps && { steps: ownSteps }), ...(ownShare && { share: ownShare }) }
 }
 
