@@ -4,6 +4,7 @@ import { nullable } from '../core/schema.ts'
 import { isWriteUnavailable } from '../db/error.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'
 import { UnsettledHoldError } from '../ledger/paid-work.ts'
+import { offerFields } from '../payments/x402/offer.ts'
 import { messages } from './error-messages.ts'
 
 const invalid = 'invalid_request_error'
@@ -179,10 +180,22 @@ const ErrorSchema = Type.Object(
   { title: 'Error' },
 )
 
+/** An error of a call that a payment of an agent makes succeed. */
+const PaymentErrorSchema = Type.Object({
+  ...ErrorSchema.properties,
+  ...Type.Partial(Type.Object(offerFields)).properties,
+})
+
 const RateLimitSchema = Type.Object(
   { statusCode: Type.Literal(429), error: Type.String(), message: Type.String() },
   { title: 'TooManyRequests' },
 )
+
+/** Bodies of statuses that have more than the envelope. */
+const bodySchemas: Record<number, TSchema> = {
+  402: PaymentErrorSchema,
+  429: Type.Union([ErrorSchema, RateLimitSchema]),
+}
 
 /** Returns the schemas of an operation's errors, by status. `envelope` replaces OpenAI's. */
 export function errorSchemas(
@@ -192,7 +205,7 @@ export function errorSchemas(
   const byStatus = Map.groupBy(names, (name) => table[name][0])
   const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
     const description = group.map((name) => table[name][3] ?? name).join(', ')
-    const own = status === 429 ? Type.Union([ErrorSchema, RateLimitSchema]) : ErrorSchema
+    const own = bodySchemas[status] ?? ErrorSchema
     const schema = envelope ?? own
     return [status, { ...schema, description }]
   })

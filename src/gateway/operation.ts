@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { GatewayErrorName } from '../errors.ts'
-import { type Operation, operationBuilder } from '../http/operation.ts'
+import { type Operation, operationBuilder, paymentErrors } from '../http/operation.ts'
 import { errorSchemas } from './error-response.ts'
 
 /** The areas of document 2. */
@@ -40,6 +40,7 @@ export const keyOperationWith = (schemas: typeof errorSchemas) =>
     security: [{ key: [] }],
     macro: (operation) => ({ key: operation }),
     idempotencyErrors: ['ref_conflict', 'busy'],
+    paymentErrors,
     idempotencyHeader: idempotencyKey,
   })
 

@@ -1,5 +1,5 @@
 import type { HostingErrorName } from '../errors.ts'
-import { type Operation, operationBuilder } from '../http/operation.ts'
+import { type Operation, operationBuilder, paymentErrors } from '../http/operation.ts'
 import { errorSchemas } from './error-response.ts'
 
 /** The areas of document 1, section 1. */
@@ -27,12 +27,7 @@ export const appErrors = ['not_found', 'taken_down'] as const
 export const publishErrors = ['blocked_by_scan', 'storage_full'] as const
 
 /** Errors of operations that accept `maxCredits`. */
-export const paymentErrors = [
-  'not_enough_credits',
-  'daily_cap',
-  'price_above_max',
-  'paused',
-] as const
+export const priceErrors = ['not_enough_credits', 'daily_cap', 'price_above_max', 'paused'] as const
 
 const idempotencyErrors = ['busy', 'ref_conflict'] as const
 
@@ -52,6 +47,7 @@ export const agentOperation = operationBuilder<Tag, HostingErrorName, { agent: O
     ],
     security: [{ key: [] }],
     idempotencyErrors,
+    paymentErrors,
     macro: (operation) => ({ agent: operation }),
   },
 )

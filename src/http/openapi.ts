@@ -1,4 +1,10 @@
-import { isRecord, recordOf } from '../core/schema.ts'
+import { isRecord, itemsOf, recordOf } from '../core/schema.ts'
+import {
+  paymentHeaders,
+  paymentHeadersOf,
+  paymentParameters,
+  takesPayments,
+} from './openapi-payments.ts'
 
 /** A JSON object of a description. */
 type Node = { [name: string]: unknown }
@@ -52,7 +58,7 @@ export function toOpenApi31(raw: unknown, info: ApiInfo): Node {
         key: { type: 'http', scheme: 'bearer', description: key },
         ...(session && { session: { type: 'apiKey', in: 'cookie', name: session } }),
       },
-      headers,
+      headers: { ...headers, ...paymentHeaders },
       schemas: Object.fromEntries(responseSchemas.named),
     },
   }
@@ -73,15 +79,16 @@ const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } 
 
 function operationOf(given: Node, info: ApiInfo, schemas: Schemas): Node {
   // `operation` is our declaration (operation.ts), which is not a part of OpenAPI.
-  const { parameters, requestBody, responses, operationId, operation: _, ...rest } = given
+  const { parameters, requestBody, responses, operationId, operation, ...rest } = given
+  const isPaid = takesPayments(recordOf(operation)['errors'])
+  const allParameters = [...itemsOf(parameters), ...paymentParameters(isPaid)]
   const body = requestBody === undefined ? undefined : recordOf(requestBody)
   return {
     operationId,
     ...rest,
-    ...(Array.isArray(parameters) &&
-      parameters.length > 0 && {
-        parameters: parameters.map((parameter) => parameterOf(recordOf(parameter), info)),
-      }),
+    ...(allParameters.length > 0 && {
+      parameters: allParameters.map((parameter) => parameterOf(recordOf(parameter), info)),
+    }),
     ...(body && {
       requestBody: {
         required: !info.optionalBodies.has(String(operationId)),
@@ -91,7 +98,7 @@ function operationOf(given: Node, info: ApiInfo, schemas: Schemas): Node {
     responses: Object.fromEntries(
       Object.entries(recordOf(responses)).map(([status, response]) => [
         status,
-        responseOf(status, recordOf(response), schemas),
+        responseOf(status, recordOf(response), schemas, paymentHeadersOf(status, isPaid)),
       ]),
     ),
   }
@@ -116,13 +123,13 @@ const phrases: Record<string, string> = {
 }
 
 /** The plugin moves keywords of a schema next to `content`. This moves them back. */
-function responseOf(status: string, given: Node, schemas: Schemas): Node {
+function responseOf(status: string, given: Node, schemas: Schemas, more: Node): Node {
   const { content: offered, description, ...keywords } = given
   const isEmpty = status === '204' || status === '416'
   const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
   return {
     description: description ?? phrases[status] ?? codesIn(content),
-    headers: { ...requestId, ...(status === '429' && retryAfter) },
+    headers: { ...requestId, ...(status === '429' && retryAfter), ...more },
     content,
   }
 }

@@ -1,8 +1,16 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { RateLimitName } from '../errors.ts'
+
+/** Errors of every operation that credits pay for, because payments add credits (payments.ts). */
+export const paymentErrors = [
+  'bad_payment',
+  'payment_rejected',
+  'payment_used',
+  'payment_pending',
+] as const
 
 /** Everything that an operation declares beside its path, method, schemas and handler. */
 export interface OperationDeclaration<Tag extends string = string, Limit extends string = string> {
@@ -58,6 +66,8 @@ interface OperationKind<ErrorName extends string, Macro> {
   macro(operation: Operation): Macro
   /** Errors of operations that accept an idempotency key. */
   idempotencyErrors?: readonly ErrorName[]
+  /** Errors of operations that credits pay for. */
+  paymentErrors?: readonly ErrorName[]
   /** The header parameter of operations that accept an idempotency key. */
   idempotencyHeader?: OpenAPIV3.ParameterObject
 }
@@ -83,17 +93,19 @@ export const operationBuilder =
       limits = [],
     } = declaration
     const { auth, security, idempotencyErrors = [], idempotencyHeader } = kind
+    const isPaid = errors.some((name) => isPaidBy.has(name))
     const allErrors = [
       ...kind.errors,
       ...(idempotent ? idempotencyErrors : []),
       ...limits,
       ...errors,
+      ...(isPaid ? (kind.paymentErrors ?? []) : []),
     ]
     const operation: Operation = { ...declaration, auth, errors: allErrors }
     return {
       // The macro reads the body itself, so that a missing key fails before a bad body.
       parse: 'none' as const,
-      response: { ...responses, ...errorSchemas(allErrors) },
+      response: { ...responses, ...withSuccesses(errorSchemas(allErrors), responses) },
       detail: {
         operationId: id,
         tags: [tag],
@@ -107,6 +119,18 @@ export const operationBuilder =
       ...kind.macro(operation),
     }
   }
+
+/** Errors of calls that a payment makes succeed. */
+const isPaidBy: ReadonlySet<string> = new Set(['not_enough_credits', 'payment_required'])
+
+/** Adds the success of a status to its errors: 202 is a running job, and a pending payment. */
+const withSuccesses = (errors: Record<number, TSchema>, successes: Record<number, TSchema>) =>
+  Object.fromEntries(
+    Object.entries(errors).map(([status, schema]) => {
+      const success = successes[Number(status)]
+      return [status, success ? Type.Union([success, schema]) : schema]
+    }),
+  )
 
 /** An operation with its route. */
 export interface RoutedOperation extends Operation {

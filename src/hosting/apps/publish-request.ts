@@ -1,11 +1,11 @@
 import { ApiError } from '../../errors.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
-import { paymentErrors, publishErrors, writeErrors } from '../operation.ts'
+import { priceErrors, publishErrors, writeErrors } from '../operation.ts'
 
 export const publishRequestErrors = [
   ...writeErrors,
   ...publishErrors,
-  ...paymentErrors,
+  ...priceErrors,
   'no_builder',
   'no_studio',
 ] as const

@@ -10,7 +10,7 @@ import { callerAuth } from '../../authentication.ts'
 import {
   agentOperation,
   appErrors,
-  paymentErrors,
+  priceErrors,
   publicOperation,
   writeErrors,
 } from '../../operation.ts'
@@ -99,7 +99,7 @@ export const assetRoutes = (ctx: AppContext) =>
             202: schemas.GenerateAssetsResponseSchema,
           },
           [
-            ...paymentErrors,
+            ...priceErrors,
             ...assetErrors,
             'too_many_assets',
             'no_painter',

@@ -7,7 +7,7 @@ import { callerAuth } from '../../authentication.ts'
 import {
   agentOperation,
   appErrors,
-  paymentErrors,
+  priceErrors,
   publishErrors,
   writeErrors,
 } from '../../operation.ts'
@@ -38,7 +38,7 @@ export const remixRoutes = (ctx: AppContext) =>
             'the maker. The same ref never buys twice.',
         },
         { 201: RemixResponseSchema },
-        [...writeErrors, 'games_off', ...paymentErrors, ...appErrors, ...publishErrors, 'no_remix'],
+        [...writeErrors, 'games_off', ...priceErrors, ...appErrors, ...publishErrors, 'no_remix'],
       ),
     },
   )
