@@ -153,6 +153,7 @@ export async function closeContext(ctx: AppContext): Promise<void> {
   await ctx.jobs.close(0)
   await ctx.x402?.close()
   ctx.inspector.close()
+  ctx.state.pdfReader.close()
   ctx.generators.close()
   await ctx.pendingSettlements.close()
   await ctx.db.close()

@@ -13,6 +13,7 @@ async function exitWith({ ok, text }: CommandResult): Promise<never> {
 async function main(): Promise<void> {
   // New files are for their owner alone, also in a folder that others may enter.
   process.umask(0o077)
+  if (Bun.argv[2] === 'worker') return (await import('./core/worker-host.ts')).hostWorker()
   const result = await run(parseArguments())
   if (result) await exitWith(result)
 }

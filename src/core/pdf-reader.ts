@@ -1,71 +1,50 @@
 import { ApiError } from '../errors.ts'
 import { pdfPagesMax } from '../limits.ts'
-import { FairQueue, PoolBusyError } from './fair-queue.ts'
+import { PoolBusyError } from './fair-queue.ts'
 import type { PdfRequest, PdfResult } from './pdf.worker.ts'
+import { TaskLimitError, WorkerPool } from './worker-pool.ts'
+import { inProcess, type TaskLimits } from './worker-process.ts'
 
-/** The limits for one PDF: time, additional memory of the process, and characters of text. */
-export const bounds = { ms: 20_000, bytes: 512 * 1_048_576, charsMax: 4_000_000 }
-const memoryCheckMs = 50
-const queueBounds = {
+const charsMax = 4_000_000
+/** A book of 200 pages takes two seconds and 150 MB. */
+const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 384 * 1_048_576 }
+const poolBounds = {
   slots: 2,
   slotsPerClient: 1,
   waitingMax: 16,
   waitingBytesMax: 256 * 1_048_576,
-  largeBytes: Infinity,
+  largeBytes: 2 * 1_048_576,
+  // The limit of CPU time ends a task that hangs. This one is for a machine that hangs.
+  taskMs: 60_000,
+  idleMs: 20_000,
 }
 
-/** In the binary this file is part of main, so the path starts at the root. */
-const workerFile = import.meta.url.endsWith('/core/pdf-reader.ts')
-  ? './pdf.worker.ts'
-  : './core/pdf.worker.ts'
-
-const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
-
 /**
- * Reads the text of PDFs, each in its own worker that ends when it takes too long or too much
- * memory, so that a malicious file fails alone. Two are read at a time, of two clients.
+ * Reads the text of PDFs in processes of their own, which end when a file takes too much time or
+ * memory. Two are read at a time, of two clients.
  */
 export class PdfReader {
-  private readonly queue = new FairQueue(queueBounds)
+  private readonly pool: WorkerPool<PdfRequest, PdfResult>
 
-  constructor(
-    private readonly limits = bounds,
-    private readonly start = startWorker,
-  ) {}
-
-  /** Reads up to `charsMax` characters, or with 0 only the number of pages. Throws `try_again`. */
-  async read(bytes: Uint8Array, charsMax = this.limits.charsMax): Promise<PdfResult> {
-    const read = () => this.readNow(new Uint8Array(bytes), charsMax)
-    return this.queue.run(bytes.byteLength, read).catch((error: unknown) => {
-      if (!(error instanceof PoolBusyError)) throw error
-      throw new ApiError('try_again', { why: 'too many PDFs are being read' })
-    })
+  constructor(limits: Partial<TaskLimits> = {}) {
+    const file = 'core/pdf.worker.ts'
+    this.pool = new WorkerPool(inProcess({ file, ...taskLimits, ...limits }), poolBounds)
   }
 
-  private async readNow(bytes: Uint8Array<ArrayBuffer>, charsMax: number): Promise<PdfResult> {
-    const { promise, resolve } = Promise.withResolvers<PdfResult>()
-    const worker = this.start()
-    worker.unref()
-    worker.onmessage = ({ data }: MessageEvent<PdfResult>) => resolve(data)
-    worker.onerror = (event) => {
-      event.preventDefault()
-      resolve({ unreadable: 'it is damaged' })
-    }
-    worker.addEventListener('close', () => resolve({ unreadable: 'it is damaged' }))
-    const before = process.memoryUsage.rss()
-    const timeout = setTimeout(() => resolve({ unreadable: 'it takes too long' }), this.limits.ms)
-    const memoryCheck = setInterval(() => {
-      if (process.memoryUsage.rss() - before < this.limits.bytes) return
-      resolve({ unreadable: 'it takes too much memory' })
-    }, memoryCheckMs)
+  /** Reads the text, or with `isCount` only the number of pages. Throws `try_again`. */
+  async read(given: Uint8Array, isCount = false): Promise<PdfResult> {
+    const bytes = new Uint8Array(given)
+    const request = { bytes, pagesMax: pdfPagesMax, charsMax: isCount ? 0 : charsMax }
     try {
-      const request: PdfRequest = { bytes, pagesMax: pdfPagesMax, charsMax }
-      worker.postMessage(request, [bytes.buffer])
-      return await promise
-    } finally {
-      clearTimeout(timeout)
-      clearInterval(memoryCheck)
-      worker.terminate()
+      return await this.pool.run(request, [bytes.buffer])
+    } catch (error) {
+      if (error instanceof TaskLimitError) return { unreadable: error.message }
+      if (!(error instanceof PoolBusyError)) throw error
+      throw new ApiError('try_again', { why: `The PDF was not read: ${error.message}.` })
     }
+  }
+
+  close(): void {
+    this.pool.close()
   }
 }

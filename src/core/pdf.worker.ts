@@ -1,5 +1,7 @@
 import { getDocumentProxy } from 'unpdf'
 
+import type { WorkerReply } from './worker-pool.ts'
+
 declare const self: Worker
 
 /** A PDF to read, and the limits of pages and characters. */
@@ -17,7 +19,8 @@ export type PdfResult =
 const encrypted: PdfResult = { pages: undefined, text: undefined }
 
 self.onmessage = async ({ data }: MessageEvent<PdfRequest>) => {
-  self.postMessage(await read(data).catch(resultOf))
+  const reply: WorkerReply<PdfResult> = { result: await read(data).catch(resultOf) }
+  self.postMessage(reply)
 }
 
 async function read({ bytes, pagesMax, charsMax }: PdfRequest): Promise<PdfResult> {

@@ -3,11 +3,48 @@ import { FairQueue, PoolBusyError, type QueueBounds } from './fair-queue.ts'
 /** The message of a worker about a task: its result, or the message of its error. */
 export type WorkerReply<Result> = { result: Result } | { error: string }
 
+/** A task exceeded the limits of a worker process. It would do so again. */
+export class TaskLimitError extends PoolBusyError {
+  constructor(
+    message: string,
+    readonly limit: 'time' | 'memory',
+  ) {
+    super(message)
+  }
+}
+
+/** The messages of a worker. After `onEnd` there are none. */
+interface WorkerEvents<Result> {
+  onReply(reply: WorkerReply<Result>): void
+  /** `limit`: the task exceeded it. */
+  onEnd(why: string, limit?: TaskLimitError['limit']): void
+}
+
 /** A worker thread, or a process that works like one. */
-export type TaskWorker = Pick<
-  Worker,
-  'postMessage' | 'terminate' | 'unref' | 'onmessage' | 'onerror' | 'addEventListener'
->
+interface TaskWorker {
+  post(task: unknown, transfer: ArrayBuffer[]): void
+  end(): void
+}
+
+export type StartWorker<Result> = (events: WorkerEvents<Result>) => TaskWorker
+
+/** Starts workers as threads of this process. */
+export const inThread =
+  <Result>(create: () => Worker): StartWorker<Result> =>
+  ({ onReply, onEnd }) => {
+    const worker = create()
+    worker.unref()
+    worker.onmessage = ({ data }) => onReply(data)
+    worker.onerror = (event) => {
+      event.preventDefault()
+      onEnd(event.message)
+    }
+    worker.addEventListener('close', () => onEnd('its worker ended'))
+    return {
+      post: (task, transfer) => worker.postMessage(task, transfer),
+      end: () => void worker.terminate(),
+    }
+  }
 
 interface PoolWorker<Result> {
   worker: TaskWorker
@@ -35,7 +72,7 @@ export class WorkerPool<Task, Result> {
   private isClosed = false
 
   constructor(
-    private readonly start: () => TaskWorker,
+    private readonly start: StartWorker<Result>,
     private readonly bounds: PoolBounds,
   ) {
     this.queue = new FairQueue(bounds)
@@ -61,20 +98,16 @@ export class WorkerPool<Task, Result> {
     clearTimeout(worker.timer)
     worker.current = current
     worker.timer = setTimeout(() => this.drop(worker, 'it took too long'), this.bounds.taskMs)
-    worker.worker.postMessage(task, transfer)
+    worker.worker.post(task, transfer)
     return current.promise
   }
 
   private addWorker(): PoolWorker<Result> {
-    const added: PoolWorker<Result> = { worker: this.start(), current: undefined, timer: undefined }
-    added.worker.unref()
-    added.worker.onmessage = (event: MessageEvent<WorkerReply<Result>>) =>
-      this.finish(added, event.data)
-    added.worker.onerror = (event) => {
-      event.preventDefault()
-      this.drop(added, event.message)
-    }
-    added.worker.addEventListener('close', () => this.drop(added, 'its worker ended'))
+    const worker = this.start({
+      onReply: (reply) => this.finish(added, reply),
+      onEnd: (why, limit) => this.drop(added, why, limit),
+    })
+    const added: PoolWorker<Result> = { worker, current: undefined, timer: undefined }
     this.workers.add(added)
     return added
   }
@@ -89,11 +122,11 @@ export class WorkerPool<Task, Result> {
     else current?.resolve(reply.result)
   }
 
-  private drop(worker: PoolWorker<Result>, why: string): void {
+  private drop(worker: PoolWorker<Result>, why: string, limit?: TaskLimitError['limit']): void {
     if (!this.workers.delete(worker)) return
     clearTimeout(worker.timer)
-    worker.worker.terminate()
-    worker.current?.reject(new PoolBusyError(why))
+    worker.worker.end()
+    worker.current?.reject(limit ? new TaskLimitError(why, limit) : new PoolBusyError(why))
   }
 }
 

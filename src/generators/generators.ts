@@ -1,7 +1,8 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
-import { WorkerPool } from '../core/worker-pool.ts'
+import { inThread, TaskLimitError, WorkerPool } from '../core/worker-pool.ts'
+import { inProcess, type TaskLimits } from '../core/worker-process.ts'
 import { ApiError } from '../errors.ts'
-import type { AnyRequest, GeneratedFile } from './generate.ts'
+import type { AnyRequest, GeneratedFile, ResizeRequest } from './generate.ts'
 
 const bounds = {
   slots: 2,
@@ -22,12 +23,25 @@ const workerFile = import.meta.url.endsWith('/generators/generators.ts')
 
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
-/** The embedded generators, in a worker thread so that they do not block the event loop. */
-export class Generators {
-  private readonly pool: WorkerPool<AnyRequest, GeneratedFile>
+/** Images with more pixels are resized in processes with limits of their own. */
+const threadPixelsMax = 4_000_000
+/** An image of 30 million pixels takes 600 ms and 250 MB. */
+const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 768 * 1_048_576 }
+const processBounds = { ...bounds, slots: 1, taskMs: 60_000 }
 
-  constructor(start = startWorker) {
-    this.pool = new WorkerPool(start, bounds)
+/**
+ * The embedded generators, in a worker thread so that they do not block the event loop. Large
+ * images of models and clients are resized in a process of their own.
+ */
+export class Generators {
+  private readonly threads: WorkerPool<AnyRequest, GeneratedFile>
+  private readonly processes: WorkerPool<ResizeRequest, GeneratedFile>
+
+  constructor(limits: Partial<TaskLimits> = {}) {
+    this.threads = new WorkerPool(inThread(startWorker), bounds)
+    const file = 'generators/generate.worker.ts'
+    const hosted = inProcess<GeneratedFile>({ file, ...taskLimits, ...limits })
+    this.processes = new WorkerPool(hosted, processBounds)
   }
 
   /**
@@ -35,14 +49,24 @@ export class Generators {
    * `try_again` when the queue is full or the worker fails.
    */
   async generate(request: AnyRequest): Promise<GeneratedFile> {
-    const given = request.kind === 'painted' ? [request.bytes.buffer] : []
-    return this.pool.run(request, given).catch((error: unknown) => {
+    return this.run(request).catch((error: unknown) => {
+      if (error instanceof TaskLimitError) throw new Error(error.message)
       if (!(error instanceof PoolBusyError)) throw error
       throw new ApiError('try_again', { why: `The file could not be generated: ${error.message}.` })
     })
   }
 
+  private async run(request: AnyRequest): Promise<GeneratedFile> {
+    if (request.kind !== 'painted') return this.threads.run(request)
+    const given = [request.bytes.buffer]
+    const { width, height } = await new Bun.Image(request.bytes).metadata()
+    return width * height <= threadPixelsMax
+      ? this.threads.run(request, given)
+      : this.processes.run(request, given)
+  }
+
   close(): void {
-    this.pool.close()
+    this.threads.close()
+    this.processes.close()
   }
 }

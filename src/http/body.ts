@@ -1,5 +1,5 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
-import { WorkerPool } from '../core/worker-pool.ts'
+import { inThread, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { type JsonResult, parseJson } from './json.ts'
@@ -83,7 +83,7 @@ const workerFile = import.meta.url.endsWith('/http/body.ts')
 
 /** A large body would block all other requests for up to 100 ms. */
 const parsers = new WorkerPool<Uint8Array, JsonResult>(
-  () => new Worker(new URL(workerFile, import.meta.url)),
+  inThread(() => new Worker(new URL(workerFile, import.meta.url))),
   bounds,
 )
 

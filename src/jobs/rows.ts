@@ -204,6 +204,7 @@ export async function endJob(
       state,
       ...noLease,
       ended: at,
+      network: null,
       ...(error && { error }),
       ...(state === 'done' && { progress: 100 }),
       events: sql`${jobs.events} + 1`,

@@ -36,7 +36,7 @@ export const jobs = table(
     kind: text('kind').notNull(),
     queue: text('lane').$type<Queue>().notNull(),
     owner: text('owner').notNull(),
-    /** Network of the client that created the job: see Client. Null for the server itself. */
+    /** Network of the client, until the job has ended: see Client. Null for the server itself. */
     network: text('network'),
     item: text('item'),
     /** Unique among open jobs. */

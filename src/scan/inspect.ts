@@ -1,18 +1,25 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
-import { WorkerPool } from '../core/worker-pool.ts'
+import { inThread, TaskLimitError, WorkerPool } from '../core/worker-pool.ts'
+import { inProcess, type TaskLimits } from '../core/worker-process.ts'
 import { ApiError } from '../errors.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
 /** Pages up to this size take well under 20 ms and are scanned on the main thread. */
 const inlineBytesMax = 24 * 1_024
+/** Larger pages are scanned in processes with limits of their own. */
+const threadBytesMax = 1_048_576
 const bounds = {
   slots: 2,
   waitingMax: 64,
   waitingBytesMax: 64 * 1_048_576,
-  largeBytes: 1_048_576,
+  largeBytes: 262_144,
   taskMs: 10_000,
   idleMs: 10_000,
 }
+/** A page of 4 MB takes half a second and 200 MB. */
+const taskLimits: TaskLimits = { cpuMs: 8_000, memoryBytes: 768 * 1_048_576 }
+/** Every one of these pages is large: they share one slot, and leave the other core to the rest. */
+const processBounds = { ...bounds, slots: 1, taskMs: 60_000, idleMs: 20_000 }
 
 /**
  * Path of the worker in the sources, or in the compiled binary, where this file is part of main.
@@ -21,6 +28,8 @@ const workerFile = import.meta.url.endsWith('/scan/inspect.ts')
   ? './inspect.worker.ts'
   : './scan/inspect.worker.ts'
 
+const file = 'scan/inspect.worker.ts'
+
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
 /**
@@ -28,13 +37,19 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
  * the event loop is never blocked for 20 ms.
  */
 export class Inspector {
-  private readonly pool: WorkerPool<OwnBytes, Inspection>
+  private readonly threads: WorkerPool<OwnBytes, Inspection>
+  private readonly processes: WorkerPool<OwnBytes, Inspection>
 
-  constructor(limits: Partial<typeof bounds> = {}, start = startWorker) {
-    this.pool = new WorkerPool(start, { ...bounds, ...limits })
+  constructor(limits: Partial<typeof bounds & TaskLimits> = {}, start = startWorker) {
+    this.threads = new WorkerPool(inThread(start), { ...bounds, ...limits })
+    const hosted = inProcess<Inspection>({ file, ...taskLimits, ...limits })
+    this.processes = new WorkerPool(hosted, processBounds)
   }
 
-  /** Scans a page of at most 4 MB. Throws `try_again` when the queue is full or a worker fails. */
+  /**
+   * Scans a page of at most 4 MB. Throws `blocked_by_scan` for a page that takes too much time or
+   * memory, and `try_again` when the queue is full or a worker fails.
+   */
   async inspect(page: string | Uint8Array): Promise<Inspection> {
     const bytes = typeof page === 'string' ? new TextEncoder().encode(page) : new Uint8Array(page)
     if (bytes.byteLength <= inlineBytesMax) {
@@ -43,7 +58,12 @@ export class Inspector {
       const inspection = inspectSmall(bytes, inlineBytesMax)
       if (inspection) return inspection
     }
-    return this.pool.run(bytes, [bytes.buffer]).catch((error: unknown) => {
+    const pool = bytes.byteLength <= threadBytesMax ? this.threads : this.processes
+    return pool.run(bytes, [bytes.buffer]).catch((error: unknown) => {
+      if (error instanceof TaskLimitError) {
+        const reason = `The page cannot be checked: ${error.message}. Simplify its scripts.`
+        throw new ApiError('blocked_by_scan', { reasons: [reason] })
+      }
       if (!(error instanceof PoolBusyError)) throw error
       throw new ApiError('try_again', {
         why: `The page could not be scanned: ${error.message}.`,
@@ -53,6 +73,7 @@ export class Inspector {
 
   /** Ends all workers. Unfinished scans throw `try_again`. */
   close(): void {
-    this.pool.close()
+    this.threads.close()
+    this.processes.close()
   }
 }

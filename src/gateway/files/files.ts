@@ -30,7 +30,7 @@ export async function countPages(
   ctx: AppContext,
   bytes: Uint8Array,
 ): Promise<{ pages: number | undefined } | undefined> {
-  const read = await ctx.state.pdfReader.read(bytes, 0)
+  const read = await ctx.state.pdfReader.read(bytes, true)
   return 'unreadable' in read ? undefined : read
 }
 

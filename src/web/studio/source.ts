@@ -1,5 +1,5 @@
 import { PoolBusyError } from '../../core/fair-queue.ts'
-import { WorkerPool } from '../../core/worker-pool.ts'
+import { inThread, WorkerPool } from '../../core/worker-pool.ts'
 import { ApiError } from '../../errors.ts'
 import type { Diff } from './diff.ts'
 import type { SourceLine, SourcePosition } from './excerpts.ts'
@@ -27,7 +27,7 @@ const workerFile = import.meta.url.endsWith('/web/studio/source.ts')
 
 /** Reads pages of up to 4 MB without blocking the event loop. */
 const workers = new WorkerPool<SourceTask, SourceResult>(
-  () => new Worker(new URL(workerFile, import.meta.url)),
+  inThread(() => new Worker(new URL(workerFile, import.meta.url))),
   bounds,
 )
 
