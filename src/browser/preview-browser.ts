@@ -11,9 +11,16 @@ export interface PreviewInput {
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
-const bounds = { slots: 1, waitingMax: 32, waitingBytesMax: Infinity, largeBytes: Infinity }
+/** Two browsers at once take about 500 MB. A client has one, so that others do not wait for it. */
+const bounds = {
+  slots: 2,
+  slotsPerClient: 1,
+  waitingMax: 32,
+  waitingBytesMax: Infinity,
+  largeBytes: Infinity,
+}
 
-/** Opens pages in the browser of this machine, one at a time. */
+/** Opens pages in the browser of this machine, one at a time for each client. */
 export class PreviewBrowser {
   private render: ((input: PreviewInput) => PreviewPage) | undefined
   private readonly queue = new FairQueue(bounds)

@@ -16,7 +16,7 @@ export interface HostRequest extends TaskLimits {
 
 /** A worker process ends itself with this signal when a task exceeds its CPU time. */
 export const cpuSignal = 'SIGXCPU'
-/** The same for memory. SIGKILL would look like a machine without memory, which is no fault of the task. */
+/** The same for memory. The system sends SIGKILL when the machine has none left. */
 export const memorySignal = 'SIGUSR2'
 
 /** The command line of a worker process: a hidden command of this program. */

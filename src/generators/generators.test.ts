@@ -73,3 +73,18 @@ test('a sprite has a transparent background', async () => {
   const [bitDepth, colorType] = bytes.subarray(24, 26)
   expect({ bitDepth, colorType }).toEqual({ bitDepth: 8, colorType: 6 })
 })
+
+test('a large image is resized in a process like a small one in a thread', async () => {
+  for (const [width, height] of [
+    [300, 200],
+    [3_000, 2_000],
+  ] as const) {
+    const { bytes } = await generators.generate({ kind: 'picture', what: 'a lake', seed: '1' })
+    const wide = await new Bun.Image(bytes).resize(width, height, { fit: 'fill' }).png().bytes()
+    const own = new Uint8Array(wide)
+    const request = { kind: 'painted', bytes: own, width: 64, height: 64, key: false } as const
+    const resized = await generators.generate(request)
+    const { width: across, height: down } = await new Bun.Image(resized.bytes).metadata()
+    expect([across, down]).toEqual([64, 64])
+  }
+})

@@ -133,3 +133,11 @@ test('idle workers end, and the next page starts a new one', async () => {
   await looking.inspect(large)
   expect(made).toBe(2)
 })
+
+test('a page that exceeds its limits in a process is blocked, and the next is scanned', async () => {
+  const looking = inspector({ memoryBytes: 1 })
+  const huge = `${small}${'<p>more and more text</p>'.repeat(44_000)}`
+  const error: unknown = await looking.inspect(huge).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ errorName: 'blocked_by_scan' })
+  expect((await inspector().inspect(huge)).sha256).toBe(hash(huge))
+})

@@ -1,11 +1,16 @@
 /** Short forms of the attacks in scripts/attack, with one server each. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 
 import type { AttackRow } from '../../scripts/attack/attack.ts'
+import { run as builds } from '../../scripts/attack/builds.ts'
 import { run as disk } from '../../scripts/attack/disk.ts'
 import { run as mcpBatches } from '../../scripts/attack/mcp-batches.ts'
+import { run as pdfs } from '../../scripts/attack/pdfs.ts'
+import { run as scans } from '../../scripts/attack/scans.ts'
 import { run as signIns } from '../../scripts/attack/sign-in.ts'
 import { run as watchers } from '../../scripts/attack/watchers.ts'
+
+setDefaultTimeout(120_000)
 
 const expectLimited = (row: AttackRow) =>
   expect([row.name, row.measured, row.isLimited]).toEqual([row.name, row.measured, true])
@@ -24,4 +29,16 @@ test('wrong passwords from many networks do not lock the owner out', async () =>
 
 test('a note wakes idle watchers', async () => {
   expectLimited(await watchers(400, 4_000))
+})
+
+test('a page does not wait for the large pages of another network', async () => {
+  expectLimited(await scans(4, 0))
+})
+
+test('a build does not wait for all builds of another network', async () => {
+  expectLimited(await builds(12, 0))
+})
+
+test('a PDF does not wait for the bombs of another network, which all fail', async () => {
+  expectLimited(await pdfs(6, 0))
 })
