@@ -11,19 +11,23 @@ export interface PreviewInput {
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
-/** Two browsers at once take about 500 MB. A client has one, so that others do not wait for it. */
-const bounds = {
+/** A browser takes about 250 MB. A client previews one page, so that another need not wait. */
+const previewBounds = {
   slots: 2,
   slotsPerClient: 1,
   waitingMax: 32,
   waitingBytesMax: Infinity,
   largeBytes: Infinity,
+  heavyMs: Infinity,
 }
+/** Nobody waits for a capture. It must not keep a preview waiting. */
+const captureBounds = { ...previewBounds, slots: 1 }
 
-/** Opens pages in the browser of this machine, one at a time for each client. */
+/** Opens pages in the browser of this machine. */
 export class PreviewBrowser {
   private render: ((input: PreviewInput) => PreviewPage) | undefined
-  private readonly queue = new FairQueue(bounds)
+  private readonly previews = new FairQueue(previewBounds)
+  private readonly captures = new FairQueue(captureBounds)
 
   constructor(
     private readonly path: string | undefined,
@@ -45,7 +49,9 @@ export class PreviewBrowser {
    * page is then accepted without a preview.
    */
   preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
-    return this.run(input, signal, (browser, page) => previewPage(browser, page, signal))
+    return this.run(this.previews, input, signal, (browser, page) =>
+      previewPage(browser, page, signal),
+    )
   }
 
   /** Plays a page and returns PNG screenshots; undefined without a browser or when it fails. */
@@ -54,10 +60,13 @@ export class PreviewBrowser {
     size: PixelSize,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>[] | undefined> {
-    return this.run(input, signal, (browser, page) => capturePage(browser, page, size, signal))
+    return this.run(this.captures, input, signal, (browser, page) =>
+      capturePage(browser, page, size, signal),
+    )
   }
 
   private async run<Result>(
+    queue: FairQueue,
     input: PreviewInput,
     signal: AbortSignal,
     open: (browser: BrowserLocation, page: PreviewPage) => Promise<Result>,
@@ -65,7 +74,7 @@ export class PreviewBrowser {
     const { path, dataDir, render } = this
     if (path === undefined || !render) return undefined
     try {
-      return await this.queue.run(0, async () => {
+      return await queue.run(0, async () => {
         signal.throwIfAborted()
         return open({ path, dataDir }, render(input))
       })

@@ -14,6 +14,8 @@ export interface QueueBounds {
   waitingBytesMax: number
   /** Work of more bytes is large. */
   largeBytes: number
+  /** Work of a client in a minute, in milliseconds, after which its next work counts as large. */
+  heavyMs?: number
 }
 
 interface Work {
@@ -58,7 +60,8 @@ export class FairQueue {
   }
 
   private isLarge({ client, bytes }: Work): boolean {
-    return bytes > this.bounds.largeBytes || this.turns.isHeavy(client)
+    const { largeBytes, heavyMs = 5_000 } = this.bounds
+    return bytes > largeBytes || this.turns.hasWorked(client, heavyMs)
   }
 
   private mayStart(work: Work): boolean {

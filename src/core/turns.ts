@@ -4,8 +4,6 @@ import { minute, stopwatch } from './time.ts'
 /** The parts of a client that take turns. */
 export type Party = Pick<Client, 'prefix' | 'account'>
 
-/** Work of a client in a minute, in milliseconds, after which its next work counts as heavy. */
-const heavyMs = 5_000
 const forgetMs = minute
 
 interface Record {
@@ -47,12 +45,12 @@ export class Turns {
     return this.rankOf(party)[0]
   }
 
-  /** Returns whether a client has worked much in the last minute. */
-  isHeavy(party: Party): boolean {
+  /** Returns whether a client has worked for more than `ms` milliseconds in the last minute. */
+  hasWorked(party: Party, ms: number): boolean {
     const now = stopwatch()
     return partiesOf(party).some((name) => {
       const record = this.records.get(name)
-      return record !== undefined && now - record.since < forgetMs && record.work > heavyMs
+      return record !== undefined && now - record.since < forgetMs && record.work > ms
     })
   }
 
