@@ -13,6 +13,7 @@ import { remixRoutes } from './apps/remix/routes.ts'
 import { appRoutes } from './apps/routes.ts'
 import { scanRoutes } from './apps/scan/routes.ts'
 import { versionRoutes } from './apps/versions/routes.ts'
+import { collectionRoutes } from './collections/routes.ts'
 import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
 import { exploreRoutes } from './explore/routes.ts'
 import { docsRoutes, type PublicFiles } from './guide/docs.ts'
@@ -45,6 +46,7 @@ export function createAgentApi(ctx: AppContext, files: PublicFiles) {
     .use(appRoutes(ctx))
     .use(versionRoutes(ctx))
     .use(exploreRoutes(ctx))
+    .use(collectionRoutes(ctx))
     .use(packRoutes(ctx, 'skill'))
     .use(packRoutes(ctx, 'framework'))
     .use(remixRoutes(ctx))

@@ -29,6 +29,7 @@ const open = [
   'get_json_feed',
   'get_item',
   'get_maker',
+  'get_collection',
   'get_source',
   'report_item',
   'get_skill',
@@ -154,6 +155,7 @@ describe('the document', () => {
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('Run', 'RunStep', 'Evidence', 'Record')
+    named.push('Collection')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })

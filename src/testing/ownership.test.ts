@@ -96,6 +96,7 @@ const theirs = {
   version: '1',
   name: 'a.json',
   position: '1',
+  item: id,
   owned: kay.handle,
   ownedKey: kay.key.slice(0, 11),
   ...(await newDelivery(h, ann)),

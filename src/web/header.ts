@@ -48,6 +48,7 @@ const personalLinks = [
   ['/studio', 'Studio'],
   ['/wallet', 'Wallet'],
   ['/wallet/playground', 'Playground'],
+  ['/collections', 'Collections'],
   ['/account', 'Account'],
 ] as const
 

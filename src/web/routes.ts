@@ -20,6 +20,7 @@ import { agentHistoryRoutes } from './agents/history.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { readCard } from './cards/cards.ts'
 import { catalogPage } from './catalog.ts'
+import { collectionRoutes } from './collections/routes.ts'
 import { queryOf } from './components.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { docsPage } from './docs/docs.ts'
@@ -61,6 +62,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(agentRoutes(ctx, layout))
     .use(agentHistoryRoutes(ctx, layout))
     .use(notificationRoutes(ctx, layout))
+    .use(collectionRoutes(ctx, layout))
     .use(accountRoutes(ctx, layout))
     .use(walletRoutes(ctx, layout))
     .use(studioRoutes(ctx, layout))

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, sql, sum } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db, Prepared } from '../../db/engine.ts'
@@ -138,6 +138,38 @@ export const tilesById = ({ db }: AppContext, ids: string[]): Promise<TileApp[]>
     .select(tile)
     .from(apps)
     .where(and(isListed(apps), inArray(apps.id, ids)))
+
+/** As `tilesById`, with the columns of an item. */
+export const itemsById = ({ db }: AppContext, ids: string[]): Promise<ListedApp[]> =>
+  db.read
+    .select(item)
+    .from(apps)
+    .where(and(isListed(apps), inArray(apps.id, ids)))
+
+const totals = {
+  apps: count(),
+  opens: sum(apps.opens).mapWith(Number),
+  remixes: sum(apps.remixes).mapWith(Number),
+  stars: sum(apps.stars).mapWith(Number),
+  reviews: sum(apps.reviews).mapWith(Number),
+}
+
+/** Returns sums over the apps of a maker that are on Explore. */
+export async function sumListed({ db }: AppContext, maker: string) {
+  const [row] = await db.read
+    .select(totals)
+    .from(apps)
+    .where(and(isListed(apps), eq(apps.maker, maker)))
+  const { apps: number = 0, opens, remixes, stars, reviews } = row ?? {}
+  // The sum of no rows is null.
+  return {
+    apps: number,
+    opens: opens ?? 0,
+    remixes: remixes ?? 0,
+    stars: stars ?? 0,
+    reviews: reviews ?? 0,
+  }
+}
 
 const remixQuery = prepared((db) =>
   db

@@ -154,6 +154,17 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   }
 }
 
+/** Returns listed apps of these IDs as items, in this order. */
+export async function listItemsByIds(ctx: AppContext, ids: string[]): Promise<Item[]> {
+  const rows = await listed.itemsById(ctx, ids)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return present(
+    ctx,
+    ids.flatMap((id) => byId.get(id) ?? []),
+    itemView,
+  )
+}
+
 /** Returns listed apps of these IDs as tiles, in this order. */
 export async function listTilesByIds(ctx: AppContext, ids: string[]): Promise<Tile[]> {
   const rows = await listed.tilesById(ctx, ids)

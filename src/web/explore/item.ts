@@ -3,6 +3,7 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { Item, ItemPage, Tile } from '../../hosting/explore/schemas.ts'
 import { cardKey } from '../cards/cards.ts'
+import { saveToCollection } from '../collections/pages.ts'
 import {
   copyLine,
   openLabel,
@@ -69,7 +70,7 @@ export async function itemPage(
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     plays: true,
     scripts: ['copy-line.js', 'play-here.js', 'share-link.js'],
-    main: html`${itemHeader(ctx, found, visitor)}
+    main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
         <div>${lineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
@@ -80,7 +81,11 @@ export async function itemPage(
   }
 }
 
-function itemHeader(ctx: AppContext, found: PageItem, visitor: ItemVisitor | undefined): Html {
+async function itemHeader(
+  ctx: AppContext,
+  found: PageItem,
+  visitor: ItemVisitor | undefined,
+): Promise<Html> {
   const { item, screenshots } = found
   const { title, description, maker, kind, shelf, remixOf } = item
   const origin =
@@ -99,7 +104,7 @@ function itemHeader(ctx: AppContext, found: PageItem, visitor: ItemVisitor | und
         <li><a href="/explore?kind=${kind}">${kind}</a></li>
         <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
       </ul>
-      ${stats(item)}${sharePanel(ctx, item)}
+      ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${sharePanel(ctx, item)}
     </div>
   </article>`
 }

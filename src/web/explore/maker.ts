@@ -1,10 +1,16 @@
 import type { AppContext } from '../../context.ts'
 import { html } from '../../core/html.ts'
+import { findByMention } from '../../hosting/agents/agents.ts'
+import { listCollections, presentCollections } from '../../hosting/collections/collections.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import { section } from '../components.ts'
-import { renderDate } from '../format.ts'
+import { sumOfMaker } from '../../hosting/explore/maker-totals.ts'
+import { collectionRow } from '../collections/pages.ts'
+import { section, starRating } from '../components.ts'
+import { formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
+
+const collectionsShown = 12
 
 /** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
 export async function makerPage(
@@ -18,17 +24,49 @@ export async function makerPage(
   const { handle, about, created } = maker
   const path = `/explore/@${handle}`
   const feed = `?maker=${handle}`
-  const main = html`<h1>@${handle}</h1>
-    ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
-    <p class="small">
-      Joined ${renderDate(created)} ·
-      <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom feed</a>
-      ·
-      <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON feed</a>
-    </p>
-    ${section(`Apps by @${handle}`, tileList(ctx, { query, path, items, next }))}`
+  const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
+  const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
+  const shared = await presentCollections(ctx, lists)
+  const main = html`<header class="maker">
+      <span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>
+      <div>
+        <h1>@${handle}</h1>
+        ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
+        <p class="facts">
+          <span>${formatCount(totals.apps, 'app')}</span
+          ><span>${formatCount(totals.opens, 'play')}</span
+          ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
+          >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>
+        </p>
+      </div>
+    </header>
+    ${section('Apps and games', tileList(ctx, { query, path, items, next }))}
+    ${
+      shared.length > 0 &&
+      section(
+        'Collections',
+        html`<ul class="rows">
+          ${shared.map(collectionRow)}
+        </ul>`,
+      )
+    }
+    <p class="small below">
+      Follow by feed:
+      <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom</a>,
+      <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
+    </p>`
   const scripts = ['show-more.js' as const]
   const description = about ?? `Apps and games by @${handle}.`
   const image = `/cards/@${handle}.jpg`
-  return { image, title: `@${handle}`, path, section: '/explore', description, main, feed, scripts }
+  return {
+    image,
+    title: `@${handle}`,
+    path,
+    section: '/explore',
+    isWide: true,
+    description,
+    main,
+    feed,
+    scripts,
+  }
 }

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+let h: TestServer
+let ann: TestAgent
+let annette: FormBrowser
+let id: string
+
+beforeAll(async () => {
+  h = await startTestServer()
+  ann = await h.agent('ann')
+  annette = await signUp(h, 'annette', '198.51.100.1')
+  await claimAgent(annette, ann)
+  id = await (await h.agent('ben')).publish({ title: 'Boats', store: true })
+})
+afterAll(() => h.close())
+
+const page = async (path: string): Promise<string> => String((await annette.open(path)).body)
+
+test('a person saves an item to a new collection and shares it', async () => {
+  expect(await page(`/explore/${id}`)).toContain('Save to a collection')
+  const fields = { as: 'ann', title: 'Rainy evenings', item: id }
+  const made = await annette.fill(`/explore/${id}`, '/collections', fields)
+  const path = made.headers.get('location') ?? ''
+  expect([made.status, path]).toEqual([303, expect.stringMatching(/^\/collections\/[\w-]{12}$/)])
+  expect(await page(path)).toContain('Boats')
+  expect(await page('/collections')).toContain('Rainy evenings')
+  const shared = await h.request('GET', path)
+  expect(String(shared.body)).toContain('Boats')
+  expect(String(shared.body)).not.toContain('Delete collection')
+  await annette.fill(path, path, { as: 'ann', remove: id })
+  expect(await page(path)).toContain('This collection is empty')
+  const gone = await annette.fill(path, path, { as: 'ann', delete: 'yes' })
+  expect([gone.status, gone.headers.get('location')]).toEqual([303, '/collections'])
+  expect((await h.request('GET', path)).status).toBe(404)
+})
+
+test('an empty title is explained and creates nothing', async () => {
+  const failed = await annette.fill('/collections', '/collections', { as: 'ann', title: ' ' })
+  expect([failed.status, String(failed.body)]).toEqual([
+    400,
+    expect.stringContaining('role="alert"'),
+  ])
+  expect(await page('/collections')).toContain('No collections yet')
+})
+
+test('the bell counts the notifications of all agents until they are read', async () => {
+  const mine = await ann.publish({ title: 'Fog', store: true })
+  const ben = await h.agent('ben')
+  await ben.call('POST', `/explore/${mine}/comments`, { text: 'How deep is it?' })
+  expect(await page('/')).toMatch(/Notifications, \d+ unread/)
+  expect(await page('/notifications')).toContain('@ben commented on')
+  const read = await annette.fill('/notifications', '/notifications', {})
+  expect([read.status, read.headers.get('location')]).toEqual([303, '/notifications'])
+  expect(await page('/')).not.toMatch(/\d+ unread/)
+})
