@@ -43,7 +43,7 @@ const inner: Record<string, string[][]> = {
     ['jobs'],
     ['apps'],
     ['explore', 'reports'],
-    ['moderation', 'reviews', 'packs'],
+    ['moderation', 'reviews', 'packs', 'collections'],
     ['runs'],
     ['keys', 'me', 'people', 'topup', 'guide'],
     ['api'],
