@@ -1,7 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 
-import { isRecord } from '../core/schema.ts'
+import { isRecord, recordOf } from '../core/schema.ts'
 import { readApiKey } from '../keys/request-key.ts'
+import { fromHeader, toHeader } from '../payments/x402/header.ts'
 import { fieldOf, type Tool } from './tools.ts'
 
 export type Arguments = Record<string, unknown>
@@ -9,11 +10,24 @@ export type Arguments = Record<string, unknown>
 /** Sends a request through the router, for a client at `address`. Default: this process. */
 export type Send = (request: Request, address?: string) => Promise<Response>
 
+/** The parts of an MCP message that a call needs beside its arguments. */
+interface CallContext {
+  mcpRequest: Request
+  signal: AbortSignal
+  /** The `_meta` of the message. */
+  meta: unknown
+}
+
+/** Names of `_meta` for payments (x402, "MCP transport"). */
+const paymentName = 'x402/payment'
+const receiptName = 'x402/payment-response'
+
 /**
  * Returns the Agent API request of a tool call. Its key is the argument `key`, or else that of the
- * MCP request.
+ * MCP request. Its payment is that of `_meta`.
  */
-export function requestOf(tool: Tool, args: Arguments, mcpRequest: Request, signal: AbortSignal) {
+export function requestOf(tool: Tool, args: Arguments, { mcpRequest, signal, meta }: CallContext) {
+  const payment = recordOf(meta)[paymentName]
   const { method, path } = tool.operation
   const query = new URLSearchParams()
   const body: Arguments = {}
@@ -33,6 +47,7 @@ export function requestOf(tool: Tool, args: Arguments, mcpRequest: Request, sign
     headers: {
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...(hasBody && { 'content-type': 'application/json' }),
+      ...(payment !== undefined && { 'payment-signature': toHeader(payment) }),
     },
     ...(hasBody && { body: JSON.stringify(body) }),
   })
@@ -42,12 +57,15 @@ export function requestOf(tool: Tool, args: Arguments, mcpRequest: Request, sign
 export async function toolResult(response: Response): Promise<CallToolResult> {
   const media = response.headers.get('content-type')?.split(';')[0] ?? ''
   const text = await response.text()
+  const { headers } = response
+  const receipt = headers.get('payment-response') ?? headers.get('x-payment-response')
   const value: unknown =
     media === 'application/json' ? JSON.parse(text) : { [fieldOf(media)]: text }
   return {
     content: [{ type: 'text', text }],
     ...(isRecord(value) && { structuredContent: value }),
     ...(!response.ok && { isError: true }),
+    ...(receipt !== null && { _meta: { [receiptName]: fromHeader(receipt) } }),
   }
 }
 

@@ -93,7 +93,8 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
       return inputError(problem)
     }
     const call = async (own: Arguments) => {
-      const request = validRequestOf(tool, own, mcpRequest, context.mcpReq.signal)
+      const { signal, _meta: meta } = context.mcpReq
+      const request = validRequestOf(tool, own, { mcpRequest, signal, meta })
       return toolResult(await send(request, getRequestContext(mcpRequest).client.address))
     }
     const run = () => {
@@ -110,11 +111,9 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
 })
 
 /** Returns the request of a call. Throws InvalidParams where HTTP cannot carry an argument. */
-function validRequestOf(
-  ...[tool, args, mcpRequest, signal]: Parameters<typeof requestOf>
-): Request {
+function validRequestOf(...[tool, args, context]: Parameters<typeof requestOf>): Request {
   try {
-    return requestOf(tool, args, mcpRequest, signal)
+    return requestOf(tool, args, context)
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof URIError)) throw error
     const message =

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, nullable, recordOf } from '../../core/schema.ts'
-import { offerIn } from '../../payments/x402/offer.ts'
 import { asString, parseRecord } from '../../providers/response.ts'
 
 /** Returns whether the errors of a path have Anthropic's envelope. */
@@ -63,8 +62,7 @@ export async function toAnthropicResponse(
   const isTooLong = recordOf(body.error).code === contextExceeded
   const status = isTooLong ? 400 : response.status
   headers.delete('content-length')
-  const error = { ...toAnthropicError(status, body, requestId), ...offerIn(body) }
-  return Response.json(error, { status, headers })
+  return Response.json(toAnthropicError(status, body, requestId), { status, headers })
 }
 
 export const AnthropicErrorSchema = Type.Object(

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, nullable, recordOf } from '../../core/schema.ts'
-import { offerIn } from '../../payments/x402/offer.ts'
 import { asString, parseRecord } from '../../providers/response.ts'
 
 /** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
@@ -34,7 +33,7 @@ export async function toOpenRouterResponse(response: Response): Promise<Response
   const body = parseRecord(await response.text()) ?? {}
   const error = toOpenRouterError(body, status)
   headers.delete('content-length')
-  return Response.json({ error, ...offerIn(body) }, { status, headers })
+  return Response.json({ error }, { status, headers })
 }
 
 export const OpenRouterErrorSchema = Type.Object(

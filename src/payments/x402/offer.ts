@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { nano, type NanoUsd } from '../../core/money.ts'
 import { type Json, oneOf } from '../../core/schema.ts'
 import { offerTimeoutSeconds } from '../limits.ts'
+import { toHeader } from './header.ts'
 import type { PaymentNetwork } from './network.ts'
 
 /** NanoUsd in one unit of USDC, which has six decimals. */
@@ -73,9 +74,6 @@ export function createOffer(terms: OfferTerms): Offer {
   }
   return { fields: { x402Version: 1, accepts: [first] }, header }
 }
-
-/** Encodes a header of x402: JSON in standard base64. */
-const toHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64')
 
 /** A settled payment. */
 export interface Receipt {

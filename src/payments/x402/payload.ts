@@ -5,6 +5,7 @@ import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { paymentHeaderCharsMax } from '../limits.ts'
+import { fromHeader } from './header.ts'
 
 const hex = (digits: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${digits}}$` })
 /** An unsigned decimal within 256 bits: no sign, no exponent, no leading zero. */
@@ -85,21 +86,12 @@ function requireSchema<T extends TSchema>(schema: T, value: unknown): asserts va
   if (problem) throw badPayment(`${problem.path.slice(1).replaceAll('/', '.')} is invalid`)
 }
 
-/** The JSON of a header in standard base64. */
 function parseHeader(header: string): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(header)))
+    return fromHeader(header)
   } catch {
     throw badPayment('it is not JSON in base64')
   }
-}
-
-function fromBase64(text: string): Uint8Array {
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.toString('base64').replace(/=+$/, '') !== text.trim().replace(/=+$/, '')) {
-    throw new Error('not base64')
-  }
-  return bytes
 }
 
 const badPayment = (why: string) => new ApiError('bad_payment', { why })
