@@ -21,7 +21,6 @@ export const topUpRoutes = (ctx: AppContext) =>
           {
             id: 'top_up',
             tag: 'Your things',
-            mcp: 'shown',
             onFullDisk: 'allow',
             summary: 'Add credits that you pay for with USDC (x402).',
             description:
