@@ -4,6 +4,7 @@ import * as explore from '../hosting/explore/explore.ts'
 import type { Item } from '../hosting/explore/schemas.ts'
 import { discoveryLinks } from '../hosting/guide/discovery.ts'
 import { getGuide } from '../hosting/guide/guide.ts'
+import { isPackKind } from '../hosting/kinds.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
 import { formatCount } from './format.ts'
 import type { Page } from './layout.ts'
@@ -44,8 +45,8 @@ const rowsMax = 5
 
 /** Chooses the large item: the operator's newest choice, or the most popular one with a cover. */
 async function findHero(ctx: AppContext, shelves: Shelf[]): Promise<Item | undefined> {
-  const all = shelves.flatMap(({ items }) => items)
-  const featured = shelves[0]?.title === 'Featured' ? shelves[0].items[0] : undefined
+  const all = shelves.flatMap(({ items }) => items).filter(({ kind }) => !isPackKind(kind))
+  const featured = shelves[0]?.title === 'Featured' ? all[0] : undefined
   const id = (featured ?? all.find(({ cover }) => cover !== null) ?? all[0])?.id
   return id === undefined ? undefined : (await explore.getItem(ctx, id)).item
 }

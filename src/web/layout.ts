@@ -8,6 +8,7 @@ import { type HeaderUser, renderHeader, type Section } from './header.ts'
 /** Files under /static by name, with their paths in public/dist. */
 const staticFiles = {
   'web.css': 'css/web.css',
+  'packs.css': 'css/packs.css',
   // The style sheet names it, so its name changes with its content.
   'geist-1.woff2': 'fonts/geist.woff2',
   'icon-192.png': 'icons/icon-192.png',
@@ -99,6 +100,8 @@ export interface Page {
   /** The query of its Atom feed. */
   feed?: string
   scripts?: Extract<StaticName, `${string}.js`>[]
+  /** Has the styles of skills and frameworks. */
+  isPack?: boolean
   /** Is true for a page that shows apps in the sandbox. */
   frames?: boolean
   /** Reloads the page at this interval where scripts are off. */
@@ -126,6 +129,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     <link rel="stylesheet" href="${addressOf('web.css')}" />
+    ${page.isPack && html`<link rel="stylesheet" href="${addressOf('packs.css')}" />`}
     <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />

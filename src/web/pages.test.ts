@@ -51,9 +51,8 @@ test('filters Explore by text, kind, shelf and price without JavaScript', async 
     expect(await page(`/explore${query}`)).not.toContain('Harbour Lights')
   }
   const chosen = await page('/explore?q=boats&kind=game&shelf=arcade')
-  for (const value of ['game', 'arcade']) {
-    expect(chosen).toMatch(new RegExp(`<option value="${value}" +selected>`))
-  }
+  expect(chosen).toMatch(/<option value="arcade" +selected>/)
+  expect(chosen).toMatch(/kind=game" +aria-current="true">Games/)
   // Empty and unknown values are ignored.
   expect(await page('/explore?q=&kind=&sort=odd&shelf=nowhere')).toContain('Harbour Lights')
   const odd = [`${'x'.repeat(199)}🎮`, 'x'.repeat(4_000), '%', "' or 1=1", '*'].map(

@@ -99,7 +99,8 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
         return send(request, key, () => makerPage(ctx, name, query))
       }
       const personal = await findPersonalPage({ ctx, layout, request, query }, name)
-      const key = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
+      const parts = ['reviews', 'comments', 'file'].map((part) => query.get(part) ?? '')
+      const key = JSON.stringify([name, ...parts])
       return personal ?? send(request, key, () => itemPage(ctx, name, query))
     })
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))

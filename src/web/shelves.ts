@@ -17,9 +17,11 @@ export interface Shelf {
 
 /** Reads the rows of the home page and of Explore. Rows without items are left out. */
 export async function readShelves(ctx: AppContext): Promise<Shelf[]> {
+  const packs = async () =>
+    (await explore.listTiles(ctx, { kind: 'skill', sort: 'record', limit: rowTiles })).items
   const list = async (sort: 'new' | 'top' | 'trending' | 'remixed' | 'played', limit = rowTiles) =>
     (await explore.listTiles(ctx, { sort, limit })).items
-  const [featured, trending, week, newest, top, played, remixed] = await Promise.all([
+  const [featured, trending, week, newest, top, played, remixed, skills] = await Promise.all([
     listFeatured(ctx),
     list('trending'),
     explore.listTopOfWeek(ctx, rowTiles),
@@ -27,6 +29,7 @@ export async function readShelves(ctx: AppContext): Promise<Shelf[]> {
     list('top'),
     list('played'),
     list('remixed'),
+    packs(),
   ])
   const opened = (items: Tile[]): Tile[] => items.filter(({ opens }) => opens > 0)
   const shelves: Shelf[] = [
@@ -40,6 +43,7 @@ export async function readShelves(ctx: AppContext): Promise<Shelf[]> {
       more: '/explore?sort=top',
     },
     { title: 'Most played', items: opened(played), more: '/explore?sort=played' },
+    { title: 'Skills', items: skills, more: '/explore?kind=skill' },
     {
       title: 'Most remixed',
       items: remixed.filter(({ remixes }) => remixes > 0),

@@ -4,6 +4,7 @@ import type { CoverBody } from '../hosting/apps/covers/schemas.ts'
 import { largeSize, smallSize } from '../hosting/apps/covers/sizes.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
+import { isPackKind } from '../hosting/kinds.ts'
 import { starRating } from './components.ts'
 import { coverArt } from './cover-art.ts'
 import { formatAmount, formatCount } from './format.ts'
@@ -86,7 +87,7 @@ function renderTile(ctx: AppContext, item: Tile, at: number, isEager: boolean): 
     >
     <p><a href="/explore/${maker}">${maker}</a></p>
     <p class="facts">
-      ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, 'play')}</span>`}${price}
+      ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, isPackKind(item.kind) ? 'load' : 'play')}</span>`}${price}
     </p>
   </li> `
 }

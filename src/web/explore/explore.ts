@@ -4,8 +4,9 @@ import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ExploreQuery } from '../../hosting/explore/schemas.ts'
 import { matchesMax } from '../../limits.ts'
-import { copyLine, keysOf, searchTerm } from '../components.ts'
+import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
+import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
 import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
@@ -13,13 +14,14 @@ import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
 
 const searchCharsMax = 200
 
-const kinds = { app: 'Apps', game: 'Games' } as const
+const kinds = { app: 'Apps', game: 'Games', skill: 'Skills', framework: 'Frameworks' } as const
 const sorts = {
   new: 'Newest first',
   top: 'Best rated',
   trending: 'Trending',
   played: 'Most played',
   remixed: 'Most remixed',
+  record: 'Best record',
 } as const
 const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
 
@@ -58,11 +60,11 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
 
 /** One line of filters, which stays on top while one scrolls. */
 function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
-  const search = { label: 'Search apps and games', value: q, maxLength: searchCharsMax }
+  const search = { label: 'Search', value: q, maxLength: searchCharsMax }
   const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(name)]))
   return html`<live-search
     ><form class="search explore-bar" role="search" action="/explore">
-      ${searchField(search)} ${select('Kind', 'kind', 'Apps and games', options(kinds, kind))}
+      ${searchField(search)} ${kind && hiddenField('kind', kind)}
       ${select('Shelf', 'shelf', 'All shelves', options(shelves, shelf))}
       ${select('Sort by', 'sort', q === undefined ? 'Sort' : 'Newest first', options(sorts, sort))}
       ${select('Remix price', 'price', 'Any price', options(prices, price))}
@@ -73,6 +75,16 @@ function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
 const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 const shelfLabels = shelfNames.map((shelf) => [shelf, html`${shelfIcon(shelf)}${shelf}`] as const)
+
+/** Tabs of the kinds. Other filters stay. */
+const kindTabs = ({ cursor: _, kind, ...others }: Filters): Html =>
+  html`<nav class="tabs" aria-label="Kinds">
+    <ul class="chips">
+      ${chip(withQuery('/explore', others), 'All', kind === undefined)}${keysOf(kinds).map((one) =>
+        chip(withQuery('/explore', { ...others, kind: one }), kinds[one], one === kind),
+      )}
+    </ul>
+  </nav>`
 
 /** Links to the shelves, which open their lists. */
 const shelfChips: Html = html`<nav aria-label="Shelves">
@@ -96,7 +108,7 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
     isWide: true,
     hasSearch: true,
     ...(!hasFilters && { path: '/explore' }),
-    description: 'Apps and games made and shared by people and agents.',
+    description: 'Apps, games, skills and frameworks made and shared by people and agents.',
     main,
     feed: '',
     scripts: ['live-search.js', 'show-more.js', 'copy-line.js'],
@@ -107,7 +119,7 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
 const shelfList = (ctx: AppContext, shelves: Shelf[]): Html =>
   html`<p class="visually-hidden" role="status" id="search-status"></p>
     <div id="search-results">
-      ${shelfChips}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
+      ${kindTabs({})}${shelfChips}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
     </div>`
 
 async function resultList(
@@ -125,6 +137,7 @@ async function resultList(
       : `${items.length} ${items.length === 1 ? 'result' : 'results'}${next === null ? '' : ', more below'}`
   return html`<p class="small count" role="status" id="search-status">${count}</p>
     <div id="search-results">
+      ${kindTabs(filters)}
       <section class="results">
         <h2 class="visually-hidden">Results</h2>
         ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next })}

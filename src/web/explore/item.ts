@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { Item, ItemPage, Tile } from '../../hosting/explore/schemas.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
 import { cardKey } from '../cards/cards.ts'
 import { saveToCollection } from '../collections/pages.ts'
 import {
@@ -12,15 +13,15 @@ import {
   section,
   starRating,
   statList,
-  versionOrigins,
 } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
-import { formatAmount, formatBytes, formatCompact, formatCount, renderDate } from '../format.ts'
+import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { dataTable } from '../lists.ts'
+import { packPage } from '../packs/pack-page.ts'
 import { playHere } from '../play-here.ts'
 import { renderShelf } from '../shelves.ts'
-import { imagePath, tileGrid } from '../tiles.ts'
+import { imagePath } from '../tiles.ts'
+import { itemLineage, itemRemixes, versionTable } from './item-sections.ts'
 import { remixPrice } from './remix.ts'
 import { renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
@@ -46,9 +47,6 @@ async function readPageItem(ctx: AppContext, id: string): Promise<PageItem> {
   return { ...found, more: more.items, similar: similar.slice(0, rowTiles - 1) }
 }
 
-const versionsMax = 10
-const ancestorsMax = 20
-
 /**
  * Renders the page of an item, with forms for a signed-in person. Throws `not_found`, `taken_down`.
  */
@@ -60,6 +58,7 @@ export async function itemPage(
 ): Promise<Page> {
   const found = await readPageItem(ctx, id)
   const { item } = found
+  if (isPackKind(item.kind)) return packPage(ctx, found, query, visitor)
   const { title, description, maker } = item
   const rest = found.more.filter(({ id: other }) => other !== id)
   return {
@@ -73,9 +72,9 @@ export async function itemPage(
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${lineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
+        <div>${itemLineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
       </div>
-      ${remixes(ctx, found)}
+      ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: `More by ${maker}`, items: rest, more: `/explore/${maker}` })}
       ${found.similar.length > 0 && renderShelf(ctx, { title: 'You may also like', items: found.similar, more: `/explore?shelf=${item.shelf}` })}`,
   }
@@ -176,44 +175,5 @@ function remixSection({ urls }: AppContext, item: Item): Html {
     'Remix',
     html`<p>${text}</p>
       ${copyLine(line, 'Prompt for your agent')}${requestDetails('Remix with curl', curl)}`,
-  )
-}
-
-function lineage({ item, lineage: all }: ItemPage): Html {
-  if (all.length === 0) return html``
-  const shown = all.slice(0, ancestorsMax).toReversed()
-  const hidden = all.length - shown.length
-  return section(
-    'Lineage',
-    html`<ol class="lineage">
-      ${hidden > 0 && html`<li class="small">${formatCompact(hidden)} earlier</li>`}${shown.map(
-        ({ id, title, maker }) =>
-          html`<li>
-            <a href="/explore/${id}"><bdi>${title}</bdi></a> by
-            <a href="/explore/${maker}">${maker}</a>
-          </li>`,
-      )}
-      <li>
-        <strong><bdi>${item.title}</bdi></strong> by ${item.maker}
-      </li>
-    </ol>`,
-  )
-}
-
-const remixes = (ctx: AppContext, found: ItemPage): Html =>
-  found.remixes.length === 0 ? html`` : section('Remixes', tileGrid(ctx, found.remixes))
-
-function versionTable({ versions: all }: ItemPage): Html {
-  const rows = all
-    .slice(0, versionsMax)
-    .map(({ version, created, via, note, bytes }) => [
-      `Version ${version}`,
-      renderDate(created),
-      html`${versionOrigins[via]}${note !== '' && html`: <bdi>${note}</bdi>`}`,
-      formatBytes(bytes),
-    ])
-  return section(
-    'Version history',
-    dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows),
   )
 }

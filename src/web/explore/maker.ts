@@ -33,14 +33,14 @@ export async function makerPage(
         <h1>@${handle}</h1>
         ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
         <p class="facts">
-          <span>${formatCount(totals.apps, 'app')}</span
+          <span>${formatCount(totals.apps, 'item')}</span
           ><span>${formatCount(totals.opens, 'play')}</span
           ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
           >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>
         </p>
       </div>
     </header>
-    ${section('Apps and games', tileList(ctx, { query, path, items, next }))}
+    ${section('Shared', tileList(ctx, { query, path, items, next }))}
     ${
       shared.length > 0 &&
       section(

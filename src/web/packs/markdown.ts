@@ -1,0 +1,41 @@
+import { Cache } from '../../core/cache.ts'
+import { Html, html } from '../../core/html.ts'
+import { inThread, WorkerPool } from '../../core/worker-pool.ts'
+import type { MarkdownTask } from './render-markdown.ts'
+
+const bounds = {
+  slots: 1,
+  slotsPerClient: 1,
+  waitingMax: 16,
+  waitingBytesMax: 16 * 1_048_576,
+  largeBytes: 65_536,
+  taskMs: 2_000,
+  idleMs: 30_000,
+}
+
+/** The worker is beside this file, or below the root of the compiled binary. */
+const workerFile = import.meta.url.endsWith('/web/packs/markdown.ts')
+  ? './markdown.worker.ts'
+  : './web/packs/markdown.worker.ts'
+
+/** Text of strangers can take a renderer seconds, so it runs beside the event loop. */
+const workers = new WorkerPool<MarkdownTask, string>(
+  inThread(() => new Worker(new URL(workerFile, import.meta.url))),
+  bounds,
+)
+
+const renderedMax = 200
+const rendered = new Cache<string>(renderedMax)
+
+/** Renders a Markdown file; as plain text where that fails. `key` names its content. */
+export async function renderFile(key: string, task: MarkdownTask): Promise<Html> {
+  const known = rendered.get(key)
+  if (known !== undefined) return new Html(known)
+  try {
+    const text = await workers.run(task)
+    rendered.set(key, text)
+    return new Html(text)
+  } catch {
+    return html`<pre class="plain-file">${task.text}</pre>`
+  }
+}

@@ -1,0 +1,159 @@
+import type { AppContext } from '../../context.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import type { Item, ItemPage } from '../../hosting/explore/schemas.ts'
+import type { Folder } from '../../hosting/folders/folder.ts'
+import { skillFile } from '../../hosting/folders/read-pack.ts'
+import { getListedPack, readFiles } from '../../hosting/packs/packs.ts'
+import { cardKey } from '../cards/cards.ts'
+import { copyLine, section, starRating, statList } from '../components.ts'
+import { shelfIcon } from '../cover-art.ts'
+import { itemLineage, itemRemixes, versionTable } from '../explore/item-sections.ts'
+import { remixPrice } from '../explore/remix.ts'
+import { renderFeedback } from '../explore/reviews.ts'
+import type { ItemVisitor } from '../explore/visitor.ts'
+import { formatAmount, formatCount, renderDate } from '../format.ts'
+import type { Page } from '../layout.ts'
+import { itemCover } from '../tiles.ts'
+import { fileTree, renderShownFile } from './files.ts'
+import { installSection } from './install.ts'
+
+/**
+ * Renders the page of a skill or framework: how to install it, its instructions and files, versions
+ * and reviews. `?file=` chooses a file. Throws `not_found` and `taken_down`.
+ */
+export async function packPage(
+  ctx: AppContext,
+  found: ItemPage,
+  query: URLSearchParams,
+  visitor?: ItemVisitor,
+): Promise<Page> {
+  const { item } = found
+  const { id, title, maker, description, kind } = item
+  const { folder } = await getListedPack(ctx, id)
+  return {
+    title: `${title} by ${maker}`,
+    path: `/explore/${id}`,
+    section: '/explore',
+    description: description || `A ${kind} by ${maker}.`,
+    image: `/cards/${id}.jpg?${cardKey(item)}`,
+    scripts: ['copy-line.js'],
+    isPack: true,
+    main: html`${packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
+      ${stepList(folder)}${await fileSection(ctx, item, query)}
+      <div class="item-columns">
+        <div>${await renderFeedback(ctx, item, query, visitor)}</div>
+        <div>${itemLineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
+      </div>
+      ${itemRemixes(ctx, found)}`,
+  }
+}
+
+function packHeader(
+  ctx: AppContext,
+  item: Item,
+  { license, compatibility, allowedTools }: Folder,
+  visitor: ItemVisitor | undefined,
+): Html {
+  const { title, name, maker, description, kind, shelf, remixOf, rating, opens, remixes } = item
+  const origin =
+    remixOf &&
+    html` · remix of <bdi>${remixOf.title}</bdi> by
+      <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
+  const facts: [string, Part][] = [
+    ['Name', html`<code>${name}</code>`],
+    ['Version', item.version],
+    ['Updated', renderDate(item.updated)],
+    ...(license ? [['License', license] satisfies [string, Part]] : []),
+    ...(compatibility ? [['Compatibility', compatibility] satisfies [string, Part]] : []),
+    ...(allowedTools ? [['Tools', allowedTools] satisfies [string, Part]] : []),
+  ]
+  return html`<article class="pack-head">
+    <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
+    <div>
+      <h1><bdi>${title}</bdi></h1>
+      <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
+      <p class="facts">
+        ${starRating(rating)}<span>${formatCount(opens, 'load')}</span
+        ><span>${formatCount(remixes, 'remix', 'remixes')}</span>
+      </p>
+      ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
+      <ul class="chips capitalized">
+        <li><a href="/explore?kind=${kind}">${kind}</a></li>
+        <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
+      </ul>
+      <p class="actions">${packActions(item, visitor)}</p>
+      ${statList(facts)}
+    </div>
+  </article>`
+}
+
+function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
+  const { id } = item
+  if (visitor?.isOwner) return html`<a class="button" href="/studio/${id}">Open in studio</a>`
+  const price = remixPrice(item)
+  const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
+  return html`${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}<a
+      class="quiet-link"
+      href="/report/${id}"
+      rel="nofollow"
+      >Report</a
+    >`
+}
+
+/** The steps of a framework. */
+const stepList = ({ steps = [], share }: Folder): Part =>
+  steps.length > 0 &&
+  section(
+    'Steps',
+    html`<ol class="steps-list">
+        ${steps.map(
+          ({ title, done }) =>
+            html`<li>
+              <strong><bdi>${title}</bdi></strong>
+              <p class="small"><bdi>${done}</bdi></p>
+            </li>`,
+        )}
+      </ol>
+      ${
+        share &&
+        html`<p class="small">
+          The maker asks for ${share.percent}% of the ${share.of}, paid in USDC from agent to maker.
+        </p>`
+      }`,
+  )
+
+async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams): Promise<Html> {
+  const { row, folder } = await getListedPack(ctx, item.id)
+  const chosen = query.get('file') ?? skillFile
+  const file = folder.files.find(({ path }) => path === chosen) ?? folder.files[0]
+  const bytes = (await readFiles(ctx, row)).find(({ path }) => path === file?.path)?.bytes
+  const viewUrl = `/explore/${item.id}?file=`
+  const contentUrl = `/${item.kind}s/${item.id}/files/`
+  const files = folder.files.map(({ path }) => path)
+  if (!file || !bytes) throw new Error(`${item.id} has no files`)
+  return html`<section class="pack-files" id="files">
+    <h2>${file.path === skillFile ? 'Instructions' : file.path}</h2>
+    <div class="pack-columns">
+      ${fileTree(folder.files, viewUrl, file.path)}
+      <div class="file-view">
+        ${await renderShownFile({ file, bytes, files, viewUrl, contentUrl })}
+      </div>
+    </div>
+  </section>`
+}
+
+function remixSection({ urls }: AppContext, item: Item): Part {
+  const price = remixPrice(item)
+  if (price === undefined) return section('Remix', html`<p>The maker turned off remixes.</p>`)
+  const text =
+    price === 0
+      ? 'Free. An agent gets a copy that it may change, and the maker is credited.'
+      : `${formatAmount(price, 'credit')}; the maker receives 80%. Reading and installing is free.`
+  const line = html`Read ${urls.app}/skill.md, then remix the ${item.kind}
+  "<bdi>${item.title}</bdi>" (${item.id}) and change it as I describe.`
+  return section(
+    'Remix',
+    html`<p>${text}</p>
+      ${copyLine(line, 'Prompt for your agent')}`,
+  )
+}
