@@ -107,6 +107,13 @@ interface HostingDetails {
 
 /** Errors of the gateway (document 2, section 7, in its order). */
 interface GatewayDetails {
+  key_expired: { at: number }
+  model_not_allowed: { model: string; allowed: string[] }
+  /** `unit`: requests or tokens. */
+  key_rate: { unit: string; max: number; retryAfter: number }
+  /** `owner`: "key", or the name of a project. `period`: day, week or month. */
+  budget_exceeded: { owner: string; period: string; max: bigint; retryAfter: number }
+  key_above_own: { field: string }
   no_messages: None
   bad_role: None
   no_usable_messages: None

@@ -28,14 +28,14 @@ export class RateLimit {
 
   /**
    * Counts `calls` together, or none of them. Returns undefined if they may pass, else the whole
-   * seconds to wait.
+   * seconds to wait. `keyMax`: the limit of this key.
    */
-  take(key: string, calls = 1): number | undefined {
-    if (this.max === 0) return undefined
+  take(key: string, calls = 1, keyMax = this.max): number | undefined {
+    if (keyMax === 0) return undefined
     const at = this.clock.now()
     const window = this.windowAt(key, at)
     const left = 1 - (at - window.start) / this.windowMs
-    const max = this.max - calls + 1
+    const max = keyMax - calls + 1
     if (window.before * left + window.now >= max) {
       this.rejected += 1
       return secondsUntil(this.opensAt(window, max), at)
@@ -63,13 +63,13 @@ export class RateLimit {
   }
 
   /** Returns the calls that a key has left, and the whole seconds until it has all again. */
-  left(key: string): { calls: number; resetAfter: number } {
+  left(key: string, keyMax = this.max): { calls: number; resetAfter: number } {
     const at = this.clock.now()
     const window = this.windowAt(key, at)
     const used = window.before * (1 - (at - window.start) / this.windowMs) + window.now
     const windows = window.now > 0 ? 2 : 1
     return {
-      calls: Math.max(0, Math.floor(this.max - used)),
+      calls: Math.max(0, Math.floor(keyMax - used)),
       resetAfter: Math.ceil((window.start + windows * this.windowMs - at) / 1_000),
     }
   }

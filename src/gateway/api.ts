@@ -9,6 +9,7 @@ import { entityResponse } from '../http/entity.ts'
 import type { RoutedApi } from '../http/operation.ts'
 import { getRequestContext, pathOf } from '../http/request-context.ts'
 import { validationProblem } from '../http/validation.ts'
+import { projectRoutes } from './accounts/project-routes.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { audioRoutes } from './audio/routes.ts'
 import { createTranscriber } from './audio/transcriber.ts'
@@ -43,6 +44,7 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
   new Elysia()
     .use(catalogRoutes(ctx))
     .use(accountRoutes(ctx))
+    .use(projectRoutes(ctx))
     .use(usageRoutes(ctx))
     .use(chatRoutes(ctx, listener))
     .use(completionRoutes(ctx, listener))

@@ -1,13 +1,16 @@
 import { Elysia } from 'elysia'
 
 import { acceptsStartCredits, type AppContext } from '../context.ts'
+import type { NanoUsd } from '../core/money.ts'
 import { ApiError } from '../errors.ts'
 import { operationHooks } from '../http/authentication.ts'
 import type { Operation } from '../http/operation.ts'
 import { getRequestContext, identifyClient } from '../http/request-context.ts'
-import { capOf, type Key } from '../keys/keys.ts'
+import { capOf, type FoundKey, type Project } from '../keys/keys.ts'
+import { projectCounter } from '../keys/limits.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
+import type { Budget, Period } from '../ledger/budgets.ts'
 import type { Cap } from '../ledger/caps.ts'
 import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
 
@@ -21,6 +24,14 @@ export interface Spender {
   callerId: string
   /** Daily spending limit, in the form that a hold takes. */
   cap: Cap
+  /** The counter that its key shares with the other keys of a project. */
+  group?: string | undefined
+  /** Limits over several days, and limits of the project. */
+  budgets?: Budget[]
+  /** Ids and patterns of the models that it may use; null for all. */
+  models?: string[] | null
+  /** Limit of its key. Its calls add their tokens to it. */
+  tokensPerMinute?: number | null
   /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
   funds: 'any' | 'paid'
   /** Origin of the call, for the history. */
@@ -29,7 +40,7 @@ export interface Spender {
 
 /** The payer of a call with a key. */
 export interface KeySpender extends Spender {
-  key: Key
+  key: FoundKey
 }
 
 /**
@@ -62,6 +73,10 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
   // The keys of a closed agent are revoked with it, those of a suspended one suspended.
   const isLive = key && key.revoked === null && key.suspended === null
   if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
+  if (key.expires !== null && key.expires <= ctx.clock.now()) {
+    throw new ApiError('key_expired', { at: key.expires })
+  }
+  takeRate(ctx, key)
   identifyClient(request, key)
   const owner = { kind: key.kind, owner: key.owner }
   const free = key.kind === 'gateway' || acceptsStartCredits(ctx)
@@ -71,10 +86,50 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
     callerId: key.prefix,
     key,
     cap: capOf(key),
+    group: key.project === null ? undefined : projectCounter(key.project),
+    budgets: budgetsOf(key),
+    models: key.models,
+    tokensPerMinute: key.tokensPerMinute,
     funds: free ? 'any' : 'paid',
     source: 'api',
   }
 }
+
+/** Returns the budgets that a call with a key must respect, beside its daily cap. */
+function budgetsOf({ prefix, weeklyCap, monthlyCap, budget }: FoundKey): Budget[] {
+  const own = limitsOf(prefix, 'key', [
+    ['week', weeklyCap],
+    ['month', monthlyCap],
+  ])
+  return budget ? [...own, ...projectBudgets(budget)] : own
+}
+
+const projectBudgets = ({ id, name, dailyCap, weeklyCap, monthlyCap }: Project): Budget[] =>
+  limitsOf(projectCounter(id), `project ${name}`, [
+    ['day', dailyCap],
+    ['week', weeklyCap],
+    ['month', monthlyCap],
+  ])
+
+const limitsOf = (counter: string, owner: string, limits: [Period, NanoUsd | null][]): Budget[] =>
+  limits.flatMap(([period, max]) => (max === null ? [] : [{ counter, owner, period, max }]))
+
+/** Counts a request of a key. Throws `key_rate` beyond its requests or tokens per minute. */
+function takeRate(
+  { state: { limits } }: AppContext,
+  { prefix, requestsPerMinute, tokensPerMinute }: FoundKey,
+): void {
+  if (tokensPerMinute !== null) {
+    const { calls, resetAfter } = limits.keyTokens.left(prefix, tokensPerMinute)
+    if (calls === 0) throw rateError('tokens', tokensPerMinute, resetAfter)
+  }
+  if (requestsPerMinute === null) return
+  const retryAfter = limits.keyRequests.take(prefix, 1, requestsPerMinute)
+  if (retryAfter !== undefined) throw rateError('requests', requestsPerMinute, retryAfter)
+}
+
+const rateError = (unit: string, max: number, retryAfter: number) =>
+  new ApiError('key_rate', { unit, max, retryAfter })
 
 function authenticatedSpender(request: Request): KeySpender {
   const { spender } = getRequestContext(request)

@@ -1,5 +1,6 @@
 import { formatCredits, formatDecimal, toUsd, zero } from '../core/money.ts'
 import { endWithStop } from '../core/text.ts'
+import { iso } from '../core/time.ts'
 import type { DetailsOf, GatewayErrorName } from '../errors.ts'
 import { modelIdCharsMax } from '../limits.ts'
 import { paymentsOffMessage } from '../payments/messages.ts'
@@ -33,6 +34,16 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     cap === zero
       ? 'This key cannot spend: its agent is paused, or its daily cap is 0. Ask its owner to change that.'
       : `This key has a daily cap of ${usd(cap)} and has used ${usd(spent)}. Raise the cap, or wait until 00:00 UTC.`,
+  key_expired: ({ at }) =>
+    `This API key expired at ${iso(at)}. Ask the owner of the account for another.`,
+  model_not_allowed: ({ model, allowed }) =>
+    `This key may not use ${model.slice(0, modelIdCharsMax)}. It may use ${allowed.join(', ')}.`,
+  key_rate: (details) =>
+    `This key has reached its limit of ${details.max} ${details.unit} per minute. ${wait(details)}`,
+  budget_exceeded: ({ owner, period, max, retryAfter }) =>
+    `The ${owner} may spend ${usd(max)} a ${period} (UTC), and this request can exceed that. Raise the limit, or wait ${retryAfter} seconds until the next ${period}.`,
+  key_above_own: ({ field }) =>
+    `${field} must not be wider than that of the calling key. Use a key without this limit.`,
   rate_limited: (details) =>
     `The limit of ${details.max} requests per minute is reached. ${wait(details)}`,
   holds_limit: (details) =>

@@ -64,6 +64,11 @@ const table: { [N in GatewayErrorName]: Row } = {
   deadline: [504, api, null, 'deadline_exceeded', 'final'],
 
   // Errors that document 2 does not list.
+  key_expired: [401, 'authentication_error', null, 'key_expired'],
+  model_not_allowed: [403, 'permission_error', 'model', 'model_not_allowed'],
+  key_rate: [429, limit, null, 'key_rate'],
+  budget_exceeded: [429, limit, null, 'budget_exceeded', 'final'],
+  key_above_own: [403, 'permission_error'],
   bad_request: [400, invalid],
   too_large: [413, invalid],
   not_found: [404, invalid],

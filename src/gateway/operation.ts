@@ -36,7 +36,7 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
 export const keyOperationWith = (schemas: typeof errorSchemas) =>
   operationBuilder<Tag, GatewayErrorName, { key: Operation }>(schemas, {
     auth: 'key',
-    errors: ['no_key', 'bad_key', 'rate_limited'],
+    errors: ['no_key', 'bad_key', 'key_expired', 'key_rate', 'rate_limited'],
     security: [{ key: [] }],
     macro: (operation) => ({ key: operation }),
     idempotencyErrors: ['ref_conflict', 'busy'],

@@ -10,14 +10,47 @@ import { lock } from '../db/lock.ts'
 import { changedRowCount, countRows, prepared } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import { keyNameCharsMax } from '../limits.ts'
-import { keys } from './tables.ts'
+import { keys, projects } from './tables.ts'
 
 const { hash: _, ...columns } = getTableColumns(keys)
 
 /** A stored key without its hash. */
 export type Key = Omit<typeof keys.$inferSelect, 'hash'>
 
-export interface KeyInput {
+export type Project = typeof projects.$inferSelect
+
+/** A key with the budgets of its project. */
+export type FoundKey = Key & { budget: Project | null }
+
+/** The limits and notes of a key that its account may change. */
+export type KeySettings = Pick<
+  Key,
+  | 'dailyCap'
+  | 'weeklyCap'
+  | 'monthlyCap'
+  | 'requestsPerMinute'
+  | 'tokensPerMinute'
+  | 'models'
+  | 'expires'
+  | 'note'
+  | 'tags'
+  | 'project'
+>
+
+const noSettings: KeySettings = {
+  dailyCap: null,
+  weeklyCap: null,
+  monthlyCap: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  models: null,
+  expires: null,
+  note: null,
+  tags: null,
+  project: null,
+}
+
+export interface KeyInput extends Partial<KeySettings> {
   kind: Key['kind']
   owner: string
   name?: string | undefined
@@ -49,6 +82,7 @@ export async function create(
 ): Promise<{ text: string; key: Key }> {
   const text = textPrefixes[input.kind] + newSecret()
   const key = {
+    ...noSettings,
     ...input,
     name: input.name ?? null,
     prefix: text.slice(0, prefixChars),
@@ -73,12 +107,12 @@ export async function update(
   db: Db,
   owner: string,
   prefix: string,
-  { name, dailyCap }: { name: string | undefined; dailyCap: NanoUsd | null | undefined },
+  changes: Partial<KeySettings> & { name?: string | undefined },
 ): Promise<Key | undefined> {
   if (!prefixPattern.test(prefix)) return undefined
   const live = and(isLiveOf(owner), eq(keys.prefix, prefix))
-  if (name !== undefined) await db.update(keys).set({ name }).where(live)
-  if (dailyCap !== undefined) await db.update(keys).set({ dailyCap }).where(live)
+  const given = Object.values(changes).some((change) => change !== undefined)
+  if (given) await db.update(keys).set(changes).where(live)
   const [changed] = await db.select(columns).from(keys).where(live)
   return changed
 }
@@ -123,8 +157,9 @@ export async function setSuspended(db: Db, owner: string, suspended: number | nu
 
 const byHash = prepared((db) =>
   db
-    .select(columns)
+    .select({ ...columns, budget: projects })
     .from(keys)
+    .leftJoin(projects, eq(projects.id, keys.project))
     .where(eq(keys.hash, sql.placeholder('hash')))
     .prepare(),
 )
@@ -134,13 +169,13 @@ const byHash = prepared((db) =>
  * this process, and within that time in other processes on the database.
  */
 export class KeyRing {
-  private readonly cache = new LRUCache<string, Key>({ max: 10_000, ttl: 5 * second })
+  private readonly cache = new LRUCache<string, FoundKey>({ max: 10_000, ttl: 5 * second })
   private changes = 0
 
   constructor(private readonly db: Engine) {}
 
   /** Returns the key, revoked or not; undefined for an unknown key. */
-  async find(text: string): Promise<Key | undefined> {
+  async find(text: string): Promise<FoundKey | undefined> {
     if (!pattern.test(text)) return undefined
     const hash = sha256(text)
     const known = this.cache.get(hash)

@@ -1,4 +1,4 @@
-import { index, nano, table, text, time } from '../db/columns.ts'
+import { index, integer, json, nano, table, text, time, uniqueIndex } from '../db/columns.ts'
 
 /** API keys. Only the SHA-256 is stored; `prefix` identifies a key in lists and logs. */
 export const keys = table(
@@ -15,6 +15,33 @@ export const keys = table(
     revoked: time('revoked'),
     /** Set while its owner is suspended: the key is rejected. */
     suspended: time('suspended'),
+    expires: time('expires'),
+    note: text('note'),
+    tags: json<string[]>('tags'),
+    /** Ids and patterns of the models that it may use; null for all. */
+    models: json<string[]>('models'),
+    weeklyCap: nano('weekly_cap'),
+    monthlyCap: nano('monthly_cap'),
+    requestsPerMinute: integer('requests_per_minute'),
+    tokensPerMinute: integer('tokens_per_minute'),
+    /** The id of its project. */
+    project: text('project'),
   },
   (t) => [index('keys_owner').on(t.owner, t.created)],
+)
+
+/** Groups of keys of one gateway account, with budgets of their own. */
+export const projects = table(
+  'projects',
+  {
+    id: text('id').primaryKey(),
+    /** The id of the gateway account. */
+    owner: text('owner').notNull(),
+    name: text('name').notNull(),
+    dailyCap: nano('daily_cap'),
+    weeklyCap: nano('weekly_cap'),
+    monthlyCap: nano('monthly_cap'),
+    created: time('created').notNull(),
+  },
+  (t) => [uniqueIndex('projects_name').on(t.owner, t.name)],
 )

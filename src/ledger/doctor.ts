@@ -166,11 +166,17 @@ async function* unbalancedRefs(db: Db): AsyncGenerator<string> {
 /** Returns the keys whose counted day differs from the sum of their holds. */
 async function checkCaps(db: Db): Promise<string[]> {
   const spent = sql`case ${holds.state} when 'held' then ${holds.amount} else ${holds.charged} end`
+  const countsOf = (counter: typeof holds.capKey | typeof holds.capGroup) =>
+    db
+      .select({ key: sql`${counter}`.as('counter'), day: holds.capDay, spent: spent.as('spent') })
+      .from(holds)
+      .where(isNotNull(counter))
+  // A hold counts for its key, and for the group of its key.
+  const all = countsOf(holds.capKey).unionAll(countsOf(holds.capGroup)).as('all_counts')
   const counted = db
-    .select({ key: holds.capKey, day: holds.capDay, total: sumOf(spent).as('spent_sum') })
-    .from(holds)
-    .where(isNotNull(holds.capKey))
-    .groupBy(holds.capKey, holds.capDay)
+    .select({ key: all.key, day: all.day, total: sumOf(sql`${all.spent}`).as('spent_sum') })
+    .from(all)
+    .groupBy(sql`${all.key}`, all.day)
     .as('counted')
   const total = sql`coalesce(${counted.total}, 0)`.mapWith(BigInt)
   const broken = await db

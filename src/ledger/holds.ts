@@ -8,6 +8,7 @@ import { thisProcess } from '../db/process.ts'
 import { changedRowCount, placeholders, prepared } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import type { HeldAmount } from './accounts.ts'
+import type { Budget } from './budgets.ts'
 import type { Cap } from './caps.ts'
 import { invariant } from './invariant.ts'
 import { type AccountId, holds, type Price } from './tables.ts'
@@ -35,6 +36,10 @@ export interface HoldRequest {
   /** The price row that the maximum cost was computed with. */
   price?: Price | undefined
   cap?: Cap | undefined
+  /** A counter that the key shares with others. It needs a `cap`. */
+  group?: string | undefined
+  /** Limits over several days, and limits of the group. */
+  budgets?: Budget[] | undefined
   /** The deadline releases an open hold (the default), or settles all of it. */
   onExpiry?: 'release' | 'settle' | undefined
   /** The job that does the work. This hold survives its process (job-holds.ts). */
@@ -63,6 +68,7 @@ export function createHold(at: number, request: HoldRequest): Hold {
     price: request.price ?? null,
     capKey: cap ? cap.key : null,
     capDay: cap ? utcDay(at) : null,
+    capGroup: (cap && request.group) ?? null,
     onExpiry: request.onExpiry ?? 'release',
     deadline: at + request.ms,
     process: thisProcess,

@@ -14,6 +14,7 @@ import {
   serviceAccounts,
   unreserve,
 } from './accounts.ts'
+import { type Budget, checkBudgets } from './budgets.ts'
 import { countSpending, dailyCapError, type KeyDay, spentOn, uncountSpending } from './caps.ts'
 import {
   type ChargeObserver,
@@ -137,8 +138,8 @@ export interface OpenHoldResult {
 
 /**
  * Holds the maximum cost of work, inside the caller's transaction. The same request again returns
- * the first hold. Throws `ref_conflict`, `not_enough_credits`, `daily_cap`, in this order; nothing
- * is held then.
+ * the first hold. Throws `ref_conflict`, `not_enough_credits`, `daily_cap`, `budget_exceeded`, in
+ * this order; nothing is held then.
  */
 export async function openHold(
   ctx: LedgerContext,
@@ -159,7 +160,22 @@ export async function openHold(
     await deleteClaimedHold(db, hold)
     throw await dailyCapError(db, keyDay, max ?? zero, hold.at)
   }
+  await checkGroup(db, hold, request.budgets)
   return { hold, isNew: true }
+}
+
+/** Counts a hold for its group and checks the budgets. Takes the hold back when one is exceeded. */
+async function checkGroup(db: Db, hold: Hold, budgets: Budget[] = []): Promise<void> {
+  const group = groupDayOf(hold)
+  if (group) await countSpending(db, group, hold.amount, null)
+  try {
+    await checkBudgets(db, budgets, hold.at)
+  } catch (error) {
+    await unreserveHold(db, hold)
+    await uncountUnspent(db, hold)
+    await deleteClaimedHold(db, hold)
+    throw error
+  }
 }
 
 /**
@@ -204,12 +220,16 @@ async function unreserveHold(db: Db, hold: Hold): Promise<void> {
   invariant(await unreserve(db, hold.account, heldAmountOf(hold)), 'an account has what it holds')
 }
 
+const groupDayOf = ({ capGroup: key, capDay: day }: Hold): KeyDay | undefined =>
+  key !== null && day !== null ? { key, day } : undefined
+
 const keyDayOf = ({ capKey: key, capDay: day }: Hold): KeyDay | undefined =>
   key !== null && day !== null ? { key, day } : undefined
 
 async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
-  const keyDay = keyDayOf(ended)
-  if (keyDay) await uncountSpending(db, keyDay, unspent(ended))
+  for (const counted of [keyDayOf(ended), groupDayOf(ended)]) {
+    if (counted) await uncountSpending(db, counted, unspent(ended))
+  }
 }
 
 async function notEnoughCredits(db: Db, { account, amount, funds }: Hold): Promise<ApiError> {

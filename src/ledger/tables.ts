@@ -116,6 +116,8 @@ export const holds = table(
     price: json<Price | null>('price'),
     capKey: text('cap_key'),
     capDay: text('cap_day'),
+    /** A counter that several keys share, such as that of a project. */
+    capGroup: text('cap_group'),
     onExpiry: text('on_expiry').$type<'release' | 'settle'>().notNull(),
     deadline: time('deadline').notNull(),
     process: text('process').notNull(),

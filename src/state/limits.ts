@@ -17,6 +17,8 @@ import {
 
 /** Requests a minute of a client that the operator slowed down. */
 const slowedRequestsPerMinute = 12
+/** The limit of keys without a limit of their own. */
+const unlimited = Number.MAX_SAFE_INTEGER
 
 export type LimitSettings = Pick<
   Config,
@@ -38,6 +40,10 @@ export const createLimits = (clock: Clock, config: LimitSettings) => ({
   streams: new ConcurrencyLimit(config.streamsPerAddress),
   /** Open event streams of notes by agent. */
   noteStreams: new ConcurrencyLimit(noteStreamsMax),
+  /** Gateway requests by key, for keys with a limit of their own. */
+  keyRequests: new RateLimit(clock, unlimited, minute),
+  /** Tokens of gateway calls by key, for keys with a limit of their own. */
+  keyTokens: new RateLimit(clock, unlimited, minute),
   /** Running paid calls by gateway key. */
   paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
   /** Chat requests with web search by account. */

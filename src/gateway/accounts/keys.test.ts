@@ -21,12 +21,26 @@ const first = () => gus.key.slice(0, 11)
 const withKey = (key: string) => (method: string, path: string, body?: unknown) =>
   t.request(method, path, { key, body })
 
+/** The settings of a key without limits beside its daily cap. */
+const noLimits = {
+  weekly_cap: null,
+  monthly_cap: null,
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  models: null,
+  expires_at: null,
+  note: null,
+  tags: [],
+  project: null,
+}
+
 test('creates, lists, updates and revokes keys', async () => {
   t.clock.advance(1_000)
   const made = await gus.call('POST', '/accounts/keys', { name: 'ci', daily_cap: 0.5, more: 1 })
   expect(made.status).toBe(201)
   const id = made.text('id')
   expect(made.body).toEqual({
+    ...noLimits,
     id,
     prefix: id,
     name: 'ci',

@@ -84,11 +84,11 @@ export const accountRoutes = (ctx: AppContext) =>
           {
             id: 'add_key',
             tag: 'Account',
-            summary: 'Create an API key with its own daily cap',
-            description: 'The default and maximum of the cap is that of the calling key.',
+            summary: 'Create an API key with its own limits',
+            description: 'The default and maximum of each limit is that of the calling key.',
           },
           { 201: schemas.NewKeySchema },
-          ['too_large', 'bad_request', 'cap_above_own', 'try_again'],
+          ['too_large', 'bad_request', 'cap_above_own', 'key_above_own', 'not_found', 'try_again'],
         ),
       },
     )
@@ -101,10 +101,28 @@ export const accountRoutes = (ctx: AppContext) =>
           {
             id: 'change_key',
             tag: 'Account',
-            summary: 'Change the name or daily cap of an API key',
+            summary: 'Change the name and the limits of an API key',
           },
           { 200: schemas.KeySchema },
-          ['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'],
+          ['too_large', 'bad_request', 'cap_above_own', 'key_above_own', 'not_found', 'try_again'],
+        ),
+      },
+    )
+    .post(
+      '/accounts/keys/:id/rotate',
+      async ({ spender, params, body, status }) =>
+        status(201, await keys.rotate(ctx, spender, params.id, body ?? {})),
+      {
+        body: Type.Optional(schemas.RotateRequestSchema),
+        ...keyOperation(
+          {
+            id: 'rotate_key',
+            tag: 'Account',
+            summary: 'Replace an API key by a new one with the same settings',
+            description: 'The old key still works for the overlap.',
+          },
+          { 201: schemas.NewKeySchema },
+          ['too_large', 'bad_request', 'not_found', 'try_again'],
         ),
       },
     )

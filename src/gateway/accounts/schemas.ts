@@ -1,7 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { lenientObject, nullable, textSchema, TimeSchema } from '../../core/schema.ts'
-import { keyNameCharsMax } from '../../limits.ts'
+import { keyNameCharsMax, modelIdCharsMax } from '../../limits.ts'
+import {
+  keyModelsMax,
+  keyNoteCharsMax,
+  keyTagCharsMax,
+  keyTagsMax,
+  overlapHoursMax,
+  perMinuteMax,
+  projectNameCharsMax,
+} from './limits.ts'
+
+const capMax = 1_000_000_000
 
 /** POST /accounts/create (document 2, section 4). */
 export const AccountSchema = Type.Object({
@@ -22,6 +33,34 @@ export const BalanceSchema = Type.Object({
   credit_id: Type.String(),
 })
 
+const credits = (period: string) =>
+  Type.Number({
+    minimum: 0,
+    maximum: capMax,
+    description: `Credits per ${period} (UTC); 1,000 credits are 1 USD. null: no limit.`,
+  })
+const perMinute = (unit: string) =>
+  Type.Integer({ minimum: 1, maximum: perMinuteMax, description: `${unit} per minute.` })
+
+/** Limits of a key for teams. null: no limit. */
+const limits = {
+  weekly_cap: nullable(credits('week, from Monday')),
+  monthly_cap: nullable(credits('calendar month')),
+  requests_per_minute: nullable(perMinute('Requests')),
+  tokens_per_minute: nullable(perMinute('Input and output tokens')),
+  models: nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: modelIdCharsMax }), {
+      minItems: 1,
+      maxItems: keyModelsMax,
+      description: 'Ids that the key may use. An asterisk stands for any characters: openai/*.',
+    }),
+  ),
+  expires_at: nullable(TimeSchema),
+  note: nullable(textSchema(keyNoteCharsMax)),
+  tags: Type.Array(textSchema(keyTagCharsMax, { minLength: 1 }), { maxItems: keyTagsMax }),
+  project: nullable(Type.String({ maxLength: 40, description: 'The id of a project.' })),
+}
+
 const key = {
   id: Type.String(),
   prefix: Type.String({ description: 'First characters of the key.' }),
@@ -31,6 +70,7 @@ const key = {
       description: 'Credits per UTC day; 1,000 credits are 1 USD. null: no cap. 0: no spending.',
     }),
   ),
+  ...limits,
   created: TimeSchema,
   current: Type.Boolean({ description: 'Whether it is the key of this request.' }),
 }
@@ -45,11 +85,59 @@ export const NewKeySchema = Type.Object({
 })
 export const DeletedKeySchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
 
-const dailyCapMax = 1_000_000_000
-
 /** Body of POST and PATCH /accounts/keys. */
 export const KeyRequestSchema = lenientObject({
   name: Type.Optional(textSchema(keyNameCharsMax, { minLength: 1 })),
-  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: dailyCapMax }))),
+  daily_cap: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: capMax }))),
+  ...Type.Partial(Type.Object(limits)).properties,
 })
 export type KeyParams = Static<typeof KeyRequestSchema>
+
+/** Body of POST /accounts/keys/{id}/rotate. */
+export const RotateRequestSchema = lenientObject({
+  overlap_hours: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: overlapHoursMax,
+      description: 'Hours for which the old key still works; 24 by default, 0 for none.',
+    }),
+  ),
+})
+export type RotateParams = Static<typeof RotateRequestSchema>
+
+const projectCaps = {
+  daily_cap: nullable(credits('day')),
+  weekly_cap: nullable(credits('week, from Monday')),
+  monthly_cap: nullable(credits('calendar month')),
+}
+const projectName = textSchema(projectNameCharsMax, { minLength: 1 })
+
+export const ProjectSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    ...projectCaps,
+    spent: Type.Object(
+      { day: Type.Number(), week: Type.Number(), month: Type.Number() },
+      { description: 'Credits in the current periods, settled and held.' },
+    ),
+    created: TimeSchema,
+  },
+  { title: 'Project' },
+)
+export type ProjectResponse = Static<typeof ProjectSchema>
+
+export const ProjectListSchema = Type.Object({ data: Type.Array(ProjectSchema) })
+export const DeletedProjectSchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
+
+const optionalCaps = Type.Partial(Type.Object(projectCaps)).properties
+
+/** Body of POST /accounts/projects. */
+export const NewProjectSchema = lenientObject({ name: projectName, ...optionalCaps })
+
+/** Body of PATCH /accounts/projects/{id}. */
+export const ProjectRequestSchema = lenientObject({
+  name: Type.Optional(projectName),
+  ...optionalCaps,
+})
+export type ProjectParams = Static<typeof ProjectRequestSchema>

@@ -72,7 +72,10 @@ async function prepareChat(
   const { ctx, spender } = paid
   const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
   const parsed = parseChatRequest(raw, developerRole)
-  const resolved = filterFallbacks(parsed, findModels(ctx.catalog, parsed.modelIds, 'chat'))
+  const resolved = filterFallbacks(
+    parsed,
+    findModels(ctx.catalog, spender, parsed.modelIds, 'chat'),
+  )
   const models = resolved.map(({ model }) => model)
   const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams.speeds)
   const search = parsed.search || resolved.some(({ suffixes }) => suffixes.includes('online'))

@@ -88,6 +88,8 @@ export const chatErrors: GatewayErrorName[] = [
   'not_enough_credits',
   'no_model',
   'daily_cap',
+  'budget_exceeded',
+  'model_not_allowed',
   'search_off',
   'model_cannot_search',
   'no_image_input',

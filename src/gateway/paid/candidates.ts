@@ -1,10 +1,12 @@
 import type { NanoUsd } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
+import { allowsModel } from '../../keys/limits.ts'
 import { candidatesMax } from '../../limits.ts'
 import type { Catalog, Model, Offer, ResolvedModel } from '../../models/catalog.ts'
 import { maxCost, type UsageBounds } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
 import type { Speeds } from '../../providers/speeds.ts'
+import type { Spender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import type { Preferences } from './preferences.ts'
 
@@ -31,11 +33,22 @@ const operations: Record<Model['type'], string> = {
   embedding: 'POST /v1/embeddings',
 }
 
-/** Returns models by their ids. Throws `no_model`, and `bad_request` for one of another type. */
-export function findModels(catalog: Catalog, ids: string[], type: Model['type']): ResolvedModel[] {
+/**
+ * Returns models by their ids. Throws `no_model`, `model_not_allowed` for one that the key may not
+ * use, and `bad_request` for one of another type.
+ */
+export function findModels(
+  catalog: Catalog,
+  { models: allowed = null }: Pick<Spender, 'models'>,
+  ids: string[],
+  type: Model['type'],
+): ResolvedModel[] {
   return ids.map((id) => {
     const found = catalog.find(id)
     if (!found) throw new ApiError('no_model', { model: id })
+    if (allowed && !allowsModel(allowed, found.model.id)) {
+      throw new ApiError('model_not_allowed', { model: id, allowed })
+    }
     const { type: actual } = found.model
     if (actual === type) return found
     const problem = `${id} has the type ${actual}, not ${type}: use ${operations[actual]}.`

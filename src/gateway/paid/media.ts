@@ -73,7 +73,7 @@ export function runMediaRequest(
     body: request.fingerprint,
     present: (result) => (result.status === 200 ? present(result) : jsonResponse(result)),
     prepare: async (slot) => {
-      const candidates = listMediaCandidates(ctx, request)
+      const candidates = listMediaCandidates(ctx, spender, request)
       const paid: PaidCall = { ...call, ctx, spender, candidates, slot }
       const { pauseIdleTimeout } = call
       const isReplayable = slot !== undefined
@@ -99,10 +99,11 @@ export function runMediaRequest(
 /** Returns the candidates of a media request, in the order of the attempts. */
 export function listMediaCandidates(
   { catalog, upstreams }: AppContext,
+  spender: Spender,
   request: Pick<MediaRequest, 'modelIds' | 'type' | 'preferences' | 'validate'>,
 ): Candidates {
   const { modelIds, type, preferences } = request
-  const models = findModels(catalog, modelIds, type)
+  const models = findModels(catalog, spender, modelIds, type)
   for (const { model, suffixes } of models) {
     // Only chat has the rounds that a web search needs.
     if (suffixes.includes('online')) throw new ApiError('model_cannot_search', { model: model.id })
@@ -119,6 +120,8 @@ export const mediaErrors: GatewayErrorName[] = [
   'not_enough_credits',
   'no_model',
   'daily_cap',
+  'budget_exceeded',
+  'model_not_allowed',
   ...upstreamErrors,
   ...paidErrors,
 ]

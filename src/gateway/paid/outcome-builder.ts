@@ -51,10 +51,18 @@ export class OutcomeBuilder {
     const ms = stopwatch() - this.started
     const { speeds } = this.call.ctx.upstreams
     if (model.type === 'chat') speeds.record(offer.upstream, offer.model, usage.completion, ms)
+    this.countTokens(usage)
     const charge = this.chargeOf(candidate, usage)
     const result = { response: response ?? { status: 200, body: null } }
     const outcome = this.outcome(result, candidate, usage, end, charge, rows)
     return { ...outcome, replay: response, shortReplay: replayOf(unreadable.error) }
+  }
+
+  /** Adds tokens to those of the key in this minute. They are known only after the call. */
+  private countTokens({ prompt, completion }: Usage): void {
+    const { ctx, spender } = this.call
+    if (typeof spender.tokensPerMinute !== 'number') return
+    ctx.state.limits.keyTokens.add(spender.callerId, prompt + completion)
   }
 
   failed(candidate: Candidate, { error, charges }: UpstreamFailure): PaidOutcome {

@@ -66,6 +66,8 @@ export function holdRequestOf(
     funds: spender.funds,
     price: storedPrice(price),
     cap: spender.cap,
+    group: spender.group,
+    budgets: spender.budgets,
     onExpiry: 'settle',
     ms: holdDurationMs(ctx),
   }

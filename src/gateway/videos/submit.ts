@@ -57,7 +57,12 @@ async function submitVideo(
 ): Promise<StoredResponse> {
   const { modelIds, preferences, hasInputImage } = video
   const validate = (model: Model): void => validateModel(model, hasInputImage)
-  const candidates = listMediaCandidates(ctx, { modelIds, type: 'video', preferences, validate })
+  const candidates = listMediaCandidates(ctx, spender, {
+    modelIds,
+    type: 'video',
+    preferences,
+    validate,
+  })
   const endCall = beginPaidCall(ctx.state, spender.callerId)
   try {
     const submission = { video, candidates, call }

@@ -1,0 +1,141 @@
+import { type NanoUsd, parseCredits, toCredits } from '../../core/money.ts'
+import { isPlainLine, isPlainText } from '../../core/text.ts'
+import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
+import type { Key, KeySettings } from '../../keys/keys.ts'
+import { allowsModel } from '../../keys/limits.ts'
+import { modelIdCharsMax } from '../../limits.ts'
+import { invalidField } from '../fields.ts'
+import { keyNoteCharsMax, keyTagCharsMax } from './limits.ts'
+import type { KeyParams, KeyResponse } from './schemas.ts'
+
+/** The caps of a key, by their names in requests. */
+const caps = { daily_cap: 'dailyCap', weekly_cap: 'weeklyCap', monthly_cap: 'monthlyCap' } as const
+const rates = {
+  requests_per_minute: 'requestsPerMinute',
+  tokens_per_minute: 'tokensPerMinute',
+} as const
+
+/**
+ * Parses the requested settings of a key; fields that are not sent stay as they are. Throws
+ * `bad_request`, `cap_above_own` for a daily cap above that of the calling key, and `key_above_own`
+ * for another limit that is wider than its own.
+ */
+export function readKeySettings(caller: Key, params: KeyParams, now: number): Partial<KeySettings> {
+  const settings: Partial<KeySettings> = {}
+  for (const [field, name] of entriesOf(caps)) {
+    const credits = params[field]
+    if (credits === undefined) continue
+    settings[name] = credits === null ? null : parseCredits(credits, field)
+    checkMaximum(field, settings[name], caller[name])
+  }
+  for (const [field, name] of entriesOf(rates)) {
+    const rate = params[field]
+    if (rate === undefined) continue
+    settings[name] = rate
+    checkMaximum(field, rate, caller[name])
+  }
+  if (params.models !== undefined) settings.models = readModels(params.models, caller.models)
+  if (params.expires_at !== undefined) {
+    settings.expires = readExpiry(params.expires_at, now)
+    checkMaximum('expires_at', settings.expires, caller.expires)
+  }
+  if (params.note !== undefined) settings.note = readNote(params.note)
+  if (params.tags !== undefined) settings.tags = readLines('tags', params.tags, keyTagCharsMax)
+  if (params.project !== undefined) {
+    if (caller.project !== null && params.project !== caller.project) {
+      throw new ApiError('key_above_own', { field: 'project' })
+    }
+    settings.project = params.project
+  }
+  return settings
+}
+
+const entriesOf = <Field extends string, Name extends string>(names: Record<Field, Name>) =>
+  Object.entries<Name>(names).flatMap(([field, name]) =>
+    isFieldOf(names, field) ? [[field, name] as const] : [],
+  )
+
+const isFieldOf = <Field extends string>(
+  names: Record<Field, string>,
+  field: string,
+): field is Field => Object.hasOwn(names, field)
+
+/** Throws for a limit that is missing or higher where the calling key has one. */
+function checkMaximum(
+  field: string,
+  value: NanoUsd | number | null,
+  own: NanoUsd | number | null,
+): void {
+  if (own === null || (value !== null && value <= own)) return
+  if (field === 'daily_cap' && typeof own === 'bigint') {
+    throw new ApiError('cap_above_own', { cap: own })
+  }
+  throw new ApiError('key_above_own', { field })
+}
+
+function readNote(note: string | null): string | null {
+  if (note === null || isPlainText(note, keyNoteCharsMax)) return note
+  throw invalidField('note', `note must be a text of at most ${keyNoteCharsMax} characters.`)
+}
+
+/** Checks a list of lines without control characters. Throws `bad_request`. */
+function readLines(field: string, lines: string[], max: number): string[] {
+  if (lines.every((line) => isPlainLine(line, max))) return lines
+  throw invalidField(field, `Each of ${field} must be one line of 1 to ${max} characters.`)
+}
+
+function readModels(models: string[] | null, own: string[] | null): string[] | null {
+  if (models !== null) readLines('models', models, modelIdCharsMax)
+  const isWider = own !== null && !models?.every((id) => own.includes(id) || isAllowed(own, id))
+  if (isWider) throw new ApiError('key_above_own', { field: 'models' })
+  return models
+}
+
+/** Returns whether a list allows an id. A pattern must be on the list itself. */
+const isAllowed = (own: string[], id: string): boolean => !id.includes('*') && allowsModel(own, id)
+
+function readExpiry(text: string | null, now: number): number | null {
+  if (text === null) return null
+  const at = Date.parse(text)
+  if (at > now) return at
+  throw invalidField(
+    'expires_at',
+    'expires_at must be a time in the future, such as 2027-01-31T00:00:00Z.',
+  )
+}
+
+/** Returns the settings that a new key inherits from the calling key. */
+export const inheritedSettings = (caller: Key): KeySettings => ({
+  dailyCap: caller.dailyCap,
+  weeklyCap: caller.weeklyCap,
+  monthlyCap: caller.monthlyCap,
+  requestsPerMinute: caller.requestsPerMinute,
+  tokensPerMinute: caller.tokensPerMinute,
+  models: caller.models,
+  expires: caller.expires,
+  note: null,
+  tags: null,
+  project: caller.project,
+})
+
+const creditsOrNull = (amount: NanoUsd | null): number | null =>
+  amount === null ? null : toCredits(amount)
+
+export const presentKey = (key: Key, current: Key): KeyResponse => ({
+  id: key.prefix,
+  prefix: key.prefix,
+  name: key.name,
+  daily_cap: creditsOrNull(key.dailyCap),
+  weekly_cap: creditsOrNull(key.weeklyCap),
+  monthly_cap: creditsOrNull(key.monthlyCap),
+  requests_per_minute: key.requestsPerMinute,
+  tokens_per_minute: key.tokensPerMinute,
+  models: key.models,
+  expires_at: key.expires === null ? null : iso(key.expires),
+  note: key.note,
+  tags: key.tags ?? [],
+  project: key.project,
+  created: iso(key.created),
+  current: key.prefix === current.prefix,
+})

@@ -1,0 +1,127 @@
+import type { AppContext } from '../../context.ts'
+import { parseCredits, toCredits } from '../../core/money.ts'
+import { isPlainLine } from '../../core/text.ts'
+import { iso, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { ApiError } from '../../errors.ts'
+import { lockOwner, type Project } from '../../keys/keys.ts'
+import { projectCounter } from '../../keys/limits.ts'
+import * as stored from '../../keys/projects.ts'
+import { periodAt } from '../../ledger/budgets.ts'
+import { sumSpendingSince } from '../../ledger/spending.ts'
+import type { KeySpender } from '../authentication.ts'
+import { invalidField } from '../fields.ts'
+import { projectNameCharsMax, projectsPerAccountMax } from './limits.ts'
+import type { ProjectParams, ProjectResponse } from './schemas.ts'
+
+/** Throws `not_found` for a project that is not one of the account. */
+export async function requireProject(db: Db, owner: string, id: string): Promise<Project> {
+  const project = await stored.find(db, owner, id)
+  if (project) return project
+  throw new ApiError('not_found', { what: 'project', see: 'GET /v1/accounts/projects lists them.' })
+}
+
+/** Lists the projects of the account, with what each has spent in its periods. */
+export async function list(ctx: AppContext, spender: KeySpender): Promise<ProjectResponse[]> {
+  const projects = await stored.list(ctx.db.read, spender.owner.owner)
+  return Promise.all(projects.map((project) => present(ctx, project)))
+}
+
+/** Creates a project. Throws `bad_request`, `key_above_own` for a key of another project. */
+export async function add(
+  ctx: AppContext,
+  spender: KeySpender,
+  params: ProjectParams & { name: string },
+): Promise<ProjectResponse> {
+  const owner = ownerOf(spender)
+  const project = await ctx.db.tx(async (db) => {
+    await lockOwner(db, owner)
+    const existing = await stored.list(db, owner)
+    if (existing.length >= projectsPerAccountMax) {
+      const problem = `The maximum of ${projectsPerAccountMax} projects is reached. Delete one first.`
+      throw new ApiError('bad_request', { problem })
+    }
+    requireNewName(existing, params.name)
+    const caps = { dailyCap: null, weeklyCap: null, monthlyCap: null, ...readCaps(params) }
+    return stored.create(db, ctx.clock, owner, { ...caps, name: params.name })
+  })
+  return present(ctx, project)
+}
+
+/** Changes a project. Throws `bad_request`, `not_found`, `key_above_own`. */
+export async function edit(
+  ctx: AppContext,
+  spender: KeySpender,
+  id: string,
+  params: ProjectParams,
+): Promise<ProjectResponse> {
+  const owner = ownerOf(spender)
+  const { name } = params
+  await ctx.db.tx(async (db) => {
+    await lockOwner(db, owner)
+    await requireProject(db, owner, id)
+    const others = (await stored.list(db, owner)).filter((one) => one.id !== id)
+    if (name !== undefined) requireNewName(others, name)
+    await stored.update(db, owner, id, { ...readCaps(params), ...(name !== undefined && { name }) })
+  })
+  ctx.keys.forget()
+  return present(ctx, await requireProject(ctx.db.read, owner, id))
+}
+
+/** Deletes a project; its keys stay, without its budgets. Throws `not_found`, `key_above_own`. */
+export async function remove(ctx: AppContext, spender: KeySpender, id: string): Promise<void> {
+  const owner = ownerOf(spender)
+  await ctx.db.tx(async (db) => {
+    await lockOwner(db, owner)
+    await requireProject(db, owner, id)
+    await stored.remove(db, owner, id)
+  })
+  ctx.keys.forget()
+}
+
+/** Returns the account that manages projects. A key of a project would widen its own limits. */
+function ownerOf({ owner, key }: KeySpender): string {
+  if (key.kind !== 'gateway') {
+    throw new ApiError('bad_request', { problem: 'Only gateway accounts have projects.' })
+  }
+  if (key.project !== null) throw new ApiError('key_above_own', { field: 'project' })
+  return owner.owner
+}
+
+function requireNewName(existing: Project[], name: string): void {
+  if (!isPlainLine(name, projectNameCharsMax)) {
+    const problem = `name must be one line of 1 to ${projectNameCharsMax} characters.`
+    throw invalidField('name', problem)
+  }
+  if (existing.every((project) => project.name !== name)) return
+  throw invalidField('name', `The account has a project ${name}. Choose another name.`)
+}
+
+function readCaps(params: ProjectParams): Partial<stored.ProjectSettings> {
+  const cap = (field: 'daily_cap' | 'weekly_cap' | 'monthly_cap') => {
+    const credits = params[field] ?? null
+    return credits === null ? null : parseCredits(credits, field)
+  }
+  return {
+    ...(params.daily_cap !== undefined && { dailyCap: cap('daily_cap') }),
+    ...(params.weekly_cap !== undefined && { weeklyCap: cap('weekly_cap') }),
+    ...(params.monthly_cap !== undefined && { monthlyCap: cap('monthly_cap') }),
+  }
+}
+
+async function present({ db, clock }: AppContext, project: Project): Promise<ProjectResponse> {
+  const { id, name, dailyCap, weeklyCap, monthlyCap, created } = project
+  const spent = async (period: 'day' | 'week' | 'month') => {
+    const since = utcDay(periodAt(period, clock.now()).start)
+    return toCredits(await sumSpendingSince(db, projectCounter(id), since))
+  }
+  return {
+    id,
+    name,
+    daily_cap: dailyCap === null ? null : toCredits(dailyCap),
+    weekly_cap: weeklyCap === null ? null : toCredits(weeklyCap),
+    monthly_cap: monthlyCap === null ? null : toCredits(monthlyCap),
+    spent: { day: await spent('day'), week: await spent('week'), month: await spent('month') },
+    created: iso(created),
+  }
+}
