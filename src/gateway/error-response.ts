@@ -68,7 +68,7 @@ const table: { [N in GatewayErrorName]: Row } = {
   model_not_allowed: [403, 'permission_error', 'model', 'model_not_allowed'],
   key_rate: [429, limit, null, 'key_rate'],
   budget_exceeded: [429, limit, null, 'budget_exceeded', 'final'],
-  key_above_own: [403, 'permission_error'],
+  key_above_own: [403, 'permission_error', null, 'key_above_own'],
   bad_request: [400, invalid],
   too_large: [413, invalid],
   not_found: [404, invalid],
