@@ -20,6 +20,7 @@ import { PendingSettlements } from './ledger/outcomes.ts'
 import type { Catalog } from './models/catalog.ts'
 import { openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
+import { type Coins, openCoins } from './payments/coins/coins.ts'
 import { openX402, type X402 } from './payments/x402/x402.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
@@ -61,6 +62,8 @@ export interface AppContext {
   readonly pendingSettlements: PendingSettlements
   /** Finds damaged tables of the ledger. */
   readonly damage: DamageCheck
+  /** Top-ups by coin: rates and chains. */
+  readonly coins: Coins
   /** Payments of agents in USDC; undefined without X402_PAY_TO. */
   readonly x402: X402 | undefined
   /** Observes every charge. http/background-work.ts registers it. */
@@ -111,6 +114,7 @@ export async function createContext(
     searcher: parts.searcher ?? models.searcher,
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
+    coins: await openCoins({ config, clock, log }),
     x402: openX402({ config, db, clock, log }),
     jobs: new Runner({ db, clock, log, costs: state.costs, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),

@@ -146,6 +146,8 @@ interface GatewayDetails {
   unreadable: None
   deadline: None
   cap_above_own: { cap: bigint }
+  topups_limit: { max: number; retryAfter: number }
+  no_rate: { coin: string }
   holds_limit: { max: number; retryAfter: number }
 }
 

@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { messageOf } from '../core/text.ts'
 import { upstreamRequestsMax } from '../limits.ts'
+import { checkCoins } from './coin-settings.ts'
 import { providers } from './providers.ts'
 import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
@@ -67,6 +68,7 @@ export function loadConfig(
   const models = readModels(tables.model, [...upstreams.map(({ name }) => name), ...keyed], report)
   Object.assign(values, { upstreams, models })
   checkCombinations(values, problems, warnings)
+  checkCoins(values, problems)
   checkX402(values, problems)
   if (problems.length > 0 || !isConfig(values)) throw new ConfigError(problems)
   return values

@@ -1,5 +1,6 @@
 import { type StaticDecode, Type } from '@sinclair/typebox'
 
+import { coins } from './coin-settings.ts'
 import { gateway, search, upstreamKeys } from './gateway-settings.ts'
 import { builds, hosting } from './hosting-settings.ts'
 import { x402 } from './payment-settings.ts'
@@ -20,6 +21,7 @@ export const sections = {
   'Web search': search,
   'x402 payments': x402,
   Runs: runs,
+  'Coin top-ups': coins,
   'Safety and webhooks': safety,
 }
 
@@ -35,6 +37,7 @@ export const SettingsSchema = Type.Object({
   ...search,
   ...x402,
   ...runs,
+  ...coins,
   ...safety,
 })
 

@@ -113,3 +113,7 @@ export function withRandom<T>(next: () => number, work: () => T): T {
     Math.random = own
   }
 }
+
+/** Returns random bytes. */
+export const randomBytes = (count: number): Uint8Array =>
+  crypto.getRandomValues(new Uint8Array(count))

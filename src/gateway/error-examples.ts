@@ -74,4 +74,6 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   payment_used: [],
   payment_pending: [],
   payments_off: [{ setting: 'X402_PAY_TO' }],
+  topups_limit: [{ max: 50, retryAfter: 3600 }],
+  no_rate: [{ coin: 'BTC' }],
 }

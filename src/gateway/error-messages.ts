@@ -94,6 +94,10 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   payment_pending: () =>
     'The payment is on its way and not confirmed yet. Send the same request with the same payment again. Do not pay again.',
   payments_off: paymentsOffMessage,
+  topups_limit: ({ max }) =>
+    `This account already has ${max} unpaid top-ups. Pay one, or wait until some end.`,
+  no_rate: ({ coin }) =>
+    `There is no safe rate of ${coin} now. Nothing was created. Retry shortly, or pay with USDT.`,
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,

@@ -82,6 +82,8 @@ const table: { [N in GatewayErrorName]: Row } = {
   ref_conflict: [409, invalid, null, 'idempotency_conflict', 'final'],
   busy: [409, invalid, null, 'in_progress'],
   try_again: [503, api],
+  topups_limit: [429, limit, null, 'topups_limit'],
+  no_rate: [503, api, null, 'no_rate'],
   payments_off: [503, api, null, 'payments_off', 'final'],
 }
 

@@ -1,11 +1,13 @@
 import type { AppContext } from '../context.ts'
 import { getRequestContext } from '../http/request-context.ts'
 import { pingMs } from '../limits.ts'
+import { openMethods } from '../payments/coins/method.ts'
 
 /**
  * Responds to `/healthz` (the process runs) and `/readyz` (its database and files respond, with a
- * note on a full disk; no table of the ledger is damaged). Both bypass the router, because they
- * are called while the server starts. Returns undefined for every other request.
+ * note on a full disk and on the chains of top-ups; no table of the ledger is damaged). Both bypass
+ * the router, because they are called while the server starts. Returns undefined for every other
+ * request.
  */
 export function healthResponse(
   ctx: AppContext,
@@ -30,9 +32,17 @@ async function readiness(ctx: AppContext): Promise<Response> {
     }
     // A full disk still serves reads, so the server stays ready.
     const isFull = ctx.storage.free() < ctx.config.diskFloorBytes
-    return Response.json({ ok: true, ...(isFull && { disk: 'full' }) })
+    const topups = await topupHealth(ctx)
+    return Response.json({ ok: true, ...(isFull && { disk: 'full' }), ...(topups && { topups }) })
   } catch (error) {
     ctx.log.error('not ready', error)
     return Response.json({ ok: false }, { status: 503 })
   }
+}
+
+/** Returns whether each chain of the top-ups can be seen; undefined without top-ups. */
+async function topupHealth(ctx: AppContext): Promise<Record<string, boolean> | undefined> {
+  if (openMethods(ctx.config).length === 0) return undefined
+  const { readWatchers } = await import('../payments/coins/watchers.ts')
+  return Object.fromEntries((await readWatchers(ctx)).map(({ network, ok }) => [network, ok]))
 }

@@ -1,0 +1,81 @@
+import { itemsOf, recordOf } from '../../core/schema.ts'
+import { type BlockRange, BlockTimes, byAddress, toHex } from './blocks.ts'
+import type { CoinContext } from './coins.ts'
+import { findEther, findEtherOfContracts } from './ether.ts'
+import { blocksPerPass } from './limits.ts'
+import { usdtToken } from './method.ts'
+import type { ObservedPayment } from './payments.ts'
+import type { PollInput, PollResult } from './poll.ts'
+import type { StoredInvoice } from './status.ts'
+
+/** Transfer(address,address,uint256). */
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const addressesPerCall = 500
+/** Blocks below the confirmed ones that are read again, for reorganizations. */
+const rescanBlocks = 12
+
+const topicOf = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+
+/** Finds payments of ETH and USDT by reading the new blocks, and the unconfirmed ones again. */
+export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollResult> {
+  const rpc = ctx.coins.evm()
+  const head = Number(await rpc.request('eth_blockNumber'))
+  if (!Number.isSafeInteger(head)) throw new Error('The server returned no block number.')
+  const last = Math.min(head, Number(input.cursor ?? head))
+  const to = Math.min(head, last + blocksPerPass)
+  if (input.watched.length === 0) return { observed: [], gone: [], cursor: String(head) }
+  const from = Math.max(0, last - ctx.config.topupEvmConfirmations - rescanBlocks)
+  const range = { from, to, head }
+  const times = new BlockTimes(rpc)
+  const tokens = await findTokens(ctx, input.watched, range, times)
+  const ether = await findEther(rpc, input, { ...range, from: Math.min(to, last + 1) }, times)
+  const contracts = to === head ? await findEtherOfContracts(ctx, input, head, ether.observed) : []
+  const seen = new Set(tokens.map(({ tx, output }) => `${tx} ${output}`))
+  const gone = input.unconfirmed.filter(
+    ({ asset, tx, output, block }) =>
+      asset === 'USDT' && block !== null && block >= from && !seen.has(`${tx} ${output}`),
+  )
+  return {
+    observed: [...tokens, ...ether.observed, ...contracts],
+    gone: [...gone, ...ether.gone],
+    cursor: String(to),
+  }
+}
+
+async function findTokens(
+  ctx: CoinContext,
+  watched: StoredInvoice[],
+  { from, to, head }: BlockRange,
+  times: BlockTimes,
+): Promise<ObservedPayment[]> {
+  const token = usdtToken(ctx.config)
+  if (token === '') return []
+  const invoices = byAddress(watched)
+  const observed: ObservedPayment[] = []
+  for (let at = 0; at < watched.length; at += addressesPerCall) {
+    const addresses = watched.slice(at, at + addressesPerCall).map(({ address }) => address)
+    const topics = [transferTopic, null, addresses.map(topicOf)]
+    const filter = { fromBlock: toHex(from), toBlock: toHex(to), address: token, topics }
+    for (const entry of itemsOf(await ctx.coins.evm().request('eth_getLogs', [filter]))) {
+      const log = recordOf(entry)
+      const block = Number(log['blockNumber'])
+      const address = `0x${String(itemsOf(log['topics'])[2]).slice(26)}`
+      const invoice = invoices.get(address.toLowerCase())
+      const isOfToken = String(log['address']).toLowerCase() === token.toLowerCase()
+      const amount = BigInt(String(log['data'] === '0x' ? 0 : log['data']))
+      if (log['removed'] === true || !isOfToken || !invoice || amount === 0n) continue
+      observed.push({
+        tx: String(log['transactionHash']).toLowerCase(),
+        output: Number(log['logIndex']),
+        address: invoice.address,
+        asset: 'USDT',
+        amount,
+        block,
+        confirmations: head - block + 1,
+        at: await times.of(block),
+        invoice,
+      })
+    }
+  }
+  return observed
+}

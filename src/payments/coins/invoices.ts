@@ -1,0 +1,183 @@
+import { and, asc, count, eq, gt, inArray, lte, max, sql } from 'drizzle-orm'
+
+import { newId, sha256 } from '../../core/ids.ts'
+import type { NanoUsd } from '../../core/money.ts'
+import { minute, secondsUntil } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import { ApiError } from '../../errors.ts'
+import { btcAddressAt, evmAddressAt, newSolReference, paymentUri } from './addresses.ts'
+import type { CoinContext } from './coins.ts'
+import { invoicesPerPass, lateMs, openInvoicesMax, pollAfter } from './limits.ts'
+import { coins, type Method, missingSetting, networkOf, unitsFor } from './method.ts'
+import type { AccountId, StoredInvoice, StoredPayment } from './status.ts'
+import { coinPayments, invoices } from './tables.ts'
+import { isBlind } from './watchers.ts'
+
+interface InvoiceRequest {
+  account: AccountId
+  method: Method
+  amount: NanoUsd
+}
+
+/**
+ * Creates an invoice with an address of its own and a fixed rate. Throws `payments_off`, `no_rate`,
+ * `topups_limit`.
+ */
+export async function createInvoice(
+  ctx: CoinContext,
+  { account, method, amount }: InvoiceRequest,
+): Promise<StoredInvoice> {
+  const { config, clock } = ctx
+  const setting = missingSetting(config, method)
+  if (setting !== undefined) throw new ApiError('payments_off', { setting })
+  const network = networkOf(config, method)
+  if (await isBlind(ctx, network)) {
+    throw new ApiError('payments_off', { setting: serversOf(method), isSet: true })
+  }
+  const coin = coins[method]
+  const found = await ctx.coins.rates().find(coin.asset)
+  if (!found) throw new ApiError('no_rate', { coin: coin.asset })
+  const { rate, source } = found
+  const due = unitsFor(amount, rate, coin)
+  const wallet = sha256(walletKey(ctx, method)).slice(0, 16)
+  const reference = method === 'sol' ? await newSolReference() : null
+  return ctx.db.tx(async (db) => {
+    // One lock for a wallet: two invoices never get the same address.
+    await lock(db, `invoices of ${wallet}`)
+    const now = clock.now()
+    await checkOpenInvoices(db, account, now)
+    const path = method === 'sol' ? null : await nextPath(db, wallet)
+    const address = await addressAt(ctx, method, path)
+    const expires = now + coin.lockMs
+    const invoice: StoredInvoice = {
+      id: newId(),
+      account,
+      method,
+      network,
+      asset: coin.asset,
+      wallet,
+      path,
+      address,
+      reference,
+      amount,
+      due: due.toString(),
+      rate,
+      rateSource: source,
+      uri: paymentUri(config, coin, { address, reference, due }),
+      markedBy: null,
+      created: now,
+      expires,
+      watchedUntil: expires + lateMs,
+      pollAt: now,
+    }
+    await db.insert(invoices).values(invoice)
+    return invoice
+  })
+}
+
+/** Returns the setting that has the servers of a method. */
+function serversOf(method: Method): string {
+  if (method === 'btc') return 'TOPUP_BTC_ESPLORA_URLS'
+  return method === 'sol' ? 'TOPUP_SOL_RPC_URLS' : 'TOPUP_EVM_RPC_URLS'
+}
+
+const walletKey = ({ config }: CoinContext, method: Method): string => {
+  if (method === 'btc') return config.topupBtcXpub
+  return method === 'sol' ? config.topupSolRecipient : config.topupEvmXpub
+}
+
+async function addressAt({ config }: CoinContext, method: Method, path: number | null) {
+  if (path === null) return config.topupSolRecipient
+  return method === 'btc' ? btcAddressAt(config, path) : evmAddressAt(config.topupEvmXpub, path)
+}
+
+async function nextPath(db: Db, wallet: string): Promise<number> {
+  const [row] = await db
+    .select({ last: max(invoices.path).mapWith(Number) })
+    .from(invoices)
+    .where(eq(invoices.wallet, wallet))
+  return row?.last == null ? 0 : row.last + 1
+}
+
+/** Throws `topups_limit` for an account with too many invoices that nobody has paid. */
+async function checkOpenInvoices(db: Db, account: AccountId, now: number): Promise<void> {
+  const isPaid = sql`exists (select 1 from ${coinPayments} where ${coinPayments.invoice} = ${invoices.id})`
+  const [row] = await db
+    .select({ open: count(), first: sql<number>`min(${invoices.expires})`.mapWith(Number) })
+    .from(invoices)
+    .where(and(eq(invoices.account, account), gt(invoices.expires, now), sql`not ${isPaid}`))
+  if (!row || row.open < openInvoicesMax) return
+  const retryAfter = secondsUntil(row.first, now)
+  throw new ApiError('topups_limit', { max: openInvoicesMax, retryAfter })
+}
+
+/** An invoice with its payments. */
+export interface InvoiceWithPayments {
+  invoice: StoredInvoice
+  payments: StoredPayment[]
+}
+
+async function withPayments(db: Db, rows: StoredInvoice[]): Promise<InvoiceWithPayments[]> {
+  const ids = rows.map(({ id }) => id)
+  const all =
+    ids.length === 0
+      ? []
+      : await db
+          .select()
+          .from(coinPayments)
+          .where(inArray(coinPayments.invoice, ids))
+          .orderBy(asc(coinPayments.seen), asc(coinPayments.id))
+  return rows.map((invoice) => ({
+    invoice,
+    payments: all.filter((payment) => payment.invoice === invoice.id),
+  }))
+}
+
+/** Finds an invoice. With `account`, only one of this account. */
+export async function findInvoice(
+  { db }: Pick<CoinContext, 'db'>,
+  id: string,
+  account?: AccountId,
+): Promise<InvoiceWithPayments | undefined> {
+  const [invoice] = await db.read.select().from(invoices).where(eq(invoices.id, id))
+  if (!invoice || (account !== undefined && invoice.account !== account)) return undefined
+  const [found] = await withPayments(db.read, [invoice])
+  return found
+}
+
+/** Returns all invoices of a network whose payments are still credited. */
+export const listWatched = ({ db, clock }: CoinContext, network: string) =>
+  db.read
+    .select()
+    .from(invoices)
+    .where(and(eq(invoices.network, network), gt(invoices.watchedUntil, clock.now())))
+    .orderBy(asc(invoices.pollAt))
+
+/** Returns the watched invoices whose turn it is, and plans the next turn of each. */
+export async function takeDue(ctx: CoinContext, network: string): Promise<StoredInvoice[]> {
+  const now = ctx.clock.now()
+  const isDue = and(
+    eq(invoices.network, network),
+    gt(invoices.watchedUntil, now),
+    lte(invoices.pollAt, now),
+  )
+  const due = await ctx.db.read
+    .select()
+    .from(invoices)
+    .where(isDue)
+    .orderBy(asc(invoices.pollAt))
+    .limit(invoicesPerPass)
+  return due
+}
+
+/** Plans the next turn of invoices: open ones soon, later ones less often. */
+export async function planNext(ctx: CoinContext, due: StoredInvoice[]): Promise<void> {
+  const now = ctx.clock.now()
+  const ids = due.map(({ id }) => id)
+  if (ids.length === 0) return
+  const { open, recent, old } = pollAfter
+  const pollAt = sql`case when ${invoices.expires} > ${now} then ${now + open}
+    when ${invoices.expires} > ${now - 60 * minute} then ${now + recent} else ${now + old} end`
+  await ctx.db.tx((db) => db.update(invoices).set({ pollAt }).where(inArray(invoices.id, ids)))
+}

@@ -1,0 +1,141 @@
+import { and, eq, inArray } from 'drizzle-orm'
+
+import { newId } from '../../core/ids.ts'
+import type { NanoUsd } from '../../core/money.ts'
+import type { Db } from '../../db/engine.ts'
+import { changedRowCount } from '../../db/query.ts'
+import { grant } from '../../ledger/ledger.ts'
+import type { CoinContext } from './coins.ts'
+import { type Asset, coinOf, requiredConfirmations, valueOf } from './method.ts'
+import type { AccountId, StoredInvoice, StoredPayment } from './status.ts'
+import { coinPayments } from './tables.ts'
+
+/** A payment as a chain shows it now. */
+export interface ObservedPayment {
+  tx: string
+  output: number
+  address: string
+  asset: Asset
+  /** Units of the coin. */
+  amount: bigint
+  block: number | null
+  confirmations: number
+  /** The time of its block, in milliseconds. */
+  at?: number | undefined
+  /** Undefined for money that matches no invoice. */
+  invoice: StoredInvoice | undefined
+}
+
+const keyOf = ({ network, tx, output }: Pick<StoredPayment, 'network' | 'tx' | 'output'>) =>
+  and(eq(coinPayments.network, network), eq(coinPayments.tx, tx), eq(coinPayments.output, output))
+
+/** Stores a payment, and credits it once when it has its confirmations. */
+export async function recordPayment(
+  ctx: CoinContext,
+  network: string,
+  observed: ObservedPayment,
+): Promise<void> {
+  const { tx, output, block, confirmations, invoice } = observed
+  const [known] = await ctx.db.read
+    .select()
+    .from(coinPayments)
+    .where(keyOf({ network, tx, output }))
+  if (known?.state === 'credited' || known?.state === 'unmatched') return
+  const rate = await rateFor(ctx, observed, known)
+  const row = known ?? newPayment(ctx, network, observed)
+  const coin = coinOf(observed.asset)
+  const isDone =
+    confirmations >= requiredConfirmations(ctx.config, network) && rate !== null && coin
+  const isSame = known?.confirmations === confirmations && known.state === 'seen'
+  if (isSame && !isDone) return
+  const value = isDone ? valueOf(observed.amount, rate, coin) : null
+  await ctx.db.tx(async (db) => {
+    await db.insert(coinPayments).values(row).onConflictDoNothing()
+    if (!invoice || row.state === 'unmatched') return
+    await db
+      .update(coinPayments)
+      .set({ state: 'seen', block, confirmations, rate })
+      .where(and(keyOf(row), inArray(coinPayments.state, ['seen', 'replaced'])))
+    if (value !== null) await credit(ctx, db, row, { account: invoice.account, value })
+  })
+}
+
+/** The rate of a payment: that of its invoice, or of the time when a late one was first seen. */
+async function rateFor(
+  ctx: CoinContext,
+  { asset, invoice, at }: ObservedPayment,
+  known: StoredPayment | undefined,
+): Promise<NanoUsd | null> {
+  if (known?.rate != null) return known.rate
+  if (!invoice || invoice.asset !== asset) return null
+  if (!isLate(ctx, invoice, at)) return invoice.rate
+  return (await ctx.coins.rates().find(coinOf(asset)?.asset ?? 'USDT'))?.rate ?? null
+}
+
+const isLate = ({ clock }: CoinContext, { expires }: StoredInvoice, at?: number): boolean =>
+  Math.min(clock.now(), at ?? Infinity) >= expires
+
+function newPayment(ctx: CoinContext, network: string, observed: ObservedPayment): StoredPayment {
+  const { tx, output, address, asset, amount, block, confirmations, invoice, at } = observed
+  const isMatch = invoice?.asset === asset
+  return {
+    network,
+    tx,
+    output,
+    id: newId(),
+    invoice: invoice?.id ?? null,
+    address,
+    asset,
+    amount: amount.toString(),
+    state: isMatch ? 'seen' : 'unmatched',
+    block,
+    confirmations,
+    rate: null,
+    isLate: invoice && isLate(ctx, invoice, at) ? 1 : 0,
+    value: null,
+    why: isMatch ? null : invoice ? `${asset} to an invoice of ${invoice.asset}` : 'no invoice',
+    seen: ctx.clock.now(),
+    credited: null,
+  }
+}
+
+/** Credits a payment that was not credited yet, inside the caller's transaction. */
+async function credit(
+  ctx: CoinContext,
+  db: Db,
+  payment: StoredPayment,
+  { account, value }: { account: AccountId; value: NanoUsd },
+): Promise<boolean> {
+  const changed = await db
+    .update(coinPayments)
+    .set({ state: 'credited', value, credited: ctx.clock.now() })
+    .where(and(keyOf(payment), inArray(coinPayments.state, ['seen', 'replaced', 'unmatched'])))
+  if (changedRowCount(changed) === 0) return false
+  // Dust can be worth less than a billionth of a USD.
+  if (value === 0n) return true
+  const { network, tx, output } = payment
+  const ref = `topup:${network}:${tx}:${output}`
+  const item = payment.invoice ?? payment.id
+  await grant(ctx, db, { account, amount: value, kind: 'topup', item, ref, free: false })
+  return true
+}
+
+/** Returns the payments of a network that wait for confirmations, or left the chain lately. */
+export const listUnconfirmed = ({ db }: CoinContext, network: string): Promise<StoredPayment[]> =>
+  db.read
+    .select()
+    .from(coinPayments)
+    .where(and(eq(coinPayments.network, network), inArray(coinPayments.state, ['seen'])))
+
+/** Marks payments that the chain no longer shows. They count again when it shows them again. */
+export async function markReplaced(ctx: CoinContext, gone: StoredPayment[]): Promise<void> {
+  for (const payment of gone) {
+    ctx.log.info('topup_payment_replaced', { payment: payment.id, invoice: payment.invoice })
+    await ctx.db.tx((db) =>
+      db
+        .update(coinPayments)
+        .set({ state: 'replaced', confirmations: 0, block: null })
+        .where(and(keyOf(payment), eq(coinPayments.state, 'seen'))),
+    )
+  }
+}
