@@ -21,6 +21,7 @@ import { removeFeedback } from '../hosting/reviews/removal.ts'
 import { expireRuns, removeRuns } from '../hosting/runs/expiry.ts'
 import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
+import { openMethods } from '../payments/coins/method.ts'
 import { recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
 
@@ -40,6 +41,13 @@ async function recompressSome(ctx: AppContext): Promise<void> {
   for (let done = 0; done < recompressionsMax && (await recompressOne(ctx)); done += 1) continue
 }
 
+/** Watches the chains of top-ups. A server without them loads nothing. */
+async function watchTopups(ctx: AppContext): Promise<void> {
+  if (openMethods(ctx.config).length === 0) return
+  const { watchCoins } = await import('../payments/coins/watch.ts')
+  await watchCoins(ctx)
+}
+
 async function deleteOldUsage({ db, clock, config }: AppContext): Promise<void> {
   if (config.usageKeptDays > 0) await deleteOldUses(db, clock.now() - config.usageKeptDays * day)
 }
@@ -56,6 +64,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
 /** The periodic work of a running server. */
 export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] =
   [
+    ['watch the coins of top-ups', 5 * second, watchTopups],
     ['release expired holds', minute, expireHolds],
     ['read the ledger', day, ({ damage }) => damage.scan()],
     ['record metrics', minute, recordMetrics],
