@@ -17,6 +17,7 @@ import { createValidator } from '../../http/validation.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { shortCredits } from '../format.ts'
 import { type Form, readCredits, rejectForm } from '../forms.ts'
+import { changeCover, changeScreenshot } from './pictures.ts'
 import type { Studio, Tab } from './studio.ts'
 
 /** A form of the studio. */
@@ -113,6 +114,8 @@ const actions: Record<string, StudioAction> = {
       return undefined
     },
   },
+  cover: { tab: 'listing', work: changeCover },
+  screenshot: { tab: 'listing', work: changeScreenshot },
   details: { tab: 'listing', work: details },
   explore: {
     tab: 'listing',

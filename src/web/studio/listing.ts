@@ -4,14 +4,16 @@ import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { section } from '../components.ts'
 import { button, confirmDialog, form, inputField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { pictureForms } from './pictures.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
-/** Renders the forms for details, Explore, remixes and deletion. */
-export function listingPage(studio: Studio): Page {
+/** Renders the forms for details, Explore, remixes, pictures and deletion. */
+export async function listingPage(studio: Studio): Promise<Page> {
   const main = html`<div class="columns">
       ${section('Details', detailsForm(studio))}
       <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
     </div>
+    ${await pictureForms(studio)}
     ${section(
       'Delete app',
       html`<p class="small">

@@ -6,7 +6,13 @@ import { watch } from '../../hosting/jobs/watch.ts'
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { getOwnedApp } from '../../hosting/people/owned-apps.ts'
 import { checkPath } from '../../http/path.ts'
-import { assetBytesMax, buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../limits.ts'
+import {
+  assetBytesMax,
+  buildPromptCharsMax,
+  formBytesMax,
+  htmlBytesMax,
+  iconBytesMax,
+} from '../../limits.ts'
 import { suspensionMessage } from '../agents/agent.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
@@ -117,6 +123,8 @@ const extraBytes: Record<string, number> = {
   upload: assetBytesMax,
   change: 9 * buildPromptCharsMax,
   page: 3 * htmlBytesMax,
+  cover: iconBytesMax,
+  screenshot: iconBytesMax,
 }
 
 async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { and, asc, lte } from 'drizzle-orm'
+import { and, asc, inArray, lte } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
 import { zero } from '../../../core/money.ts'
@@ -23,7 +23,14 @@ export async function enqueueCaptures(ctx: AppContext): Promise<void> {
   const found = await ctx.db.read
     .select({ app: apps.id, version: apps.version })
     .from(apps)
-    .where(and(needsCover(apps), lte(apps.updated, ctx.clock.now() - settledMs)))
+    .where(
+      and(
+        needsCover(apps),
+        // Skills and frameworks have no page.
+        inArray(apps.kind, ['app', 'game']),
+        lte(apps.updated, ctx.clock.now() - settledMs),
+      ),
+    )
     .orderBy(asc(apps.updated), asc(apps.id))
     .limit(waitingMax)
   for (const input of found) {

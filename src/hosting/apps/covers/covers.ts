@@ -3,7 +3,7 @@ import { idChars } from '../../../core/ids.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
-import { decodeDataUrl, toPicture } from '../icon/icon-image.ts'
+import { toPicture } from '../icon/icon-image.ts'
 import { coverColumns, storeCover } from './cover-image.ts'
 import type { CoverBody } from './schemas.ts'
 import { listScreenshotFiles } from './screenshot-rows.ts'
@@ -33,10 +33,10 @@ export async function putCover(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  image: string,
+  image: Uint8Array<ArrayBuffer>,
 ): Promise<CoverBody> {
   const app = await apps.getOwnApp(ctx, maker, id)
-  const stored = await storeCover(ctx, await toPicture(ctx, decodeDataUrl(image), largeSize))
+  const stored = await storeCover(ctx, await toPicture(ctx, image, largeSize))
   const columns = coverColumns(stored)
   await ctx.db.tx(async (db) => {
     const locked = await apps.lockApp(ctx, db, app)

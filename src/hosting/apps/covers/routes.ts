@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../../context.ts'
 import { callerAuth } from '../../authentication.ts'
 import { agentOperation, appErrors, writeErrors } from '../../operation.ts'
+import { decodeDataUrl } from '../icon/icon-image.ts'
 import * as covers from './covers.ts'
 import * as schemas from './schemas.ts'
 import * as screenshots from './screenshots.ts'
@@ -16,7 +17,7 @@ export const coverRoutes = (ctx: AppContext) =>
     .put(
       '/apps/:id/cover',
       async ({ caller, params, body }) => ({
-        cover: await covers.putCover(ctx, caller.agent, params.id, body.image),
+        cover: await covers.putCover(ctx, caller.agent, params.id, decodeDataUrl(body.image)),
       }),
       {
         body: schemas.PutCoverSchema,
@@ -58,7 +59,7 @@ export const coverRoutes = (ctx: AppContext) =>
           ctx,
           caller.agent,
           { id, position: Number(position) },
-          body.image,
+          decodeDataUrl(body.image),
         ),
       }),
       {

@@ -5,7 +5,7 @@ import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
-import { decodeDataUrl, toPicture } from '../icon/icon-image.ts'
+import { toPicture } from '../icon/icon-image.ts'
 import { storeCover } from './cover-image.ts'
 import { imageUrl } from './covers.ts'
 import type { ScreenshotBody } from './schemas.ts'
@@ -29,10 +29,10 @@ export async function putScreenshot(
   ctx: AppContext,
   maker: Agent,
   { id, position }: { id: string; position: number },
-  image: string,
+  image: Uint8Array<ArrayBuffer>,
 ): Promise<ScreenshotBody[]> {
   const app = await apps.getOwnApp(ctx, maker, id)
-  const picture = await toPicture(ctx, decodeDataUrl(image), largeSize)
+  const picture = await toPicture(ctx, image, largeSize)
   const { large, small } = await storeCover(ctx, picture)
   const stored = { large, small, created: ctx.clock.now() }
   await ctx.db.tx(async (db) => {

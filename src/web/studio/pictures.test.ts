@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import {
+  claimAgent,
+  FormBrowser,
+  hiddenFields,
+  origin,
+  signUp,
+} from '../../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+let h: TestServer
+let olga: FormBrowser
+let id: string
+let picture: Uint8Array<ArrayBuffer>
+
+beforeAll(async () => {
+  h = await startTestServer()
+  const ann = await h.agent('ann')
+  olga = await signUp(h, 'olga', '198.51.100.1')
+  await claimAgent(olga, ann)
+  id = await ann.publish({ store: true })
+  const size = { width: 640, height: 480 }
+  const request = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
+  picture = (await h.ctx.generators.generate(request)).bytes
+})
+afterAll(() => h.close())
+
+const listing = async (): Promise<string> => String((await olga.open(`/studio/${id}/listing`)).body)
+
+/** Submits a form with a file, as browsers do. */
+async function send(name: string, fields: Record<string, string>, file?: Uint8Array<ArrayBuffer>) {
+  const action = `/studio/${id}/${name}`
+  const form = new FormData()
+  form.set('token', hiddenFields(await listing(), action).token ?? '')
+  for (const [field, value] of Object.entries(fields)) form.set(field, value)
+  if (file) form.set('file', new Blob([file]), 'picture.png')
+  const sent = new Response(form)
+  const headers = {
+    'content-type': sent.headers.get('content-type') ?? '',
+    origin,
+    cookie: `berth=${olga.cookie()}`,
+  }
+  return h.request('POST', action, { body: await sent.bytes(), headers })
+}
+
+const item = async () => (await h.call('GET', `/explore/${id}`)).body
+
+test('a maker uploads a cover and returns to captured ones', async () => {
+  expect(String((await send('cover', {}, picture)).body)).toContain('The cover is live.')
+  expect(await item()).toMatchObject({ item: { cover: { color: expect.any(String) } } })
+  expect(await listing()).toContain('You uploaded this cover.')
+  await send('cover', { reset: 'yes' })
+  expect(await item()).toMatchObject({ item: { cover: null } })
+})
+
+test('a maker uploads and removes screenshots, which the item page shows', async () => {
+  expect(String((await send('screenshot', { position: '1' }, picture)).body)).toContain('is live')
+  expect(await item()).toMatchObject({ screenshots: [{ position: 1 }] })
+  const page = String((await h.request('GET', `/explore/${id}`)).body)
+  expect(page).toContain('alt="Screenshot 1 of')
+  await send('screenshot', { position: '1', remove: 'yes' })
+  expect(await item()).toMatchObject({ screenshots: [] })
+})
+
+test('a file that is no image, or too large, changes nothing', async () => {
+  const before = await h.snapshot()
+  const text = new TextEncoder().encode('hello')
+  expect((await send('cover', {}, text)).status).toBe(400)
+  expect((await send('cover', {})).status).toBe(400)
+  expect((await send('screenshot', { position: '9' }, picture)).status).toBe(400)
+  expect((await send('cover', {}, new Uint8Array(7 * 1_048_576))).status).toBe(413)
+  expect(await h.snapshot()).toEqual(before)
+})

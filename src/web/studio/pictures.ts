@@ -1,0 +1,102 @@
+import { html, type Part } from '../../core/html.ts'
+import { ApiError } from '../../errors.ts'
+import { deleteCover, presentCover, putCover } from '../../hosting/apps/covers/covers.ts'
+import { screenshotsMax } from '../../hosting/apps/covers/limits.ts'
+import {
+  deleteScreenshot,
+  listScreenshots,
+  putScreenshot,
+} from '../../hosting/apps/covers/screenshots.ts'
+import { iconUrl } from '../../hosting/apps/present.ts'
+import { iconBytesMax } from '../../limits.ts'
+import { button, type Form, form, hiddenField, rejectForm } from '../forms.ts'
+import { imagePath, itemCover } from '../tiles.ts'
+import { type Studio, studioPath } from './studio.ts'
+
+const fileField = (label: string): Part =>
+  html`<label class="field"
+    ><span>${label}</span
+    ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required
+  /></label>`
+
+/** The forms of the cover and the screenshots of an app. */
+export async function pictureForms(studio: Studio): Promise<Part> {
+  const { app, req } = studio
+  const { ctx, token } = req
+  const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
+  const send = (name: string, fields: Part): Part =>
+    form(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
+  const reset = html`${hiddenField('reset', 'yes')}${button('Use a captured cover', 'quiet slim')}`
+  const all = await listScreenshots(ctx, app.id)
+  const taken = new Set(all.map(({ position }) => position))
+  const free = Array.from({ length: screenshotsMax }, (_, at) => at + 1).find(
+    (position) => !taken.has(position),
+  )
+  const screenshots = all.map(
+    ({ position, small }) =>
+      html`<li>
+        <img
+          src="${imagePath(ctx, small)}"
+          alt="Screenshot ${position}"
+          width="480"
+          height="300"
+          loading="lazy"
+        />
+        ${send('screenshot', html`${hiddenField('position', position)}${hiddenField('remove', 'yes')}${button(html`Remove<span class="visually-hidden"> screenshot ${position}</span>`, 'quiet slim')}`)}
+      </li>`,
+  )
+  return html`<section class="pictures">
+    <h2>Cover and screenshots</h2>
+    <div class="cover-preview">${itemCover(ctx, { ...app, icon, cover })}</div>
+    <p class="small">
+      ${app.coverGiven ? 'You uploaded this cover.' : 'The cover is captured from each version while it is played for two seconds.'}
+      PNG, JPEG or WebP, cropped to 16:10.
+    </p>
+    ${send('cover', html`${fileField('Cover')}${button('Upload cover', 'quiet')}`)}
+    ${app.coverGiven && send('cover', reset)}
+    ${
+      screenshots.length > 0 &&
+      html`<ul class="screenshots">
+        ${screenshots}
+      </ul>`
+    }
+    ${
+      free !== undefined &&
+      send(
+        'screenshot',
+        html`${hiddenField('position', free)}${fileField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
+      )
+    }
+  </section>`
+}
+
+async function readPicture(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await (submitted.file('file') ?? rejectForm('Choose an image.')).bytes()
+  if (bytes.length <= iconBytesMax) return bytes
+  throw new ApiError('too_big', { bytes: bytes.length, max: iconBytesMax })
+}
+
+/** Uploads a cover, or returns to captured ones. */
+export async function changeCover({ req, agent, app }: Studio, submitted: Form): Promise<string> {
+  if (submitted.has('reset')) {
+    await deleteCover(req.ctx, agent, app.id)
+    return 'Removed. A new cover is captured from the app.'
+  }
+  await putCover(req.ctx, agent, app.id, await readPicture(submitted))
+  return 'The cover is live.'
+}
+
+/** Uploads or removes a screenshot. */
+export async function changeScreenshot(
+  { req, agent, app }: Studio,
+  submitted: Form,
+): Promise<string> {
+  const position = Number(submitted.text('position'))
+  if (!Number.isInteger(position) || position < 1 || position > screenshotsMax) {
+    rejectForm('Reload the page and try again.')
+  }
+  const place = { id: app.id, position }
+  if (submitted.has('remove')) await deleteScreenshot(req.ctx, agent, place)
+  else await putScreenshot(req.ctx, agent, place, await readPicture(submitted))
+  return submitted.has('remove') ? 'Screenshot removed.' : 'The screenshot is live.'
+}
