@@ -89,6 +89,7 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
     ['delete old webhook deliveries', hour, deleteOldDeliveries],
     ['delete old notes', hour, deleteOldNotes],
     ['delete old idempotent responses', hour, (ctx) => ctx.idempotency.sweep()],
+    ['watch x402 payments', minute, async ({ x402 }) => x402?.resume()],
     ['purge deleted apps', hour, purgeApps],
     ['delete unreferenced files', day, sweepFiles],
   ]

@@ -22,6 +22,12 @@ export class RpcUnavailableError extends Error {
   override readonly name = 'RpcUnavailableError'
 }
 
+/** Returns whether an error means that no server answered. The chain's client wraps such errors. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof RpcUnavailableError) return true
+  return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause)
+}
+
 interface RpcOptions {
   /** The chain that every server must serve. */
   chainId: number

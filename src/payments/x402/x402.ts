@@ -5,7 +5,7 @@ import type { NanoUsd } from '../../core/money.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
-import { EvmRpc, RpcUnavailableError } from '../evm/rpc.ts'
+import { EvmRpc, isUnavailable } from '../evm/rpc.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
 import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
@@ -61,7 +61,7 @@ export class X402 {
     const problem = this.load()
       .then((settlements) => settlements.findProblem())
       .catch((error: unknown) => {
-        if (!(error instanceof RpcUnavailableError)) log.error('x402.unusable', error)
+        if (!isUnavailable(error)) log.error('x402.unusable', error)
         const why = error instanceof Error ? error.message : 'unknown'
         return { setting: 'X402_RPC_URLS', why } as const
       })
@@ -97,7 +97,7 @@ export class X402 {
       const settlements = await this.load()
       return receiptOf(await settlements.settle(payment.signed, account))
     } catch (error) {
-      if (error instanceof RpcUnavailableError) throw new ApiError('try_again', {})
+      if (isUnavailable(error)) throw new ApiError('try_again', {})
       throw error
     }
   }
