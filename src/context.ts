@@ -13,6 +13,7 @@ import { Generators } from './generators/generators.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
+import { Restrictions } from './keys/restrictions.ts'
 import { DamageCheck } from './ledger/damage.ts'
 import type { ChargeObserver } from './ledger/holds.ts'
 import { closeJobHolds } from './ledger/job-holds.ts'
@@ -42,6 +43,8 @@ export interface AppContext {
   readonly storage: Storage
   /** Finds API keys; caches keys for five seconds. */
   readonly keys: KeyRing
+  /** The clients that the operator slowed down or blocked. */
+  readonly restrictions: Restrictions
   /** Stores responses by Idempotency-Key; remembers the requests that run now. */
   readonly idempotency: Idempotency
   /** Runs the safety check in workers. */
@@ -97,6 +100,8 @@ export async function createContext(
   const log = parts.log ?? openLog(clock)
   const models = await openModels(config, { clock, log })
   const state = createProcessState(clock, config)
+  const restrictions = new Restrictions()
+  await restrictions.load({ db })
   return {
     config,
     clock,
@@ -104,6 +109,7 @@ export async function createContext(
     log,
     storage: parts.storage ?? (await openStorage(config, clock, log)),
     keys: new KeyRing(db),
+    restrictions,
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     generators: new Generators(),

@@ -43,6 +43,8 @@ const flags = [
 export interface BrowserLocation {
   path: string
   dataDir: string
+  /** The niceness of the browser. Requests to the server take priority over it. */
+  niceness: number
 }
 
 /** The DevTools pipe of a running browser. */
@@ -56,7 +58,7 @@ export interface Pipe {
  * browser inherits no environment variables. Throws when the browser cannot start.
  */
 export const withChromium = <T>(
-  { path, dataDir }: BrowserLocation,
+  { path, dataDir, niceness }: BrowserLocation,
   work: (pipe: Pipe) => Promise<T>,
 ): Promise<T> =>
   withTempFolder(dataDir, async (folder) => {
@@ -73,8 +75,7 @@ export const withChromium = <T>(
     if (child.pid === undefined) return failed
     const [, , , out, come] = child.stdio
     try {
-      // Requests take priority over builds.
-      setPriority(child.pid, 10)
+      setPriority(child.pid, niceness)
       if (!(out instanceof Writable) || !(come instanceof Readable)) throw new Error('no pipe')
       return await Promise.race([work({ input: out, output: come }), failed])
     } finally {

@@ -76,7 +76,8 @@ export class PreviewBrowser {
     try {
       return await queue.run(0, async () => {
         signal.throwIfAborted()
-        return open({ path, dataDir }, render(input))
+        const niceness = queue === this.previews ? 10 : 19
+        return open({ path, dataDir, niceness }, render(input))
       })
     } catch (error) {
       signal.throwIfAborted()

@@ -44,6 +44,12 @@ export class RateLimit {
     return undefined
   }
 
+  /** Counts one call. Returns the limit and the seconds to wait where it may not pass. */
+  takeOne(key: string): { max: number; retryAfter: number } | undefined {
+    const retryAfter = this.take(key)
+    return retryAfter === undefined ? undefined : { max: this.max, retryAfter }
+  }
+
   /** Counts calls that were made already, also past the limit. */
   add(key: string, calls: number): void {
     if (this.max > 0) this.windowAt(key, this.clock.now()).now += calls

@@ -5,7 +5,8 @@ import type { NanoUsd } from '../core/money.ts'
 import { ApiError } from '../errors.ts'
 import { operationHooks } from '../http/authentication.ts'
 import type { Operation } from '../http/operation.ts'
-import { getRequestContext, identifyClient } from '../http/request-context.ts'
+import { getRequestContext } from '../http/request-context.ts'
+import { identifyClient } from '../http/restrict.ts'
 import { capOf, type FoundKey, type Project } from '../keys/keys.ts'
 import { projectCounter } from '../keys/limits.ts'
 import { readApiKey } from '../keys/request-key.ts'
@@ -77,7 +78,7 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
     throw new ApiError('key_expired', { at: key.expires })
   }
   takeRate(ctx, key)
-  identifyClient(request, key)
+  identifyClient(ctx, request, key)
   const owner = { kind: key.kind, owner: key.owner }
   const free = key.kind === 'gateway' || acceptsStartCredits(ctx)
   return {

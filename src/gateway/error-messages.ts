@@ -45,7 +45,9 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   key_above_own: ({ field }) =>
     `${field} must not be wider than that of the calling key. Use a key without this limit.`,
   rate_limited: (details) =>
-    `The limit of ${details.max} requests per minute is reached. ${wait(details)}`,
+    details.max === 0
+      ? 'The operator of this server blocked your network, key or account.'
+      : `The limit of ${details.max} requests per minute is reached. ${wait(details)}`,
   holds_limit: (details) =>
     `This key has reached its limit of ${details.max} running requests. ${wait(details)}`,
   keys_address_limit: (details) =>

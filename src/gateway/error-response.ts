@@ -141,7 +141,10 @@ export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorNa
 
 /** Returns the only error without the envelope: too many requests from an address. */
 export function rateLimitResponse(max: number, retryAfter: number): Response {
-  const message = `Rate limit exceeded: ${max} requests a minute. Retry in ${retryAfter} seconds.`
+  const message =
+    max === 0
+      ? 'The operator of this server blocked your network.'
+      : `Rate limit exceeded: ${max} requests a minute. Retry in ${retryAfter} seconds.`
   const body = { statusCode: 429, error: 'Too Many Requests', message }
   return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })
 }

@@ -4,7 +4,8 @@ import type { AppContext } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { operationHooks } from '../http/authentication.ts'
 import type { Operation } from '../http/operation.ts'
-import { getRequestContext, identifyClient } from '../http/request-context.ts'
+import { getRequestContext } from '../http/request-context.ts'
+import { identifyClient } from '../http/restrict.ts'
 import { type Key, list as listKeys } from '../keys/keys.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
@@ -64,7 +65,7 @@ export async function getKey(ctx: AppContext, request: Request): Promise<Key> {
   if (!text) throw new ApiError('no_key')
   const key = await ctx.keys.find(text)
   if (!key) throw new ApiError('bad_key')
-  identifyClient(request, key)
+  identifyClient(ctx, request, key)
   if (key.revoked === null) return key
   const agent = key.kind === 'agent' ? await findAgent(ctx, key.owner) : undefined
   throw new ApiError(agent && agent.closed !== null ? 'account_closed' : 'bad_key')

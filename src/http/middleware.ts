@@ -10,6 +10,7 @@ import { toOwnEnvelope } from '../gateway/envelopes.ts'
 import * as gateway from '../gateway/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { inProcessAddress, pathOf, type RequestContext } from './request-context.ts'
+import { networkRejection } from './restrict.ts'
 
 /**
  * Handles a request. `socketAddress` is the address of the socket's other end. `pauseIdleTimeout`
@@ -60,12 +61,11 @@ export const agentApiPolicy =
     const { apiRequests: limit } = ctx.state.limits
     const { client } = context
     const { group } = client
-    const retryAfter = limit.take(group)
+    const rejection = networkRejection(ctx, client) ?? limit.takeOne(group)
     client.chargeRate = (units) => limit.add(group, units)
-    const response =
-      retryAfter === undefined
-        ? await next(request, context)
-        : hosting.apiErrorResponse(new ApiError('rate_limited', { max: limit.max, retryAfter }))
+    const response = rejection
+      ? hosting.apiErrorResponse(new ApiError('rate_limited', rejection))
+      : await next(request, context)
     reportLimit(response.headers, limit, group)
     return openToAllOrigins(response)
   }
@@ -90,12 +90,11 @@ export const gatewayPolicy =
     context.hasOwnDeadline = true
     const { gatewayRequests: limit } = ctx.state.limits
     const { group: address } = context.client
-    const retryAfter = limit.take(address)
+    const rejection = networkRejection(ctx, context.client) ?? limit.takeOne(address)
     context.client.chargeRate = (units) => limit.add(address, units)
-    const openAiResponse =
-      retryAfter === undefined
-        ? await next(request, context)
-        : gateway.rateLimitResponse(limit.max, retryAfter)
+    const openAiResponse = rejection
+      ? gateway.rateLimitResponse(rejection.max, rejection.retryAfter)
+      : await next(request, context)
     const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
     const left = reportLimit(response.headers, limit, address)
     if (left) {

@@ -1,7 +1,5 @@
 import type { AddressClient } from '../core/client.ts'
 import type { NanoUsd } from '../core/money.ts'
-import type { Key } from '../keys/keys.ts'
-import { accountOf } from '../ledger/accounts.ts'
 import type { Receipt } from '../payments/x402/offer.ts'
 
 /** Peer address of in-process requests. They are not logged. */
@@ -54,16 +52,6 @@ export function getRequestContext(request: Request): RequestContext {
   const context = contexts.get(request)
   if (!context) throw new Error('the request has no context')
   return context
-}
-
-/** Records whose key a request sent. Costs and fair queues then count by it too. */
-export function identifyClient(
-  request: Request,
-  key: Pick<Key, 'prefix' | 'kind' | 'owner'>,
-): void {
-  const { client } = getRequestContext(request)
-  client.key = key.prefix
-  client.account = accountOf(key)
 }
 
 /** Returns the address that limits count by: the client's, or its IPv6 /64. */

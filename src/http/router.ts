@@ -29,6 +29,7 @@ import {
   type RequestContext,
   setRequestContext,
 } from './request-context.ts'
+import { networkRejection } from './restrict.ts'
 
 /**
  * The parts of the server, by the first segment of the path. The site answers all other paths: web
@@ -123,6 +124,16 @@ function hostMapper(urls: Urls): (request: Request) => Request {
   }
 }
 
+/** The operator signs in and lifts a restriction from every network. */
+const isForOperator = (path: string): boolean =>
+  /^\/(console|sign-in|sign-out|recover|account|static)(\/|$)/.test(path)
+
+const restrictedPage = (retryAfter: number): Response =>
+  new Response('The operator of this server has limited requests from your network.\n', {
+    status: 429,
+    headers: { 'retry-after': String(retryAfter), 'content-type': 'text/plain; charset=utf-8' },
+  })
+
 type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>
 
 /** Creates the handler of all requests. Each part is loaded with its first request. */
@@ -161,6 +172,10 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     const path = pathOf(request.url)
     const part = partOf(path)
     return withRequestLog(ctx, { request, socketAddress, part, pauseIdleTimeout }, (context) => {
+      if ((part === 'apps' || part === 'pages') && !isForOperator(path)) {
+        const rejection = networkRejection(ctx, context.client)
+        if (rejection) return restrictedPage(rejection.retryAfter)
+      }
       if (part === 'apps') {
         const response = serveFromMemory(pages, request, context, path)
         if (response) return response

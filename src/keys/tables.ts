@@ -45,3 +45,11 @@ export const projects = table(
   },
   (t) => [uniqueIndex('projects_name').on(t.owner, t.name)],
 )
+
+/** Networks, keys and accounts that the operator slowed down or blocked. */
+export const restrictions = table('restrictions', {
+  /** "address:203.0.113.0/24", "key:ak_…" or "account:agent:…". */
+  subject: text('subject').primaryKey(),
+  kind: text('kind').$type<'slow' | 'block'>().notNull(),
+  created: time('created').notNull(),
+})

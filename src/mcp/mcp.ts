@@ -4,6 +4,7 @@ import { isApiError } from '../errors.ts'
 import { readJsonBody } from '../http/body.ts'
 import { operationsOf, type RoutedApi } from '../http/operation.ts'
 import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
+import { networkRejection } from '../http/restrict.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Send } from './call.ts'
@@ -37,6 +38,8 @@ export function createMcpEndpoint(ctx: AppContext, backend: Backend) {
   const respond = async (request: Request): Promise<Response> => {
     if (!isAllowedHost(request)) return wrongHostResponse(ctx)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
+    const rejection = networkRejection(ctx, getRequestContext(request).client)
+    if (rejection) return busyResponse(rejection.retryAfter)
     const body = await readMessage(ctx, request)
     if (body instanceof Response) return body
     const busy = charge(ctx, request, body.parsedBody, body.charged)

@@ -7,6 +7,7 @@ import { recordAudit } from '../hosting/audit/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
 import * as people from '../hosting/people/suspension.ts'
 import { hideFeedback } from '../hosting/reviews/removal.ts'
+import { type RestrictionKind, setRestriction, subjectPattern } from '../keys/restrictions.ts'
 import { decisionReasonCharsMax } from '../limits.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
@@ -53,6 +54,24 @@ async function setSpending(
   return true
 }
 
+/** Slows down or blocks a network, key or account, or lifts the restriction. */
+async function restrict(
+  ctx: AppContext,
+  item: string,
+  kind: RestrictionKind | null,
+  why: string,
+  by = 'operator',
+): Promise<boolean> {
+  const did = kind === null ? 'allow' : kind === 'slow' ? 'slow' : 'ban'
+  const isChanged = await ctx.db.tx(async (db) => {
+    const isNew = await setRestriction(ctx, db, item, kind)
+    if (isNew) await recordAudit(ctx, db, { by, did, item, why })
+    return isNew
+  })
+  await ctx.restrictions.load(ctx)
+  return isChanged
+}
+
 const suspend = (
   ctx: AppContext,
   owner: string,
@@ -67,6 +86,7 @@ const page = /^[0-9a-f]{64}$/
 const ofApp = { item: idPattern, usage: '<app id> [reason]' }
 const ofAgent = { item: /^@[a-z0-9-]+$/, usage: '<@handle>' }
 const ofAnyone = { item: /^@?[^\s@]\S{2,119}$/, usage: '<@handle|person>' }
+const ofClient = { item: subjectPattern, usage: '<address:network|key:prefix|account:id> [reason]' }
 const withReason = { usage: '<app id> <reason>' }
 
 const kinds = {
@@ -110,6 +130,21 @@ const kinds = {
     ...ofAgent,
     done: 'can spend credits again',
     apply: (ctx, handle, _, by) => setSpending(ctx, handle, true, by),
+  },
+  slow: {
+    ...ofClient,
+    done: 'has 12 requests a minute now',
+    apply: (ctx, item, why, by) => restrict(ctx, item, 'slow', why, by),
+  },
+  ban: {
+    ...ofClient,
+    done: 'is blocked',
+    apply: (ctx, item, why, by) => restrict(ctx, item, 'block', why, by),
+  },
+  allow: {
+    ...ofClient,
+    done: 'has its usual limits again',
+    apply: (ctx, item, why, by) => restrict(ctx, item, null, why, by),
   },
   hide: {
     item: idPattern,

@@ -104,11 +104,25 @@ function processMetrics({ clock, storage, state }: AppContext): string[] {
   ]
 }
 
+/** Returns what limits rejected: those in memory by name, and errors of all limits by code. */
+function limitMetrics({ state }: AppContext): string[] {
+  const rejected = Object.entries(state.limits).map(([limit, { rejected }]): Row => [
+    { limit },
+    rejected,
+  ])
+  const errors = [...state.limitErrors].map(([code, count]): Row => [{ code }, count])
+  return [
+    counter('berth_limit_rejections_total', 'Calls that a limit in memory rejected.', rejected),
+    counter('berth_limit_errors_total', 'Errors of limits and full queues, by code.', errors),
+  ]
+}
+
 /** Returns all metrics as Prometheus text. */
 async function metricsText(ctx: AppContext): Promise<string> {
   const [ledger, jobs] = await Promise.all([ledgerMetrics(ctx), jobMetrics(ctx)])
   const [traffic, upstreams] = [trafficMetrics(ctx), upstreamMetrics(ctx)]
-  return [...traffic, ...ledger, ...jobs, ...upstreams, ...processMetrics(ctx)].join('')
+  const limits = limitMetrics(ctx)
+  return [...traffic, ...limits, ...ledger, ...jobs, ...upstreams, ...processMetrics(ctx)].join('')
 }
 
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }

@@ -76,7 +76,9 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
   rate_limited: {
     status: 429,
     message: (facts) =>
-      `Your address sent more than ${facts.max} requests a minute. ${retryHint(facts)}`,
+      facts.max === 0
+        ? 'The operator of this server blocked your network, key or account.'
+        : `Your address sent more than ${facts.max} requests a minute. ${retryHint(facts)}`,
   },
   bad_request: { status: 400, message: ({ problem }) => problem },
   not_an_agent: {

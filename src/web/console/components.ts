@@ -17,6 +17,7 @@ const consoleLinks = [
   ['/console/queue', 'Moderation'],
   ['/console/agents', 'Agents'],
   ['/console/people', 'People'],
+  ['/console/clients', 'Clients'],
   ['/console/grants', 'Grants'],
   ['/console/upstreams', 'Upstreams'],
   ['/console/models', 'Models'],

@@ -30,6 +30,7 @@ const pages = [
   '/queue',
   '/agents',
   '/people',
+  '/clients',
   '/grants',
   '/upstreams',
   '/models',
@@ -37,9 +38,15 @@ const pages = [
   '/audit',
   '/settings',
 ].map((page) => `/console${page}`)
-const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann', '/people/cyrus'].map(
-  (path) => `/console${path}`,
-)
+const posts = [
+  '/blocklist',
+  '/rescan',
+  '/clients',
+  '/grants',
+  '/backups',
+  '/agents/ann',
+  '/people/cyrus',
+].map((path) => `/console${path}`)
 
 const decide = (browser: FormBrowser, path: string, decision: string, why = '') =>
   browser.fill(path, path, { decision, why })

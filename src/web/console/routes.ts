@@ -23,6 +23,7 @@ import { agentPage, agentsPage, decideAgent } from './agents.ts'
 import { appDecisions, appPage, verdicts } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
+import { clientsPage, decideClient } from './clients.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
 import { modelsPage } from './models.ts'
 import { overviewPage } from './overview.ts'
@@ -43,6 +44,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
+  '/clients': (req) => clientsPage(req),
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
   '/settings': ({ ctx }) => settingsPage(ctx),
@@ -119,6 +121,7 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
     .get('/console/rescan', () => redirectTo('/console/queue'))
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
+    .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
     .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))
 

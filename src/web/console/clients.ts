@@ -1,0 +1,174 @@
+import type { Spending, SubjectKind } from '../../core/costs.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { second } from '../../core/time.ts'
+import { findHandles } from '../../hosting/agents/agents.ts'
+import { namesOf } from '../../hosting/people/listing.ts'
+import { getRequestContext } from '../../http/request-context.ts'
+import type { RestrictionKind } from '../../keys/restrictions.ts'
+import { section } from '../components.ts'
+import { formatBytes, formatCompact } from '../format.ts'
+import { button, confirmDialog, type Form, form, hiddenField, rejectForm } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { dataTable, emptyState } from '../lists.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { applyDecision } from './access.ts'
+import { badge, consolePage } from './components.ts'
+
+const place = '/console/clients'
+const rowsShown = 20
+
+const tables = [
+  ['address', 'Networks', 'Network'],
+  ['account', 'Accounts', 'Account'],
+  ['key', 'API keys', 'Key'],
+] as const
+
+const labels: Record<RestrictionKind, Html> = {
+  slow: badge('slowed down'),
+  block: badge('blocked', 'bad'),
+}
+
+interface ClientRow {
+  kind: SubjectKind
+  name: string
+  spending: Spending
+  restriction: RestrictionKind | undefined
+  /** The operator uses it now. */
+  isOwn: boolean
+}
+
+/** Lists the most expensive clients of a kind, those with a restriction first. */
+function listRows({ ctx, request, visitor }: UserRequest, kind: SubjectKind): ClientRow[] {
+  const { costs } = ctx.state
+  const { client } = getRequestContext(request)
+  const own = { address: client.prefix, account: `person:${visitor.person.id}`, key: undefined }
+  const restricted = ctx.restrictions
+    .list()
+    .flatMap(([subject]) => (subject.startsWith(`${kind}:`) ? subject.slice(kind.length + 1) : []))
+  const top = costs.top(kind, rowsShown).map(({ name }) => name)
+  return [...new Set([...restricted, ...top])].map((name) => ({
+    kind,
+    name,
+    spending: costs.spendingOf(kind, name),
+    restriction: ctx.restrictions.find(`${kind}:${name}`)?.kind,
+    isOwn: own[kind] === name,
+  }))
+}
+
+/** Renders the clients that cost most, with buttons to slow them down or block them. */
+export async function clientsPage(req: UserRequest, message?: string): Promise<Page> {
+  const all = tables.map(([kind, title, head]) => ({ title, head, rows: listRows(req, kind) }))
+  const names = await displayNames(
+    req,
+    all.flatMap(({ rows }) => rows.map(({ name }) => name)),
+  )
+  const main = html`<auto-refresh data-seconds="5"
+      >${all.map(({ title, head, rows }) =>
+        section(
+          title,
+          rows.length > 0
+            ? clientTable(title, head, rows, names, req.token)
+            : emptyState('Nothing yet', 'Costs are counted since the start of Berth.'),
+        ),
+      )}</auto-refresh
+    >
+    <p class="small below">
+      Requests, worker time and stored bytes of the last five to ten minutes, and streams and paid
+      calls that are open now. Worker time is the time in which a scan, a PDF, a preview or another
+      conversion occupied a worker. A client that is slowed down has 12 requests a minute. The
+      console and the sign-in pages stay open to every network.
+    </p>`
+  const lead = 'The clients that cost this server most.'
+  return consolePage({ place, title: 'Clients', lead, message, main, scripts: ['auto-refresh.js'] })
+}
+
+function clientTable(
+  title: string,
+  head: string,
+  rows: ClientRow[],
+  names: Map<string, Html>,
+  token: string,
+): Html {
+  const heads = [
+    { long: head },
+    { number: 'Requests' },
+    { number: 'Worker time' },
+    { number: 'Stored' },
+    { number: 'Open' },
+    { unseen: 'Actions' },
+  ]
+  return dataTable(
+    title,
+    heads,
+    rows.map((row) => [
+      html`${names.get(row.name) ?? html`<code>${row.name}</code>`}
+      ${row.isOwn && badge('you', 'good')} ${row.restriction && labels[row.restriction]}`,
+      formatCompact(Math.round(row.spending.requests)),
+      `${(row.spending.work / second).toFixed(1)} s`,
+      formatBytes(row.spending.bytes),
+      formatCompact(row.spending.open),
+      actions(row, token),
+    ]),
+  )
+}
+
+function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): Part {
+  const item = hiddenField('item', `${kind}:${name}`)
+  const fields: Part[] =
+    restriction !== undefined
+      ? [hiddenField('decision', 'allow'), button('Lift', 'quiet slim')]
+      : [
+          html`<button
+            class="button quiet slim"
+            name="decision"
+            value="slow"
+            aria-label="Slow down ${name}"
+          >
+            Slow down
+          </button>`,
+          confirmDialog({
+            label: 'Block',
+            target: name,
+            question: html`Block <bdi>${name}</bdi>?`,
+            consequence: isOwn
+              ? 'You use this yourself now. Your own API calls, apps and pages will fail. The console stays open.'
+              : 'All its requests fail until you lift the block. Pages of the console stay open.',
+            fields: isOwn && hiddenField('own', 'yes'),
+            submit: { name: 'decision', value: 'ban' },
+          }),
+        ]
+  return form(token, place, html`${item}${fields}`, 'inline')
+}
+
+/** Returns links for accounts of agents and people, which are stored by id. */
+async function displayNames({ ctx }: UserRequest, names: string[]): Promise<Map<string, Html>> {
+  const idsOf = (kind: string) =>
+    names.flatMap((name) => (name.startsWith(`${kind}:`) ? name.slice(kind.length + 1) : []))
+  const [handles, people] = await Promise.all([
+    findHandles(ctx, idsOf('agent')),
+    namesOf(ctx, idsOf('person')),
+  ])
+  return new Map([
+    ...[...handles].map(
+      ([id, handle]) =>
+        [`agent:${id}`, html`<a href="/console/agents/${handle}">@${handle}</a>`] as const,
+    ),
+    ...[...people].map(
+      ([id, name]) =>
+        [`person:${id}`, html`<a href="/console/people/${name}"><bdi>${name}</bdi></a>`] as const,
+    ),
+  ])
+}
+
+/** Slows down or blocks a client, or lifts that. Throws `not_found`, `bad_request`. */
+export async function decideClient(req: UserRequest, formOf: Form): Promise<Response> {
+  const [item, name] = [formOf.text('item'), formOf.text('decision')]
+  const own = tables.flatMap(([kind]) =>
+    listRows(req, kind).flatMap((row) => (row.isOwn ? `${kind}:${row.name}` : [])),
+  )
+  if (name === 'ban' && own.includes(item) && formOf.text('own') !== 'yes') {
+    rejectForm('This is your own network or account. Confirm the block on this page.')
+  }
+  await applyDecision(req, ['slow', 'ban', 'allow'], { name, item, why: '' })
+  return redirectTo(place)
+}
