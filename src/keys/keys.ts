@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
@@ -57,6 +57,7 @@ export interface KeyInput extends Partial<KeySettings> {
   dailyCap: NanoUsd | null
 }
 
+const keysListedMax = 1_000
 const textPrefixes = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
 const prefixChars = 11
 const pattern = /^(ak|gk|pk)_[A-Za-z0-9]{40}$/
@@ -97,6 +98,15 @@ export async function create(
 /** Lists an owner's live keys, oldest first. Creators of keys limit their number. */
 export const list = (db: Db, owner: string): Promise<Key[]> =>
   db.select(columns).from(keys).where(isLiveOf(owner)).orderBy(asc(keys.created), asc(keys.prefix))
+
+/** Lists an owner's keys, also revoked ones, newest first, at most 1,000. */
+export const listAll = (db: Db, owner: string): Promise<Key[]> =>
+  db
+    .select(columns)
+    .from(keys)
+    .where(eq(keys.owner, owner))
+    .orderBy(desc(keys.created))
+    .limit(keysListedMax)
 
 /** Counts an owner's live keys. */
 export const count = (db: Db, owner: string): Promise<number> =>

@@ -10,7 +10,9 @@ import type { Usage } from './usage.ts'
 export type Use = typeof uses.$inferSelect
 
 /** A request that reached a model, before it is numbered. `at`: milliseconds since 1970. */
-export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber'>
+export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber' | 'key'> & {
+  key?: string | null
+}
 
 const value = sql.placeholder
 const counted = { account: value('account'), count: 1, charged: value('charged'), at: value('at') }
@@ -60,7 +62,13 @@ export async function insertUse(db: Db, use: NewUse): Promise<void> {
   const own = counts.find((row) => row.model === model && row.day === '')
   if (!all || !own) throw new Error(`The counts of ${account} are missing.`)
   const numbers = { number: all.count, modelNumber: own.count }
-  await insertQuery(db).execute({ ...use, ...numbers, id: newId(), at: all.at })
+  await insertQuery(db).execute({
+    ...use,
+    ...numbers,
+    key: use.key ?? null,
+    id: newId(),
+    at: all.at,
+  })
 }
 
 /** A page of an account's history. `from` and `to`: inclusive, milliseconds since 1970. */

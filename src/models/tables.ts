@@ -20,6 +20,8 @@ export const uses = table(
     source: text('source').$type<'api' | 'web' | 'build'>().notNull(),
     status: text('status').notNull(),
     upstream: text('upstream'),
+    /** The prefix of the key that made the call; null for the web and for older rows. */
+    key: text('key'),
     price: text('price'),
     input: integer('input').notNull(),
     cached: integer('cached').notNull(),

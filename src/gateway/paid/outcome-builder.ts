@@ -95,6 +95,7 @@ export class OutcomeBuilder {
       model: model.id,
       type: model.type,
       source: spender.source,
+      key: spender.source === 'api' ? spender.callerId : null,
       status: end,
       upstream: offer.upstream,
       price: price.id,

@@ -54,6 +54,7 @@ const recordExpiredHold = (ctx: AppContext) => async (db: Db, hold: Hold) => {
     source: 'api',
     status: 'failed',
     upstream: null,
+    key: hold.capKey,
     price: typeof price?.id === 'string' ? price.id : null,
     ...usageCounts(createUsage({ estimated: true })),
     charged,

@@ -39,7 +39,7 @@ const timePattern =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
 /** Parses a date, from its start to its end, or a time. Without a zone it is UTC. */
-function parseTime(text: string, param: string): { start: number; end: number } {
+export function parseTime(text: string, param: string): { start: number; end: number } {
   // A query string decodes the plus of an offset as a space.
   const [, date, time, zone = 'Z'] = timePattern.exec(text.trim().replace(' ', '+')) ?? []
   const start = date === undefined ? Number.NaN : Date.parse(`${date}T${time ?? '00:00'}${zone}`)

@@ -58,3 +58,43 @@ export const HistoryQuerySchema = Type.Object(
   { additionalProperties: true },
 )
 export type HistoryQuery = Static<typeof HistoryQuerySchema>
+
+export const UsageQuerySchema = Type.Object(
+  {
+    group_by: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'One to three of day, key, model, upstream, tag, project. The default is day.',
+      }),
+    ),
+    from: Type.Optional(Type.String({ description: 'ISO 8601, inclusive. Default: 30 days ago.' })),
+    to: Type.Optional(Type.String({ description: 'ISO 8601, inclusive. Default: now.' })),
+    format: Type.Optional(oneOf(['json', 'csv'])),
+  },
+  { additionalProperties: true },
+)
+export type UsageQuery = Static<typeof UsageQuerySchema>
+
+const groupField = Type.Optional(nullable(Type.String()))
+
+const UsageGroupRowSchema = Type.Object(
+  {
+    day: groupField,
+    key: groupField,
+    model: groupField,
+    upstream: groupField,
+    tag: groupField,
+    project: groupField,
+    requests: Type.Integer(),
+    input_count: Type.Integer(),
+    cached_count: Type.Integer(),
+    output_count: Type.Integer(),
+    reasoning_count: Type.Integer(),
+    search_count: Type.Integer(),
+    price_in_usd: Type.Number(),
+  },
+  { title: 'UsageGroup' },
+)
+export type UsageGroupRow = Static<typeof UsageGroupRowSchema>
+
+export const UsageGroupsSchema = Type.Object({ data: Type.Array(UsageGroupRowSchema) })
