@@ -26,6 +26,13 @@ interface SharedDetails {
   try_again: { why?: string; needed?: number; free?: number }
 }
 
+/** A payment to another payee than this server, such as the share of a run. */
+export interface DirectPayment {
+  /** The id of the run. */
+  run: string
+  payTo: string
+}
+
 /** Errors of the Agent API (document 1, section 7). A name is the `code` of the response. */
 interface HostingDetails {
   wrong_key_kind: { kind: string; expected?: string }
@@ -63,8 +70,8 @@ interface HostingDetails {
   prices_off: None
   bad_skill: { reasons: string[] }
   skill_name_taken: { name: string }
-  /** POST /topup needs this payment. */
-  payment_required: { amount: bigint }
+  /** The operation needs this payment, `share` to the maker of a framework. */
+  payment_required: { amount: bigint; share?: DirectPayment }
   blocked_by_scan: { reasons: string[] }
   not_listable: { reasons: string[] }
   no_remix: None
@@ -100,6 +107,17 @@ interface HostingDetails {
   no_voice: None
   assets_full: { used: number; max: number }
   run_not_found: None
+  share_off: None
+  tx_not_found: { tx: string }
+  tx_failed: { tx: string }
+  tx_wrong_asset: { expected: string }
+  tx_wrong_payee: { expected: string }
+  tx_too_small: { expected: string }
+  tx_too_old: None
+  tx_used: None
+  tx_unconfirmed: { retryAfter: number }
+  tx_not_yours: { message: string; nonce: string }
+  chain_unavailable: None
   run_closed: { state: string }
   bad_evidence: { problem: string }
   runs_limit: { max: number; retryAfter: number }

@@ -18,10 +18,11 @@ export function errorEnvelope<N extends HostingErrorName>(error: ApiError<N>) {
 /** Returns the response to an error, with the headers for a retry. */
 export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>): Response {
   const { status, body } = errorEnvelope(error)
-  const { retryAfter = 60 }: { retryAfter?: number } = error.details[0] ?? {}
+  const { retryAfter }: { retryAfter?: number } = error.details[0] ?? {}
   const headers: Record<string, string> = {}
   if (status === 401) headers['www-authenticate'] = 'Bearer'
-  if (status === 429) headers['retry-after'] = String(retryAfter)
+  if (status === 429) headers['retry-after'] = String(retryAfter ?? 60)
+  if (status === 409 && retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
   if (status === 202) headers['retry-after'] = '2'
   return Response.json(body, { status, headers })
 }

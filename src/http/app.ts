@@ -21,7 +21,8 @@ export interface FailedRequest {
 /** Returns what a call is short of, where a payment can add it. */
 function shortfallOf(error: unknown): RequestContext['shortfall'] {
   if (isApiError(error, 'payment_required')) {
-    return { amount: nano(error.details[0].amount), spends: zero }
+    const [{ amount, share }] = error.details
+    return { amount: nano(amount), spends: zero, ...(share && { share }) }
   }
   if (!isApiError(error, 'not_enough_credits')) return undefined
   const [{ needed, available }] = error.details

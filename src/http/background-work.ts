@@ -5,13 +5,18 @@ import { historyRow } from '../gateway/paid/history-row.ts'
 import { iconRow } from '../hosting/apps/icon/icon-row.ts'
 import { notifyIfLow } from '../hosting/notifications/low-credits.ts'
 import { notifyOfPayment } from '../hosting/notifications/payments.ts'
+import { recordSettledShare } from '../hosting/runs/share.ts'
 import { responseRow } from '../paid/response-row.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
-  if (ctx.x402) ctx.x402.onCredit = (db, payment) => notifyOfPayment(ctx, db, payment)
+  if (ctx.x402)
+    ctx.x402.onCredit = (db, payment) =>
+      payment.run === null
+        ? notifyOfPayment(ctx, db, payment)
+        : recordSettledShare(ctx, db, payment)
   ctx.jobs.register('build', 'builds', async () =>
     (await import('../hosting/apps/builds/build-job.ts')).buildHandler(ctx),
   )

@@ -16,7 +16,12 @@ import {
 import type { PaymentRow } from '../payments/x402/rows.ts'
 import type { X402 } from '../payments/x402/x402.ts'
 import type { Policy } from './middleware.ts'
-import { pathOf, type RequestContext, setRequestContext } from './request-context.ts'
+import {
+  pathOf,
+  type RequestContext,
+  setRequestContext,
+  type Shortfall,
+} from './request-context.ts'
 
 /** The differences between the APIs for payments. */
 interface PaidApi {
@@ -98,7 +103,7 @@ async function runPaid(call: Call): Promise<Response> {
     return receipt ? addReceipt(call, payment, response, receipt) : response
   }
   await checkDailyCap(ctx.db.read, payer.cap, shortfall.spends, ctx.clock.now())
-  const receipt = await settle(call, payment, payer)
+  const receipt = await settle(call, payment, { payer, shortfall })
   if (receipt instanceof Response) return receipt
   context.receipt = receipt
   context.shortfall = undefined
@@ -107,9 +112,14 @@ async function runPaid(call: Call): Promise<Response> {
 }
 
 /** Settles a payment. Returns the 402 with a new offer where the payment is rejected. */
-async function settle(call: Call, payment: Payment, payer: Payer): Promise<Receipt | Response> {
+async function settle(
+  call: Call,
+  payment: Payment,
+  { payer, shortfall }: { payer: Payer; shortfall: Shortfall },
+): Promise<Receipt | Response> {
+  const { amount, share } = shortfall
   try {
-    return await call.x402.settle(payment, payer.account)
+    return await call.x402.settle(payment, payer.account, share && { ...share, amount })
   } catch (error) {
     if (!isApiError(error, 'payment_rejected')) throw error
     return addOffer(call, call.api.errorResponse(error, call.context.id))
@@ -139,7 +149,7 @@ async function addOffer(call: Call, response: Response): Promise<Response> {
   if (!payer || !shortfall) return response
   await checkDailyCap(ctx.db.read, payer.cap, shortfall.spends, ctx.clock.now())
   const resource = api.urlOf(ctx.urls, pathOf(request.url))
-  const terms = await x402.termsFor(shortfall.amount, resource)
+  const terms = await x402.termsFor(shortfall.amount, resource, shortfall.share)
   if (!terms) return response
   const body = recordOf(await response.json())
   const { fields, header } = createOffer(terms)

@@ -1,15 +1,18 @@
 import type { AddressClient } from '../core/client.ts'
 import type { NanoUsd } from '../core/money.ts'
+import type { DirectPayment } from '../errors.ts'
 import type { Receipt } from '../payments/x402/offer.ts'
 
 /** Peer address of in-process requests. They are not logged. */
 export const inProcessAddress = 'this process'
 
-/** Credits that a call is short of. */
-interface Shortfall {
+/** Credits, or the share of a run, that a call is short of. */
+export interface Shortfall {
   amount: NanoUsd
   /** The amount that the call spends, which counts for the daily cap of its key. */
   spends: NanoUsd
+  /** Set where the payment goes to the maker of a framework, who gets exactly this amount. */
+  share?: DirectPayment
 }
 
 /**

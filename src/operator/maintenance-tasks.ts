@@ -18,7 +18,7 @@ import { deleteOldNotes } from '../hosting/notifications/notifications.ts'
 import { deleteExpiredSessions } from '../hosting/people/sessions.ts'
 import { deleteExpiredTickets } from '../hosting/people/tickets.ts'
 import { removeFeedback } from '../hosting/reviews/removal.ts'
-import { expireRuns, removeRuns } from '../hosting/runs/expiry.ts'
+import { expireRuns, expireShares, removeRuns } from '../hosting/runs/expiry.ts'
 import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
 import { openMethods } from '../payments/coins/method.ts'
@@ -82,6 +82,7 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
     ['delete expired media files', hour, mediaFiles.deleteExpired],
     ['rescan pages of older rules', minute, rescanOutdated],
     ['expire runs', minute, expireRuns],
+    ['expire shares of runs', minute, expireShares],
     ['delete old moderation records', hour, deleteOldModeration],
     ['delete old jobs', hour, deleteOldJobs],
     ['delete expired sessions', hour, deleteExpiredSessions],

@@ -233,7 +233,7 @@ describe('every operation', () => {
     const required = operations.flatMap(({ operationId, requestBody }) =>
       requestBody?.required === false ? [operationId] : [],
     )
-    expect(required).toEqual(['new_agent', 'add_key', 'add_agent_key', 'remix_app'])
+    expect(required).toEqual(['new_agent', 'add_key', 'add_agent_key', 'remix_app', 'pay_share'])
   })
 
   test('types its parameters', () => {

@@ -1,4 +1,4 @@
-import { formatCredits } from '../../core/money.ts'
+import { formatCredits, formatDecimal, toUsd } from '../../core/money.ts'
 import { endWithStop } from '../../core/text.ts'
 import { paymentsOffMessage } from '../../payments/messages.ts'
 import { offerFields } from '../../payments/x402/offer.ts'
@@ -14,8 +14,10 @@ export const payments = {
   },
   payment_required: {
     status: 402,
-    message: ({ amount }) =>
-      `Pay one of "accepts" with x402 to add ${formatCredits(amount)} credits. Nothing was charged yet.`,
+    message: ({ amount, share }) =>
+      share
+        ? `Pay one of "accepts" with x402: ${formatDecimal(toUsd(amount))} USDC to the maker. Or pay by yourself and send { tx, network, signature }. Nothing was charged yet.`
+        : `Pay one of "accepts" with x402 to add ${formatCredits(amount)} credits. Nothing was charged yet.`,
     fields: offerFields,
   },
   bad_payment: {

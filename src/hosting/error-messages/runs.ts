@@ -14,4 +14,48 @@ export const runs = {
     message: (facts) =>
       `You have started the limit of ${facts.max} runs an hour. ${retryHint(facts)}`,
   },
+  share_off: { status: 404, message: 'This framework has no profit share. Nothing is due.' },
+  tx_not_found: {
+    status: 404,
+    message: ({ tx }) => `The chain has no transaction ${tx}. Check the hash and the network.`,
+  },
+  tx_failed: {
+    status: 422,
+    message: ({ tx }) => `The transaction ${tx} was reverted and moved nothing. Pay again.`,
+  },
+  tx_wrong_asset: {
+    status: 422,
+    message: ({ expected }) => `The transaction does not move the token that is due: ${expected}.`,
+  },
+  tx_wrong_payee: {
+    status: 422,
+    message: ({ expected }) => `The transaction does not pay the maker, who has ${expected}.`,
+  },
+  tx_too_small: {
+    status: 422,
+    message: ({ expected }) =>
+      `The transaction pays less than ${expected}. Pay it in one transfer.`,
+  },
+  tx_too_old: {
+    status: 422,
+    message: 'The transaction is older than this run. Send the one that pays for it.',
+  },
+  tx_used: {
+    status: 409,
+    message: 'The transaction already paid for something else. Each transfer counts once.',
+  },
+  tx_unconfirmed: {
+    status: 409,
+    message: ({ retryAfter }) =>
+      `The transaction is not confirmed yet. Send the same request again in ${retryAfter} s.`,
+  },
+  tx_not_yours: {
+    status: 403,
+    message: ({ message, nonce }) =>
+      `Nothing links the transaction to this run. Sign this text with the paying wallet (EIP-191) and send it as "signature": ${JSON.stringify(message)}. Or pay with transferWithAuthorization and the nonce ${nonce}.`,
+  },
+  chain_unavailable: {
+    status: 503,
+    message: 'No server of the chain responds now. Send the same request again later.',
+  },
 } satisfies ErrorRows

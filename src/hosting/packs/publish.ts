@@ -36,7 +36,7 @@ export async function publishPack(
 ): Promise<StoredResponse> {
   const listing = toListing(ctx, fields)
   const pack = await readPack(files)
-  const folder = withSteps(ctx, pack.folder, fields)
+  const folder = await withSteps(ctx, pack.folder, fields)
   if (fields.dryRun) return dryRun(ctx, kind, pack)
   const fingerprint = fingerprintOf(fields, pack)
   return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
@@ -70,7 +70,7 @@ export async function publishPackVersion(
   if (pack.name !== item.name) {
     rejectPack([`SKILL.md: "name" must stay "${item.name}". Publish a new pack for another name.`])
   }
-  const folder = withSteps(ctx, pack.folder, fields, before)
+  const folder = await withSteps(ctx, pack.folder, fields, before)
   if (fields.dryRun) return dryRun(ctx, kind, pack)
   const fingerprint = { id, ...fingerprintOf(fields, pack) }
   return ctx.idempotency.run(maker.id, fields.ref, fingerprint, async (storeResponse) => {
@@ -114,15 +114,15 @@ function shortDescription({ description }: Folder): string {
  * Adds the steps and the share of a framework. A version keeps those of the last one; a null share
  * ends it. Throws `bad_request` and `payments_off`.
  */
-function withSteps(
+async function withSteps(
   ctx: AppContext,
   folder: Folder,
   { steps = [], share }: Fields,
   before?: Folder | null,
-): Folder {
+): Promise<Folder> {
   checkSteps(steps)
   const ownSteps = steps.length > 0 ? steps : before?.steps
-  const ownShare = share === undefined ? before?.share : share && checkShare(ctx, share)
+  const ownShare = share === undefined ? before?.share : share && (await checkShare(ctx, share))
   return { ...folder, ...(ownSteps && { steps: ownSteps }), ...(ownShare && { share: ownShare }) }
 }
 

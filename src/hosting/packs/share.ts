@@ -2,22 +2,31 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import type { Share } from '../folders/folder.ts'
 
+const percentDecimals = 4
+
 /**
- * Returns the profit share of a framework with the CAIP-2 network and the asset of this server,
- * where it can be checked. Old names of networks are aliases. Throws `payments_off` and
- * `bad_request`.
+ * Returns a share as it is stored: the chain in CAIP-2, the token and the payee as addresses.
+ * Agents pay it in the USDC of this server's chain. Throws `bad_request` and `payments_off`.
  */
-export function checkShare({ x402 }: AppContext, share: Share): Share {
+export async function checkShare({ x402 }: AppContext, share: Share): Promise<Share> {
   if (!x402) {
-    const advice = 'Leave out "share". Nothing was stored.'
-    throw new ApiError('payments_off', { setting: 'X402_PAY_TO', advice })
+    throw new ApiError('payments_off', { setting: 'X402_PAY_TO', advice: 'Leave out "share".' })
   }
   const { id, name, asset } = x402.network
-  const isNetwork = share.network === id || share.network === name
-  const isAsset = [asset.toLowerCase(), 'usdc'].includes(share.asset.toLowerCase())
-  if (!isNetwork || !isAsset) {
-    const problem = `"share" must have the network "${id}" and the asset "${asset}".`
-    throw new ApiError('bad_request', { problem, param: 'share' })
+  const isOther = !['usdc', asset.toLowerCase()].includes(share.asset.toLowerCase())
+  if ((share.network !== id && share.network !== name) || isOther) {
+    throw badShare(`must be in USDC on ${id}: "network": "${id}", "asset": "${asset}"`)
+  }
+  if (Number(share.percent.toFixed(percentDecimals)) !== share.percent) {
+    throw badShare(`has a "percent" of at most ${percentDecimals} decimals`)
+  }
+  // The check of addresses is loaded with the first share.
+  const { isAddress, zeroAddress } = await import('viem')
+  if (!isAddress(share.payTo) || share.payTo === zeroAddress) {
+    throw badShare('needs the address of a wallet as "payTo", with its letters as copied')
   }
   return { ...share, network: id, asset }
 }
+
+const badShare = (problem: string): ApiError<'bad_request'> =>
+  new ApiError('bad_request', { problem: `"share" ${problem}.`, param: 'share' })

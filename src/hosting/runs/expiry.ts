@@ -3,7 +3,7 @@ import { and, asc, eq, lt } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import { openMs } from './limits.ts'
-import { addEndedRun, deleteRecords } from './record.ts'
+import { addEndedRun, addOverdueShare, deleteRecords } from './record.ts'
 import { lockPack, type Run } from './runs.ts'
 import { runs } from './tables.ts'
 
@@ -32,6 +32,27 @@ async function expireRun({ clock }: AppContext, db: Db, { id, pack }: Run): Prom
     .where(and(eq(runs.id, id), eq(runs.state, 'open')))
     .returning()
   if (run) await addEndedRun(db, run, { outcome: 'expired', at: closed })
+}
+
+/** Marks shares that were not paid within 30 days. They can still be paid. */
+export async function expireShares(ctx: AppContext): Promise<void> {
+  for (let found = batch; found === batch;) {
+    const due = await ctx.db.read
+      .select()
+      .from(runs)
+      .where(and(eq(runs.state, 'share_due'), lt(runs.dueBy, ctx.clock.now())))
+      .orderBy(asc(runs.dueBy))
+      .limit(batch)
+    found = due.length
+    for (const run of due) await ctx.db.tx((db) => expireShare(db, run))
+  }
+}
+
+async function expireShare(db: Db, { id, pack }: Run): Promise<void> {
+  await lockPack(db, pack)
+  const isDue = and(eq(runs.id, id), eq(runs.state, 'share_due'))
+  const [run] = await db.update(runs).set({ state: 'overdue' }).where(isDue).returning()
+  if (run) await addOverdueShare(db, run)
 }
 
 /** Deletes the runs and records of a purged pack. */

@@ -16,6 +16,8 @@ export const evidenceBytesMax = 65_536
 export const runsPerHour = 60
 /** An open run expires after this time. */
 export const openMs = 7 * day
+/** A due share is overdue after this time. */
+export const shareDueMs = 30 * day
 /** Counted runs of one pack by the agents of one owner in seven days. */
 export const countedPerOwnerWeek = 5
 /** Age at which a run of an unclaimed agent has its full weight. */

@@ -27,13 +27,17 @@ export async function presentRuns(
     state: run.state,
     counted: run.counted,
     weight: run.weight / weightUnits,
-    ...(viewOf(run) === 'all' && { goal: run.goal, steps: run.steps }),
+    ...(viewOf(run) === 'all' && {
+      goal: run.goal,
+      steps: run.steps,
+      profit: run.profit,
+      revenue: run.revenue,
+    }),
+    share: presentShare(run, viewOf(run)),
     outcome: run.outcome,
     summary: run.summary,
     minutes: run.minutes,
     costCredits: run.costCredits,
-    profit: run.profit,
-    revenue: run.revenue,
     evidence: run.evidence,
     answer: run.answer === null ? null : { text: run.answer, at: iso(run.answered ?? run.created) },
     started: iso(run.created),
@@ -41,6 +45,16 @@ export async function presentRuns(
     expires: iso(run.created + openMs),
   }))
 }
+
+/** Returns the state of the share; null for a pack without one. */
+const presentShare = (
+  { share, shareVerdict, shareDue, payment }: Run,
+  view: RunView,
+): RunBody['share'] =>
+  share && {
+    verdict: shareVerdict,
+    ...(view === 'all' && { due: shareDue, payment }),
+  }
 
 /** Returns the wire form of one run. */
 export async function presentRun(ctx: AppContext, run: Run, view: RunView): Promise<RunBody> {

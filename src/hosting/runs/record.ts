@@ -1,31 +1,18 @@
-import { and, asc, desc, eq, gte, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
-import type { AppContext } from '../../context.ts'
-import { iso, lastDays, utcDay } from '../../core/time.ts'
+import { utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { setSuccessLow } from '../apps/success-low.ts'
-import { recordDays } from './limits.ts'
-import type { DayRecord, RecordBody, VersionRecord } from './schemas.ts'
+import type { ShareVerdict } from './share-schemas.ts'
 import { packDays, packMinutes, packRecords, packUsers, type runs } from './tables.ts'
-import {
-  confidenceOf,
-  countedOf,
-  medianOf,
-  minutesBucket,
-  type Outcome,
-  outcomes,
-  successesOf,
-  successLowOf,
-  type Tally,
-} from './wilson.ts'
+import { minutesBucket, type Outcome, successLowOf, type Tally } from './wilson.ts'
 
 type Run = typeof runs.$inferSelect
 type Row = typeof packRecords.$inferSelect
-type Sums = Partial<Pick<Row, 'runs' | 'agents' | 'owners' | 'verified'> & Tally>
+type Sums = Partial<Omit<Row, 'pack' | 'version' | 'lastRunAt'>>
 
 /** Version number of the row for all versions. */
-const allVersions = 0
-const versionsShown = 100
+export const allVersions = 0
 
 /** Counts a started run. Call it in the transaction that inserts the run. */
 export async function addStartedRun(db: Db, { pack, version, day, created }: Run): Promise<void> {
@@ -61,6 +48,42 @@ export async function addEndedRun(db: Db, run: Run, end: RunEnd): Promise<void> 
   if (end.minutes != null) await addMinutes(db, pack, end.minutes)
   await setSuccessLow(db, pack, successLowOf(all))
 }
+
+const verdictColumns = {
+  verified: 'shareVerified',
+  unlinked: 'shareUnlinked',
+  mismatch: 'shareMismatch',
+  no_proof: 'shareNoProof',
+  unreadable: 'shareUnreadable',
+} as const satisfies Record<ShareVerdict, keyof Row>
+
+/** A change of the verdict on a share. `from` is null for one that becomes due. */
+export interface ShareChange {
+  from: ShareVerdict | null
+  to: ShareVerdict
+  /** Units of USDC. */
+  paid?: number
+}
+
+/** Moves a share between verdicts, in the transaction that changes its run. */
+export async function changeShares(db: Db, run: Run, { from, to, paid }: ShareChange) {
+  const sums: Sums = {
+    ...(from && { [verdictColumns[from]]: -1 }),
+    [verdictColumns[to]]: 1,
+    ...(paid !== undefined && { sharePaid: paid, verified: isVerified(run) ? 0 : 1 }),
+    ...(paid !== undefined && run.state === 'overdue' && { shareOverdue: -1 }),
+  }
+  for (const version of [run.version, allVersions]) await addToRecord(db, run.pack, version, sums)
+}
+
+/** Counts a share that became overdue. */
+export async function addOverdueShare(db: Db, { pack, version }: Run): Promise<void> {
+  for (const one of [version, allVersions]) await addToRecord(db, pack, one, { shareOverdue: 1 })
+}
+
+/** Returns whether evidence of a run was verified. */
+export const isVerified = ({ evidence, steps }: Pick<Run, 'evidence' | 'steps'>): boolean =>
+  [...evidence, ...steps.flatMap((step) => step.evidence)].some(({ verified }) => verified)
 
 async function addToRecord(
   db: Db,
@@ -122,85 +145,6 @@ async function addMinutes(db: Db, pack: string, exact: number): Promise<void> {
       set: { runs: sql`${packMinutes.runs} + 1` },
     })
 }
-
-/** Returns the public record of a pack (docs/spec/packs-and-runs.md, "Track records"). */
-export async function getRecord(ctx: AppContext, pack: string): Promise<RecordBody> {
-  const { read } = ctx.db
-  const days = lastDays(ctx.clock, recordDays)
-  const [rows, byDay, minutes] = await Promise.all([
-    read
-      .select()
-      .from(packRecords)
-      .where(eq(packRecords.pack, pack))
-      .orderBy(desc(packRecords.version))
-      .limit(versionsShown + 1),
-    read
-      .select()
-      .from(packDays)
-      .where(and(eq(packDays.pack, pack), gte(packDays.day, days[0] ?? ''))),
-    read
-      .select({ value: packMinutes.minutes, count: packMinutes.runs })
-      .from(packMinutes)
-      .where(eq(packMinutes.pack, pack))
-      .orderBy(asc(packMinutes.minutes)),
-  ])
-  const all = rows.find(({ version }) => version === allVersions) ?? (await findAll(read, pack))
-  const known = new Map(byDay.map((row) => [row.day, row]))
-  const recent = days.slice(-30).reduce((sum, day) => sum + (known.get(day)?.runs ?? 0), 0)
-  return {
-    ...presentTally(all ?? nothing),
-    ...presentUsers(all),
-    runs30d: recent,
-    lastRunAt: all?.lastRunAt == null ? null : iso(all.lastRunAt),
-    medianMinutes: medianOf(minutes),
-    byVersion: rows.filter(({ version }) => version !== allVersions).map(presentVersion),
-    byDay: days.flatMap((day) => presentDay(known.get(day))),
-  }
-}
-
-const findAll = async (db: Db, pack: string): Promise<Row | undefined> => {
-  const isAll = and(eq(packRecords.pack, pack), eq(packRecords.version, allVersions))
-  const [row] = await db.select().from(packRecords).where(isAll)
-  return row
-}
-
-const nothing = { runs: 0, worked: 0, partly: 0, failed: 0, abandoned: 0, expired: 0 }
-
-const tenth = (units: number): number => units / 10
-
-function presentTally(row: Tally & { runs: number }) {
-  const counted = countedOf(row)
-  const [worked, partly, failed, abandoned, expired] = outcomes.map((name) => tenth(row[name]))
-  return {
-    runs: row.runs,
-    counted,
-    reported: counted - (expired ?? 0),
-    worked: worked ?? 0,
-    partly: partly ?? 0,
-    failed: failed ?? 0,
-    abandoned: abandoned ?? 0,
-    expired: expired ?? 0,
-    successRate: counted > 0 ? rounded(successesOf(row) / counted) : null,
-    successLow: rounded(successLowOf(row)),
-  }
-}
-
-const rounded = (share: number): number => Math.round(share * 10_000) / 10_000
-
-const presentUsers = (row: Row | undefined) => ({
-  distinctAgents: row?.agents ?? 0,
-  distinctOwners: row?.owners ?? 0,
-  verifiedRuns: row?.verified ?? 0,
-  confidence: confidenceOf(row ? countedOf(row) : 0, row?.owners ?? 0),
-})
-
-const presentVersion = (row: Row): VersionRecord => ({
-  version: row.version,
-  ...presentTally(row),
-})
-
-const presentDay = (row: typeof packDays.$inferSelect | undefined): DayRecord[] =>
-  row ? [{ day: row.day, ...presentTally(row) }] : []
 
 /** Deletes the records of a purged pack. */
 export async function deleteRecords(db: Db, pack: string): Promise<void> {

@@ -9,7 +9,7 @@ import { isOfMaker } from './counting.ts'
 import { checkEvidence } from './evidence.ts'
 import * as limits from './limits.ts'
 import { notifyMaker } from './notifications.ts'
-import { addEndedRun } from './record.ts'
+import { addEndedRun, changeShares, isVerified } from './record.ts'
 import {
   findRun,
   getOwnRun,
@@ -20,6 +20,7 @@ import {
   updateRun,
 } from './runs.ts'
 import type { ReportRequest, StepRequest } from './schemas.ts'
+import { findShareDue } from './share-due.ts'
 
 /**
  * Stores the state of a step, in place of an earlier one. Throws `run_not_found`, `run_closed`,
@@ -73,6 +74,7 @@ export async function reportRun(
   const run = requireOpen(await getOwnRun(ctx, agent, id))
   const summary = validateText(report.summary, limits.summaryCharsMax)
   const evidence = await checkEvidence(ctx, agent, report.evidence)
+  const share = await findShareDue(ctx, agent, run, report)
   return ctx.db.tx(async (db) => {
     const open = requireOpen(await lockRun(db, run))
     const { outcome, minutes = null, costCredits = null, profit = null, revenue = null } = report
@@ -80,10 +82,10 @@ export async function reportRun(
     const counted = open.counted && !(await isOfMaker(ctx, db, runner))
     const closed = ctx.clock.now()
     const content = { outcome, summary, minutes, costCredits, profit, revenue, evidence }
-    const reported = await updateRun(db, id, { ...content, counted, state: 'reported', closed })
-    const proofs = [...evidence, ...open.steps.flatMap((one) => one.evidence)]
-    const isVerified = proofs.some(({ verified }) => verified)
-    await addEndedRun(db, reported, { outcome, at: closed, minutes, isVerified })
+    const reported = await updateRun(db, id, { ...content, ...share, counted, closed })
+    const end = { outcome, at: closed, minutes, isVerified: isVerified(reported) }
+    await addEndedRun(db, reported, end)
+    if (share.shareVerdict) await changeShares(db, reported, { from: null, to: share.shareVerdict })
     await notifyMaker(ctx, db, reported, {
       kind: 'run.reported',
       agent,

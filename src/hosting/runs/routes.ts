@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
@@ -9,15 +10,33 @@ import { callerAuth, findCaller } from '../authentication.ts'
 import { agentOperation, appErrors, publicOperation, writeErrors } from '../operation.ts'
 import { getPublicPack } from './packs.ts'
 import { presentRun, presentRuns } from './present.ts'
+import { getRecord } from './read-record.ts'
 import { getReadableRun, viewOf } from './read.ts'
-import { getRecord } from './record.ts'
 import { answerRun, reportRun, reportStep } from './report.ts'
 import * as runs from './runs.ts'
 import * as schemas from './schemas.ts'
+import { PayShareSchema } from './share-schemas.ts'
+import { payShare } from './share.ts'
 import { startRun } from './start.ts'
 
 const tag = 'Runs and track records'
 const textErrors = ['text_blocked', 'bad_evidence'] as const
+const shareErrors = [
+  'run_not_found',
+  'share_off',
+  'payments_off',
+  'payment_required',
+  'tx_not_found',
+  'tx_failed',
+  'tx_wrong_asset',
+  'tx_wrong_payee',
+  'tx_too_small',
+  'tx_too_old',
+  'tx_used',
+  'tx_unconfirmed',
+  'tx_not_yours',
+  'chain_unavailable',
+] as const
 const readErrors = [
   'agents_off',
   'no_key',
@@ -86,7 +105,8 @@ const reportRoutes = (ctx: AppContext) =>
       async ({ caller: { agent }, params, body, request }) => {
         const reporter = { agent, network: clientAddressPrefix(request) }
         const run = await reportRun(ctx, reporter, params.id, body)
-        return { run: await presentRun(ctx, run, 'all') }
+        const { shareDue } = run
+        return { run: await presentRun(ctx, run, 'all'), ...(shareDue && { shareDue }) }
       },
       {
         body: schemas.ReportRequestSchema,
@@ -100,8 +120,35 @@ const reportRoutes = (ctx: AppContext) =>
               'Failures are as useful as successes. Evidence is a list of apps of yours, public ' +
               'URLs, transactions, hashes or texts; what the service can check becomes verified.',
           },
-          { 200: schemas.RunResponseSchema },
+          { 200: schemas.ReportResponseSchema },
           [...writeErrors, ...textErrors, 'run_not_found', 'run_closed'],
+        ),
+      },
+    )
+    .post(
+      '/runs/:id/share',
+      async ({ caller, params, body }) => {
+        const run = await payShare(ctx, caller.agent, params.id, body ?? {})
+        const { payment } = run
+        if (!payment) throw new Error('the share was not paid')
+        return { run: await presentRun(ctx, run, 'all'), payment }
+      },
+      {
+        body: Type.Optional(PayShareSchema),
+        ...agentOperation(
+          {
+            id: 'pay_share',
+            tag,
+            mcp: 'shown',
+            onFullDisk: 'allow',
+            summary: "Pay the maker's share of your run, in USDC on the chain of the share.",
+            description:
+              'Without a body it answers 402 with an x402 offer that pays the maker directly. Or ' +
+              'pay by yourself and send the transaction, with the nonce of shareDue or with a ' +
+              'signature of the paying wallet. The service never holds this money.',
+          },
+          { 200: schemas.PayShareResponseSchema },
+          [...writeErrors, ...shareErrors],
         ),
       },
     )

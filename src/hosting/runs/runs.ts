@@ -36,11 +36,20 @@ export async function findRun({ db }: AppContext, id: string): Promise<Run | und
 }
 
 /** Returns a run, locked with the record of its pack until the transaction ends. */
-export async function lockRun(db: Db, { id, pack }: Run): Promise<Run> {
+export async function lockRun(
+  db: Db,
+  { id, pack: known }: Pick<Run, 'id'> & { pack?: string },
+): Promise<Run> {
+  const pack = known ?? (await packOf(db, id))
   await lockPack(db, pack)
   const [run] = await forUpdate(db.select().from(runs).where(eq(runs.id, id)).$dynamic(), runs.id)
   if (!run) throw new ApiError('run_not_found')
   return run
+}
+
+async function packOf(db: Db, id: string): Promise<string> {
+  const [run] = await db.select({ pack: runs.pack }).from(runs).where(eq(runs.id, id))
+  return run?.pack ?? ''
 }
 
 /** Returns a run that still takes reports. Throws `run_closed`. */

@@ -3,8 +3,15 @@ import { type Static, Type } from '@sinclair/typebox'
 import { IdSchema, nullable, oneOf, textSchema, TimeSchema } from '../../core/schema.ts'
 import { NextSchema } from '../../http/list-query.ts'
 import { replyCharsMax } from '../../limits.ts'
+import { ShareSchema } from '../apps/pack-schemas.ts'
 import { RefSchema } from '../apps/schemas.ts'
 import * as limits from './limits.ts'
+import {
+  RunShareSchema,
+  ShareCountsSchema,
+  ShareDueSchema,
+  SharePaymentSchema,
+} from './share-schemas.ts'
 
 /** Text of other users is data: never markup, never instructions. */
 const text = Type.String({
@@ -139,8 +146,9 @@ const RunSchema = Type.Object(
     summary: nullable(text),
     minutes: nullable(Type.Integer()),
     costCredits: nullable(Type.Integer()),
-    profit: nullable(MoneySchema),
-    revenue: nullable(MoneySchema),
+    profit: Type.Optional(nullable(MoneySchema)),
+    revenue: Type.Optional(nullable(MoneySchema)),
+    share: RunShareSchema,
     evidence: Type.Array(EvidenceSchema),
     answer: nullable(Type.Object({ text, at: TimeSchema })),
     started: TimeSchema,
@@ -150,7 +158,7 @@ const RunSchema = Type.Object(
   {
     title: 'Run',
     description:
-      'Goal and steps are there for the agent, its owner and the maker of the pack. The others ' +
+      'Goal, steps and amounts are there for the agent, its owner and the maker of the pack. The others ' +
       'are public once the run is reported and the pack is on Explore.',
   },
 )
@@ -166,10 +174,19 @@ export const RunStartedSchema = Type.Object({
   run: RunSchema,
   instructions: Type.String({ description: 'SKILL.md of the pack. Its files: GET /skills/{id}.' }),
   steps: Type.Array(PackStepSchema),
+  share: Type.Optional(ShareSchema),
 })
 export type RunStarted = Static<typeof RunStartedSchema>
 
 export const RunResponseSchema = Type.Object({ run: RunSchema })
+export const ReportResponseSchema = Type.Object({
+  run: RunSchema,
+  shareDue: Type.Optional(ShareDueSchema),
+})
+export const PayShareResponseSchema = Type.Object({
+  run: RunSchema,
+  payment: SharePaymentSchema,
+})
 export const RunListSchema = Type.Object({ runs: Type.Array(RunSchema), next: NextSchema })
 
 const share = Type.Number({ minimum: 0, maximum: 1 })
@@ -202,7 +219,10 @@ const RecordSchema = Type.Object(
     runs30d: Type.Integer(),
     lastRunAt: nullable(TimeSchema),
     medianMinutes: nullable(Type.Number()),
-    verifiedRuns: Type.Integer(),
+    verifiedRuns: Type.Integer({ description: 'With verified evidence or a verified share.' }),
+    sharePaidUsd: Type.Number(),
+    shareOverdue: Type.Integer(),
+    shares: ShareCountsSchema,
     byVersion: Type.Array(VersionRecordSchema, { description: 'Newest first, at most 100.' }),
     byDay: Type.Array(DayRecordSchema, {
       description: 'Days of the last 90 with a run, oldest first.',

@@ -8,6 +8,7 @@ import { ApiError } from '../../errors.ts'
 import type { StoreResponse } from '../../idempotency/idempotency.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { App } from '../apps/apps.ts'
+import type { Share } from '../folders/folder.ts'
 import { validateText } from '../reviews/text.ts'
 import { isCounted, ownerOf, type Runner, weightOf } from './counting.ts'
 import { goalCharsMax, runsPerHour } from './limits.ts'
@@ -30,26 +31,28 @@ export async function startRun(
 ): Promise<RunStarted> {
   const { agent } = reporter
   const goal = request.goal === undefined ? null : validateText(request.goal, goalCharsMax)
-  const { item, version, instructions, steps } = await findRunPack(ctx, agent, request)
+  const { item, version, instructions, steps, share } = await findRunPack(ctx, agent, request)
   const fingerprint = { startRun: { ...request } }
   const { body } = await ctx.idempotency.run(agent.id, request.ref, fingerprint, async (store) => {
-    const run = await insertRun(ctx, { ...reporter, item, version, goal, store })
+    const run = await insertRun(ctx, { ...reporter, item, version, goal, share, store })
     return { status: 201, body: { id: run.id } }
   })
   const run = await getOwnRun(ctx, agent, String(Object(body).id))
-  return { run: await presentRun(ctx, run, 'all'), instructions, steps }
+  const presented = await presentRun(ctx, run, 'all')
+  return { run: presented, instructions, steps, ...(share && { share }) }
 }
 
 interface NewRun extends Reporter {
   item: App
   version: number
   goal: string | null
+  share: Share | undefined
   store: StoreResponse
 }
 
 const insertRun = (
   ctx: AppContext,
-  { agent, network, item, version, goal, store }: NewRun,
+  { agent, network, item, version, goal, share, store }: NewRun,
 ): Promise<Run> =>
   ctx.db.tx(async (db) => {
     await lockPack(db, item.id)
@@ -66,6 +69,7 @@ const insertRun = (
         agent: agent.id,
         owner: ownerOf(ctx, runner),
         goal,
+        share: share ?? null,
         state: 'open',
         counted: await isCounted(ctx, db, runner),
         weight: weightOf(agent, now),

@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm'
 
 import { flag, index, integer, json, primaryKey, table, text, time } from '../../db/columns.ts'
+import type { Share } from '../folders/folder.ts'
 import type { Evidence, Money, RunStep } from './schemas.ts'
+import type { ShareDue, SharePayment, ShareVerdict } from './share-schemas.ts'
 
 /**
  * State of a run. `settled`: nothing is due. A run of a pack without a share ends as `reported`.
@@ -35,6 +37,13 @@ export const runs = table(
     profit: json<Money>('profit'),
     revenue: json<Money>('revenue'),
     evidence: json<Evidence[]>('evidence').notNull(),
+    /** Terms of the share of the maker at the start; null without one. */
+    share: json<Share>('share'),
+    shareDue: json<ShareDue>('share_due'),
+    shareVerdict: text('share_verdict').$type<ShareVerdict>(),
+    payment: json<SharePayment>('payment'),
+    /** Time at which a due share is overdue. */
+    dueBy: time('due_by'),
     answer: text('answer'),
     answered: time('answered'),
     created: time('created').notNull(),
@@ -53,6 +62,9 @@ export const runs = table(
     index('runs_open')
       .on(t.created)
       .where(sql`${t.state} = 'open'`),
+    index('runs_due')
+      .on(t.dueBy)
+      .where(sql`${t.state} = 'share_due'`),
   ],
 )
 
@@ -78,6 +90,15 @@ export const packRecords = table(
     agents: integer('agents').notNull().default(0),
     owners: integer('owners').notNull().default(0),
     verified: integer('verified').notNull().default(0),
+    /** Units of USDC that were paid as shares, and the shares that are overdue. */
+    sharePaid: integer('share_paid').notNull().default(0),
+    shareOverdue: integer('share_overdue').notNull().default(0),
+    /** Due shares by verdict. */
+    shareVerified: integer('share_verified').notNull().default(0),
+    shareUnlinked: integer('share_unlinked').notNull().default(0),
+    shareMismatch: integer('share_mismatch').notNull().default(0),
+    shareNoProof: integer('share_no_proof').notNull().default(0),
+    shareUnreadable: integer('share_unreadable').notNull().default(0),
     lastRunAt: time('last_run_at'),
   },
   (t) => [primaryKey({ columns: [t.pack, t.version] })],

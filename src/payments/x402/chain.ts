@@ -47,7 +47,7 @@ export function hexOf(text: string): Hex {
 export type Outcome =
   | { state: 'open' }
   | { state: 'lost'; why: string }
-  | { state: 'settled'; hash: string; sender: string; block: number }
+  | { state: 'settled'; hash: string; log: number; sender: string; block: number }
 
 /** The client of one chain and its USDC. */
 export class Chain {
@@ -194,7 +194,7 @@ export class Chain {
         args.authorizer === payer &&
         args.nonce === nonce.toLowerCase(),
     )
-    const isPaid = logs.some(
+    const paid = logs.find(
       ({ eventName, args, logIndex }) =>
         eventName === 'Transfer' &&
         logIndex === (used?.logIndex ?? Number.NaN) + 1 &&
@@ -202,9 +202,10 @@ export class Chain {
         args.to === payee &&
         args.value === BigInt(value),
     )
-    if (!isPaid) return undefined
+    if (!paid) return undefined
     const { transactionHash: hash, from: sender, blockNumber } = receipt
-    return { state: 'settled', hash, sender: sender.toLowerCase(), block: Number(blockNumber) }
+    const block = Number(blockNumber)
+    return { state: 'settled', hash, log: paid.logIndex, sender: sender.toLowerCase(), block }
   }
 }
 

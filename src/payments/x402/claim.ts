@@ -6,7 +6,13 @@ import { lookbackBlocks } from '../limits.ts'
 import type { Chain } from './chain.ts'
 import { fromUnits } from './offer.ts'
 import { authorizationIdOf, type SignedAuthorization } from './payload.ts'
-import { findPayment, insertPayment, paidSince, type PaymentRow } from './rows.ts'
+import {
+  findPayment,
+  insertPayment,
+  isTransactionUsed,
+  paidSince,
+  type PaymentRow,
+} from './rows.ts'
 
 interface ClaimContext {
   db: Engine
@@ -17,6 +23,8 @@ interface Claim {
   signed: SignedAuthorization
   /** The account that is credited. */
   account: PaymentRow['account']
+  /** The run whose share is paid; null for credits. */
+  run: string | null
   /** The own gas wallet; null with a facilitator. */
   wallet: string | null
   /** Most that all agents may pay on one UTC day. */
@@ -32,11 +40,12 @@ export async function claimPayment(
   chain: Chain,
   claim: Claim,
 ): Promise<PaymentRow> {
-  const { signed, account, dayMax } = claim
+  const { signed, account, run, dayMax } = claim
   const { number } = await chain.newestBlock()
   const row: PaymentRow = {
     ...authorizationIdOf(chain.network.id, signed),
     account,
+    run,
     amount: fromUnits(BigInt(signed.authorization.value)),
     state: 'received',
     signed,
@@ -51,7 +60,7 @@ export async function claimPayment(
     credited: null,
   }
   const why = (await chain.isUsed(signed))
-    ? await problemOfUsed(chain, claim, row.fromBlock)
+    ? await problemOfUsed(db, chain, claim, row.fromBlock)
     : await chain.verify(signed)
   if (why !== undefined) throw new ApiError('payment_rejected', { why })
   await db.tx(async (tx) => {
@@ -70,13 +79,17 @@ export async function claimPayment(
  * gone. What a facilitator sent cannot be told apart.
  */
 async function problemOfUsed(
+  { read }: Engine,
   chain: Chain,
   { signed, wallet }: Claim,
   fromBlock: number,
 ): Promise<string | undefined> {
   const outcome = await chain.outcomeOf(signed, { hash: null, fromBlock })
   const isForeign = outcome.state === 'settled' && wallet !== null && outcome.sender !== wallet
-  return isForeign ? undefined : 'its authorization was used before'
+  const used = 'its authorization was used before'
+  if (!isForeign) return used
+  const transaction = { network: chain.network.id, tx: outcome.hash }
+  return (await isTransactionUsed(read, transaction)) ? used : undefined
 }
 
 /** Returns the start of a UTC day. */

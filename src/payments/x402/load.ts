@@ -7,6 +7,12 @@ import { Chain } from './chain.ts'
 import { Facilitator } from './facilitator.ts'
 import { GasWallet } from './gas-wallet.ts'
 import type { PaymentNetwork } from './network.ts'
+import {
+  type ProofProblem,
+  type ProvenTransfer,
+  proveTransfer,
+  type TransferClaim,
+} from './proof.ts'
 import { type CreditObserver, Settlements } from './settlements.ts'
 
 interface LoadContext {
@@ -19,8 +25,14 @@ interface LoadContext {
   onCredit: CreditObserver
 }
 
+interface Loaded {
+  settlements: Settlements
+  /** Proves a transfer with the transactions of the chain. */
+  prove(claim: TransferClaim): Promise<ProofProblem | ProvenTransfer[]>
+}
+
 /** Creates what settles payments. This module and its imports are loaded with the first use. */
-export function loadSettlements(ctx: LoadContext): Settlements {
+export function loadPayments(ctx: LoadContext): Loaded {
   const { config, network, rpc } = ctx
   const chain = new Chain(network, rpc)
   const sender =
@@ -31,10 +43,11 @@ export function loadSettlements(ctx: LoadContext): Settlements {
           network,
         })
       : new GasWallet(ctx, chain, config.x402GasKey)
-  return new Settlements(ctx, chain, sender, {
+  const settlements = new Settlements(ctx, chain, sender, {
     payTo: config.x402PayTo,
     confirmations: config.x402Confirmations,
     dayMax: config.x402DayMaxUsd,
     waitMs: config.x402WaitSeconds * second,
   })
+  return { settlements, prove: (claim) => proveTransfer(chain, claim) }
 }

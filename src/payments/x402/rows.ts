@@ -4,7 +4,7 @@ import { nano, type NanoUsd } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
 import { changedRowCount } from '../../db/query.ts'
 import type { AuthorizationId } from './payload.ts'
-import { payments, type PaymentState } from './tables.ts'
+import { payments, type PaymentState, usedTransfers } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
 
@@ -79,4 +79,30 @@ export async function paidSince(db: Db, at: number): Promise<NanoUsd> {
     .from(payments)
     .where(and(gte(payments.created, at), ne(payments.state, 'rejected')))
   return nano(BigInt(row?.sum ?? 0))
+}
+
+/** A transfer on a chain. `log` is the index of its event. */
+export type Transfer = Omit<typeof usedTransfers.$inferSelect, 'at'>
+
+/** Marks a transfer as used. Returns false when it already paid for something. */
+export async function useTransfer(db: Db, transfer: Transfer, at: number): Promise<boolean> {
+  const added = db
+    .insert(usedTransfers)
+    .values({ ...transfer, at })
+    .onConflictDoNothing()
+  return changedRowCount(await added) === 1
+}
+
+/** Returns whether a transaction has a used transfer, or settles a payment by x402. */
+export async function isTransactionUsed(
+  db: Db,
+  { network, tx }: Pick<Transfer, 'network' | 'tx'>,
+): Promise<boolean> {
+  const isUsed = and(eq(usedTransfers.network, network), eq(usedTransfers.tx, tx))
+  const isPayment = and(eq(payments.network, network), eq(payments.hash, tx))
+  const [used, settled] = await Promise.all([
+    db.select({ tx: usedTransfers.tx }).from(usedTransfers).where(isUsed).limit(1),
+    db.select({ tx: payments.hash }).from(payments).where(isPayment).limit(1),
+  ])
+  return used.length + settled.length > 0
 }

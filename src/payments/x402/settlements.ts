@@ -15,6 +15,9 @@ import type { PaymentProblem, Sender } from './sender.ts'
 /** Runs in the transaction that credits a payment. */
 export type CreditObserver = (db: Db, credited: PaymentRow) => Promise<unknown>
 
+/** The account that pays, and the run whose share it pays; null for credits. */
+export type Payer = Pick<PaymentRow, 'account' | 'run'>
+
 interface SettlementContext {
   db: Engine
   clock: Clock
@@ -45,14 +48,15 @@ export class Settlements {
   ) {}
 
   /**
-   * Settles a payment and credits it to an account. The same payment again returns the same row.
-   * Throws `payment_rejected`, `payment_used`, `payment_pending` and `try_again`.
+   * Settles a payment and credits it to an account, or settles the share of a run. The same payment
+   * again returns the same row. Throws `payment_rejected`, `payment_used`, `payment_pending` and
+   * `try_again`.
    */
-  async settle(signed: SignedAuthorization, account: PaymentRow['account']): Promise<PaymentRow> {
+  async settle(signed: SignedAuthorization, payer: Payer): Promise<PaymentRow> {
     const id = authorizationIdOf(this.chain.network.id, signed)
     const found = await rows.findPayment(this.ctx.db.read, id)
-    const row = found ?? (await this.claim(signed, account))
-    if (row.account !== account) throw new ApiError('payment_used')
+    const row = found ?? (await this.claim(signed, payer))
+    if (row.account !== payer.account || row.run !== payer.run) throw new ApiError('payment_used')
     const settled = await this.waitFor(row)
     if (settled.credited !== null) return settled
     throw new ApiError('payment_rejected', { why: settled.reason ?? 'it is invalid' })
@@ -103,12 +107,12 @@ export class Settlements {
     return settled
   }
 
-  private claim(signed: SignedAuthorization, account: PaymentRow['account']): Promise<PaymentRow> {
+  private claim(signed: SignedAuthorization, payer: Payer): Promise<PaymentRow> {
     if (this.running.size >= settlementsMax) throw new ApiError('try_again', {})
     const { dayMax } = this.options
     return claimPayment(this.ctx, this.chain, {
+      ...payer,
       signed,
-      account,
       dayMax,
       wallet: this.sender.wallet,
     })
@@ -153,7 +157,7 @@ export class Settlements {
 
   private async confirm(
     row: PaymentRow,
-    { hash, block }: Extract<Outcome, { state: 'settled' }>,
+    { hash, log, block }: Extract<Outcome, { state: 'settled' }>,
     newest: number,
   ): Promise<PaymentRow> {
     const confirmations = newest - block + 1
@@ -162,29 +166,35 @@ export class Settlements {
     if (row.credited !== null || confirmations < this.options.confirmations) {
       return this.change(row, change)
     }
-    await this.credit(row, change)
+    await this.credit(row, change, log)
     return (await rows.findPayment(this.ctx.db.read, row)) ?? row
   }
 
-  /** Credits a confirmed payment, unless another process did: in one transaction. */
-  private async credit(row: PaymentRow, change: { hash: string; block: number }): Promise<void> {
+  /**
+   * Credits a confirmed payment, unless another process did: in one transaction. A transfer that
+   * already paid for something credits nothing.
+   */
+  private async credit(
+    row: PaymentRow,
+    change: { hash: string; block: number },
+    log: number,
+  ): Promise<void> {
     const { clock, db } = this.ctx
+    const transfer = { network: row.network, tx: change.hash, log }
     await db.tx(async (tx) => {
       const credited = clock.now()
       if (!(await rows.markCredited(tx, row, credited))) return
       await rows.updatePayment(tx, row, row.state, change)
-      const { account, amount } = row
-      const ref = `x402:${authorizationKey(row)}`
-      await grant(this.ctx, tx, {
-        account,
-        amount,
-        ref,
-        kind: 'topup',
-        item: change.hash,
-        free: false,
-      })
+      if (!(await rows.useTransfer(tx, transfer, credited))) return
+      if (row.run === null) await this.grantCredits(tx, row, change.hash)
       await this.ctx.onCredit(tx, { ...row, ...change, credited })
     })
+  }
+
+  private async grantCredits(db: Db, row: PaymentRow, item: string): Promise<void> {
+    const { account, amount } = row
+    const ref = `x402:${authorizationKey(row)}`
+    await grant(this.ctx, db, { account, amount, ref, kind: 'topup', item, free: false })
   }
 
   private reject(row: PaymentRow, reason: string): Promise<PaymentRow> {

@@ -34,6 +34,8 @@ export const payments = table(
     payer: text('payer').notNull(),
     nonce: text('nonce').notNull(),
     account: text('account').$type<AccountId>().notNull(),
+    /** The run whose share is paid to the maker; null for credits. */
+    run: text('run'),
     amount: nano('amount').notNull(),
     state: text('state').$type<PaymentState>().notNull(),
     signed: json<SignedAuthorization>('signed').notNull(),
@@ -57,6 +59,19 @@ export const payments = table(
       .on(t.created)
       .where(sql`${t.state} = 'received' or ${t.state} = 'sent' or ${t.state} = 'mined'`),
     index('x402_payments_created').on(t.created),
+    index('x402_payments_hash').on(t.hash),
     check('x402_payments_amount', sql`${t.amount} > 0`),
   ],
+)
+
+/** Transfers on a chain that paid for something here. Each does so once. */
+export const usedTransfers = table(
+  'used_transfers',
+  {
+    network: text('network').notNull(),
+    tx: text('tx').notNull(),
+    log: integer('log').notNull(),
+    at: time('at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.network, t.tx, t.log] })],
 )

@@ -4,15 +4,21 @@ import type { Log } from '../../core/log.ts'
 import type { NanoUsd } from '../../core/money.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, type DirectPayment } from '../../errors.ts'
 import { EvmRpc, isUnavailable } from '../evm/rpc.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
 import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
 import { authorizationIdOf, type Payment } from './payload.ts'
+import type { ProofProblem, ProvenTransfer, TransferClaim } from './proof.ts'
 import { findPayment, listOpen, type PaymentRow } from './rows.ts'
 import type { PaymentProblem } from './sender.ts'
 import type { CreditObserver, Settlements } from './settlements.ts'
+
+/** The share of a run that is due to the maker of its framework. */
+export interface DueShare extends DirectPayment {
+  amount: NanoUsd
+}
 
 interface X402Context {
   config: Config
@@ -49,7 +55,7 @@ export class X402 {
   /** Goes on with the payments that may still change. */
   async resume(): Promise<void> {
     const open = await listOpen(this.ctx.db.read, this.network.id, 1)
-    if (open.length > 0) await (await this.load()).resume()
+    if (open.length > 0) await (await this.load()).settlements.resume()
   }
 
   /** Returns the problem for which no payment can be settled now; remembers it for 15 s. */
@@ -59,7 +65,7 @@ export class X402 {
       return this.readiness.problem
     }
     const problem = this.load()
-      .then((settlements) => settlements.findProblem())
+      .then(({ settlements }) => settlements.findProblem())
       .catch((error: unknown) => {
         if (!isUnavailable(error)) log.error('x402.unusable', error)
         const why = error instanceof Error ? error.message : 'unknown'
@@ -74,28 +80,40 @@ export class X402 {
   }
 
   /**
-   * Returns the terms of the smallest payment that adds an amount. Undefined where it exceeds the
-   * largest payment, or while no payment can be settled.
+   * Returns the terms of the smallest payment that adds an amount, or of the share of a run, which
+   * the maker gets. Undefined where it is outside the limits of one payment, or while no payment
+   * can be settled.
    */
-  async termsFor(amount: NanoUsd, resource: string): Promise<OfferTerms | undefined> {
-    const { x402PaymentMinUsd: min, x402PaymentMaxUsd: max, x402PayTo: payTo } = this.ctx.config
+  async termsFor(
+    amount: NanoUsd,
+    resource: string,
+    share?: DirectPayment,
+  ): Promise<OfferTerms | undefined> {
+    const { x402PaymentMinUsd: min, x402PaymentMaxUsd: max } = this.ctx.config
+    const payTo = share?.payTo ?? this.ctx.config.x402PayTo
+    if (share && amount < min) return undefined
     if (amount > max || (await this.findProblem()) !== undefined) return undefined
     const units = toUnits(amount > min ? amount : min)
     return { network: this.network, payTo, amount: units, resource }
   }
 
   /**
-   * Settles a payment and credits it to an account, once. Throws `payment_rejected`,
-   * `payment_used`, `payment_pending`, `payments_off` and `try_again`.
+   * Settles a payment and credits it to an account, once, or settles a share. Throws
+   * `payment_rejected`, `payment_used`, `payment_pending`, `payments_off` and `try_again`.
    */
-  async settle(payment: Payment, account: PaymentRow['account']): Promise<Receipt> {
-    const why = this.problemOf(payment)
+  async settle(
+    payment: Payment,
+    account: PaymentRow['account'],
+    share?: DueShare,
+  ): Promise<Receipt> {
+    const why = this.problemOf(payment, share)
     const known = await this.findReceipt(payment, account)
     if (known) return known
     if (why !== undefined) throw new ApiError('payment_rejected', { why })
     try {
-      const settlements = await this.load()
-      return receiptOf(await settlements.settle(payment.signed, account))
+      const { settlements } = await this.load()
+      const payer = { account, run: share?.run ?? null }
+      return receiptOf(await settlements.settle(payment.signed, payer))
     } catch (error) {
       if (isUnavailable(error)) throw new ApiError('try_again', {})
       throw error
@@ -111,14 +129,23 @@ export class X402 {
     return row?.account === account && row.credited !== null ? receiptOf(row) : undefined
   }
 
+  /** Proves a transfer of USDC by its transaction. Throws RpcUnavailableError. */
+  async prove(claim: TransferClaim): Promise<ProofProblem | ProvenTransfer[]> {
+    return (await this.load()).prove(claim)
+  }
+
   /** Stops waiting for the chain. The next start goes on. */
   async close(): Promise<void> {
     await this.settlements?.close()
   }
 
   /** Returns the reason for which a payment cannot be one of ours, from its terms alone. */
-  private problemOf({ version, signed, terms }: Payment): string | undefined {
-    const { x402PayTo: payTo, x402PaymentMinUsd: min, x402PaymentMaxUsd: max } = this.ctx.config
+  private problemOf({ version, signed, terms }: Payment, share?: DueShare): string | undefined {
+    const { x402PaymentMinUsd, x402PaymentMaxUsd: max } = this.ctx.config
+    const { amount: min, payTo } = share ?? {
+      amount: x402PaymentMinUsd,
+      payTo: this.ctx.config.x402PayTo,
+    }
     const { to, value, validAfter, validBefore } = signed.authorization
     const own = requirementsOf({ network: this.network, payTo, amount: BigInt(value) })
     const network = version === 1 ? this.network.name : own.network
@@ -141,14 +168,15 @@ export class X402 {
   }
 
   private readonly load = lazy(async () => {
-    const { loadSettlements } = await import('./load.ts')
-    this.settlements = loadSettlements({
+    const { loadPayments } = await import('./load.ts')
+    const loaded = loadPayments({
       ...this.ctx,
       network: this.network,
       rpc: this.rpc,
       onCredit: async (db, row) => this.onCredit?.(db, row),
     })
-    return this.settlements
+    this.settlements = loaded.settlements
+    return loaded
   })
 }
 

@@ -1,0 +1,36 @@
+import type { AppContext } from '../../context.ts'
+import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
+import { type Agent, findAgent } from '../agents/agents.ts'
+import { shareDueMs } from './limits.ts'
+import type { Run } from './runs.ts'
+import type { ReportRequest } from './schemas.ts'
+import { dueUnits, formatUnits, nonceText, shareBase } from './share-terms.ts'
+
+type ShareFields = Pick<Run, 'state'> & Partial<Pick<Run, 'shareDue' | 'shareVerdict' | 'dueBy'>>
+
+/**
+ * Returns the state of a reported run and the share that is due. Nobody owes an own share. Throws
+ * `bad_request` for a report without the amount that the share is of.
+ */
+export async function findShareDue(
+  ctx: AppContext,
+  agent: Agent,
+  { id, pack, share, maker: makerId }: Run,
+  report: ReportRequest,
+): Promise<ShareFields> {
+  if (!share) return { state: 'reported' }
+  const { money, problem } = shareBase(share, report)
+  if (problem !== undefined) throw new ApiError('bad_request', { problem, param: share.of })
+  const units = money ? dueUnits(money, share.percent) : 0n
+  const maker = await findAgent(ctx, makerId)
+  const isOwn = maker?.id === agent.id || (agent.owner !== null && maker?.owner === agent.owner)
+  if (units === 0n || isOwn) return { state: 'settled' }
+  // The hash of Ethereum is loaded with the first share that is due.
+  const { keccak256, toBytes } = await import('viem')
+  const dueBy = ctx.clock.now() + shareDueMs
+  const { payTo, network, asset } = share
+  const nonce = keccak256(toBytes(nonceText(pack, id)))
+  const shareDue = { amount: formatUnits(units), asset, network, payTo, nonce, dueBy: iso(dueBy) }
+  return { state: 'share_due', shareDue, shareVerdict: 'no_proof', dueBy }
+}
