@@ -13,14 +13,24 @@ const figures: Figure[] = [...sheet.matchAll(/<symbol class="(.*?)">(.*?)<\/symb
   ([, words = '', drawing = '']) => ({ words: words.split(' '), drawing }),
 )
 
-/** Returns the figure of the first matching word, in the palette's colors. */
-export function figureOf(text: string, palette: Palette, random: Random): string | undefined {
-  for (const word of wordsOf(text)) {
+/** Figures that are also colors: an orange ship is a ship. */
+const colors = /^(orange|gold|ruby|emerald|sapphire|amethyst|rose|cherry|peach|lemon)$/
+
+/** Returns the figures of the first matching word. Words that are also colors come last. */
+function findFigures(text: string): Figure[] {
+  const words = wordsOf(text).toSorted((a, b) => Number(colors.test(a)) - Number(colors.test(b)))
+  for (const word of words) {
     const named = (name: string) => name === word || `${name}s` === word || `${name}es` === word
-    const [first, ...others] = figures.filter(({ words }) => words.some(named))
-    if (first) return colored(random.pick([first, ...others]).drawing, palette)
+    const found = figures.filter((figure) => figure.words.some(named))
+    if (found.length > 0) return found
   }
-  return undefined
+  return []
+}
+
+/** Returns the figure of a description, in the palette's colors. */
+export function figureOf(text: string, palette: Palette, random: Random): string | undefined {
+  const [first, ...others] = findFigures(text)
+  return first && colored(random.pick([first, ...others]).drawing, palette)
 }
 
 function colored(drawing: string, palette: Palette): string {

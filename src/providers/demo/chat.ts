@@ -2,7 +2,7 @@ import { sha256 } from '../../core/ids.ts'
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
 import { asString, errorResponse, recordsIn, rejectCustomTools } from '../response.ts'
-import { buildReply } from './builder/builder.ts'
+import { buildReply, type Reply } from './builder/builder.ts'
 import {
   type DemoChoice,
   type DemoCompletion,
@@ -59,9 +59,19 @@ function createChoice(model: string, body: Json, messages: Json[]): DemoChoice {
   const limit = tokenLimit(model, body)
   const thoughts = hasReasoning ? splitTokens(reasoning, limit) : []
   if (tool) return { thoughts, words: [], tool, finish: 'tool_calls' }
-  const reply = last?.role === 'tool' ? textOf(last) || noText : createReply(model, body, messages)
+  const made =
+    last?.role === 'tool' ? { text: textOf(last) || noText } : createReply(model, body, messages)
+  if ('declined' in made) {
+    return {
+      thoughts: [],
+      words: [made.declined],
+      tool: undefined,
+      finish: 'stop',
+      isDeclined: true,
+    }
+  }
   const left = limit - thoughts.length
-  const words = splitTokens(beforeStop(reply, body.stop), left + 1)
+  const words = splitTokens(beforeStop(made.text, body.stop), left + 1)
   const finish = left < words.length ? 'length' : 'stop'
   return { thoughts, words: words.slice(0, left), tool: undefined, finish }
 }
@@ -70,8 +80,8 @@ function createChoice(model: string, body: Json, messages: Json[]): DemoChoice {
 const lastText = (messages: Json[]): string =>
   textOf(messages.findLast(({ role }) => role === 'user') ?? messages.at(-1)) || noText
 
-function createReply(model: string, body: Json, messages: Json[]): string {
-  if (model !== builder) return formatReply(body.response_format, lastText(messages))
+function createReply(model: string, body: Json, messages: Json[]): Reply {
+  if (model !== builder) return { text: formatReply(body.response_format, lastText(messages)) }
   return buildReply(messages.map((message) => ({ role: message.role, text: textOf(message) })))
 }
 
@@ -136,13 +146,13 @@ function countPrompt(messages: Json[]): number {
 
 function measureUsage(
   messages: Json[],
-  { thoughts, words, tool }: DemoChoice,
+  { thoughts, words, tool, isDeclined }: DemoChoice,
   choices: number,
   isCached: boolean,
 ): Json {
   const call = tool ? `${tool.function.name} ${tool.function.arguments}` : ''
-  const prompt = countPrompt(messages)
-  const completion = choices * (thoughts.length + words.length + countTokens(call))
+  const prompt = isDeclined ? 0 : countPrompt(messages)
+  const completion = isDeclined ? 0 : choices * (thoughts.length + words.length + countTokens(call))
   const system = messages.filter(({ role }) => role === 'system')
   return {
     prompt_tokens: prompt,

@@ -13,6 +13,8 @@ export interface DemoChoice {
   words: string[]
   tool: ToolCall | undefined
   finish: 'stop' | 'length' | 'tool_calls'
+  /** Is true when the words say why the model declined, which is free. */
+  isDeclined?: boolean
 }
 
 /** A completion before it is serialized, whole or as chunks. */
@@ -42,12 +44,12 @@ export function toCompletion({ id, created, model, choices, usage, tops }: DemoC
     object: 'chat.completion',
     created,
     model,
-    choices: choices.map(({ thoughts, words, tool, finish }, index) => ({
+    choices: choices.map(({ thoughts, words, tool, finish, isDeclined }, index) => ({
       index,
       message: {
         role: 'assistant',
-        content: tool ? null : words.join(''),
-        refusal: null,
+        content: tool || isDeclined ? null : words.join(''),
+        refusal: isDeclined ? words.join('') : null,
         ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
         ...(tool && { tool_calls: [tool] }),
       },
@@ -100,10 +102,11 @@ interface Delta {
   finish?: string
 }
 
-function* deltasOf({ thoughts, words, tool, finish }: DemoChoice): Generator<Delta> {
+function* deltasOf({ thoughts, words, tool, finish, isDeclined }: DemoChoice): Generator<Delta> {
   yield { delta: { role: 'assistant', content: tool ? null : '' } }
   for (const thought of thoughts) yield { delta: { reasoning_content: thought } }
-  for (const token of words) yield { delta: { content: token }, token }
+  const field = isDeclined ? 'refusal' : 'content'
+  for (const token of words) yield { delta: { [field]: token }, token }
   if (tool) {
     const { id, type, function: called } = tool
     const first = { index: 0, id, type, function: { name: called.name, arguments: '' } }

@@ -2,12 +2,16 @@ import { expect, test } from 'bun:test'
 
 import { buildReply } from './builder.ts'
 
-const say = (reported: string, text: string, before?: string) =>
+const reply = (system: string, text: string, before?: string) =>
   buildReply([
-    { role: 'system', text: reported },
+    { role: 'system', text: system },
     ...(before === undefined ? [] : [{ role: 'assistant', text: before }]),
     { role: 'user', text },
   ])
+function say(system: string, text: string, before?: string): string {
+  const made = reply(system, text, before)
+  return 'text' in made ? made.text : `refused: ${made.declined}`
+}
 const pageIn = (answer: string) => /^```html\n(.*)\n```$/s.exec(answer)?.[1] ?? ''
 
 const prompts = [
@@ -21,7 +25,7 @@ const prompts = [
   ['app', 'A 20 minute tea timer', 'timer', '20 minute tea timer'],
   ['app', 'a reading journal called "Margins"', 'notes', 'Margins'],
   ['app', 'track how much water I drink', 'tracker', 'Track how much water I drink'],
-  ['app', '{{title}} $& </script>', 'checklist', 'Title $& /script'],
+  ['app', 'To-do {{title}} $& </script>', 'checklist', 'To-do title $& /script'],
 ] as const
 
 test.each(prompts)('%s: %s', (kind, prompt, template, title) => {
@@ -53,9 +57,13 @@ test('edits only the requested part', () => {
     '<h1>Fish &amp; Paws</h1>',
   ])
   expect(differing(change('change "Resume" to "Continue"')).join()).toContain("'Continue'")
-  const more = change('add a <dragon>')
-  expect(more.length).toBe(page.split('\n').length + 1)
-  expect(more.join()).toContain('cannot do this: add a &lt;dragon&gt;')
+})
+
+test('refuses edits that it cannot make', () => {
+  for (const prompt of ['add a <dragon>', 'make it blue and add a boss', 'more levels please']) {
+    const made = reply(reported, `${prompt}\n\nThe page:\n\`\`\`html\n${page}\n\`\`\``)
+    expect([prompt, made]).toEqual([prompt, { declined: expect.stringContaining('BUILDER_MODEL') }])
+  }
 })
 
 test('edits and repairs pages from elsewhere', () => {

@@ -7,14 +7,18 @@ interface Message {
   text: string
 }
 
-const toBlock = (page: string): string => `\`\`\`html\n${page}\n\`\`\``
+const toBlock = (page: string): Reply => ({ text: `\`\`\`html\n${page}\n\`\`\`` })
+
+/** A reply of a model, or the reason why it declined (OpenAI's field `refusal`). */
+export type Reply = { text: string } | { declined: string }
 
 /**
  * Builds the reply of demo/builder from templates, which the words of the prompt select and fill.
  * The messages determine the task: repair a page that failed its check, edit a given page, return a
- * plan as a JSON object, or create a page for the last user text.
+ * plan as a JSON object, or create a page for the last user text. Declines what no template and no
+ * edit does.
  */
-export function buildReply(messages: Message[]): string {
+export function buildReply(messages: Message[]): Reply {
   const system = messages.find(({ role }) => role === 'system')?.text ?? ''
   const last = messages.findLast(({ role }) => role === 'user')?.text ?? ''
   const before = messages.findLast(({ role }) => role === 'assistant')?.text
@@ -22,13 +26,21 @@ export function buildReply(messages: Message[]): string {
     return toBlock(repairPage(pageIn(before)))
   }
   const [prompt = '', page] = last.split('\n\nThe page:\n')
-  if (page !== undefined) return toBlock(editPage(pageIn(page), prompt))
+  if (page !== undefined) {
+    const edited = editPage(pageIn(page), prompt)
+    return edited === undefined ? { declined: editDeclined } : toBlock(edited)
+  }
   const words = prompt.split('\n\nThe plan:\n')[0] ?? ''
-  const kind = /\bgames?\b/i.test(system || words) ? 'game' : 'app'
-  const spec = analyzePrompt(words, kind)
+  const spec = analyzePrompt(words)
+  if ('declined' in spec) return spec
   if (!system.includes('ONE JSON object')) return toBlock(renderPage(spec))
   const { title, lead: description, shelf, template } = spec
-  return JSON.stringify({ title, description, shelf, plan: `Our template "${template}".` })
+  return {
+    text: JSON.stringify({ title, description, shelf, plan: `Our template "${template}".` }),
+  }
 }
+
+const editDeclined =
+  'the demo builder changes only the name, the color, the speed and quoted words of a page. A real model can do more: the operator sets BUILDER_MODEL.'
 
 const pageIn = (text: string): string => /```html\n(.*)\n```/s.exec(text)?.[1] ?? text

@@ -7,30 +7,39 @@ const speedLine = /(const speed = )([\d.]+)/
 
 /**
  * Edits a page: its name ("call it X"), its color ("make it blue"), its speed ("faster"), or a word
- * (change "A" to "B"). A prompt that it does not understand adds a note at the end of the page.
+ * (change "A" to "B"). Returns undefined for a prompt that it does not understand.
  */
-export function editPage(page: string, prompt: string): string {
+export function editPage(page: string, prompt: string): string | undefined {
   const swap = /["“]([^"”]+)["”] (?:to|with|into|by) ["“]([^"”]*)["”]/i.exec(prompt)
   const [, from, to = ''] = swap ?? []
   if (from && page.includes(escapeText(from))) {
     return page.replaceAll(escapeText(from), () => escapeText(to))
   }
   const name = findName(prompt)
-  const hue = findNamedHue(prompt.replace(name ?? '', ''))
+  const hue = findNamedHue(prompt.replace(name ?? '', '').toLowerCase())
+  const factor = findFactor(prompt)
+  if (isMore(prompt.replace(name ?? '', ''))) return undefined
   let edited = name === undefined ? page : rename(page, escapeText(name))
   if (hue !== undefined) edited = recolor(edited, hue)
-  const factor = /\b(fast|quick|speed up|harder)/i.test(prompt)
-    ? 1.25
-    : /\b(slow|calm|easier)/i.test(prompt)
-      ? 0.8
-      : 1
   if (factor !== 1) {
-    edited = edited.replace(speedLine, (_, name: string, now: string) => {
-      return `${name}${Math.round(Number(now) * factor * 100) / 100}`
+    edited = edited.replace(speedLine, (_, line: string, now: string) => {
+      return `${line}${Math.round(Number(now) * factor * 100) / 100}`
     })
   }
-  return edited === page ? addNote(page, prompt) : edited
+  return edited === page ? undefined : edited
 }
+
+/** Returns the factor of the speed that a prompt asks for. */
+function findFactor(prompt: string): number {
+  if (/\b(fast|quick|speed up|harder)/i.test(prompt)) return 1.25
+  return /\b(slow|calm|easier)/i.test(prompt) ? 0.8 : 1
+}
+
+/** Checks whether a prompt also asks for what no edit does: half of a change is not the change. */
+const isMore = (prompt: string): boolean =>
+  /\b(add|remove|delete|instead of|levels?|enem(y|ies)|boss\w*|power-?ups?|sounds?|music|background|buttons?|images?|pictures?|multi-?player)\b/i.test(
+    prompt,
+  )
 
 const rename = (page: string, name: string): string =>
   page
@@ -41,12 +50,6 @@ function recolor(page: string, hue: number): string {
   if (hueLine.test(page)) return page.replace(hueLine, (_, name: string) => name + hue)
   const style = `<style>:root { accent-color: oklch(.6 .18 ${hue}) } body { background: oklch(.9 .06 ${hue}); color: oklch(.25 .05 ${hue}) }</style>`
   return insertBefore(page, /<\/head>|<body[\s>]|<\/body>|<\/html>/i, style)
-}
-
-function addNote(page: string, prompt: string): string {
-  const request = escapeText(prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 120))
-  const note = `<p class="demo">The demo builder cannot do this: ${request}</p>`
-  return insertBefore(page, /<\/footer>|<\/body>|<\/html>/i, note)
 }
 
 function insertBefore(page: string, place: RegExp, text: string): string {

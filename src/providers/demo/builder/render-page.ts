@@ -1,16 +1,9 @@
-import type { PageSpec, TemplateName } from './prompt-analysis.ts'
+import { catalog } from './catalog.ts'
+import type { PageSpec } from './prompt-analysis.ts'
 import app from './templates/app.html' with { type: 'text' }
-import breakout from './templates/breakout.html' with { type: 'text' }
-import checklist from './templates/checklist.html' with { type: 'text' }
-import collector from './templates/collector.html' with { type: 'text' }
 import game from './templates/game.html' with { type: 'text' }
-import memory from './templates/memory.html' with { type: 'text' }
-import notes from './templates/notes.html' with { type: 'text' }
 import frame from './templates/page.html' with { type: 'text' }
-import quiz from './templates/quiz.html' with { type: 'text' }
-import snake from './templates/snake.html' with { type: 'text' }
-import timer from './templates/timer.html' with { type: 'text' }
-import tracker from './templates/tracker.html' with { type: 'text' }
+import { templates } from './templates/templates.ts'
 
 interface Parts {
   style: string
@@ -29,29 +22,23 @@ const partsOf = (html: unknown): Parts => {
 }
 
 const kits = { game: partsOf(game), app: partsOf(app) }
-const templates: Record<TemplateName, Parts & { kit: Parts }> = {
-  collector: { ...partsOf(collector), kit: kits.game },
-  breakout: { ...partsOf(breakout), kit: kits.game },
-  snake: { ...partsOf(snake), kit: kits.game },
-  memory: { ...partsOf(memory), kit: kits.game },
-  quiz: { ...partsOf(quiz), kit: kits.game },
-  checklist: { ...partsOf(checklist), kit: kits.app },
-  timer: { ...partsOf(timer), kit: kits.app },
-  notes: { ...partsOf(notes), kit: kits.app },
-  tracker: { ...partsOf(tracker), kit: kits.app },
-}
+/** Overrides the colors of both themes. */
+const neon =
+  ':root { color-scheme: dark; --page: oklch(.15 .03 var(--hue)); --page2: oklch(.11 .03 var(--hue)); --card: oklch(.2 .04 var(--hue)); --ink: oklch(.96 .02 var(--hue)); --soft: oklch(.78 .04 var(--hue)); --line: oklch(.95 .05 var(--hue) / .18); --main: oklch(.84 .24 var(--hue)); --onmain: oklch(.16 .04 var(--hue)); --tint: oklch(.25 .07 var(--hue)); --deep: oklch(.9 .18 var(--hue)); --warm: oklch(.78 .24 calc(var(--hue) + 200)); --shade: #000a; }'
 
 const demo = 'Demo build: a template filled with words of the prompt. No model wrote it.'
 
 /** Renders the page of a specification. */
 export function renderPage(spec: PageSpec): string {
-  const { style, body, script, kit } = templates[spec.template]
+  const { style, body, script } = partsOf(templates[spec.template])
+  const kit = kits[catalog[spec.template].kit]
   const title = escapeText(spec.title)
   const values: Record<string, string> = {
     style: `${kit.style}\n${style}`,
     script: `${kit.script}\n${script}`,
     board: body,
     body: kit.body,
+    look: spec.isNeon ? neon : '',
     title,
     demo,
     hue: `${spec.hue}`,
@@ -94,29 +81,44 @@ const sprite = (name: string, what: string) => ({
   height: 192,
 })
 
+/** The sounds of games, besides the tones of their kit. */
+const soundsOf: Partial<Record<PageSpec['template'], (keyof typeof sounds)[]>> = {
+  collector: ['good', 'bad', 'over', 'tune'],
+  snake: ['good', 'over', 'tune'],
+  breakout: ['good', 'bad', 'over', 'win'],
+  quiz: ['good', 'bad', 'over', 'win'],
+}
+
+/** The figures that a game draws. Emoji stand for the others. */
+const figuresOf: Partial<Record<PageSpec['template'], string[]>> = {
+  collector: ['hero', 'good', 'bad'],
+  flappy: ['hero'],
+  runner: ['hero', 'good', 'bad'],
+  shooter: ['hero', 'bad'],
+  maze: ['hero', 'good'],
+  whack: ['good'],
+  clicker: ['good'],
+  snake: ['good'],
+}
+
 /** Renders the data-assets list: the assets that the server generates for the page. */
 function assetList({ template, words }: PageSpec): string {
-  const { hero, good, bad, cards, place } = words
-  const requests = {
-    collector: [
-      sprite('hero', `${hero}`),
-      sprite('good', single(`${good}`)),
-      sprite('bad', single(`${bad}`)),
-      { name: 'back.png', kind: 'picture', what: `${place}`, width: 960, height: 960 },
-      sounds.good,
-      sounds.bad,
-      sounds.over,
-      sounds.tune,
-    ],
-    snake: [sprite('good', single(`${good}`)), sounds.good, sounds.over, sounds.tune],
-    breakout: [sounds.good, sounds.bad, sounds.over, sounds.win],
-    quiz: [sounds.good, sounds.bad, sounds.over, sounds.win],
-    memory: [...(Array.isArray(cards) ? cards : [])].map((card, at) =>
-      sprite(`card${at}`, `${card}`),
-    ),
-  }
-  const list = new Map<string, unknown[]>(Object.entries(requests)).get(template)
-  return list ? `<script type="application/json" data-assets>${inScript(list)}</script>` : ''
+  const { cards, place, marks } = words
+  const isMarked = (role: string): boolean => typeof marks === 'object' && role in marks
+  const figures = (figuresOf[template] ?? []).filter((role) => !isMarked(role))
+  const list = [
+    ...figures.map((role) => sprite(role, single(`${words[role]}`))),
+    ...(template === 'memory' && Array.isArray(cards)
+      ? cards.map((card, at) => sprite(`card${at}`, `${card}`))
+      : []),
+    ...(template === 'collector'
+      ? [{ name: 'back.png', kind: 'picture', what: `${place}`, width: 960, height: 960 }]
+      : []),
+    ...(soundsOf[template] ?? []).map((name) => sounds[name]),
+  ]
+  return list.length > 0
+    ? `<script type="application/json" data-assets>${inScript(list)}</script>`
+    : ''
 }
 
 const single = (words: string): string => words.replace(/ies$/, 'y').replace(/([^s])s$/, '$1')
