@@ -14,7 +14,7 @@ test('notifies the maker of finished and failed builds', async () => {
     await t.ctx.jobs.runDue()
     return { app: begun.text('app.id'), job: begun.text('job.id') }
   }
-  const { app, job } = await build({ prompt: 'a game about boats', kind: 'game', store: true })
+  const { app, job } = await build({ prompt: 'a maze with a boat', kind: 'game', store: true })
   const notes = await ann.call('GET', '/me/notes')
   expect(notes.body).toMatchObject({
     notes: [

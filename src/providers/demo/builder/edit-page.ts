@@ -37,7 +37,7 @@ function findFactor(prompt: string): number {
 
 /** Checks whether a prompt also asks for what no edit does: half of a change is not the change. */
 const isMore = (prompt: string): boolean =>
-  /\b(add|remove|delete|instead of|levels?|enem(y|ies)|boss\w*|power-?ups?|sounds?|music|background|buttons?|images?|pictures?|multi-?player)\b/i.test(
+  /\b(add|remove|delete|instead of|levels?|enem(y|ies)|boss\w*|power-?ups?|sounds?|music|buttons?|images?|pictures?|multi-?player)\b/i.test(
     prompt,
   )
 

@@ -50,7 +50,7 @@ export function findUnsupported(text: string, template: TemplateName): string | 
 }
 
 const needsModel =
-  'The demo builder fills ready-made templates. A real model can build it: the operator sets BUILDER_MODEL.'
+  'It only fills ready-made templates. This needs a real model, which the operator sets as BUILDER_MODEL.'
 
 /** Returns the reason why a prompt is declined. */
 export const declineFor = (what?: string): string =>
