@@ -18,6 +18,7 @@ import { DamageCheck } from './ledger/damage.ts'
 import type { ChargeObserver } from './ledger/holds.ts'
 import { closeJobHolds } from './ledger/job-holds.ts'
 import { PendingSettlements } from './ledger/outcomes.ts'
+import { LibraryStore } from './libraries/store.ts'
 import type { Catalog } from './models/catalog.ts'
 import { openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
@@ -41,6 +42,8 @@ export interface AppContext {
   readonly db: Engine
   /** The stored files of the data folder. */
   readonly storage: Storage
+  /** The npm packages that pages can load. */
+  readonly libraries: LibraryStore
   /** Finds API keys; caches keys for five seconds. */
   readonly keys: KeyRing
   /** The clients that the operator slowed down or blocked. */
@@ -102,12 +105,14 @@ export async function createContext(
   const state = createProcessState(clock, config)
   const restrictions = new Restrictions()
   await restrictions.load({ db })
+  const storage = parts.storage ?? (await openStorage(config, clock, log))
   return {
     config,
     clock,
     db,
     log,
-    storage: parts.storage ?? (await openStorage(config, clock, log)),
+    storage,
+    libraries: new LibraryStore(db, storage),
     keys: new KeyRing(db),
     restrictions,
     idempotency: new Idempotency(db, clock),

@@ -1,4 +1,5 @@
-import { field, type Files, type Saved, type Start } from './messages.ts'
+import { fetchLibraries } from './fetch-libraries.ts'
+import { field, type Files, type PageContent, type Saved, type Start } from './messages.ts'
 
 const waitMs = 15_000
 
@@ -31,9 +32,9 @@ export class SandboxHost {
   }
 
   /** Runs an app, instead of the current one. */
-  start(html: string, local: Saved = [], session: Saved = []): void {
+  start(content: PageContent, local: Saved = [], session: Saved = []): void {
     this.run += 1
-    const message: Start = { type: 'start', run: this.run, html, local, session }
+    const message: Start = { type: 'start', run: this.run, ...content, local, session }
     this.frame.contentWindow?.postMessage(message, '*')
   }
 
@@ -53,9 +54,21 @@ export async function fetchOwn(url: string): Promise<Response> {
   return response
 }
 
-/** Fetches the files of the app at a path as blobs. A file that fails to load is left out. */
-export async function fetchFiles(at: string): Promise<Files> {
-  const list: unknown = await (await fetchOwn(`${at}/files`)).json()
+/** Fetches the list of the files of the app at a path. */
+export const fetchList = async (at: string): Promise<unknown> =>
+  (await fetchOwn(`${at}/files`)).json()
+
+/** Fetches the HTML of the app at a path, and the libraries in its list where it has some. */
+export async function fetchPage(at: string, list: Promise<unknown>): Promise<PageContent> {
+  const response = await fetchOwn(`${at}/data`)
+  const html = response.text()
+  if (!response.headers.has('page-libraries')) return { html: await html }
+  const libraries = await fetchLibraries(field(await list, 'libraries'), fetchOwn)
+  return { html: await html, libraries }
+}
+
+/** Fetches the files of a list as blobs. A file that fails to load is left out. */
+export async function fetchFiles(list: unknown): Promise<Files> {
   const rows = field(list, 'files')
   const files = (Array.isArray(rows) ? rows : []).map(async (row: unknown) => {
     const response = await fetchOwn(String(field(row, 'url')))

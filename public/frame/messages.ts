@@ -7,12 +7,45 @@ export const changesMax = 10_000
 export type Area = 'local' | 'session'
 
 /** Shell to wrapper: run this app instead of the current one. */
-export interface Start {
+export interface Start extends PageContent {
   type: 'start'
   run: number
-  html: string
   local: Saved
   session: Saved
+}
+
+/** An app's HTML, and its libraries where it has some. */
+export interface PageContent {
+  html: string
+  libraries?: Libraries
+}
+
+/** Library files of a page, from the shell to the app, with the script that loads them. */
+export interface Libraries {
+  loader: string
+  files: LibraryFile[]
+  /** URLs as the page writes them, and names of files. */
+  urls: [url: string, name: string][]
+  /** Import map: names of files, or URLs that are no library. */
+  imports: [name: string, target: string][]
+}
+
+export interface LibraryFile {
+  name: string
+  type: string
+  /** Text, or base64 of bytes. */
+  text: string
+  isBinary: boolean
+}
+
+/** Returns whether received data has the fields of libraries. */
+export const isLibraries = (data: unknown): data is Libraries =>
+  ['files', 'urls', 'imports'].every((name) => Array.isArray(field(data, name)))
+
+/** Wrapper to loader, as JSON in a tag of its own, for a page with libraries. */
+export interface LibraryPage extends Omit<Libraries, 'loader'> {
+  html: string
+  needsFallback: boolean
 }
 
 /** Wrapper to shell, once: whether the fallback is on, and the number of relays above the app. */

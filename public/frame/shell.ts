@@ -1,4 +1,4 @@
-import { fetchFiles, fetchOwn, SandboxHost } from './host.ts'
+import { fetchFiles, fetchList, fetchPage, SandboxHost } from './host.ts'
 import { field, type Files, text } from './messages.ts'
 import { openNotices } from './notices.ts'
 import { fileOffer, linkOffer } from './offers.ts'
@@ -47,13 +47,14 @@ async function open(): Promise<void> {
   if (old || !('showPopover' in HTMLElement.prototype)) {
     return fail('This browser is too old for the sandbox. Open the app in a newer browser.')
   }
-  const page = fetchOwn(`${at}/data`).then((answer) => answer.text())
-  const files = fetchFiles(at).catch((): Files => ({ type: 'service:assets', files: [] }))
+  const list = fetchList(at)
+  const page = fetchPage(at, list)
+  const files = list.then(fetchFiles).catch((): Files => ({ type: 'service:assets', files: [] }))
   const [saves] = await Promise.all([openSaves(at.slice('/a/'.length)), host?.load()])
-  const html = await page
+  const content = await page
 
   const start = (): void => {
-    host?.start(html, saves.all(), [...session])
+    host?.start(content, saves.all(), [...session])
     focus()
   }
   /** Restarts an app that reloaded or navigated away, three times at most. */

@@ -1,4 +1,13 @@
-import { type Down, field, type Mode, type Run, type Saved } from './messages.ts'
+import {
+  type Down,
+  field,
+  isLibraries,
+  type Libraries,
+  type LibraryPage,
+  type Mode,
+  type Run,
+  type Saved,
+} from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
 import { renamed, styled } from './renamed.ts'
@@ -34,11 +43,27 @@ const quoted = (run: Run): string =>
 /**
  * Builds the app's document: the boot script first; in the fallback, dangerous elements renamed.
  */
-function dress(html: string, run: Run): string {
+function dress(html: string, run: Run, libraries: Libraries | undefined): string {
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
-  if (!needsFallback) return boot + html
+  const start = needsFallback ? trusted : ''
+  if (!libraries) return start + boot + secure(html)
+  const { loader, ...files } = libraries
+  const page: LibraryPage = { ...files, html: secure(html), needsFallback }
+  const data = JSON.stringify(page).replaceAll('<', '\\u003c')
+  return `${start}<script type=text>${data}</script>${boot}<script>${loader}</script>`
+}
+
+/** Renames dangerous elements in the fallback. */
+function secure(html: string): string {
+  if (!needsFallback) return html
   const safe = renamed.reduce((text, [pattern, by]) => text.replace(pattern, by), styled(html))
-  return trusted + boot + safe.replace(/shadowrootmode/gi, 'data-srm')
+  return safe.replace(/shadowrootmode/gi, 'data-srm')
+}
+
+/** Returns the libraries of a start message. The shell has built them. */
+const librariesIn = (data: unknown): Libraries | undefined => {
+  const libraries = field(data, 'libraries')
+  return isLibraries(libraries) && libraries.files.length > 0 ? libraries : undefined
 }
 
 const saved = (data: unknown, name: string): Saved => {
@@ -53,13 +78,14 @@ async function start(data: unknown, given: string): Promise<void> {
   }
   const page = given.replace(/^\uFEFF+/, '')
   const quirks = isQuirky(page)
-  const html = dress(quirks ? quirkless(page) : page, {
+  const run: Run = {
     run: Number(field(data, 'run')),
     needsFallback,
     quirks,
     local: saved(data, 'local'),
     session: saved(data, 'session'),
-  })
+  }
+  const html = dress(quirks ? quirkless(page) : page, run, librariesIn(data))
   if (depth === 0) {
     nest(html)
     return

@@ -1,5 +1,5 @@
-import { fetchFiles, fetchOwn, SandboxHost } from '../frame/host.ts'
-import { field, type Files } from '../frame/messages.ts'
+import { fetchFiles, fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
+import { field, type Files, type PageContent } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
 import { apply, changesIn } from '../frame/saves.ts'
 
@@ -14,7 +14,7 @@ const widths = { Phone: '390px', Tablet: '768px', Full: '100%' }
 export class AppPreview extends HTMLElement {
   #host: SandboxHost | undefined
   #loaded: Promise<void> | undefined
-  #html = ''
+  #content: PageContent = { html: '' }
   #files: Promise<Files> = Promise.resolve({ type: 'service:assets', files: [] })
   #saves = { local: new Map<string, string>(), session: new Map<string, string>() }
   #restarts = 0
@@ -35,7 +35,8 @@ export class AppPreview extends HTMLElement {
 
   /** Runs a page with its files. */
   async show(html: string, files?: Files): Promise<void> {
-    this.#html = html
+    // A page that is being edited keeps the libraries of its last version.
+    this.#content = { ...this.#content, html }
     if (files) this.#files = Promise.resolve(files)
     this.#restarts = 0
     this.hidden = false
@@ -51,8 +52,10 @@ export class AppPreview extends HTMLElement {
 
   async #open(at: string): Promise<void> {
     try {
-      this.#files = fetchFiles(at)
-      await this.show(await (await fetchOwn(`${at}/data`)).text())
+      const list = fetchList(at)
+      this.#files = list.then(fetchFiles)
+      this.#content = await fetchPage(at, list)
+      await this.show(this.#content.html)
     } catch {
       this.#fail('The app did not load. Reload this page to try again.')
     }
@@ -60,7 +63,7 @@ export class AppPreview extends HTMLElement {
 
   #start(): void {
     const { local, session } = this.#saves
-    this.#host?.start(this.#html, [...local], [...session])
+    this.#host?.start(this.#content, [...local], [...session])
   }
 
   #fail(message: string): void {

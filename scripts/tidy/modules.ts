@@ -5,6 +5,7 @@ import { type Finding, finding, type Import, type Source } from './source.ts'
 /** A module imports modules of earlier rows. Modules of the first row may import each other. */
 const rows = [
   ['core', 'db', 'errors', 'prices', 'limits', 'config', 'version'],
+  ['libraries'],
   ['ledger', 'keys', 'idempotency', 'storage', 'scan', 'jobs', 'generators', 'providers', 'models'],
   ['browser', 'state', 'payments'],
   ['context'],

@@ -4,6 +4,7 @@ import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import * as assets from '../hosting/apps/assets/contents.ts'
 import { screenshots } from '../hosting/apps/covers/file-references.ts'
 import * as apps from '../hosting/apps/file-references.ts'
+import * as libraries from '../libraries/file-references.ts'
 
 const pageSize = 100
 
@@ -14,6 +15,8 @@ const references = [
   apps.icons,
   ...apps.covers,
   ...screenshots,
+  libraries.files,
+  libraries.uses,
   files.contents,
   files.words,
   mediaFiles.contents,

@@ -12,6 +12,8 @@ export interface Hit {
   code: RuleCode
   at: number
   help?: string
+  /** URL that does not load, unless the library store has it. */
+  url?: string
 }
 
 /** A finding. `line` starts at 1; `excerpt` has at most 120 characters and no secrets. */
@@ -21,6 +23,8 @@ export interface Finding {
   line: number
   excerpt: string
   help: string
+  /** URL that does not load. It is compared with the library store and then removed. */
+  url?: string
 }
 
 /** The result of the safety check. `listable`: Explore may show the page. */
@@ -52,7 +56,15 @@ export function toScan(html: string, hits: Hit[]): Scan {
     const name = `${hit.code} ${line}${effect === 'warn' ? ` ${hit.at}` : ''}`
     if (found.has(name)) continue
     const excerpt = excerptAt(html, hit.at)
-    found.set(name, { code: hit.code, effect, line, excerpt, help: hit.help ?? help, at: hit.at })
+    found.set(name, {
+      code: hit.code,
+      effect,
+      line,
+      excerpt,
+      help: hit.help ?? help,
+      ...(hit.url !== undefined && { url: hit.url }),
+      at: hit.at,
+    })
   }
   const findings = [...found.values()]
     .toSorted((a, b) => weight[a.effect] - weight[b.effect] || a.at - b.at)

@@ -1,9 +1,11 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 
 import { sha256 } from '../core/ids.ts'
+import type { PageReferences } from '../libraries/references.ts'
 import { titleCharsMax } from '../limits.ts'
 import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
 import type { Scan } from './findings.ts'
+import { readReferences } from './library-references.ts'
 import type { Page } from './page.ts'
 import { readPage, scanPage } from './scan.ts'
 
@@ -24,6 +26,8 @@ export interface Inspection {
   title: string | undefined
   sha256: string
   assetRequests: AssetRequest[]
+  /** URLs and names of libraries, for the library store. */
+  references: PageReferences
   identity: OwnBytes
   br?: OwnBytes
   gzip?: OwnBytes
@@ -46,6 +50,7 @@ function createInspection(identity: OwnBytes, page: Page): Inspection {
     title: titleOf(page.title),
     sha256: sha256(identity),
     assetRequests: readAssetRequests(page).requests,
+    references: readReferences(page),
     identity,
     ...compressed(identity),
   }

@@ -31,6 +31,9 @@ export interface Address {
   use: string
   url: string
   at: number
+  /** Is true for a script tag of type module. */
+  isModule?: boolean
+  integrity?: string | undefined
 }
 
 export interface Script {

@@ -114,10 +114,19 @@ function readLoads(tag: string, attributes: Attributes, at: number, page: Page):
         use: tag,
         url: name === 'srcset' ? (url.split(/\s/, 1)[0] ?? '') : url,
         at,
+        ...(tag === 'script' && {
+          isModule: /^\s*module\s*$/i.test(attributes.get('type') ?? ''),
+          integrity: attributes.get('integrity'),
+        }),
       })
   }
   if (tag === 'link' && /stylesheet|preload|modulepreload/i.test(attributes.get('rel') ?? ''))
-    page.addresses.push({ use: 'link', url: (attributes.get('href') ?? '').trim(), at })
+    page.addresses.push({
+      use: 'link',
+      url: (attributes.get('href') ?? '').trim(),
+      at,
+      integrity: attributes.get('integrity'),
+    })
   if (tag === 'img' || tag === 'image') {
     const source = attributes.get('src') ?? ''
     const alt = attributes.get('alt')

@@ -11,7 +11,7 @@ const textMax = 4 * 1024 * 1024
 const readAttributes = new Set(
   (
     'type name id placeholder aria-label autocomplete title value class src href alt for ' +
-    'action formaction srcdoc content http-equiv rel download data poster form readonly ' +
+    'action formaction srcdoc content http-equiv rel download data poster form readonly integrity ' +
     'disabled data-assets srcset style xlink:href background'
   ).split(' '),
 )

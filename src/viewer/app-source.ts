@@ -1,4 +1,5 @@
 import type { RequestContext } from '../http/request-context.ts'
+import type { PageLibraries } from '../libraries/references.ts'
 
 /** An app as the viewer shows it. `updated` is in milliseconds and changes with every edit. */
 export interface HostedApp {
@@ -26,6 +27,8 @@ export interface HostedHtml {
   identity: Uint8Array
   br?: Uint8Array
   gzip?: Uint8Array
+  /** The page loads files of the library store. */
+  hasLibraries?: boolean
 }
 
 /** A file of the newest version. */
@@ -54,6 +57,10 @@ export interface AppSource {
   preview?(id: string, version: number, request: Request): Promise<HostedApp | undefined>
   html(app: HostedApp): Promise<HostedHtml>
   files(app: HostedApp): Promise<HostedFile[]>
+  /** Returns the library files of the page; null when it has none. */
+  libraries?(app: HostedApp): Promise<PageLibraries | null>
+  /** Reads a library file that an app uses. */
+  libraryFile?(sha256: string): Promise<{ type: string; content: Uint8Array } | undefined>
   /** Reads a file; undefined when the newest version has none with that name. */
   file(app: HostedApp, name: string): Promise<{ file: HostedFile; content: Uint8Array } | undefined>
 }

@@ -14,6 +14,7 @@ import { getRequestContext } from '../http/request-context.ts'
 import { listOpen } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { agentAccount } from '../ledger/accounts.ts'
+import { findUsedType } from '../libraries/uses.ts'
 import type { AppSource, HostedApp } from './app-source.ts'
 
 const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
@@ -70,7 +71,14 @@ export function hostingSource(ctx: AppContext): AppSource {
     },
     async html({ id, version }) {
       const row = await apps.getVersion(ctx, id, version)
-      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)) }
+      const hasLibraries = row.libraries !== null
+      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)), hasLibraries }
+    },
+    libraries: async ({ id, version }) => (await apps.getVersion(ctx, id, version)).libraries,
+    async libraryFile(sha256) {
+      const type = await findUsedType(ctx.db.read, sha256)
+      const content = type !== undefined && (await ctx.storage.read(sha256))
+      return content ? { type, content } : undefined
     },
     recordOpen: ({ id }, request, context = getRequestContext(request)) =>
       recordOpen(ctx, id, context.client.group),

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
 import { idPattern } from '../core/ids.ts'
-import { type PublicFile, readPublic } from '../core/public-files.ts'
+import { getPublicFile, type PublicFile, readPublic } from '../core/public-files.ts'
 import { type Clock, isWithin } from '../core/time.ts'
 import { compressText, createEntity, type Entity } from '../http/entity.ts'
 import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
+import { librariesPath, LibraryFiles } from './library-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
 
@@ -33,6 +34,9 @@ const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
+/** Header of the data of a page with libraries. The shell then waits for the list of files. */
+const withLibraries = { 'page-libraries': '1' }
+
 /** The viewer's rendered pages, cached in memory and revalidated after each change. */
 export class Pages {
   readonly assets: PageAssets
@@ -41,6 +45,7 @@ export class Pages {
   readonly appsHost: string | undefined
   /** CSP sources of foreign pages that may embed apps. */
   readonly embedders: string[]
+  readonly libraryFiles: LibraryFiles
   readonly #appHost: string
   readonly #pages = new LRUCache<string, CachedPage>({
     max: cachePagesMax,
@@ -60,6 +65,7 @@ export class Pages {
     this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.assets = loadPageAssets(files)
+    this.libraryFiles = new LibraryFiles(source, getPublicFile(files, 'frame/libraries.js'))
   }
 
   /** Returns a cached page that is still fresh, or undefined. */
@@ -119,6 +125,7 @@ export class Pages {
       styleHash: this.assets.styleHash,
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${apps === undefined ? host : app}${page.at}/`,
+      libraries: `${apps === undefined ? host : app}${librariesPath}`,
       frame: apps === undefined ? `${host}/frame` : frame,
       ancestors: ["'self'", ...this.embedders].join(' '),
       apps,
@@ -135,9 +142,12 @@ export class Pages {
 
   async data(page: CachedPage): Promise<Entity> {
     if (page.data) return page.data
-    const { sha256: etag, ...content } = await this.source.html(page.app)
+    const { sha256: etag, hasLibraries, ...content } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    page.data = createEntity({ etag, ...content }, headers)
+    page.data = createEntity(
+      { etag, ...content },
+      { ...headers, ...(hasLibraries && withLibraries) },
+    )
     this.#keep(page)
     return page.data
   }
@@ -152,8 +162,10 @@ export class Pages {
         url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
       }),
     )
+    const libraries = await this.source.libraries?.(page.app)
+    const list = { files, ...(libraries && { libraries: this.libraryFiles.list(libraries) }) }
     const headers = dataHeaders('application/json', 'no-cache')
-    page.files = createEntity(compressText(JSON.stringify({ files })), headers)
+    page.files = createEntity(compressText(JSON.stringify(list)), headers)
     this.#keep(page)
     return page.files
   }

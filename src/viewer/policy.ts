@@ -71,6 +71,8 @@ export function shellHeaders(sources: {
   styleHash: string
   /** CSP source of the app's data, ending in a slash. */
   data: string
+  /** CSP source of the library files of all apps, ending in a slash. */
+  libraries: string
   /** CSP source of the wrapper. */
   frame: string
   /** CSP sources of the pages that may frame the shell. */
@@ -82,7 +84,7 @@ export function shellHeaders(sources: {
     "default-src 'none'",
     `script-src ${sources.scriptHash}`,
     `style-src ${sources.styleHash}`,
-    `connect-src ${sources.data}`,
+    `connect-src ${sources.data} ${sources.libraries}`,
     `frame-src ${sources.frame}`,
     "base-uri 'none'; form-action 'none'; object-src 'none'",
     `frame-ancestors ${sources.ancestors}`,

@@ -35,7 +35,8 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
   expect(String(shell.body)).toContain('Boat (version 1)')
   expect(String(shell.body)).not.toContain('first')
   const csp = shell.headers.get('content-security-policy') ?? ''
-  expect(csp).toContain(`connect-src localhost:3000/a/${id}/versions/1/; frame-src localhost:3000/`)
+  const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/`
+  expect(csp).toContain(`connect-src ${sources}; frame-src localhost:3000/`)
   expect(csp).toContain("default-src 'none'; script-src 'sha256-")
   for (const [version, word] of [
     [1, 'first'],

@@ -67,7 +67,7 @@ describe('the shell', () => {
       "default-src 'none'",
       `script-src 'sha256-${hash}'`,
       expect.stringMatching(/^style-src 'sha256-[^']+'$/),
-      `connect-src localhost:3000/a/${id}/`,
+      `connect-src localhost:3000/a/${id}/ localhost:3000/a/libraries/`,
       'frame-src localhost:3000/frame',
       "base-uri 'none'",
       "form-action 'none'",
@@ -313,7 +313,9 @@ describe('a separate host for apps', () => {
   test('serves the wrapper and nothing else', async () => {
     const shell = await ask(`/a/${id}`, {}, { apps })
     const csp = get(shell, 'content-security-policy')
-    expect(csp).toContain(`connect-src ${origin}/a/${id}/; frame-src ${apps}/frame;`)
+    expect(csp).toContain(
+      `connect-src ${origin}/a/${id}/ ${origin}/a/libraries/; frame-src ${apps}/frame;`,
+    )
     expect(get(shell, 'connection-allowlist')).toBe(`(response-origin "${apps}")`)
     expect(await shell.text()).toContain(`data-frame="${apps}/frame"`)
     const there = { host: 'apps.example' }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import { getPublicFile } from '../core/public-files.ts'
 import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
+import { librariesPath } from './library-files.ts'
 import { messagePage } from './page.ts'
 import type { Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
@@ -125,6 +126,12 @@ const qrCode: PageHandler = async ({ urls }, { app }) => {
   return new Response(svg, { headers })
 }
 
+/** Serves a library file to the shell of any app. */
+async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Promise<Response> {
+  const entity = await pages.libraryFiles.find(params['sha256'] ?? '')
+  return entity ? entityResponse(request, entity) : errorResponse('not_found')
+}
+
 /** Serves the wrapper, only into a frame. */
 function frame(pages: Pages): (input: ViewerRequest) => Response {
   const page = getPublicFile(pages.public, 'frame/frame.html')
@@ -192,6 +199,7 @@ export function viewerRoutes(pages: Pages) {
     ['/a/:id/versions/:version/data', forPreview(pages, data)],
     ['/a/:id/versions/:version/files', forPreview(pages, files)],
     ['/a/:id/versions/:version/files/:name', forPreview(pages, file)],
+    [`${librariesPath}:sha256`, (input) => libraryFile(pages, input)],
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })

@@ -6,6 +6,7 @@ import { idPattern } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, forUpdate, isAfterCursor, lookup, prepared } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
+import { recordUses } from '../../libraries/uses.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { lockAgent, reserveBytes } from '../agents/storage-quota.ts'
@@ -56,6 +57,7 @@ export async function addVersion(
     maker: app.maker,
     created: at,
   })
+  await recordUses(db, app.id, changed.version, page.libraries)
   return changed
 }
 

@@ -1,3 +1,4 @@
+import type { Resolution } from '../../libraries/resolve-page.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 
@@ -16,6 +17,8 @@ export interface ContentScan {
 }
 
 /** Everything that is derived from the content of a version. */
-export interface ContentInspection extends Omit<Inspection, 'scan'> {
+export interface ContentInspection extends Omit<Inspection, 'scan' | 'references'> {
   scan: ContentScan
+  /** The libraries that a page gets. */
+  libraries?: Resolution | undefined
 }

@@ -5,6 +5,7 @@ import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { listOpen } from '../../jobs/jobs.ts'
 import { agentAccount } from '../../ledger/accounts.ts'
+import { deleteUses } from '../../libraries/uses.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { lockAgent, releaseBytes } from '../agents/storage-quota.ts'
@@ -84,6 +85,7 @@ export async function purgeDeleted(
 }
 
 async function removeVersions(db: Db, { id, maker }: DeletedApp): Promise<void> {
+  await deleteUses(db, id)
   const deleted = await db
     .delete(versions)
     .where(eq(versions.app, id))

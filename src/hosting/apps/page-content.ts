@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
+import type { PageLibraries } from '../../libraries/references.ts'
 import { htmlBytesMax } from '../../limits.ts'
 import { type Effect, getRule } from '../../scan/rules.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
@@ -8,6 +9,7 @@ import { isPackKind, type Kind } from '../kinds.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
 import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
 import { inspectFolder } from './folder-inspection.ts'
+import { storeLibraries, withLibraries } from './page-libraries.ts'
 import { findHookFindings } from './scan/scan-hook.ts'
 import type { versions } from './tables.ts'
 
@@ -15,7 +17,9 @@ type Version = typeof versions.$inferSelect
 type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 
 /** A stored page that passed the safety check, with its scan record. */
-export type StoredPage = Pack & ScanRecord & Pick<Version, 'sha256' | 'asks' | 'folder'>
+export type StoredPage = Pack &
+  ScanRecord &
+  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries'>
 
 export type ScanRecord = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
@@ -49,15 +53,19 @@ export async function inspectContent(
   return inspection
 }
 
-/** Scans content with rules, block list and hook. Throws `try_again` when it cannot. */
+/**
+ * Scans content with rules, block list and hook. A stored version keeps the libraries that it was
+ * published with, `pinned`. Throws `try_again` when it cannot.
+ */
 export async function scanContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
+  pinned?: PageLibraries | null,
 ): Promise<ContentInspection> {
   const inspection = isPackKind(kind)
     ? await inspectFolder(content)
-    : await ctx.inspector.inspect(content)
+    : await withLibraries(ctx, await ctx.inspector.inspect(content), pinned)
   // The hook is not called for content that the built-in rules block.
   const isBlockedByRules = inspection.scan.verdict === 'block'
   const isOnBlockList = () => isBlockedPage(ctx.db.read, inspection.sha256)
@@ -143,6 +151,7 @@ export async function storePage(
     brBytes: br.byteLength,
     asks: JSON.stringify(inspection.assetRequests),
     folder,
+    libraries: await storeLibraries(ctx, inspection.libraries),
     ...toScanRecord(ctx, inspection),
   }
 }

@@ -21,6 +21,7 @@ import {
   storePage,
   textPolicyIssues,
 } from './page-content.ts'
+import { libraryNote } from './page-libraries.ts'
 import { presentApp, presentScan } from './present.ts'
 import { checkPublishQuota } from './publish-quota.ts'
 import type { AppBody, ChangeAppRequest, PublishAppRequest } from './schemas.ts'
@@ -78,7 +79,7 @@ export async function publishItem(
     await reserveName(ctx, db, maker.id, fields.name)
     const item = await insertApp(ctx, db, maker, fields, page)
     if (item.listed === 'on') await notifyListed(ctx, db, item)
-    const note = publishedNote(ctx, item, reasons)
+    const note = publishedNote(ctx, item, reasons) + libraryNote(inspection)
     const body = { ...present(item), scan: presentScan(inspection), note }
     const response = { status: 201, body }
     await storeResponse(db, response)

@@ -12,6 +12,7 @@ import {
   time,
   uniqueIndex,
 } from '../../db/columns.ts'
+import type { PageLibraries } from '../../libraries/references.ts'
 import type { Folder } from '../folders/folder.ts'
 import type { Kind } from '../kinds.ts'
 import type { ContentFinding } from './content-scan.ts'
@@ -178,6 +179,8 @@ export const versions = table(
     asks: text('asks').notNull(),
     /** The folder of a skill or framework; null for an app. */
     folder: json<Folder>('folder'),
+    /** Library files of the page; null when it names none, or was published before they existed. */
+    libraries: json<PageLibraries>('libraries'),
     verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),
     findings: json<ContentFinding[]>('findings')
       .notNull()

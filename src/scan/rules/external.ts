@@ -18,12 +18,12 @@ export function* external(page: Page): Generator<Hit> {
   for (const { use, url, at } of page.addresses) {
     if (inPage.test(url.trim()) || use === 'a' || seen.has(url)) continue
     seen.add(url)
-    yield { code: 'net.external', at, help: helpFor(url, use) }
+    yield { code: 'net.external', at, help: helpFor(url, use), url }
   }
   for (const { use, url, at } of page.requests) {
     if (!requestUses.has(use) || !isRemote(url) || seen.has(url)) continue
     seen.add(url)
-    yield { code: 'net.external', at, help: helpFor(url, use) }
+    yield { code: 'net.external', at, help: helpFor(url, use), url }
   }
 }
 

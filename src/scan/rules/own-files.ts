@@ -32,9 +32,10 @@ const hit = (name: string, at: number): Hit => ({
   code: 'net.external',
   at,
   help: helpFor(name),
+  url: name,
 })
 
-function entriesOf(text: string): [string, string][] {
+export function entriesOf(text: string): [string, string][] {
   try {
     const map: unknown = JSON.parse(text.slice(0, mapMax))
     const imports: unknown = typeof map === 'object' && map ? Reflect.get(map, 'imports') : {}

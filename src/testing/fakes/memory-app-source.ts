@@ -1,17 +1,23 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 import { sha256 } from '../../core/ids.ts'
+import { embeddedLibraries } from '../../libraries/embedded.ts'
+import type { PageLibraries } from '../../libraries/references.ts'
+import { type Resolution, resolvePage } from '../../libraries/resolve-page.ts'
+import { inspectNow } from '../../scan/inspection.ts'
 import type { AppSource, HostedApp, HostedFile, HostedHtml } from '../../viewer/app-source.ts'
 
 interface StoredApp {
   app: HostedApp
   html: HostedHtml
   files: Map<string, { file: HostedFile; content: Uint8Array }>
+  libraries: Resolution | undefined
 }
 
 /** Apps in memory, for the tests of the viewer. */
 export class MemoryAppSource implements AppSource {
   readonly apps = new Map<string, StoredApp>()
+  readonly #libraryFiles = new Map<string, { type: string; content: Uint8Array }>()
   finds = 0
   opens = 0
   /** Progress of the first build of every app, from 0 to 1. */
@@ -49,8 +55,28 @@ export class MemoryAppSource implements AppSource {
       br: new Uint8Array(brotliCompressSync(identity)),
       gzip: new Uint8Array(gzipSync(identity)),
     }
-    this.apps.set(id, { app, html: page, files: before?.files ?? new Map() })
+    const files = before?.files ?? new Map()
+    this.apps.set(id, { app, html: page, files, libraries: undefined })
     return app
+  }
+
+  /** Gives an app the libraries that its page names, from those of the program. */
+  async putLibraries(id: string): Promise<Resolution> {
+    const stored = this.#stored(id)
+    const { references } = inspectNow(new Uint8Array(stored.html.identity))
+    const libraries = await resolvePage(await embeddedLibraries(), references)
+    const hasLibraries = libraries.files.length > 0
+    this.apps.set(id, { ...stored, html: { ...stored.html, hasLibraries }, libraries })
+    for (const file of libraries.contents) this.#libraryFiles.set(file.sha256, file)
+    return libraries
+  }
+
+  async libraries(app: HostedApp): Promise<PageLibraries | null> {
+    return this.#the(app).libraries ?? null
+  }
+
+  async libraryFile(sha256: string) {
+    return this.#libraryFiles.get(sha256)
   }
 
   putFile(id: string, name: string, type: string, content: Uint8Array): void {
@@ -59,8 +85,12 @@ export class MemoryAppSource implements AppSource {
   }
 
   #the(app: HostedApp): StoredApp {
-    const found = this.apps.get(app.id)
-    if (!found) throw new Error(`no app ${app.id}`)
+    return this.#stored(app.id)
+  }
+
+  #stored(id: string): StoredApp {
+    const found = this.apps.get(id)
+    if (!found) throw new Error(`no app ${id}`)
     return found
   }
 

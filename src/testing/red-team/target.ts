@@ -39,7 +39,12 @@ async function recorded(answer: Response): Promise<Response> {
   return new Response(body, { status: answer.status, headers })
 }
 
-export function openTarget(hosted: MemoryAppSource, browser: Browser['name']): Target {
+/** Opens the host. `handle` answers requests of a test before the viewer. */
+export function openTarget(
+  hosted: MemoryAppSource,
+  browser: Browser['name'],
+  handle?: (request: Request) => Response | undefined,
+): Target {
   const reached = new Set<string>()
   const text = (id: string): string => new TextDecoder().decode(hosted.apps.get(id)?.html.identity)
   const note = ({ params }: { params: Record<string, string> }): Response => {
@@ -64,6 +69,8 @@ export function openTarget(hosted: MemoryAppSource, browser: Browser['name']): T
     hostname: 'localhost',
     port: 0,
     async fetch(request) {
+      const own = handle?.(request)
+      if (own) return own
       if (browser !== 'webkit') return app.handle(request)
       for (const name of ['accept-encoding', 'if-none-match']) request.headers.delete(name)
       return recorded(await app.handle(request))

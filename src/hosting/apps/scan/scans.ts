@@ -75,7 +75,7 @@ async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
   const scans: VersionScan[] = []
   for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    scans.push({ row, inspection: await pages.scanContent(ctx, app.kind, identity) })
+    scans.push({ row, inspection: await pages.scanContent(ctx, app.kind, identity, row.libraries) })
   }
   return scans
 }

@@ -13,6 +13,7 @@ import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import * as pages from '../page-content.ts'
+import { libraryNote, storeLibraries } from '../page-libraries.ts'
 import { presentApp, presentScan } from '../present.ts'
 import { checkPublishQuota } from '../publish-quota.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
@@ -67,7 +68,7 @@ export async function publishVersion(
       const body = {
         app: presentApp(ctx, added.app),
         scan,
-        note: visibilityNote(ctx, added),
+        note: visibilityNote(ctx, added) + libraryNote(inspection),
       }
       await storeResponse(db, { status: 201, body })
       return { status: 201, body }
@@ -133,7 +134,8 @@ export async function restoreVersion(
   const { identity } = await pages.readPage(ctx, old)
   const inspection = await pages.inspectContent(ctx, app.kind, identity)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder } = old
-  const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder }
+  const libraries = old.libraries ?? (await storeLibraries(ctx, inspection.libraries))
+  const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, libraries }
   const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }

@@ -1,0 +1,189 @@
+/** Loader: runs after the boot script in the document of an app with libraries. */
+import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
+import type { LibraryFile, LibraryPage } from './messages.ts'
+
+const names = /berth:[^\s"')]+/g
+const places = new RegExp(`(${placeholder}|${sheetPlaceholder})(\\d+)`, 'g')
+
+/** Returns the bytes of base64. */
+const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+
+/** Creates a blob: URL for each file. Style sheets refer to their files by these URLs. */
+function createUrls(files: LibraryFile[]): {
+  urls: Map<string, string>
+  sheets: Map<string, string>
+} {
+  const urls = new Map<string, string>()
+  /** Texts of the style sheets, by URL. */
+  const sheets = new Map<string, string>()
+  const byName = new Map(files.map((file) => [file.name, file]))
+  const urlOf = (name: string): string => {
+    const known = urls.get(name)
+    const file = byName.get(name)
+    if (known !== undefined || !file) return known ?? name
+    // A sheet that imports itself gets its name, which loads nothing.
+    urls.set(name, name)
+    const { type, text, isBinary } = file
+    const content = isBinary
+      ? fromBase64(text)
+      : type === 'text/css'
+        ? text.replace(names, urlOf)
+        : text
+    const url = URL.createObjectURL(new Blob([content], { type }))
+    urls.set(name, url)
+    if (type === 'text/css') sheets.set(url, String(content))
+    return url
+  }
+  for (const { name } of files) urlOf(name)
+  return { urls, sheets }
+}
+
+/** Adds the import map, by which modules find each other, before the page's own. */
+function addImportMap({ files, imports }: LibraryPage, urls: Map<string, string>): void {
+  const modules = files.filter(({ type }) => type === 'text/javascript').map(({ name }) => name)
+  const entries = [...modules.map((name) => [name, name]), ...imports].map(
+    ([name = '', target = '']) => [name, urls.get(target) ?? target],
+  )
+  const map = document.createElement('script')
+  map.type = 'importmap'
+  map.textContent = JSON.stringify({ imports: Object.fromEntries(entries) })
+  document.head.append(map)
+  map.remove()
+}
+
+type Find = (url: unknown) => string | undefined
+
+/** Replaces a URL property: reading gives the page's own, writing loads the library. */
+function replaceProperty(owner: object, name: string, find: Find, original: Find): void {
+  const real = Object.getOwnPropertyDescriptor(owner, name)
+  if (!real?.get || !real.set) return
+  const { get, set } = real
+  Object.defineProperty(owner, name, {
+    ...real,
+    get(this: unknown) {
+      const url: unknown = Reflect.apply(get, this, [])
+      return original(url) ?? url
+    },
+    set(this: unknown, value: unknown) {
+      Reflect.apply(set, this, [find(value) ?? value])
+    },
+  })
+}
+
+/** Loads libraries that scripts name: elements, fetch, XMLHttpRequest, document.write. */
+function replaceLoaders(urls: [url: string, target: string][], find: Find, original: Find): void {
+  replaceProperty(HTMLScriptElement.prototype, 'src', find, original)
+  replaceProperty(HTMLLinkElement.prototype, 'href', find, original)
+  const { setAttribute } = Element.prototype
+  Element.prototype.setAttribute = function (name, value) {
+    const isLoader = /^(?:script|link)$/.test(this.localName) && /^(?:src|href)$/i.test(name)
+    setAttribute.call(this, name, (isLoader ? find(value) : undefined) ?? value)
+  }
+  const load = window.fetch
+  window.fetch = (input, init) =>
+    load(typeof input === 'object' && 'method' in input ? input : (find(input) ?? input), init)
+  const { open } = XMLHttpRequest.prototype
+  XMLHttpRequest.prototype.open = function (method: string, url: string | URL, ...rest: unknown[]) {
+    Reflect.apply(open, this, [method, find(url) ?? url, ...(rest.length > 0 ? rest : [true])])
+  }
+  const { write } = Document.prototype
+  Document.prototype.write = function (...texts) {
+    const given = texts.map((text) => {
+      let html = String(text)
+      if (html.includes('//')) for (const [url, target] of urls) html = html.replaceAll(url, target)
+      return html
+    })
+    write.apply(this, given)
+  }
+}
+
+/** Text that makes importScripts load libraries, before a worker's own code. */
+const prelude = (urls: [url: string, target: string][]): string => `{
+if (self.trustedTypes) try { trustedTypes.createPolicy('default', { createScriptURL: (u) => u }) } catch {}
+const known = new Map(${JSON.stringify(urls)}), real = self.importScripts
+self.importScripts = (...given) => real.apply(self, given.map((url) => known.get(String(url)) ?? url))
+};`
+
+/** Starts classic workers from blobs with that text. */
+function replaceWorkers(urls: [url: string, target: string][]): void {
+  const blobs = new Map<string, Blob>()
+  const { createObjectURL } = URL
+  URL.createObjectURL = (thing) => {
+    const url = createObjectURL(thing)
+    if (thing instanceof Blob && /script|^$|plain/.test(thing.type)) blobs.set(url, thing)
+    return url
+  }
+  const construct = (
+    real: typeof Worker,
+    [address, options]: [string | URL, WorkerOptions?],
+    made: NewableFunction,
+  ): object => {
+    const blob = options?.type === 'module' ? undefined : blobs.get(String(address))
+    const url = blob
+      ? createObjectURL(new Blob([prelude(urls), blob], { type: 'text/javascript' }))
+      : address
+    return Reflect.construct(real, [url, options], made)
+  }
+  window.Worker = new Proxy(Worker, { construct })
+}
+
+/** Loads style sheets of links that scripts create: in the fallback a link is another element. */
+function replaceLinks(find: Find, sheetOf: (url: string) => string): void {
+  const take = (node: Node): void => {
+    if (!(node instanceof HTMLElement) || node.localName !== 'x-off') return
+    const read = (name: string): unknown => Reflect.get(node, name) ?? node.getAttribute(name)
+    const url = find(read('href'))
+    if (url === undefined || !/stylesheet/i.test(String(read('rel')))) return
+    const style = document.createElement('style')
+    style.textContent = sheetOf(url)
+    for (const type of ['load', 'error']) {
+      style.addEventListener(type, () => node.dispatchEvent(new Event(type)), { once: true })
+      const handler: unknown = Reflect.get(node, `on${type}`)
+      if (typeof handler === 'function') style.addEventListener(type, () => handler.call(node))
+    }
+    node.after(style)
+  }
+  new MutationObserver((records) => {
+    for (const { addedNodes } of records) addedNodes.forEach(take)
+  }).observe(document, { childList: true, subtree: true })
+}
+
+/**
+ * Makes the libraries of a page available and returns its HTML with their URLs. Everything stays in
+ * this document: the files came with it, and no request leaves.
+ */
+function openLibraries(page: LibraryPage): string {
+  const { urls: byName, sheets } = createUrls(page.files)
+  const sheetOf = (url: string): string => (sheets.get(url) ?? '').replace(/<\/(?=style)/gi, '<\\/')
+  const urls = page.urls.map(([url, name]): [string, string] => [url, byName.get(name) ?? url])
+  const targets = new Map(urls)
+  const originals = new Map(urls.map(([url, target]) => [target, url]))
+  const find: Find = (given) => {
+    const url = String(given)
+    // A library computes the URL of a file beside it, so only its name is known.
+    return (
+      targets.get(url) ?? (/^https?:/.test(url) ? targets.get(url.replace(/^.*\//, '')) : undefined)
+    )
+  }
+  addImportMap(page, byName)
+  replaceLoaders(urls, find, (url) => originals.get(String(url)))
+  replaceWorkers(urls)
+  if (page.needsFallback) replaceLinks(find, sheetOf)
+  return markLibraries(page).replace(places, (whole, kind: string, at: string) => {
+    const url = byName.get(page.files[Number(at)]?.name ?? '')
+    if (url === undefined) return whole
+    return kind === sheetPlaceholder ? sheetOf(url) : url
+  })
+}
+
+const script = document.currentScript
+const data = script?.previousElementSibling
+script?.remove()
+if (data instanceof HTMLScriptElement) {
+  const page: LibraryPage = JSON.parse(data.text)
+  data.remove()
+  const write = document.write.bind(document)
+  // The page follows this script, as if the parser had found it there.
+  write(openLibraries(page))
+}

@@ -1,0 +1,31 @@
+/**
+ * Writes the archive of the embedded libraries into a folder: index.json and body.bin. Compressing
+ * takes about 20 seconds, so an archive of the same packages is kept.
+ *   bun scripts/build-libraries.ts FOLDER
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { sha256 } from '../src/core/ids.ts'
+import { buildArchive } from '../src/libraries/archive.ts'
+import { readInstalled } from '../src/libraries/embedded.ts'
+
+const bytesMax = 12 * 1_048_576
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) throw new Error('usage: build-libraries FOLDER')
+const libraries = await readInstalled()
+const contents = libraries.map(({ name, version, files }) => [name, version, ...files])
+const stamp = sha256(JSON.stringify(contents))
+const stampFile = Bun.file(join(folder, 'stamp'))
+if (!(await stampFile.exists()) || (await stampFile.text()) !== stamp) {
+  const { index, body } = await buildArchive(libraries)
+  const table = JSON.stringify(index)
+  const bytes = body.byteLength + table.length
+  if (bytes > bytesMax) throw new Error(`The embedded libraries have ${bytes} bytes.`)
+  await mkdir(folder, { recursive: true })
+  await Bun.write(join(folder, 'index.json'), table)
+  await Bun.write(join(folder, 'body.bin'), body)
+  await Bun.write(stampFile, stamp)
+  console.error(`${libraries.length} libraries in ${(bytes / 1_048_576).toFixed(1)} MB`)
+}

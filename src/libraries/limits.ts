@@ -1,0 +1,12 @@
+/** Library files of one page, and their bytes in total. */
+export const filesPerPageMax = 400
+export const bytesPerPageMax = 24 * 1_048_576
+
+/** URLs, import map entries and imported names of one page that are looked up. */
+export const referencesPerPageMax = 300
+
+/** Files of one package. */
+export const libraryFilesMax = 5_000
+
+/** Libraries that an operator may add. */
+export const addedLibrariesMax = 500

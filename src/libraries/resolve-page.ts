@@ -1,0 +1,250 @@
+import {
+  isFontSheet,
+  isLibraryHost,
+  type LibraryAddress,
+  parseAddress,
+  parseUrl,
+} from './address.ts'
+import { matchesIntegrity } from './integrity.ts'
+import { labelOf, type Library } from './library.ts'
+import { referencesPerPageMax } from './limits.ts'
+import { scheme } from './modules.ts'
+import { dependenciesOf, moduleEntry, packageOf, pathOf } from './package-paths.ts'
+import type { LibraryReference, PageLibraries, PageReferences } from './references.ts'
+import { FileCollector, type ResolvedFile, TooManyFilesError } from './resolution.ts'
+import { findLibrary, type FoundLibrary } from './store.ts'
+import { fontFamilies, fontPackages, fontRules } from './styles.ts'
+
+/** The libraries of a page, with what its publisher should know. */
+export interface Resolution extends PageLibraries {
+  contents: ResolvedFile[]
+  /** Sentences about versions that differ from the requested ones. */
+  notes: string[]
+  /** URLs that could not be resolved, and what to do. */
+  problems: Map<string, string>
+}
+
+/** Resolves the URLs of a page from `all`, the library store. Bounded; no input makes it throw. */
+export async function resolvePage(
+  all: readonly Library[],
+  references: PageReferences,
+): Promise<Resolution> {
+  const resolver = new PageResolver(all, references)
+  await resolver.run()
+  return resolver.result()
+}
+
+class PageResolver {
+  private readonly urls = new Map<string, string>()
+  private readonly imports = new Map<string, string>()
+  private readonly notes = new Set<string>()
+  private readonly problems = new Map<string, string>()
+  private readonly importMap: Map<string, string>
+  private readonly collector = new FileCollector({
+    resolve: (name, from) => this.resolveName(name, from),
+    has: (name, from) => this.isThere(name, from),
+  })
+
+  constructor(
+    private readonly all: readonly Library[],
+    private readonly page: PageReferences,
+  ) {
+    this.importMap = new Map(page.imports)
+  }
+
+  async run(): Promise<void> {
+    const { urls, imports, names } = this.page
+    try {
+      for (const reference of urls.slice(0, referencesPerPageMax)) await this.resolveUrl(reference)
+      for (const [name, url] of imports.slice(0, referencesPerPageMax)) {
+        if (!name.endsWith('/')) await this.mapName(name, url)
+      }
+      for (const name of names.slice(0, referencesPerPageMax)) await this.resolveMapped(name)
+    } catch (error) {
+      if (!(error instanceof TooManyFilesError)) throw error
+      this.problems.set('', `Its libraries are not loaded: ${error.message}. Use fewer of them.`)
+      this.urls.clear()
+      this.imports.clear()
+      this.collector.files.clear()
+    }
+    const limit = `is over the limit of ${referencesPerPageMax} addresses of one page.`
+    for (const { url } of urls.slice(referencesPerPageMax)) this.problems.set(url, limit)
+  }
+
+  result(): Resolution {
+    const contents = [...this.collector.files.values()]
+    return {
+      files: contents.map(({ name, sha256, type, bytes }) => ({ name, sha256, type, bytes })),
+      urls: [...this.urls],
+      imports: contents.length > 0 ? [...this.imports] : [],
+      contents,
+      notes: [...this.notes],
+      problems: this.problems,
+    }
+  }
+
+  private async resolveUrl(reference: LibraryReference): Promise<string | undefined> {
+    const { url, use } = reference
+    if (this.urls.has(url)) return this.urls.get(url)
+    const name = isFontSheet(url) ? await this.addFonts(url) : await this.addFile(reference)
+    if (name === undefined) return undefined
+    this.urls.set(url, name)
+    // A module imports it by its URL. Names of the page's own import map keep their meaning.
+    if (use === 'module' || use === 'code') this.imports.set(parseUrl(url)?.href ?? url, name)
+    return name
+  }
+
+  private async addFile(reference: LibraryReference): Promise<string | undefined> {
+    const { url, integrity, use } = reference
+    const address = parseAddress(url)
+    if (!address) {
+      if (use !== 'code' && isLibraryHost(url)) {
+        this.problems.set(
+          url,
+          'names no npm package with a file. Name one, such as /npm/three@0.180.0/build/three.module.js.',
+        )
+      }
+      return undefined
+    }
+    if (address.kind === 'folder') return undefined
+    const found = findLibrary(this.all, address.name, address.range)
+    if (!found) return this.missing(reference, address)
+    const path = await pathOf(found.library, address, use)
+    if (path === undefined) return this.missing(reference, address, found.library)
+    if (integrity !== undefined) {
+      const bytes = await found.library.read(path)
+      if (!matchesIntegrity(bytes, integrity)) {
+        const what = labelOf(found.library)
+        this.problems.set(
+          url,
+          `does not match its integrity attribute: the file here is of ${what}. Name that version, or remove the attribute.`,
+        )
+        return undefined
+      }
+    }
+    this.noteVersion(address, found)
+    return address.kind === 'module'
+      ? this.collector.addAsModule(found.library, path)
+      : this.addWithCompanions(found.library, path)
+  }
+
+  /** Adds a file, and the files that it loads by names which it computes. */
+  private async addWithCompanions(library: Library, path: string): Promise<string> {
+    const name = await this.collector.add(library, path)
+    if (path.endsWith('sql-wasm.js')) {
+      const wasm = path.replace(/\.js$/, '.wasm')
+      if (library.files.has(wasm))
+        this.urls.set('sql-wasm.wasm', await this.collector.add(library, wasm))
+    }
+    return name
+  }
+
+  private noteVersion({ name, range, kind }: LibraryAddress, found: FoundLibrary): void {
+    const label = labelOf(found.library)
+    if (kind === 'tailwind' || found.library.name.startsWith('@fontsource')) return
+    if (!found.isExact) this.notes.add(`${name}@${range} is not here: ${label} is used instead.`)
+    else if (found.library.version !== range) {
+      this.notes.add(`${name}${range && `@${range}`} is pinned to ${found.library.version}.`)
+    }
+  }
+
+  private missing(
+    { url, use }: LibraryReference,
+    { name, range, path }: LibraryAddress,
+    library?: Library,
+  ): undefined {
+    if (use === 'code') return undefined
+    const near = findLibrary(this.all, name, range) ?? findLibrary(this.all, name, '')
+    const requested = `${name}${range && `@${range}`}`
+    const help = library
+      ? `${labelOf(library)} has no ${path || 'file for browsers'} here.`
+      : near
+        ? `${requested} is not in the library store; the nearest version is ${labelOf(near.library)}.`
+        : `${requested} is not in the library store.`
+    const rest =
+      'GET /api/libraries lists what is there. Name one of them, or put the code into the page.'
+    this.problems.set(url, `does not load here: ${help} ${rest}`)
+    return undefined
+  }
+
+  /** Adds the style sheet of Google Fonts with the families that the store has. */
+  private async addFonts(url: string): Promise<string | undefined> {
+    const rules: string[] = []
+    const missing: string[] = []
+    let last: Library | undefined
+    for (const family of fontFamilies(url)) {
+      const found = this.findFont(family.family)
+      if (!found) {
+        missing.push(family.family)
+        continue
+      }
+      last = found
+      const { text, paths } = fontRules(found, family)
+      for (const path of paths) await this.collector.add(found, path)
+      rules.push(text)
+    }
+    if (missing.length > 0) {
+      this.problems.set(
+        url,
+        `the fonts ${missing.join(', ')} are not in the library store: the next family of font-family is shown. GET /api/libraries lists the fonts.`,
+      )
+    }
+    if (!last) return undefined
+    return this.collector.addText(
+      last,
+      `${scheme}fonts/${Bun.hash(rules.join('\n')).toString(36)}.css`,
+      'text/css',
+      rules.join('\n'),
+    )
+  }
+
+  private findFont(family: string): Library | undefined {
+    for (const name of fontPackages(family)) {
+      const found = findLibrary(this.all, name, '')
+      if (found) return found.library
+    }
+    return undefined
+  }
+
+  /** Maps one name of the page's import map. A URL that is no library stays as it is. */
+  private async mapName(name: string, url: string): Promise<boolean> {
+    if (this.imports.has(name)) return true
+    const file = await this.resolveUrl({ url, use: 'module' })
+    if (file === undefined && isLibraryHost(url)) return false
+    this.imports.set(name, file ?? url)
+    return true
+  }
+
+  /** Maps a name by the longest key of the import map that fits (HTML, "Import maps"). */
+  private async resolveMapped(name: string): Promise<boolean> {
+    const exact = this.importMap.get(name)
+    if (exact !== undefined) return this.mapName(name, exact)
+    const [folder] = [...this.importMap.keys()]
+      .filter((key) => key.endsWith('/') && name.startsWith(key))
+      .toSorted((a, b) => b.length - a.length)
+    if (folder === undefined) return false
+    return this.mapName(name, `${this.importMap.get(folder)}${name.slice(folder.length)}`)
+  }
+
+  private isThere(name: string, from: Library): boolean {
+    const packageName = packageOf(name)
+    return packageName === from.name || findLibrary(this.all, packageName, '') !== undefined
+  }
+
+  /** Resolves a name that a library imports: by the import map, else by its own dependencies. */
+  private async resolveName(name: string, from: Library): Promise<void> {
+    if (this.imports.has(name) || (await this.resolveMapped(name))) return
+    const packageName = packageOf(name)
+    const subpath = name.slice(packageName.length + 1)
+    const ranges = await dependenciesOf(from)
+    const range = Object.hasOwn(ranges, packageName) ? String(ranges[packageName]) : ''
+    const library =
+      packageName === from.name ? from : findLibrary(this.all, packageName, range)?.library
+    const path = library && (await moduleEntry(library, subpath))
+    if (!library || path === undefined) {
+      this.notes.add(`${labelOf(from)} imports ${name}, which is not in the library store.`)
+      return
+    }
+    this.imports.set(name, await this.collector.addAsModule(library, path))
+  }
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+
+import { type Browser, type Tab, until } from '../browsers/browser.ts'
+import type { MemoryAppSource } from '../fakes/memory-app-source.ts'
+import { openTarget, type Target } from '../red-team/target.ts'
+
+/** Result of a page: the message that it posted, or why there is none. */
+export type PageResults = Map<string, unknown>
+
+const frameDir = join(import.meta.dir, '../../../public/frame')
+const batch = 6
+const pageMs = 5_000
+const viewerMs = 15_000
+const allMs = 240_000
+
+/**
+ * Script of a page that runs many apps, each in a wrapper of its own, a few at a time. It does what
+ * the shell does, except for the toolbar.
+ */
+const script = (ids: string[]): string => `
+import { fetchLibraries } from '/corpus/fetch-libraries.js'
+const answered = async (url) => { const r = await fetch(url); if (!r.ok) throw Error(r.status); return r }
+const results = self.results = {}
+const waiting = ${JSON.stringify(ids)}
+const topOf = (source) => { let at = source; while (at && at.parent !== self) at = at.parent; return at }
+async function run(id) {
+  const frame = document.createElement('iframe')
+  frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-pointer-lock')
+  frame.style = 'width:380px;height:200px;border:0'
+  const data = await answered('/a/' + id + '/data')
+  const list = await (await answered('/a/' + id + '/files')).json()
+  const libraries = data.headers.has('page-libraries') ? await fetchLibraries(list.libraries, answered) : undefined
+  const html = await data.text()
+  await new Promise((done) => {
+    const end = (said) => { removeEventListener('message', take); clearTimeout(late); results[id] = said; frame.remove(); done() }
+    const late = setTimeout(() => end('no message'), ${pageMs})
+    const take = ({ source, data }) => {
+      if (topOf(source) !== frame.contentWindow) return
+      if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, html, local: [], session: [], ...(libraries && { libraries }) }, '*')
+      else if (data?.type === 'service:hello') source.postMessage({ type: 'service:assets', files: [] }, '*')
+      else if (data && 'said' in data) end(data.said)
+    }
+    addEventListener('message', take)
+    document.body.append(frame)
+    // Firefox starts a page before its frame has a size.
+    frame.getBoundingClientRect()
+    frame.src = '/frame'
+  })
+}
+const worker = async () => { for (let id = waiting.shift(); id; id = waiting.shift()) await run(id).catch((e) => { results[id] = String(e) }) }
+// A page that still loads would keep Firefox from drawing its frames.
+addEventListener('load', () => setTimeout(async () => {
+  await Promise.all(Array.from({ length: ${batch} }, worker))
+  self.finished = true
+}))
+`
+
+/** Runs the pages of `hosted` in a browser and returns what each of them posted. */
+export async function runPages(
+  hosted: MemoryAppSource,
+  browser: Browser,
+  ids: string[],
+): Promise<PageResults> {
+  const built = await Bun.build({
+    entrypoints: [join(frameDir, 'fetch-libraries.ts')],
+    target: 'browser',
+    format: 'esm',
+  })
+  const loader = (await built.outputs[0]?.text()) ?? ''
+  const target = openTarget(hosted, browser.name, (request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/corpus/fetch-libraries.js') {
+      return new Response(loader, { headers: { 'content-type': 'text/javascript' } })
+    }
+    if (pathname !== '/corpus') return undefined
+    const page = `<!doctype html><body><script type=module>${script(ids)}</script>`
+    return new Response(page, { headers: { 'content-type': 'text/html' } })
+  })
+  const tab = await browser.open()
+  try {
+    await tab.goto(`${target.origin}/corpus`)
+    await until(async () => ((await isFinished(tab)) ? true : undefined), allMs)
+    const found = await tab.evaluate('self.results')
+    const results = new Map(Object.entries(typeof found === 'object' && found ? found : {}))
+    // Firefox does not draw some frames of such a page. The viewer shows one app at a time.
+    for (const id of ids) {
+      if (results.get(id) === 'no message') results.set(id, await runInViewer(tab, target, id))
+    }
+    return results
+  } finally {
+    await tab.close()
+    target.close()
+  }
+}
+
+const isFinished = async (tab: Tab): Promise<boolean> =>
+  (await tab.evaluate('self.finished === true').catch(() => false)) === true
+
+/** Opens an app at its link and returns what it posted. */
+async function runInViewer(tab: Tab, { origin }: Target, id: string): Promise<unknown> {
+  await tab.goto(`${origin}/a/${id}`)
+  const messages = "self.told.filter((m) => m && 'said' in m).map((m) => m.said)"
+  const posted = await until(async () => {
+    const all = await tab.evaluate(messages).catch(() => [])
+    return Array.isArray(all) && all.length > 0 ? all : undefined
+  }, viewerMs)
+  return posted?.[0] ?? 'no message'
+}
