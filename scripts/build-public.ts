@@ -54,17 +54,14 @@ const inline = (script: string): string =>
 
 /** Builds the wrapper page, which contains the boot script and the relay as text. */
 async function buildFrame(out: string): Promise<void> {
-  const entries = ['boot', 'relay', 'wrapper', 'shell', 'libraries'].map((name) =>
-    bundle(`frame/${name}.ts`),
-  )
-  const scripts = (await Promise.all(entries)).map(inline)
-  const [boot, relay, wrapper, shell, libraries] = scripts
+  const read = async (name: string) => inline(await bundle(`frame/${name}.ts`))
+  const [boot, relay, wrapper] = await Promise.all(['boot', 'relay', 'wrapper'].map(read))
   const texts = `<script type=text id=boot>${boot}</script><script type=text id=relay>${relay}</script>`
   const style = `<style>${await bundle('frame/frame.css')}</style>`
   const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}${texts}`
   await writeFile(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
-  await writeFile(join(out, 'frame/shell.js'), shell ?? '')
-  await writeFile(join(out, 'frame/libraries.js'), libraries ?? '')
+  await writeFile(join(out, 'frame/shell.js'), await read('shell'))
+  await writeFile(join(out, 'frame/libraries.js'), await read('libraries'))
   await writeFile(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
   await writeFile(join(out, 'frame/message.css'), await bundle('css/message.css'))
 }

@@ -1,46 +1,40 @@
-import { field, type Libraries, type LibraryFile, text } from './messages.ts'
+import { field, type Libraries, type LibraryFile } from './messages.ts'
 
-const urlCharsMax = 2_000
+/** Returns whether a file is sent as text. */
+export const isText = (type: string): boolean => /script|css|json/.test(type)
 
-/** Reads a list of pairs of texts from a response. */
-const pairs = (value: unknown): [string, string][] =>
-  (Array.isArray(value) ? value : []).map((pair: unknown) => [
-    text(pair, '0', urlCharsMax),
-    text(pair, '1', urlCharsMax),
-  ])
+/** Returns bytes as base64. */
+const toBase64 = (bytes: Blob): Promise<string> =>
+  new Promise((done) => {
+    const reader = new FileReader()
+    reader.onload = () => done(String(reader.result).replace(/.*,/, ''))
+    reader.readAsDataURL(bytes)
+  })
 
-/** Returns bytes as base64, in pieces that fit on the stack. */
-function toBase64(bytes: Uint8Array): string {
-  const parts: string[] = []
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    parts.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)))
-  }
-  return btoa(parts.join(''))
-}
+/** Returns the values of the promises that were fulfilled. */
+export const fulfilled = <Value>(results: PromiseSettledResult<Value>[]): Value[] =>
+  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 
 /** Fetches the library files of a page. One that fails is left out, as if it were blocked. */
 export async function fetchLibraries(
   list: unknown,
   answered: (url: string) => Promise<Response>,
 ): Promise<Libraries> {
+  const read = (row: unknown, name: string): string => String(field(row, name))
   const rows = field(list, 'files')
   const files = (Array.isArray(rows) ? rows : []).map(
     async (row: unknown): Promise<LibraryFile> => {
-      const answer = await answered(text(row, 'url', urlCharsMax))
-      const type = text(row, 'type', 100)
-      const isBinary = !/javascript|css|json/.test(type)
-      const content = isBinary
-        ? toBase64(new Uint8Array(await answer.arrayBuffer()))
-        : await answer.text()
-      return { name: text(row, 'name', urlCharsMax), type, text: content, isBinary }
+      const answer = await answered(read(row, 'url'))
+      const type = read(row, 'type')
+      const text = await (isText(type) ? answer.text() : answer.blob().then(toBase64))
+      return { name: read(row, 'name'), type, text }
     },
   )
-  const loader = await (await answered(text(list, 'loader', urlCharsMax))).text()
-  const came = await Promise.allSettled(files)
+  const loader = await (await answered(read(list, 'loader'))).text()
   return {
     loader,
-    files: came.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : [])),
-    urls: pairs(field(list, 'urls')),
-    imports: pairs(field(list, 'imports')),
+    files: fulfilled(await Promise.allSettled(files)),
+    urls: field(list, 'urls'),
+    imports: field(list, 'imports'),
   }
 }

@@ -1,4 +1,4 @@
-import { fetchLibraries } from './fetch-libraries.ts'
+import { fetchLibraries, fulfilled } from './fetch-libraries.ts'
 import { field, type Files, type PageContent, type Saved, type Start } from './messages.ts'
 
 const waitMs = 15_000
@@ -77,6 +77,6 @@ export async function fetchFiles(list: unknown): Promise<Files> {
   const came = await Promise.allSettled(files)
   return {
     type: 'service:assets',
-    files: came.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : [])),
+    files: fulfilled(came),
   }
 }

@@ -1,4 +1,5 @@
 /** Loader: runs after the boot script in the document of an app with libraries. */
+import { isText } from './fetch-libraries.ts'
 import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
 import type { LibraryFile, LibraryPage } from './messages.ts'
 
@@ -24,8 +25,8 @@ function createUrls(files: LibraryFile[]): {
     if (known !== undefined || !file) return known ?? name
     // A sheet that imports itself gets its name, which loads nothing.
     urls.set(name, name)
-    const { type, text, isBinary } = file
-    const content = isBinary
+    const { type, text } = file
+    const content = !isText(type)
       ? fromBase64(text)
       : type === 'text/css'
         ? text.replace(names, urlOf)

@@ -24,10 +24,9 @@ export interface PageContent {
 export interface Libraries {
   loader: string
   files: LibraryFile[]
-  /** URLs as the page writes them, and names of files. */
-  urls: [url: string, name: string][]
-  /** Import map: names of files, or URLs that are no library. */
-  imports: [name: string, target: string][]
+  /** As the host lists them: LibraryPage. */
+  urls: unknown
+  imports: unknown
 }
 
 export interface LibraryFile {
@@ -35,7 +34,6 @@ export interface LibraryFile {
   type: string
   /** Text, or base64 of bytes. */
   text: string
-  isBinary: boolean
 }
 
 /** Returns whether received data has the fields of libraries. */
@@ -43,9 +41,14 @@ export const isLibraries = (data: unknown): data is Libraries =>
   ['files', 'urls', 'imports'].every((name) => Array.isArray(field(data, name)))
 
 /** Wrapper to loader, as JSON in a tag of its own, for a page with libraries. */
-export interface LibraryPage extends Omit<Libraries, 'loader'> {
+export interface LibraryPage {
   html: string
   needsFallback: boolean
+  files: LibraryFile[]
+  /** URLs as the page writes them, and names of files. */
+  urls: [url: string, name: string][]
+  /** Import map: names of files, or URLs that are no library. */
+  imports: [name: string, target: string][]
 }
 
 /** Wrapper to shell, once: whether the fallback is on, and the number of relays above the app. */

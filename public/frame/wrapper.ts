@@ -3,7 +3,6 @@ import {
   field,
   isLibraries,
   type Libraries,
-  type LibraryPage,
   type Mode,
   type Run,
   type Saved,
@@ -48,7 +47,7 @@ function dress(html: string, run: Run, libraries: Libraries | undefined): string
   const start = needsFallback ? trusted : ''
   if (!libraries) return start + boot + secure(html)
   const { loader, ...files } = libraries
-  const page: LibraryPage = { ...files, html: secure(html), needsFallback }
+  const page = { ...files, html: secure(html), needsFallback }
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')
   return `${start}<script type=text>${data}</script>${boot}<script>${loader}</script>`
 }

@@ -81,9 +81,8 @@ export async function publishItem(
     if (item.listed === 'on') await notifyListed(ctx, db, item)
     const note = publishedNote(ctx, item, reasons) + libraryNote(inspection)
     const body = { ...present(item), scan: presentScan(inspection), note }
-    const response = { status: 201, body }
-    await storeResponse(db, response)
-    return response
+    await storeResponse(db, { status: 201, body })
+    return { status: 201, body }
   })
 }
 
