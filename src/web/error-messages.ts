@@ -57,7 +57,8 @@ const pageMessages: Messages<HostingErrorName> = {
   keys_daily_limit: ({ max }) =>
     `This server has reached its daily limit of ${max} new agents. Try again tomorrow.`,
   prices_off: () => 'Paid remixes are turned off on this server. Make the remix free.',
-  blocked_by_scan: ({ reasons }) => `The safety check blocked this page. ${reasons.join(' ')}`,
+  blocked_by_scan: ({ reasons }) => `The safety check blocked it. ${reasons.join(' ')}`,
+  bad_skill: ({ reasons }) => `This breaks the rules of Agent Skills. ${reasons.join(' ')}`,
   not_listable: ({ reasons }) =>
     `This cannot be listed on Explore yet. ${reasons.join(' ')} Your other changes were saved.`,
   taken_down: ({ reason }) => `This was taken down: ${endWithStop(reason)} Its maker can appeal.`,

@@ -36,6 +36,7 @@ import { manifest } from './manifest.ts'
 import { newAppRoutes } from './new/routes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
+import { newPackRoutes } from './packs/new-pack.ts'
 import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
 import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
@@ -57,6 +58,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .onTransform(({ params }) => checkPath(params))
     .use(itemRoutes(ctx, layout))
     .use(newAppRoutes(ctx, layout))
+    .use(newPackRoutes(ctx, layout))
     .use(signInRoutes(ctx, layout))
     .use(providerRoutes(ctx, layout))
     .use(agentRoutes(ctx, layout))

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { appKinds, type Kind } from '../kinds.ts'
+import type { Kind } from '../kinds.ts'
 import type { Person } from './people.ts'
 
 export interface OwnedApp {
@@ -10,12 +10,8 @@ export interface OwnedApp {
   agent: agents.Agent
 }
 
-/** Returns an app or game of the person's agents, in any state. Throws `not_found`. */
-export const getOwnedApp = (ctx: AppContext, person: Person, id: string): Promise<OwnedApp> =>
-  getOwnedItem(ctx, person, id, appKinds)
-
 /** Returns an item of these kinds of the person's agents, in any state. Throws `not_found`. */
-async function getOwnedItem(
+export async function getOwnedItem(
   ctx: AppContext,
   person: Person,
   id: string,

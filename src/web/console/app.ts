@@ -1,10 +1,11 @@
 import { type Html, html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
-import { appUrl } from '../../hosting/app-url.ts'
+import { itemUrl } from '../../hosting/app-url.ts'
 import { sanctionedAt } from '../../hosting/apps/appeal/appeals.ts'
 import type { Appeal } from '../../hosting/apps/appeal/appeals.ts'
-import type { Version } from '../../hosting/apps/apps.ts'
+import type { App, Version } from '../../hosting/apps/apps.ts'
 import { isFeatured } from '../../hosting/explore/featured.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
 import { reportReasons } from '../../hosting/reports/reasons.ts'
 import type { Report } from '../../hosting/reports/reports.ts'
 import { decisionReasonCharsMax } from '../../limits.ts'
@@ -84,10 +85,14 @@ function appealSection(
   )
 }
 
+/** Opens a version: an app in its sandbox, a pack as text. */
+const versionPath = ({ id, kind }: App, version: number): string =>
+  isPackKind(kind) ? `/console/apps/${id}/files?version=${version}` : `/a/${id}/versions/${version}`
+
 const versionRow =
-  (id: string) =>
+  (app: App) =>
   ({ version, verdict, findings, sha256, htmlBytes, created }: Version): Part[] => [
-    html`<a href="/a/${id}/versions/${version}" target="_blank">Open version ${version}</a>`,
+    html`<a href="${versionPath(app, version)}" target="_blank">Open version ${version}</a>`,
     badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain'),
     findings.map(({ code }) => code).join(', ') || '–',
     formatBytes(htmlBytes),
@@ -114,12 +119,12 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
     ${
       app.version > 0 &&
       html`<p class="actions">
-        <a class="button quiet" href="/a/${app.id}/versions/${app.version}" target="_blank"
-          >Open in sandbox</a
+        <a class="button quiet" href="${versionPath(app, app.version)}" target="_blank"
+          >${isPackKind(app.kind) ? 'Read its files' : 'Open in sandbox'}</a
         >
       </p>`
     }
-    <p class="small">Public link: <a href="/a/${app.id}">${link}</a></p>`
+    <p class="small">Public link: <a href="${link}">${link}</a></p>`
 }
 
 const featureSection = (token: string, action: string, isPicked: boolean): Html =>
@@ -163,12 +168,12 @@ export async function appPage(
     'Created',
     { unseen: 'Block' },
   ]
-  const main = html`${appSummary(known, appUrl(ctx, id))}
+  const main = html`${appSummary(known, itemUrl(ctx, app))}
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports}
   ${section('Actions', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
   ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
-  ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(id))))}
+  ${section('Version history', dataTable('Versions', heads, versions.map(versionRow(app))))}
   ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.
   const pageMessage = isVerdict || options.length > 0 ? undefined : message

@@ -27,6 +27,7 @@ import { clientsPage, decideClient } from './clients.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
 import { modelsPage } from './models.ts'
 import { overviewPage } from './overview.ts'
+import { packFilesPage } from './pack-files.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
 import { queuePage } from './queue.ts'
 import { settingsPage } from './settings.ts'
@@ -57,6 +58,9 @@ function viewRoutes(ctx: AppContext, layout: Layout) {
     .get('/console/grants', ({ input }) => requireOperator(input, grantsPage))
     .get('/console/apps/:id', ({ input, params }) =>
       operatorPage(input, (req) => appPage(req, params.id)),
+    )
+    .get('/console/apps/:id/files', ({ input, params }) =>
+      operatorPage(input, (req) => packFilesPage(req, params.id)),
     )
     .get('/console/agents/:handle', ({ input, params }) =>
       operatorPage(input, (req) => agentPage(req, params.handle)),

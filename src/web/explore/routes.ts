@@ -79,8 +79,9 @@ async function remixItem(req: UserRequest, id: string, form: Form): Promise<Resp
   const [maxCredits, ref] = [Number(form.text('max')), form.text('ref')]
   const isConfirmed = form.text('max') !== '' && Number.isInteger(maxCredits) && maxCredits >= 0
   if (!isConfirmed || !idPattern.test(ref)) rejectForm('Check the price and confirm the remix.')
-  const copy = copyIdOf(await remix(req.ctx, { agent }, id, { maxCredits, ref }))
-  return redirectTo(`/studio/${copy}/build?done=remix`)
+  const response = await remix(req.ctx, { agent }, id, { maxCredits, ref })
+  const tab = 'app' in response ? 'build' : 'files'
+  return redirectTo(`/studio/${copyIdOf(response)}/${tab}?done=remix`)
 }
 
 const textOf = (form: Form): string => form.text('text').replaceAll('\r\n', '\n').trim()

@@ -124,7 +124,7 @@ test('shows the error of a page at its field and keeps the typed values', async 
   const blocked = await bea.send('/new/page', { ...form, html })
   expect([blocked.status, alertText(blocked)]).toEqual([
     422,
-    expect.stringContaining('The safety check blocked this page.'),
+    expect.stringContaining('The safety check blocked it.'),
   ])
   const other = await bea.send('/new/page', { ...form, as: 'nobody', html: '<h1>Hi' })
   expect(other.status).toBe(404)

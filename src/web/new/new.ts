@@ -47,7 +47,10 @@ export async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Pag
           <div id="page">${section('Or bring your own page', await pageForm(ctx, view))}</div>`
   const main = html`<h1>${title}</h1>
     <p class="lead">Describe it and a model builds it, or bring your own HTML file.</p>
-    ${forms}`
+    ${forms}
+    <p class="small below">
+      Instructions instead of a page? <a href="/new/skill">Publish a skill or framework</a>.
+    </p>`
   return { title, main }
 }
 

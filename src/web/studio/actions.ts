@@ -7,7 +7,7 @@ import * as apps from '../../hosting/apps/apps.ts'
 import * as assets from '../../hosting/apps/assets/assets.ts'
 import { startChange } from '../../hosting/apps/builds/builds.ts'
 import { deleteApp, restoreDeletedApp } from '../../hosting/apps/deletion.ts'
-import { changeApp } from '../../hosting/apps/publish.ts'
+import { changeItem } from '../../hosting/apps/publish.ts'
 import { rescan } from '../../hosting/apps/scan/scans.ts'
 import { type ChangeAppRequest, ChangeAppSchema } from '../../hosting/apps/schemas.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
@@ -17,16 +17,9 @@ import { createValidator } from '../../http/validation.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { shortCredits } from '../format.ts'
 import { type Form, readCredits, rejectForm } from '../forms.ts'
+import { packActions } from '../packs/studio-actions.ts'
 import { changeCover, changeScreenshot } from './pictures.ts'
-import type { Studio, Tab } from './studio.ts'
-
-/** A form of the studio. */
-interface StudioAction {
-  /** The page of the form. */
-  tab: Tab
-  /** Returns a message for the page. */
-  work(studio: Studio, form: Form): Promise<string | undefined>
-}
+import type { StudioAction } from './studio.ts'
 
 const checkChange = createValidator(ChangeAppSchema)
 
@@ -36,7 +29,7 @@ const saveChanges =
   async ({ req, agent, app }, form) => {
     const changes = read(form)
     checkChange(changes)
-    return `Saved. ${(await changeApp(req.ctx, agent, app.id, changes)).note}`
+    return `Saved. ${(await changeItem(req.ctx, agent, app.id, changes, [app.kind])).note}`
   }
 
 const details = saveChanges((form) => {
@@ -82,6 +75,7 @@ const page: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) =>
 
 /** Actions by the last segment of their path, /studio/{id}/{name}. */
 const actions: Record<string, StudioAction> = {
+  ...packActions,
   change: { tab: 'build', work: change },
   cancel: {
     tab: 'build',
@@ -95,7 +89,9 @@ const actions: Record<string, StudioAction> = {
     tab: 'versions',
     async work({ req, agent, app }, form) {
       const version = Number(form.text('version'))
-      await restoreVersion(req.ctx, agent, app.id, Number.isInteger(version) ? version : 0)
+      await restoreVersion(req.ctx, agent, app.id, Number.isInteger(version) ? version : 0, [
+        app.kind,
+      ])
       return undefined
     },
   },
@@ -125,14 +121,14 @@ const actions: Record<string, StudioAction> = {
   delete: {
     tab: 'listing',
     async work({ req, agent, app }) {
-      await deleteApp(req.ctx, await apps.getOwnApp(req.ctx, agent, app.id))
+      await deleteApp(req.ctx, await apps.getOwnApp(req.ctx, agent, app.id, [app.kind]))
       return undefined
     },
   },
   undelete: {
     tab: '',
     async work({ req, agent, app }) {
-      await restoreDeletedApp(req.ctx, agent, app.id)
+      await restoreDeletedApp(req.ctx, agent, app.id, [app.kind])
       return undefined
     },
   },

@@ -1,5 +1,6 @@
 import { html, type Part } from '../../core/html.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { section } from '../components.ts'
 import { button, confirmDialog, form, inputField, selectField, textArea } from '../forms.ts'
@@ -13,12 +14,12 @@ export async function listingPage(studio: Studio): Promise<Page> {
       ${section('Details', detailsForm(studio))}
       <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
     </div>
-    ${await pictureForms(studio)}
+    ${!isPackKind(studio.app.kind) && (await pictureForms(studio))}
     ${section(
-      'Delete app',
+      `Delete ${studio.app.kind}`,
       html`<p class="small">
           The link stops working immediately.
-          ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore the app for 30 days.'}
+          ${studio.app.version === 0 ? 'The first build is canceled, and nothing is kept.' : 'You can restore it for 30 days.'}
         </p>
         ${deleteForm(studio)}`,
     )}`
@@ -51,7 +52,7 @@ function exploreForm(studio: Studio): Part {
   const path = studioPath(studio, 'explore')
   if (listed === 'off') {
     return html`<p class="small">
-        This app is not listed on Explore. Listing it runs the safety check first.
+        This ${studio.app.kind} is not listed on Explore. Listing it runs the safety check first.
       </p>
       ${form(token, path, storeButton('yes', 'List on Explore', false))}`
   }
@@ -95,7 +96,7 @@ const deleteForm = (studio: Studio): Part =>
     studio.req.token,
     studioPath(studio, 'delete'),
     confirmDialog({
-      label: 'Delete app',
+      label: `Delete ${studio.app.kind}`,
       question: html`Delete <bdi>${studio.app.title}</bdi>?`,
       consequence: 'Its link stops working immediately.',
     }),

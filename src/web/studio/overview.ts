@@ -1,6 +1,6 @@
 import { html } from '../../core/html.ts'
 import { listOpensByDay } from '../../hosting/apps/opens.ts'
-import { presentApp } from '../../hosting/apps/present.ts'
+import { presentItem } from '../../hosting/apps/present.ts'
 import { getEarningsTotals } from '../../hosting/me/earnings/earnings.ts'
 import { barChart } from '../chart.ts'
 import { section, starRating, statList } from '../components.ts'
@@ -19,7 +19,7 @@ export async function overviewPage(studio: Studio): Promise<Page> {
     getEarningsTotals(ctx, agent, { item: app.id }),
   ])
   const dailyOpens = opensByDay.map(({ day, opens: value }) => ({ day, value }))
-  const { rating, remixes, bytes, opens: all } = presentApp(ctx, app)
+  const { rating, remixes, bytes, opens: all } = presentItem(ctx, app)
   const main = html`${statList([
     ['Opens', formatCompact(all)],
     ['Rating', html`${starRating(rating) || 'No ratings'}`],

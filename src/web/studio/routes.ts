@@ -2,9 +2,11 @@ import type { AppContext } from '../../context.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import { suspensionError } from '../../hosting/agents/suspension.ts'
 import { findBuildOfApp, listBuilds } from '../../hosting/apps/builds/build-list.ts'
+import { packBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
 import { watch } from '../../hosting/jobs/watch.ts'
+import { kinds } from '../../hosting/kinds.ts'
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
-import { getOwnedApp } from '../../hosting/people/owned-apps.ts'
+import { getOwnedItem } from '../../hosting/people/owned-apps.ts'
 import { checkPath } from '../../http/path.ts'
 import {
   assetBytesMax,
@@ -15,6 +17,7 @@ import {
 } from '../../limits.ts'
 import { suspensionMessage } from '../agents/agent.ts'
 import type { Layout, Page } from '../layout.ts'
+import { packFilesPage } from '../packs/studio-files.ts'
 import {
   handleForm,
   isStillSignedIn,
@@ -34,13 +37,14 @@ import { codePage } from './code.ts'
 import { listingPage } from './listing.ts'
 import { overviewPage } from './overview.ts'
 import { safetyPage } from './safety.ts'
-import { isTab, type Studio, studioPath, type Tab, tabPath } from './studio.ts'
+import { isTab, type Studio, studioPath, type Tab, tabPath, tabsOf } from './studio.ts'
 import { versionsPage } from './versions.ts'
 
 type RenderPage = (studio: Studio, query: URLSearchParams) => Page | Promise<Page>
 
 const pages: Record<Tab, RenderPage> = {
   '': overviewPage,
+  files: packFilesPage,
   build: buildPage,
   code: codePage,
   versions: versionsPage,
@@ -88,7 +92,7 @@ async function showBuild(req: UserRequest, id: string): Promise<Response> {
 /** Streams the events of an app's newest build. */
 async function watchBuild(req: UserRequest, id: string): Promise<Response> {
   const { ctx, request, visitor } = req
-  const { agent } = await getOwnedApp(ctx, visitor.person, id)
+  const { agent } = await getOwnedItem(ctx, visitor.person, id, kinds)
   const [build] = await listBuilds(ctx, agent, id, 1)
   if (!build) throw new ApiError('job_not_found')
   return watch(ctx, { job: build.job, mayWatch: () => isStillSignedIn(req) }, request)
@@ -109,14 +113,18 @@ async function getPage(
   feedback: Feedback = {},
 ): Promise<Page> {
   const render = name === 'changes' ? changesPage : isTab(name) ? pages[name] : undefined
-  if (!render) throw new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
-  const owned = await getOwnedApp(req.ctx, req.visitor.person, id)
+  if (!render) throw noPage()
+  const owned = await getOwnedItem(req.ctx, req.visitor.person, id, kinds)
+  const tab = tabsOf(owned.app.kind).find((known) => known === name)
+  if (tab === undefined && name !== 'changes') throw noPage()
   const note = doneNotes.get(req.query.get('done') ?? '')
   const studio = { ...owned, req, note, message: suspensionMessage(owned.agent), ...feedback }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return removedAppPage(studio)
   return render(studio, req.query)
 }
+
+const noPage = () => new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
 
 /** Bytes of files and pages beside the fields of a form. Characters of a page arrive escaped. */
 const extraBytes: Record<string, number> = {
@@ -125,11 +133,13 @@ const extraBytes: Record<string, number> = {
   page: 3 * htmlBytesMax,
   cover: iconBytesMax,
   screenshot: iconBytesMax,
+  file: packBytesMax + skillTextBytesMax,
+  steps: formBytesMax * 2,
 }
 
 async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {
   const { tab, work } = getAction(name)
-  const studio = { ...(await getOwnedApp(req.ctx, req.visitor.person, id)), req }
+  const studio = { ...(await getOwnedItem(req.ctx, req.visitor.person, id, kinds)), req }
   return handleForm(
     req,
     async (_, form) => {

@@ -3,6 +3,7 @@ import { endWithStop } from '../../core/text.ts'
 import { presentFinding } from '../../hosting/apps/present.ts'
 import { getScan } from '../../hosting/apps/scan/scans.ts'
 import { getHtml } from '../../hosting/apps/versions/versions.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
 import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
 import { button, form } from '../forms.ts'
@@ -28,7 +29,7 @@ export async function safetyPage(studio: Studio): Promise<Page> {
   }
   const { verdict, scanned, findings } = await getScan(req.ctx, agent, app.id)
   const excerpts =
-    findings.length === 0
+    findings.length === 0 || isPackKind(app.kind)
       ? []
       : await readExcerpts(await getHtml(req.ctx, agent, app.id, app.version), findings)
   const again = html`${button('Run again', 'quiet')}`
@@ -58,29 +59,32 @@ export async function safetyPage(studio: Studio): Promise<Page> {
 }
 
 function renderFinding(
-  { code, line, help, severity }: ReturnType<typeof presentFinding>,
+  { code, file, line, help, severity, excerpt }: ReturnType<typeof presentFinding>,
   lines: SourceLine[],
 ): Html {
   return html`<li>
     <h3>
       <code>${code}</code> <span class="badge ${severity}">${severities[severity]}</span>
-      <span class="small">line ${line}</span>
+      <span class="small">${file} line ${line}</span>
     </h3>
     <p>${help}</p>
-    <div class="source" role="region" aria-label="Source at line ${line}" tabindex="0">
-      <table>
-        <tbody>
-          ${lines.map(
-            ({ number, text, isFound }) =>
-              html`<tr class="${isFound && 'found'}">
-                <td>${number}</td>
-                <td>
-                  ${isFound ? html`<mark><code>${text}</code></mark>` : html`<code>${text}</code>`}
-                </td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${lines.length === 0 ? html`<p><code>${excerpt}</code></p>` : sourceLines(line, lines)}
   </li>`
 }
+
+const sourceLines = (line: number, lines: SourceLine[]): Html =>
+  html`<div class="source" role="region" aria-label="Source at line ${line}" tabindex="0">
+    <table>
+      <tbody>
+        ${lines.map(
+          ({ number, text, isFound }) =>
+            html`<tr class="${isFound && 'found'}">
+              <td>${number}</td>
+              <td>
+                ${isFound ? html`<mark><code>${text}</code></mark>` : html`<code>${text}</code>`}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`

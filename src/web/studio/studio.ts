@@ -1,6 +1,7 @@
 import { html, type Part } from '../../core/html.ts'
 import { endWithStop } from '../../core/text.ts'
 import * as apps from '../../hosting/apps/apps.ts'
+import { isPackKind, type Kind } from '../../hosting/kinds.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { alert, type Form, notice } from '../forms.ts'
@@ -17,6 +18,7 @@ export interface Studio extends OwnedApp {
 }
 
 const tabs = {
+  files: 'Files',
   build: 'Build',
   code: 'Code',
   versions: 'Version history',
@@ -27,6 +29,20 @@ const tabs = {
 } as const
 
 export type Tab = keyof typeof tabs
+
+/** A form of the studio. */
+export interface StudioAction {
+  /** The page of the form. */
+  tab: Tab
+  /** Returns a message for the page. */
+  work(studio: Studio, form: Form): Promise<string | undefined>
+}
+
+const appTabs: readonly Tab[] = ['build', 'code', 'versions', 'assets', 'listing', 'safety', '']
+const packTabs: readonly Tab[] = ['files', 'versions', 'listing', 'safety', '']
+
+/** Returns the tabs for a kind of item. */
+export const tabsOf = (kind: Kind): readonly Tab[] => (isPackKind(kind) ? packTabs : appTabs)
 
 export const isTab = (name: string): name is Tab => Object.hasOwn(tabs, name)
 
@@ -52,9 +68,7 @@ function statusText({ app }: OwnedApp): string {
 export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const { app, agent, message, note } = studio
   const { id, title, version, quarantinedAt, quarantineReason, listed } = app
-  const pages = Object.entries(tabs).map(
-    ([name, label]) => [studioPath(studio, name), label] as const,
-  )
+  const pages = tabsOf(app.kind).map((name) => [studioPath(studio, name), tabs[name]] as const)
   return {
     title: `${title}: ${tabs[tab]}`,
     main: html`${agentBreadcrumb(agent)}
@@ -64,7 +78,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
           <p class="small">${statusText(studio)}</p>
         </div>
         <p class="actions">
-          ${version > 0 && html`<a class="button quiet" href="/a/${id}">Open app</a>`}${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">View on Explore</a>`}
+          ${version > 0 && !isPackKind(app.kind) && html`<a class="button quiet" href="/a/${id}">Open app</a>`}${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">View on Explore</a>`}
         </p>
       </div>
       ${quarantinedAt !== null && html`<p class="alert">Quarantined: <bdi>${endWithStop(quarantineReason ?? '')}</bdi> <a href="${studioPath(studio, 'safety')}">Appeal</a></p>`}

@@ -3,6 +3,7 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { VersionBody } from '../../hosting/apps/versions/schemas.ts'
 import { presentVersion } from '../../hosting/apps/versions/versions.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
 import { versionOrigins } from '../components.ts'
 import { formatBytes, renderDateTime } from '../format.ts'
 import { button, form, hiddenField } from '../forms.ts'
@@ -47,12 +48,7 @@ function versionItem(studio: Studio, { version, created, via, note, bytes }: Ver
       ${note !== '' && html`<p><bdi>${note}</bdi></p>`}
     </div>
     <div class="actions">
-      <a
-        class="button quiet slim"
-        href="/a/${app.id}/versions/${version}"
-        aria-label="Preview version ${version}"
-        >Preview</a
-      >${version > 1 && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
+      ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="/a/${app.id}/versions/${version}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
         version !== app.version && form(req.token, studioPath(studio, 'restore'), restore, 'act')
       }
     </div>
@@ -61,7 +57,7 @@ function versionItem(studio: Studio, { version, created, via, note, bytes }: Ver
 
 export function compareForm(studio: Studio, from?: number, to?: number): Part {
   const { app } = studio
-  if (app.version < 2) return undefined
+  if (app.version < 2 || isPackKind(app.kind)) return undefined
   const version = (name: string, label: string, value: number): Html =>
     html`<label
       >${label}<input

@@ -1,0 +1,110 @@
+import type { AppContext } from '../../context.ts'
+import { html, type Part } from '../../core/html.ts'
+import { idPattern, newId } from '../../core/ids.ts'
+import { isRecord } from '../../core/schema.ts'
+import { packZipBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
+import { rejectPack } from '../../hosting/folders/read-pack.ts'
+import { type InputFile, unzip } from '../../hosting/folders/unzip.ts'
+import { publishPack } from '../../hosting/packs/publish.ts'
+import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
+import { formBytesMax } from '../../limits.ts'
+import { narrowPage } from '../components.ts'
+import { actingField } from '../explore/visitor.ts'
+import { formatBytes } from '../format.ts'
+import {
+  alert,
+  button,
+  type Form,
+  form,
+  hiddenField,
+  rejectForm,
+  selectField,
+  textArea,
+} from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
+import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
+import { readSteps } from './step-lines.ts'
+
+/** Publishes a skill or framework as one of a person's agents. */
+export const newPackRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/new/skill', ({ input }) => userPage(input, (req) => newPackPage(req)))
+    .post('/new/skill', ({ input }) =>
+      userForm(input, publishForm, newPackPage, {
+        bytesMax: packZipBytesMax + skillTextBytesMax + formBytesMax,
+      }),
+    )
+
+const template = `---
+name: my-skill
+description: What it does, and when an agent should use it.
+---
+
+# My skill
+
+1. First do this.
+2. Then do that.
+`
+
+const kinds = [
+  ['skill', 'Skill'],
+  ['framework', 'Framework, with steps'],
+] as const
+
+async function newPackPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
+  const agents = await listActingAgents(req.ctx, req.visitor.person)
+  const fields: Part = html`${alert(message)}${selectField({
+      label: 'Kind',
+      name: 'kind',
+      value: sent?.text('kind') ?? 'skill',
+      options: kinds,
+    })}${textArea({
+      label: 'SKILL.md',
+      name: 'skill',
+      value: sent?.text('skill') ?? template,
+      max: skillTextBytesMax,
+      hint: 'Begins with name and description. Add more files in the studio.',
+    })}<label class="field"
+      ><span>Or a zip of the folder</span
+      ><span class="hint">At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.</span
+      ><input type="file" name="file" accept=".zip,application/zip"
+    /></label>
+    ${textArea({
+      label: 'Steps of a framework',
+      name: 'steps',
+      value: sent?.text('steps'),
+      max: 30_000,
+      hint: 'One a line: id | title | how one knows that it is done.',
+    })}${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button('Publish')}`
+  const main =
+    agents.length === 0
+      ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`
+      : html`<p class="lead">Instructions that any AI can load.</p>
+          ${form(req.token, '/new/skill', fields, 'form', 'multipart/form-data')}`
+  return narrowPage('New skill', main)
+}
+
+async function publishForm(req: UserRequest, form: Form): Promise<Response> {
+  const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
+  const ref = form.text('ref')
+  if (!idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  const kind = form.text('kind') === 'framework' ? 'framework' : 'skill'
+  const steps = kind === 'framework' ? { steps: readSteps(form.text('steps')) } : {}
+  const request = { fields: { ref, ...steps }, files: await filesOf(form) }
+  const { body } = await publishPack(req.ctx, agent, kind, request)
+  const pack = isRecord(body) ? body[kind] : undefined
+  return redirectTo(`/studio/${isRecord(pack) ? String(pack['id']) : ''}/files?done=publish`)
+}
+
+async function filesOf(form: Form): Promise<InputFile[]> {
+  const zip = form.file('file')
+  if (!zip) {
+    const text = form.text('skill').replaceAll('\r\n', '\n')
+    return [{ path: 'SKILL.md', bytes: new TextEncoder().encode(text) }]
+  }
+  const found = await unzip(await zip.bytes())
+  if ('files' in found) return found.files
+  return 'reasons' in found
+    ? rejectPack(found.reasons)
+    : rejectForm('The zip unpacks to over 2 MB.')
+}

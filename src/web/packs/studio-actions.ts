@@ -1,0 +1,62 @@
+import { idPattern } from '../../core/ids.ts'
+import { isRecord } from '../../core/schema.ts'
+import * as apps from '../../hosting/apps/apps.ts'
+import { skillFile } from '../../hosting/folders/read-pack.ts'
+import type { InputFile } from '../../hosting/folders/unzip.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
+import { readFiles } from '../../hosting/packs/packs.ts'
+import { publishPackVersion } from '../../hosting/packs/publish.ts'
+import type { ParsedRequest } from '../../hosting/packs/request.ts'
+import { type Form, rejectForm } from '../forms.ts'
+import type { Studio, StudioAction } from '../studio/studio.ts'
+import { readSteps } from './step-lines.ts'
+
+/** Publishes the next version with changed files or fields, over the version of the form. */
+async function publish(
+  { req: { ctx }, agent, app }: Studio,
+  form: Form,
+  change: (files: InputFile[]) => InputFile[],
+  fields: Partial<ParsedRequest['fields']> = {},
+): Promise<string> {
+  const { id, kind, version } = app
+  if (!isPackKind(kind)) throw new Error(`${id} is a ${kind}`)
+  const ref = form.text('ref')
+  if (!idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  if (form.text('version') !== String(version)) {
+    rejectForm(`Version ${version} was published meanwhile. Reload the page and try again.`)
+  }
+  const files = change(await readFiles(ctx, await apps.getVersion(ctx, id, version)))
+  const note = form.text('note').trim()
+  const request = { fields: { ...fields, note, ref }, files }
+  const { body } = await publishPackVersion(ctx, agent, { id, kind }, request)
+  return `Published. ${isRecord(body) ? String(body['note'] ?? '') : ''}`
+}
+
+/** Adds a file, or replaces the one with its path. */
+const file: StudioAction['work'] = async (studio, form) => {
+  const path = form.text('path').trim()
+  if (path === '') rejectForm('Enter a path.')
+  const bytes =
+    (await form.file('file')?.bytes()) ??
+    new TextEncoder().encode(form.text('text').replaceAll('\r\n', '\n'))
+  return publish(studio, form, (files) => [
+    ...files.filter((one) => one.path !== path),
+    { path, bytes },
+  ])
+}
+
+const removeFile: StudioAction['work'] = (studio, form) => {
+  const path = form.text('path')
+  if (path === skillFile) rejectForm('A pack needs its SKILL.md.')
+  return publish(studio, form, (files) => files.filter((one) => one.path !== path))
+}
+
+const steps: StudioAction['work'] = (studio, form) =>
+  publish(studio, form, (files) => files, { steps: readSteps(form.text('steps')) })
+
+/** Actions of the studio of a pack. */
+export const packActions: Record<string, StudioAction> = {
+  file: { tab: 'files', work: file },
+  unfile: { tab: 'files', work: removeFile },
+  steps: { tab: 'files', work: steps },
+}
