@@ -13,6 +13,8 @@ import {
 
 const providerKey = (provider: string) =>
   secret(`API key of ${provider}. When it is set, the gateway serves its models.`)
+const syncedKey = (provider: string) =>
+  secret(`API key of ${provider}. It serves models with a price: run berth models sync first.`)
 const searchKey = (engine: string) =>
   secret(`API key of ${engine}. When it is set, ${engine} searches the web.`)
 
@@ -56,6 +58,20 @@ export const upstreamKeys = {
   DEEPSEEK_API_KEY: providerKey('DeepSeek'),
   MISTRAL_API_KEY: providerKey('Mistral'),
   XAI_API_KEY: providerKey('xAI'),
+  FIREWORKS_API_KEY: providerKey('Fireworks'),
+  CEREBRAS_API_KEY: providerKey('Cerebras'),
+  PERPLEXITY_API_KEY: providerKey('Perplexity'),
+  MOONSHOT_API_KEY: providerKey('Moonshot'),
+  ZAI_API_KEY: providerKey('Z.ai (Zhipu)'),
+  MINIMAX_API_KEY: providerKey('MiniMax'),
+  NOVITA_API_KEY: providerKey('Novita'),
+  OVH_AI_ENDPOINTS_ACCESS_TOKEN: providerKey('OVHcloud AI Endpoints'),
+  AVIAN_API_KEY: providerKey('Avian'),
+  BASETEN_API_KEY: providerKey('Baseten'),
+  DEEPINFRA_API_KEY: syncedKey('DeepInfra'),
+  NEBIUS_API_KEY: syncedKey('Nebius'),
+  DASHSCOPE_API_KEY: syncedKey('Alibaba Cloud Model Studio'),
+  NVIDIA_API_KEY: syncedKey('NVIDIA NIM'),
   GEMINI_API_KEY: providerKey('Google Gemini'),
   ANTHROPIC_API_KEY: providerKey('Anthropic'),
   COHERE_API_KEY: providerKey('Cohere'),

@@ -5,6 +5,7 @@ import type { Catalog } from './catalog.ts'
 import { chargeOf } from './charge.ts'
 import { openCatalog, type Sources } from './open-catalog.ts'
 import { presentPrice } from './price.ts'
+import { parseModelList } from './public-lists.ts'
 import { createUsage } from './usage.ts'
 
 const now = Date.UTC(2026, 10, 21)
@@ -169,6 +170,34 @@ test('merges a model of several providers into one with an offer each', async ()
   expect(replaced.find('openai/gpt-oss-120b')?.model.offers[0]?.upstream).toBe('a')
 })
 
+/** Providers without published prices in the binary. */
+const syncedOnly = new Set(['deepinfra', 'nebius', 'alibaba', 'nvidia'])
+
+test('serves a provider without published prices from a synced list', async () => {
+  const list = {
+    deepinfra: {
+      models: {
+        'maker/model': {
+          name: 'Model',
+          cost: { input: 1, output: 2 },
+          limit: { context: 1_000, output: 100 },
+          modalities: { input: ['text'], output: ['text'] },
+        },
+      },
+    },
+  }
+  const catalog = await open({ published: ['deepinfra'], synced: parseModelList(list) })
+  expect(catalog.find('maker/model')?.model.offers).toMatchObject([
+    { upstream: 'deepinfra', model: 'maker/model' },
+  ])
+})
+
+test('names a model as its provider does', async () => {
+  const catalog = await open({ published: ['fireworks'] })
+  const [offer] = catalog.list()[0]?.offers ?? []
+  expect(offer?.model).toStartWith('accounts/fireworks/models/')
+})
+
 test('reads every published row with a price', async () => {
   const names = Object.keys(providers)
   const catalog = await open({ published: names })
@@ -176,9 +205,10 @@ test('reads every published row with a price', async () => {
   expect(catalog.list().filter(({ price }) => !price)).toEqual([])
   expect(catalog.list().filter(({ id }) => !/^[^/\s]+\/\S+$/.test(id))).toEqual([])
   for (const upstream of names) {
-    expect(
-      catalog.list().some(({ offers }) => offers.some((one) => one.upstream === upstream)),
-    ).toBe(true)
+    const isServed = catalog
+      .list()
+      .some(({ offers }) => offers.some((one) => one.upstream === upstream))
+    expect([upstream, isServed]).toEqual([upstream, !syncedOnly.has(upstream)])
   }
 })
 

@@ -16,6 +16,8 @@ interface Provider {
   only?: RegExp
   /** Inputs of its chat models beside text and images. */
   inputs?: string[]
+  /** Returns the name of a listed model in requests; by default it is the same. */
+  nameOf?: (id: string) => string
 }
 
 const providers: Record<string, Provider> = {
@@ -27,6 +29,25 @@ const providers: Record<string, Provider> = {
   deepseek: { id: 'deepseek', maker: 'deepseek' },
   mistral: { id: 'mistral', maker: 'mistralai' },
   xai: { id: 'x-ai', maker: 'x-ai' },
+  fireworks: {
+    id: 'fireworks',
+    maker: 'fireworks',
+    nameOf: (id) => `accounts/fireworks/models/${id}`,
+  },
+  cerebras: { id: 'cerebras', maker: 'cerebras' },
+  perplexity: { id: 'perplexity', maker: 'perplexity' },
+  moonshot: { id: 'moonshotai', maker: 'moonshotai' },
+  zai: { id: 'zai', maker: 'z-ai', nameOf: (id) => id.toLowerCase() },
+  minimax: { id: 'minimax', maker: 'minimax' },
+  novita: { id: 'novita', maker: 'novita' },
+  ovhcloud: { id: 'ovhcloud', maker: 'ovhcloud' },
+  avian: { id: 'avian', maker: 'avian' },
+  baseten: { id: 'baseten', maker: 'baseten' },
+  // The list has no prices of these. `berth models sync` reads them from public lists.
+  deepinfra: { id: 'deepinfra', maker: 'deepinfra' },
+  nebius: { id: 'nebius', maker: 'nebius' },
+  alibaba: { id: 'alibaba', maker: 'alibaba' },
+  nvidia: { id: 'nvidia', maker: 'nvidia' },
   gemini: {
     id: 'google',
     maker: 'google',
@@ -95,7 +116,7 @@ export async function publishedModels(
     listings.set(model, { ...familyOf(model, provider), ...listings.get(model), ...listing })
   }
   const listed = [...listings].map(([model, listing]) =>
-    toModel(listing, [{ upstream, model }], marginPercent),
+    toModel(listing, [{ upstream, model: provider.nameOf?.(model) ?? model }], marginPercent),
   )
   return [...listed, ...media].filter(({ price }) => price !== undefined)
 }
