@@ -39,9 +39,11 @@ const onPostgres = () =>
     [process.execPath, 'src/testing/postgres.ts'],
   )
 
-/** A short run of each long test: crashes of the server, and many streams. */
+/** A short run of each long test: crashes of the server, also during payments, and many streams. */
 const soak = async () =>
-  (await bun('scripts/soak/kill.ts', '3')) && (await bun('scripts/soak/streams.ts'))
+  (await bun('scripts/soak/kill.ts', '3')) &&
+  (await bun('scripts/soak/payments.ts', '3')) &&
+  (await bun('scripts/soak/streams.ts'))
 
 const staticChecks: Step[][] = [
   [['format', () => bun('fmt', '--check')]],
