@@ -26,5 +26,5 @@ export const settlementsMax = 100
 export const readinessMs = 15 * second
 /** Time between two looks at a payment that is on its way: at first, and at most. */
 export const pollMs = { first: 100, max: second }
-/** Gas of one settlement: USDC on Base takes about 90,000. */
+/** Gas that the wallet must be able to pay before an offer. USDC on Base takes about 90,000. */
 export const settlementGas = 250_000n

@@ -28,6 +28,14 @@ const generation = [
   'GET /me returns your credits. To get more, create a link with POST /me/claim: the person who opens it becomes your owner and can send you credits.',
 ]
 
+/** Describes payments of agents, where they are on. */
+const paying = ({ x402 }: AppContext): string[] =>
+  x402
+    ? [
+        `With a wallet you can pay for yourself, in USDC on ${x402.network.name ?? x402.network.id} (x402). A 402 that money can solve has the offer in "accepts", and for version 2 in the header PAYMENT-REQUIRED. Sign it and send the same request again with the header X-PAYMENT or PAYMENT-SIGNATURE; the clients x402-fetch and @x402/fetch do that. POST /topup {"credits": 1000} adds credits in advance. Over MCP, send the payment as _meta["x402/payment"]; the receipt is _meta["x402/payment-response"]. After 202 payment_pending send the same payment again, never a new one.`,
+      ]
+    : []
+
 const sharing = [
   'PATCH /apps/{id} {"store": true} lists an app on Explore. If the safety check blocks it, the response is 422 not_listable with the reasons; warnings never block. false removes the app from Explore. If a later version is blocked, Explore keeps the earlier one.',
   'GET /explore lists shared apps without a key: ?q=words &kind=app|game &shelf= &maker= &price=free|paid &sort=new|top|trending|remixed &limit=1..100 &cursor=. GET /explore/{id} returns one item, GET /explore/@{handle} its maker, GET /explore/{id}/source its page and files.',
@@ -111,7 +119,7 @@ export function getGuide(ctx: AppContext) {
     mcp: mcpTools(urls),
     gateway: gatewayModels(ctx),
     page: pageRules,
-    build: generation,
+    build: [...generation, ...paying(ctx)],
     explore: sharing,
     errors:
       'Every error is { "error": what happened and what to do next, "code": for branching }. 429 has Retry-After.',

@@ -56,11 +56,11 @@ export class GasWallet implements Sender {
   async findProblem(): Promise<PaymentProblem | undefined> {
     const { client } = this.chain
     const { address } = this.account
-    const [balance, price] = await Promise.all([
+    const [balance, { maxFeePerGas }] = await Promise.all([
       client.getBalance({ address }),
-      client.getGasPrice(),
+      this.estimateFees(),
     ])
-    const needed = price * settlementGas
+    const needed = maxFeePerGas * settlementGas
     if (balance >= needed) return undefined
     const why = `The gas wallet ${address} has ${formatEther(balance)} ETH, and one settlement may cost ${formatEther(needed)}. Send ETH to it.`
     return { setting: 'X402_GAS_KEY', why }
@@ -90,18 +90,15 @@ export class GasWallet implements Sender {
     const { client, network } = this.chain
     const call = this.chain.transferCall(signed)
     const { address: from } = this.account
-    const isPossible = await client.call({ account: from, ...call }).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof BaseError && isRevert(error)) return false
-        throw error
-      },
-    )
-    if (!isPossible) return undefined
+    const gas = await client.estimateGas({ account: from, ...call }).catch((error: unknown) => {
+      if (error instanceof BaseError && isRevert(error)) return undefined
+      throw error
+    })
+    if (gas === undefined) return undefined
     const [walletNonce, pending, fees] = await Promise.all([
       this.countTransactions('latest'),
       this.countTransactions('pending'),
-      client.estimateFeesPerGas(),
+      this.estimateFees(),
     ])
     // A transaction that nobody mined is replaced only by one that pays more.
     const factor = pending > walletNonce ? 2n : 1n
@@ -110,11 +107,17 @@ export class GasWallet implements Sender {
       chainId: network.chainId,
       ...call,
       nonce: walletNonce,
-      gas: settlementGas,
-      maxFeePerGas: fees.maxFeePerGas * 2n * factor,
+      gas: (gas * 5n) / 4n,
+      maxFeePerGas: fees.maxFeePerGas * factor,
       maxPriorityFeePerGas: fees.maxPriorityFeePerGas * factor,
     })
     return { raw, hash: keccak256(raw), walletNonce }
+  }
+
+  /** Returns the fees of a transaction, which still suffice when the base fee doubles. */
+  private async estimateFees() {
+    const { maxFeePerGas, maxPriorityFeePerGas } = await this.chain.client.estimateFeesPerGas()
+    return { maxFeePerGas: maxFeePerGas * 2n, maxPriorityFeePerGas }
   }
 
   private countTransactions(blockTag: 'latest' | 'pending'): Promise<number> {
