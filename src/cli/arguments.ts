@@ -15,6 +15,7 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth restore <folder>           verify a backup and replace the data folder with it
   berth doctor                     check every balance against the ledger entries
   berth recover                    print a recovery code of the operator, which works once
+  berth payments check             ask every server of coins and rates whether it works
   berth health                     exit 0 if the server on this machine responds
   berth version
 

@@ -10,6 +10,7 @@ import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts
 
 /** A command that needs an open context. It runs in the server, or alone where no server runs. */
 type Command = (ctx: AppContext, args: string[]) => Promise<CommandResult>
+import { paymentsCommand } from './topups.ts'
 
 const usage = (text: string): CommandResult => failed(`usage: berth ${text}`)
 
@@ -54,4 +55,5 @@ export const commands: Record<string, Command> = {
   doctor: (ctx) => doctor(ctx),
   link,
   recover,
+  payments: paymentsCommand,
 }

@@ -43,6 +43,7 @@ import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
 import { providerRoutes } from './sign-in/provider.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { studioRoutes } from './studio/routes.ts'
+import { addMoneyRoutes } from './wallet/add-money-routes.ts'
 import { walletRoutes } from './wallet/routes.ts'
 
 /** Pages that anyone can open, and their files. */
@@ -67,6 +68,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(collectionRoutes(ctx, layout))
     .use(accountRoutes(ctx, layout))
     .use(walletRoutes(ctx, layout))
+    .use(addMoneyRoutes(ctx, layout))
     .use(studioRoutes(ctx, layout))
     .use(consoleRoutes(ctx, layout))
 

@@ -52,7 +52,13 @@ export async function btcAddressAt(config: Config, path: number): Promise<string
   return address
 }
 
-export const btcNetwork = ({ topupBtcNetwork: network }: Config) => ({
+/** Returns the script of a Bitcoin address, in hexadecimal. */
+export async function scriptOf(config: Config, address: string): Promise<string> {
+  const { Address, OutScript } = await import('@scure/btc-signer')
+  return Buffer.from(OutScript.encode(Address(btcNetwork(config)).decode(address))).toString('hex')
+}
+
+const btcNetwork = ({ topupBtcNetwork: network }: Config) => ({
   bech32: prefixes[network] ?? 'tb',
   pubKeyHash: network === 'mainnet' ? 0 : 0x6f,
   scriptHash: network === 'mainnet' ? 5 : 0xc4,

@@ -4,16 +4,23 @@ import type { Log } from '../../core/log.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { EvmRpc } from '../evm/rpc.ts'
-import { Esplora } from './esplora.ts'
+import { openBitcoind } from './bitcoind.ts'
+import { openEsplora } from './esplora.ts'
 import { openMethods } from './method.ts'
 import { Rates } from './rates.ts'
+import type { ServerPool } from './server-pool.ts'
+import { openSolana } from './solana.ts'
 
 /** Top-ups by coin: what the process keeps for them. Nothing is loaded before its first use. */
 export class Coins {
   readonly rates: () => Rates
   /** The chain of ETH and USDT. */
   readonly evm: () => EvmRpc
-  readonly esplora: () => Esplora
+  /** The servers of Bitcoin: an own bitcoind, or Esplora. */
+  readonly bitcoin: () => ServerPool
+  readonly solana: () => ServerPool
+  /** Scripts that the wallet of an own bitcoind watches, as far as this process knows. */
+  readonly watchedScripts = new Set<string>()
 
   constructor({ config, clock, log }: { config: Config; clock: Clock; log: Log }) {
     this.rates = lazy(() => new Rates(config, clock))
@@ -26,7 +33,13 @@ export class Coins {
           log,
         }),
     )
-    this.esplora = lazy(() => new Esplora(config.topupBtcNetwork, config.topupBtcEsploraUrls, log))
+    const { topupBtcNetwork: network, topupBtcRpcUrl: node } = config
+    this.bitcoin = lazy(() =>
+      node === ''
+        ? openEsplora(network, config.topupBtcEsploraUrls, log)
+        : openBitcoind(network, node, log),
+    )
+    this.solana = lazy(() => openSolana(config, log))
   }
 }
 

@@ -1,11 +1,9 @@
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
-import { second, stopwatch } from '../../core/time.ts'
-import { describeFailure, fetchJson } from '../../providers/fetch-json.ts'
-import { rpcRestMs } from '../limits.ts'
-import { chainBytesMax, chainCallMs } from './limits.ts'
+import { second } from '../../core/time.ts'
 import type { ObservedPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
+import { getJson, otherNetwork, ServerError, ServerPool } from './server-pool.ts'
 import type { StoredInvoice } from './status.ts'
 
 const publicServers: Record<string, string[]> = {
@@ -21,105 +19,33 @@ const genesis: Record<string, string> = {
   signet: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
 }
 
-interface Server {
-  url: string
-  name: string
-  isChecked: boolean
-  problem: string | undefined
-  restUntil: number
-}
-
 /** Transactions that one response of Esplora has at most, besides those of the mempool. */
 const confirmedPerPage = 25
 const pagesMax = 40
 
-/** Esplora servers of one Bitcoin network, asked in their order. */
-export class Esplora {
-  private readonly servers: Server[]
-
-  constructor(
-    private readonly network: string,
-    urls: readonly string[],
-    private readonly log: Log,
-  ) {
-    const all = urls.length > 0 ? urls : (publicServers[network] ?? [])
-    this.servers = all.map((url, at) => ({
-      url: url.replace(/\/$/, ''),
-      name: `TOPUP_BTC_ESPLORA_URLS[${at}] (${new URL(url).host})`,
-      isChecked: false,
-      problem: undefined,
-      restUntil: 0,
-    }))
-  }
-
-  /** Asks every server for its network and returns its problem; undefined for one that works. */
-  async check(): Promise<{ name: string; problem: string | undefined }[]> {
-    for (const server of this.servers) {
-      server.isChecked = false
-      await this.checkNetwork(server).catch((error: unknown) => this.rest(server, error))
-    }
-    return this.servers.map(({ name, problem }) => ({ name, problem }))
-  }
-
-  /** Reads a path from the first server that answers. Throws where none does. */
-  async get(path: string): Promise<unknown> {
-    const now = stopwatch()
-    const ready = this.servers.filter(({ restUntil }) => restUntil <= now)
-    const resting = this.servers.filter((server) => !ready.includes(server))
-    for (const server of [...ready, ...resting]) {
-      try {
-        await this.checkNetwork(server)
-        const result = await fetchPath(server, path)
-        server.problem = undefined
-        return result
-      } catch (error) {
-        this.rest(server, error)
-      }
-    }
-    const problems = this.servers.map(({ name, problem }) => `${name}: ${problem}`)
-    throw new Error(`No Esplora server answers. ${problems.join('; ')}`)
-  }
-
-  private async checkNetwork(server: Server): Promise<void> {
-    if (server.isChecked) return
-    const height = await fetchPath(server, '/blocks/tip/height')
-    if (!Number.isSafeInteger(height)) throw new Error('it returned no height')
-    const expected = genesis[this.network]
-    const blocks = expected === undefined ? [] : itemsOf(await fetchPath(server, '/blocks/0'))
-    if (recordOf(blocks.at(-1))['id'] !== expected) throw new OtherNetworkError(this.network)
-    server.isChecked = true
-    server.problem = undefined
-  }
-
-  private rest(server: Server, error: unknown): void {
-    const problem = error instanceof OtherNetworkError ? error.message : describeFailure(error)
-    if (server.problem !== problem) {
-      this.log.warn('esplora_unusable', { server: server.name, problem })
-    }
-    server.problem = problem
-    server.isChecked = false
-    server.restUntil = stopwatch() + rpcRestMs
-  }
-}
-
-class OtherNetworkError extends Error {
-  constructor(network: string) {
-    super(`It serves another network than ${network}. Correct the URL.`)
-  }
-}
-
-const fetchPath = ({ url }: Server, path: string): Promise<unknown> =>
-  fetchJson(new Request(url + path), {
-    signal: AbortSignal.timeout(chainCallMs),
-    bytesMax: chainBytesMax,
+/** Returns the Esplora servers of one Bitcoin network. */
+export function openEsplora(network: string, urls: readonly string[], log: Log): ServerPool {
+  const all = urls.length > 0 ? urls : (publicServers[network] ?? [])
+  return new ServerPool({
+    urls: all,
+    setting: 'TOPUP_BTC_ESPLORA_URLS',
+    log,
+    checkServer: async (url) => {
+      const expected = genesis[network]
+      if (expected === undefined) return
+      const [block] = itemsOf(await getJson(`${url}/blocks/0`)).slice(-1)
+      if (recordOf(block)['id'] !== expected) throw otherNetwork(network)
+    },
   })
+}
 
 /** Finds the payments of the invoices whose turn it is. */
 export async function pollEsplora(
-  esplora: Esplora,
+  esplora: ServerPool,
   { due, unconfirmed }: PollInput,
 ): Promise<PollResult> {
-  const height = Number(await esplora.get('/blocks/tip/height'))
+  const height = Number(await esplora.use((url) => getJson(`${url}/blocks/tip/height`)))
+  if (!Number.isSafeInteger(height)) throw new ServerError('The server returned no height.')
   const observed: ObservedPayment[] = []
   for (const invoice of due) observed.push(...(await readPayments(esplora, invoice, height)))
   const seen = new Set(observed.map(({ tx, output }) => `${tx} ${output}`))
@@ -131,7 +57,7 @@ export async function pollEsplora(
 }
 
 async function readPayments(
-  esplora: Esplora,
+  esplora: ServerPool,
   invoice: StoredInvoice,
   height: number,
 ): Promise<ObservedPayment[]> {
@@ -139,7 +65,8 @@ async function readPayments(
   const found: ObservedPayment[] = []
   let path = `/address/${address}/txs`
   for (let page = 0; page < pagesMax; page += 1) {
-    const txs = itemsOf(await esplora.get(path)).map(recordOf)
+    const at = path
+    const txs = itemsOf(await esplora.use((url) => getJson(url + at))).map(recordOf)
     found.push(...txs.flatMap((tx) => outputsOf(tx, invoice, height)))
     const confirmed = txs.filter(({ status }) => recordOf(status)['confirmed'] === true)
     const last = confirmed.at(-1)

@@ -100,7 +100,7 @@ function newPayment(ctx: CoinContext, network: string, observed: ObservedPayment
 }
 
 /** Credits a payment that was not credited yet, inside the caller's transaction. */
-async function credit(
+export async function credit(
   ctx: CoinContext,
   db: Db,
   payment: StoredPayment,

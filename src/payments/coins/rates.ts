@@ -2,9 +2,10 @@ import type { Config } from '../../config/settings.ts'
 import { fromUsd, nano, type NanoUsd } from '../../core/money.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
-import { describeFailure, fetchJson } from '../../providers/fetch-json.ts'
-import { chainBytesMax, chainCallMs, rateAgeMax, rateFreshMs } from './limits.ts'
+import { describeFailure } from '../../providers/fetch-json.ts'
+import { rateAgeMax, rateFreshMs } from './limits.ts'
 import type { Asset } from './method.ts'
+import { getJson } from './server-pool.ts'
 
 type RatedAsset = Exclude<Asset, 'USDT'>
 type Prices = Partial<Record<RatedAsset, NanoUsd>>
@@ -22,12 +23,6 @@ interface Source {
   fetchedAt: number
   problem: string | undefined
 }
-
-const getJson = (url: string): Promise<unknown> =>
-  fetchJson(new Request(url), {
-    signal: AbortSignal.timeout(chainCallMs),
-    bytesMax: chainBytesMax,
-  })
 
 /** Parses a price in USD with up to nine decimals; more are cut. */
 function parsePrice(value: unknown): NanoUsd | undefined {

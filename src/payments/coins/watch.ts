@@ -1,4 +1,5 @@
 import { messageOf } from '../../core/text.ts'
+import { pollBitcoind } from './bitcoind.ts'
 import type { CoinContext } from './coins.ts'
 import { pollEsplora } from './esplora.ts'
 import { pollEvm } from './evm-watcher.ts'
@@ -6,6 +7,7 @@ import { listWatched, planNext, takeDue } from './invoices.ts'
 import { networksOf } from './method.ts'
 import { listUnconfirmed, markReplaced, recordPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
+import { pollSolana } from './solana.ts'
 import { finish, isIdle, isResting, takeLease } from './watchers.ts'
 
 /** Runs one pass of every watcher that no other process runs. */
@@ -37,5 +39,8 @@ export async function watchNetwork(ctx: CoinContext, network: string): Promise<v
 
 function poll(ctx: CoinContext, network: string, input: PollInput): Promise<PollResult> {
   if (network.startsWith('eip155:')) return pollEvm(ctx, input)
-  return pollEsplora(ctx.coins.esplora(), input)
+  if (network.startsWith('solana:')) return pollSolana(ctx, input)
+  return ctx.config.topupBtcRpcUrl === ''
+    ? pollEsplora(ctx.coins.bitcoin(), input)
+    : pollBitcoind(ctx, input)
 }

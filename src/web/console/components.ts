@@ -19,6 +19,7 @@ const consoleLinks = [
   ['/console/people', 'People'],
   ['/console/clients', 'Clients'],
   ['/console/grants', 'Grants'],
+  ['/console/payments', 'Payments'],
   ['/console/upstreams', 'Upstreams'],
   ['/console/models', 'Models'],
   ['/console/backups', 'Backups'],

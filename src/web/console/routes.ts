@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
+import { csvResponse } from '../../core/csv.ts'
 import { ApiError } from '../../errors.ts'
 import { feature, unfeature } from '../../hosting/explore/featured.ts'
 import {
@@ -9,6 +10,7 @@ import {
   startBackup,
   startBackupCheck,
 } from '../../operator/console-backups.ts'
+import { incomeCsv } from '../../operator/topups.ts'
 import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../session.ts'
@@ -28,6 +30,7 @@ import { giveCredits, grantsPage, retryGrant } from './grants.ts'
 import { modelsPage } from './models.ts'
 import { overviewPage } from './overview.ts'
 import { packFilesPage } from './pack-files.ts'
+import { creditPayment, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
 import { queuePage } from './queue.ts'
 import { settingsPage } from './settings.ts'
@@ -46,6 +49,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/agents': agentsPage,
   '/people': peoplePage,
   '/clients': (req) => clientsPage(req),
+  '/payments': (req) => paymentsPage(req),
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
   '/settings': ({ ctx }) => settingsPage(ctx),
@@ -56,6 +60,9 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
 function viewRoutes(ctx: AppContext, layout: Layout) {
   const router = pageRoutes(ctx, layout)
     .get('/console/grants', ({ input }) => requireOperator(input, grantsPage))
+    .get('/console/payments.csv', ({ input }) =>
+      requireOperator(input, async () => csvResponse('payments', await incomeCsv(ctx))),
+    )
     .get('/console/apps/:id', ({ input, params }) =>
       operatorPage(input, (req) => appPage(req, params.id)),
     )
@@ -127,6 +134,7 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
     .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
+    .post('/console/payments', ({ input }) => operatorForm(input, creditPayment, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))
 
 async function rescanAll(req: UserRequest): Promise<Response> {

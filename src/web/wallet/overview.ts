@@ -14,6 +14,7 @@ import { spendingSection } from './spending.ts'
 
 const walletLinks = [
   ['/wallet', 'Overview'],
+  ['/wallet/add', 'Add money'],
   ['/wallet/history', 'Usage'],
   ['/wallet/ledger', 'Transactions'],
   ['/wallet/playground', 'Playground'],
@@ -28,6 +29,8 @@ export interface WalletView extends KeysView {
   /** The URL of the operator's grant form for this person. */
   grants: string
   isOperator: boolean
+  /** This server takes payments. */
+  canPay: boolean
   account: Balance
   spending: Spending
   entries: Entry[]
@@ -45,16 +48,19 @@ const stats = ({ balance, held }: Balance, wallet: string): Html =>
     ['Gateway account', html`<code>${wallet}</code>`],
   ])
 
-/** Payments have no provider yet: only the operator adds credits. */
-function addCreditsSection({ grants, isOperator }: WalletView): Html {
-  const text = isOperator
-    ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
-        <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
-    : html`<p>
-          Online payments are not available on this server. Send this link to the operator, who can
-          grant credits to your account:
-        </p>
-        ${copyLine(grants, 'Link for the operator')}`
+/** Leads to the payments; without them only the operator adds credits. */
+function addCreditsSection({ grants, isOperator, canPay }: WalletView): Html {
+  const text = canPay
+    ? html`<p>Pay with a coin. A confirmed payment is credited for its own value.</p>
+        <p class="actions"><a class="button" href="/wallet/add">Add money</a></p>`
+    : isOperator
+      ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
+          <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
+      : html`<p>
+            Online payments are not available on this server. Send this link to the operator, who
+            can grant credits to your account:
+          </p>
+          ${copyLine(grants, 'Link for the operator')}`
   return html`<section id="add">
     <h2>Add credits</h2>
     ${text}

@@ -12,6 +12,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { findLatestSpending } from '../../ledger/spending.ts'
 import { playBytesMax } from '../../limits.ts'
 import { getSpending, listUsedModels } from '../../models/spending.ts'
+import { openMethods } from '../../payments/coins/method.ts'
 import { withQuery } from '../components.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -65,7 +66,8 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const cap = ctx.config.dailyCapCredits
   const form = { token, message, submitted, done: query.get('done') }
   const grants = `${ctx.urls.app}${withQuery('/console/grants', { to: name })}`
-  const user = { wallet, grants, isOperator }
+  const canPay = openMethods(ctx.config).length > 0
+  const user = { wallet, grants, isOperator, canPay }
   return walletPage({ ...form, ...user, gateway, account, keys, last, cap, spending, entries })
 }
 

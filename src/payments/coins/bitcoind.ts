@@ -1,0 +1,109 @@
+import type { Log } from '../../core/log.ts'
+import { itemsOf, recordOf } from '../../core/schema.ts'
+import { second } from '../../core/time.ts'
+import { scriptOf } from './addresses.ts'
+import type { CoinContext } from './coins.ts'
+import type { ObservedPayment } from './payments.ts'
+import type { PollInput, PollResult } from './poll.ts'
+import { callRpc, otherNetwork, ServerError, ServerPool } from './server-pool.ts'
+import type { StoredInvoice } from './status.ts'
+
+const chains: Record<string, string> = { mainnet: 'main', testnet: 'test' }
+/** Blocks below the confirmed ones that are listed again, for reorganizations. */
+const rescanBlocks = 6
+
+/** Returns an own bitcoind. Its wallet only watches: it has descriptors and no private keys. */
+export const openBitcoind = (network: string, url: string, log: Log): ServerPool =>
+  new ServerPool({
+    urls: [url],
+    setting: 'TOPUP_BTC_RPC_URL',
+    log,
+    checkServer: async (server) => {
+      const { chain } = recordOf(await callRpc(server, 'getblockchaininfo', []))
+      if (chain !== (chains[network] ?? network)) throw otherNetwork(network)
+      const wallet = recordOf(await callRpc(server, 'getwalletinfo', []))
+      if (wallet['private_keys_enabled'] === true) {
+        throw new ServerError('Its wallet has private keys. Create one without them.')
+      }
+    },
+  })
+
+/** Finds payments in the wallet of an own bitcoind. */
+export async function pollBitcoind(
+  ctx: CoinContext,
+  { cursor, watched, unconfirmed }: PollInput,
+): Promise<PollResult> {
+  const pool = ctx.coins.bitcoin()
+  const call = (method: string, ...params: unknown[]) =>
+    pool.use((url) => callRpc(url, method, params))
+  const scripts = new Map<string, StoredInvoice>()
+  for (const invoice of watched) {
+    scripts.set(await scriptOf(ctx.config, invoice.address), invoice)
+  }
+  await watchScripts(call, scripts, ctx.coins.watchedScripts)
+  const depth = ctx.config.topupBtcConfirmations + rescanBlocks
+  const listed = recordOf(await call('listsinceblock', cursor ?? '', depth, true))
+  const rows = itemsOf(listed['transactions']).map(recordOf)
+  const txs = new Set(rows.map(({ txid }) => String(txid)))
+  const observed: ObservedPayment[] = []
+  for (const tx of txs) observed.push(...(await readOutputs(call, tx, scripts)))
+  const seen = new Set(observed.map(({ tx, output }) => `${tx} ${output}`))
+  const gone = unconfirmed.filter(({ tx, output }) => !seen.has(`${tx} ${output}`))
+  return { observed, gone, cursor: String(listed['lastblock']) }
+}
+
+type Call = (method: string, ...params: unknown[]) => Promise<unknown>
+
+/** Adds the scripts that the wallet does not watch yet. */
+async function watchScripts(
+  call: Call,
+  scripts: Map<string, StoredInvoice>,
+  known: Set<string>,
+): Promise<void> {
+  const fresh: { desc: string; timestamp: number }[] = []
+  for (const [script, { created }] of scripts) {
+    if (known.has(script)) continue
+    const info = recordOf(await call('getdescriptorinfo', `raw(${script})`))
+    const timestamp = Math.floor(created / second)
+    fresh.push({ desc: String(info['descriptor']), timestamp })
+  }
+  if (fresh.length > 0) await call('importdescriptors', fresh)
+  for (const script of scripts.keys()) known.add(script)
+}
+
+async function readOutputs(
+  call: Call,
+  tx: string,
+  scripts: Map<string, StoredInvoice>,
+): Promise<ObservedPayment[]> {
+  const found = recordOf(await call('gettransaction', tx, true, true))
+  const { confirmations, blockheight, blocktime, decoded } = found
+  const depth = Number(confirmations)
+  // A replaced transaction stays in the wallet, but not in the mempool.
+  if (depth < 0 || (depth === 0 && !(await isInMempool(call, tx)))) return []
+  return itemsOf(recordOf(decoded)['vout']).flatMap((entry) => {
+    const { n, value, scriptPubKey } = recordOf(entry)
+    const invoice = scripts.get(String(recordOf(scriptPubKey)['hex']))
+    const amount = satoshisOf(value)
+    if (!invoice || amount === 0n) return []
+    return {
+      tx,
+      output: Number(n),
+      address: invoice.address,
+      asset: 'BTC' as const,
+      amount,
+      block: depth === 0 ? null : Number(blockheight),
+      confirmations: depth,
+      at: depth === 0 ? undefined : Number(blocktime) * second,
+      invoice,
+    }
+  })
+}
+
+async function isInMempool(call: Call, tx: string): Promise<boolean> {
+  return itemsOf(await call('getrawmempool')).includes(tx)
+}
+
+/** Converts BTC of a JSON number, which has at most eight decimals and 2^53 satoshis. */
+const satoshisOf = (value: unknown): bigint =>
+  typeof value === 'number' && value > 0 ? BigInt(value.toFixed(8).replace('.', '')) : 0n

@@ -1,0 +1,155 @@
+import { makeCursor } from '../../core/cursor.ts'
+import { html, type Part } from '../../core/html.ts'
+import { formatDecimal, toUsd } from '../../core/money.ts'
+import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { creditUnmatched, type Income, incomeByDay } from '../../operator/topups.ts'
+import { listUnmatched } from '../../payments/coins/by-hand.ts'
+import { type InvoiceWithPayments, listInvoices } from '../../payments/coins/invoices.ts'
+import { coinOf, formatUnits } from '../../payments/coins/method.ts'
+import { stateOf, type StoredPayment } from '../../payments/coins/status.ts'
+import { readWatchers, type WatcherHealth } from '../../payments/coins/watchers.ts'
+import { section } from '../components.ts'
+import { renderDateTime } from '../format.ts'
+import { button, type Form, form, hiddenField, inputField, rejectForm } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { createdCursor, cursorPager, dataTable } from '../lists.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { operatorName } from './access.ts'
+import { badge, consolePage } from './components.ts'
+
+const place = '/console/payments'
+const rowsShown = 50
+const unmatchedShown = 50
+
+const units = (amount: string, asset: string): string =>
+  `${formatUnits(BigInt(amount), coinOf(asset)?.decimals ?? 0)} ${asset}`
+const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
+
+const watcherRow = ({ network, ok, lastPollAt, problem, cursor }: WatcherHealth): Part[] => [
+  html`<code>${network}</code>`,
+  badge(ok ? 'up' : problem === null ? 'starting' : 'down', ok ? 'good' : 'bad'),
+  lastPollAt === null ? 'never' : renderDateTime(lastPollAt),
+  cursor,
+  problem,
+]
+
+function unmatchedRow(token: string, payment: StoredPayment): Part[] {
+  const fields = html`${hiddenField('payment', payment.id)}${inputField({
+    label: 'Invoice ID',
+    name: 'invoice',
+    value: payment.invoice ?? '',
+    max: 12,
+  })}${button('Credit by hand', 'quiet slim')}`
+  return [
+    renderDateTime(payment.seen),
+    units(payment.amount, payment.asset),
+    payment.why,
+    html`<code>${payment.tx}</code>`,
+    form(token, place, fields),
+  ]
+}
+
+function invoiceRow({ invoice, payments }: InvoiceWithPayments, now: number): Part[] {
+  const { status, exception, credited } = stateOf(invoice, payments, now)
+  return [
+    renderDateTime(invoice.created),
+    html`<code>${invoice.id}</code>`,
+    html`<code>${invoice.account}</code>`,
+    units(invoice.due, invoice.asset),
+    exception === 'none' ? status : `${status}, ${exception.replace('_', ' ')}`,
+    usd(credited),
+  ]
+}
+
+const watcherSection = (watchers: WatcherHealth[]): Part =>
+  section(
+    'Watchers',
+    watchers.length > 0
+      ? dataTable(
+          'Watchers',
+          ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
+          watchers.map(watcherRow),
+        )
+      : html`<p>No coin is on. Set TOPUP_EVM_XPUB, TOPUP_BTC_XPUB or TOPUP_SOL_RECIPIENT.</p>`,
+  )
+
+const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
+  payments.length > 0 &&
+  section(
+    'Unmatched payments',
+    dataTable(
+      'Unmatched payments',
+      ['Seen', { number: 'Amount' }, { long: 'Reason' }, { long: 'Transaction' }, 'Credit'],
+      payments.map((payment) => unmatchedRow(token, payment)),
+    ),
+  )
+
+const incomeSection = (income: Income[]): Part =>
+  section(
+    'Income of 30 days',
+    html`${
+        income.length > 0
+          ? dataTable(
+              'Income',
+              ['Day', 'Coin', { number: 'Payments' }, { number: 'Amount' }, { number: 'Credited' }],
+              income.map((one) => [
+                one.day,
+                one.asset,
+                one.count,
+                units(String(one.units), one.asset),
+                usd(one.value),
+              ]),
+            )
+          : html`<p>No payments yet.</p>`
+      }
+      <p><a href="${place}.csv" download>CSV of all payments</a></p>`,
+  )
+
+const invoiceColumns = [
+  'Created',
+  'Invoice',
+  { long: 'Account' },
+  { number: 'Due' },
+  'Status',
+  { number: 'Credited' },
+]
+
+/** Renders watchers, payments without an invoice, income and invoices. */
+export async function paymentsPage(req: UserRequest, message?: string): Promise<Page> {
+  const { ctx, token, query } = req
+  const after = createdCursor(query)
+  const [watchers, unmatched, income, rows] = await Promise.all([
+    readWatchers(ctx),
+    listUnmatched(ctx, unmatchedShown),
+    incomeByDay(ctx),
+    listInvoices(ctx, { limit: rowsShown + 1, after }),
+  ])
+  const shown = rows.slice(0, rowsShown)
+  const last = shown.at(-1)?.invoice
+  const next = rows.length > rowsShown && last ? makeCursor(last.created, last.id) : null
+  const now = ctx.clock.now()
+  const invoices = html`${dataTable(
+    'Invoices',
+    invoiceColumns,
+    shown.map((row) => invoiceRow(row, now)),
+  )}
+  ${cursorPager(query, place, next)}`
+  const main = html`${watcherSection(watchers)} ${unmatchedSection(token, unmatched)}
+  ${incomeSection(income)}
+  ${section('Invoices', shown.length > 0 ? invoices : html`<p>No invoices yet.</p>`)}`
+  const lead = 'Top-ups by coin. Every confirmed payment is credited for its own value.'
+  return consolePage({ place, title: 'Payments', lead, message, main })
+}
+
+/** Credits an unmatched payment by hand. Throws `bad_request`, `not_found`. */
+export async function creditPayment(req: UserRequest, submitted: Form): Promise<Response> {
+  const request = { payment: submitted.text('payment'), invoice: submitted.text('invoice').trim() }
+  const isDone = await creditUnmatched(req.ctx, request, operatorName(req)).catch(
+    (error: unknown) => {
+      if (isGatewayError(error)) rejectForm(errorEnvelope(error).body.error.message)
+      throw error
+    },
+  )
+  if (!isDone) rejectForm('Nothing changed: this payment was credited before.')
+  return redirectTo(place)
+}

@@ -1,0 +1,63 @@
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { getInvoiceStatus, parseTopupAmount } from '../../gateway/topups/topups.ts'
+import { walletOf } from '../../hosting/people/people.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { createInvoice, listInvoices } from '../../payments/coins/invoices.ts'
+import { methods, openMethods } from '../../payments/coins/method.ts'
+import { type Form, rejectForm } from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
+import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
+import { addMoneyPage, addMoneyPath, invoicePage, qrCode } from './add-money.ts'
+
+const invoicesShown = 20
+
+const accountIn = ({ visitor }: UserRequest) => accountOf(walletOf(visitor.person))
+
+async function getPage(req: UserRequest, message?: string, submitted?: Form): Promise<Page> {
+  const { ctx, token } = req
+  const account = accountIn(req)
+  const found = await listInvoices(ctx, { account, limit: invoicesShown })
+  const invoices = await Promise.all(
+    found.map(({ invoice }) => getInvoiceStatus(ctx, account, invoice.id)),
+  )
+  const { topupMinUsd: min, topupMaxUsd: max } = ctx.config
+  const open = openMethods(ctx.config)
+  const amount = submitted?.text('amount') ?? '20'
+  const method = submitted?.text('method') ?? open[0] ?? ''
+  return addMoneyPage({ token, methods: open, min, max, invoices, amount, method, message })
+}
+
+/** Creates an invoice and shows it. Throws `bad_request` and the errors of `createInvoice`. */
+async function addMoney(req: UserRequest, form: Form): Promise<Response> {
+  const { ctx } = req
+  const method = methods.find((one) => one === form.text('method'))
+  if (!method) return rejectForm('Choose a coin.')
+  const text = form.text('amount').trim()
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) rejectForm('Enter USD as a number such as 20 or 7.50.')
+  const amount = parseTopupAmount(ctx, Number(text))
+  const request = { account: accountIn(req), method, amount }
+  const { id } = await createInvoice(ctx, request).catch((error: unknown) => {
+    if (isGatewayError(error)) rejectForm(errorEnvelope(error).body.error.message)
+    throw error
+  })
+  return redirectTo(`${addMoneyPath}/${id}`)
+}
+
+async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
+  const invoice = await getInvoiceStatus(req.ctx, accountIn(req), id).catch((error: unknown) => {
+    if (error instanceof ApiError) throw new ApiError('not_found', { what: 'page' })
+    throw error
+  })
+  return invoicePage(invoice, await qrCode(invoice.payment_request))
+}
+
+/** The pages of the wallet that add money. */
+export const addMoneyRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get(addMoneyPath, ({ input }) => userPage(input, (req) => getPage(req)))
+    .post(addMoneyPath, ({ input }) => userForm(input, addMoney, getPage))
+    .get(`${addMoneyPath}/:id`, ({ input, params: { id } }) =>
+      userPage(input, (req) => getInvoicePage(req, id)),
+    )

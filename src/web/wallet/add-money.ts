@@ -1,0 +1,178 @@
+import { Html, html, type Part } from '../../core/html.ts'
+import { formatDecimal, type NanoUsd, toUsd } from '../../core/money.ts'
+import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
+import { coins, type Method } from '../../payments/coins/method.ts'
+import { copyLine, section, statList } from '../components.ts'
+import { formatUsd, renderDateTime, shortCredits } from '../format.ts'
+import { alert, button, form, inputField, selectField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { dataTable, emptyState } from '../lists.ts'
+import { walletTabs } from './overview.ts'
+
+export const addMoneyPath = '/wallet/add'
+
+interface AddMoneyView {
+  token: string
+  methods: Method[]
+  min: NanoUsd
+  max: NanoUsd
+  invoices: InvoiceStatusBody[]
+  amount: string
+  method: string
+  message?: string | undefined
+}
+
+const usd = (amount: NanoUsd): string => `$${formatDecimal(toUsd(amount))}`
+
+const coinForm = ({ token, methods, min, max, amount, method }: AddMoneyView): Html =>
+  form(
+    token,
+    addMoneyPath,
+    html`${selectField({
+      label: 'Coin',
+      name: 'method',
+      value: method,
+      options: methods.map((one) => [one, `${coins[one].name} (${coins[one].asset})`] as const),
+    })}${inputField({
+      label: 'Amount in USD',
+      name: 'amount',
+      value: amount,
+      max: 20,
+      hint: `${usd(min)} to ${usd(max)}. 1 USD is 1,000 credits.`,
+    })}${button('Continue')}`,
+  )
+
+/** The words for the states of an invoice. */
+const labels: Record<InvoiceStatusBody['status'], string> = {
+  New: 'Waiting for payment',
+  Processing: 'Payment seen, waiting for confirmations',
+  Settled: 'Credited',
+  Expired: 'Expired',
+  Invalid: 'Payment lost',
+}
+const styles: Partial<Record<InvoiceStatusBody['status'], string>> = {
+  New: ' warn',
+  Processing: ' warn',
+  Expired: ' block',
+  Invalid: ' block',
+}
+
+const statusBadge = ({ status }: InvoiceStatusBody): Html =>
+  html`<span class="badge${styles[status]}">${labels[status]}</span>`
+
+const historyTable = (invoices: InvoiceStatusBody[]): Html =>
+  dataTable(
+    'Top-ups',
+    ['Created', 'Coin', { number: 'Amount' }, 'Status', { number: 'Credited' }, { unseen: 'Open' }],
+    invoices.map((invoice) => [
+      renderDateTime(invoice.created_at),
+      invoice.asset,
+      formatUsd(invoice.amount),
+      statusBadge(invoice),
+      formatUsd(invoice.credited),
+      html`<a href="${addMoneyPath}/${invoice.invoice_id}">Open</a>`,
+    ]),
+  )
+
+/** Renders the page that adds money: the coin and the amount, and the history. */
+export function addMoneyPage(view: AddMoneyView): Page {
+  const { methods, invoices, message } = view
+  const main = html`<h1>Add money</h1>
+    <p class="lead">Pay with a coin. Every confirmed payment is credited for its own value.</p>
+    ${walletTabs(addMoneyPath)}${alert(message)}
+    ${
+      methods.length > 0
+        ? coinForm(view)
+        : emptyState('No coins', 'This server takes no payments. Ask its operator for credits.')
+    }
+    ${invoices.length > 0 && section('History', historyTable(invoices))}`
+  return { title: 'Add money', main }
+}
+
+/** The notes on what did not go as planned. */
+const notes: Record<InvoiceStatusBody['exception'], Part> = {
+  none: false,
+  paid_partial: 'Less than the amount arrived. It is credited; send the rest to the same address.',
+  paid_over: 'More than the amount arrived. All of it is credited.',
+  paid_late: 'A payment arrived after the end. It is credited at the rate of its arrival.',
+  marked: 'The operator credited this payment.',
+}
+
+const paymentTable = ({ payments, asset }: InvoiceStatusBody): Part =>
+  payments.length > 0 &&
+  section(
+    'Payments',
+    dataTable(
+      'Payments',
+      [{ long: 'Transaction' }, { number: 'Amount' }, 'Confirmations', { number: 'Credited' }],
+      payments.map((payment) => [
+        html`<code>${payment.tx}</code>`,
+        `${payment.amount} ${asset}`,
+        `${Math.min(payment.confirmations, payment.required_confirmations)} of ${payment.required_confirmations}`,
+        payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : 'not yet',
+      ]),
+    ),
+  )
+
+const networkNames: Record<string, string> = {
+  'eip155:1': 'Ethereum',
+  'eip155:11155111': 'Sepolia (test money)',
+  'bitcoin:mainnet': 'Bitcoin',
+  'solana:mainnet-beta': 'Solana',
+}
+
+/** Amount, address and code, while the invoice can be paid. */
+const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
+  (invoice.status === 'New' || invoice.status === 'Expired') &&
+  html`<div class="invoice">
+    <a class="qr" href="${invoice.payment_request}" aria-label="Open in a wallet">${qr}</a>
+    <div>
+      <h2>Send ${invoice.amount_due} ${invoice.asset}</h2>
+      <p>
+        Network: <strong>${networkNames[invoice.network] ?? invoice.network}</strong>. Send only
+        ${invoice.asset} on this network.
+      </p>
+      <p class="small">Amount in ${invoice.asset}</p>
+      ${copyLine(invoice.amount_due, `Amount in ${invoice.asset}`)}
+      <p class="small">Address</p>
+      ${copyLine(invoice.address, 'Address')}
+      <p class="small">Payment link</p>
+      ${copyLine(invoice.payment_request, 'Payment link')}
+    </div>
+  </div>`
+
+/** Renders an invoice. It refreshes itself with scripts, and shows the newest state on reload. */
+export function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
+  const { asset, rate, status, exception, watcher, expires_at: expires } = invoice
+  const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
+  const live = html`<p role="status">${statusBadge(invoice)} ${notes[exception]}</p>
+    ${statList([
+      ['Amount', formatUsd(invoice.amount)],
+      ['Credited', `${shortCredits(invoice.credited * 1_000)} credits`],
+      [`Rate of ${asset}`, formatUsd(Number(rate))],
+      ['Rate valid until', renderDateTime(expires)],
+    ])}
+    ${
+      !watcher.ok &&
+      html`<p class="notice">
+        The network cannot be reached now. A payment is not lost: it appears when the network
+        answers.
+      </p>`
+    }
+    ${paymentTable(invoice)}`
+  const main = html`<h1>Pay ${formatUsd(invoice.amount)} with ${asset}</h1>
+    ${walletTabs(addMoneyPath)}
+    ${isOver ? live : html`<auto-refresh data-seconds="5">${live}</auto-refresh>`}
+    ${payment(invoice, qr)}
+    <p class="actions">
+      <a class="button quiet" href="${addMoneyPath}/${invoice.invoice_id}">Reload</a
+      ><a class="button quiet" href="${addMoneyPath}">All top-ups</a>
+    </p>`
+  return { title: `Pay with ${asset}`, main, scripts: ['copy-line.js', 'auto-refresh.js'] }
+}
+
+/** Returns the QR code of a payment request as SVG. */
+export async function qrCode(text: string): Promise<Html> {
+  const { default: encodeQR } = await import('qr')
+  return new Html(encodeQR(text, 'svg', { ecc: 'medium', border: 4 }))
+}
