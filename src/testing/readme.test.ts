@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { TSchema } from '@sinclair/typebox'
+import { zipSync } from 'fflate'
 
 import { loadConfig } from '../config/load.ts'
 import { expectedOf, toText } from '../config/setting-types.ts'
@@ -52,6 +53,7 @@ const walks = {
   variables: block('auth="Authorization'),
   prompt: block('collects coins and dodges rocks'),
   more: block('--data-binary @ship.png'),
+  skills: block('name: release-notes'),
   people: block('$api/people/me/agents'),
   client: block("import OpenAI from 'openai'"),
   cap: block('accounts/keys'),
@@ -123,6 +125,24 @@ test('the steps from no key to a live link, from a prompt to a game, and those a
   expect(out).toContain('"listed":"on"')
   const zip = await Bun.file(join(folder, 'app.zip')).bytes()
   expect(new TextDecoder().decode(zip.subarray(0, 2))).toBe('PK')
+})
+
+test('a skill is published, found and installed', async () => {
+  const text = '---\nname: my-skill\ndescription: Draws maps.\n---\n# Maps\n'
+  const zip = zipSync({ 'my-skill/SKILL.md': new TextEncoder().encode(text) })
+  await Bun.write(join(folder, 'my-skill.zip'), zip)
+  const { key } = await h.agent('wren')
+  // This home has no .curlrc, which would write into the archive.
+  const home = join(folder, 'home')
+  mkdirSync(home)
+  const setUp = 'api=http://localhost:3000/api; auth="Authorization: Bearer $KEY"\n'
+  const published = `http://127.0.0.1:${server.port}`
+  const local = 'curl() { command curl "${@/http:\\/\\/localhost:3000/$local}"; }\n'
+  const env = { KEY: key, HOME: home, local: published }
+  const { out } = await paste(local + setUp + walks.skills, env)
+  expect(out).toContain('"name":"my-skill"')
+  const installed = join(home, '.claude/skills/release-notes/SKILL.md')
+  expect(await Bun.file(installed).text()).toContain('name: release-notes')
 })
 
 test('a personal key sends credits and sets a cap', async () => {

@@ -20,6 +20,7 @@ export const GuideSchema = Type.Object({
   page: Type.Array(Type.String()),
   build: Type.Array(Type.String()),
   explore: Type.Array(Type.String()),
+  skills: Type.Array(Type.String()),
   errors: Type.String(),
   limits: Type.Record(Type.String(), nullable(Type.Integer())),
   credits: Type.Object({ start: Type.Number(), perUsd: Type.Integer() }),
