@@ -26,7 +26,7 @@ value and origin. Upstreams and models are tables of \`berth.toml\`: see [models
 const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 
 const row = ([name, setting]: [string, TSchema]): string => {
-  const description = (setting.description ?? '').replace(/\b[A-Z]+(_[A-Z]+)+\b/g, code)
+  const description = (setting.description ?? '').replace(/\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b/g, code)
   return `| ${code(name)} | ${expectedOf(setting)} | ${code(toText(setting.default))} | ${description} |`
 }
 

@@ -31,7 +31,7 @@ test('docs/settings.md lists every setting with its default and description, and
     const initial = toText(setting.default)
     return [`\`${name}\``, expectedOf(setting), initial && `\`${initial}\``, setting.description]
   })
-  const listed = [...page.matchAll(/^\| (`[A-Z_]+`) \| (.*?) \| (.*?) ?\| (.*) \|$/gm)].map(
+  const listed = [...page.matchAll(/^\| (`[A-Z0-9_]+`) \| (.*?) \| (.*?) ?\| (.*) \|$/gm)].map(
     ([, name, expected, initial, description = '']) => [
       name,
       expected,
