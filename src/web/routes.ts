@@ -8,12 +8,13 @@ import * as icons from '../hosting/apps/icon/icon.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import { discoveryLinks } from '../hosting/guide/discovery.ts'
 import { getGuide, guideMarkdown } from '../hosting/guide/guide.ts'
+import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import { checkSite } from '../hosting/people/session-user.ts'
 import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
 import { prefers } from '../http/accept.ts'
 import { createEntity, entityResponse } from '../http/entity.ts'
 import { checkPath } from '../http/path.ts'
-import { clientAddressGroup } from '../http/request-context.ts'
+import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
 import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
@@ -37,9 +38,10 @@ import { newAppRoutes } from './new/routes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
 import { newPackRoutes } from './packs/new-pack.ts'
+import { runPage } from './packs/run-page.ts'
 import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
-import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
+import { getPageRequest, pageRoutes, privatePage, withErrorPage } from './session.ts'
 import { providerRoutes } from './sign-in/provider.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { studioRoutes } from './studio/routes.ts'
@@ -106,6 +108,13 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const parts = ['reviews', 'comments', 'file'].map((part) => query.get(part) ?? '')
       const key = JSON.stringify([name, ...parts])
       return personal ?? send(request, key, () => itemPage(ctx, name, query))
+    })
+    .get('/runs/:id', async ({ params, request }) => {
+      const input = { ctx, layout, request, query: queryOf(request) }
+      const req =
+        mayBeSignedIn(request, getRequestContext(request)) && (await getPageRequest(input))
+      const page = () => runPage(ctx, String(params.id), req ? req.visitor?.person : undefined)
+      return req && req.visitor ? privatePage(req, await page()) : sendUncached(request, page)
     })
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
     .get('/catalogue', ({ request }) =>

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { iso, lastDays } from '../../core/time.ts'
@@ -108,3 +108,18 @@ const presentVersion = (row: Row): VersionRecord => ({
 
 const presentDay = (row: typeof packDays.$inferSelect | undefined): DayRecord[] =>
   row ? [{ day: row.day, ...presentTally(row) }] : []
+
+/** The rate of a pack with its denominator. */
+export type RecordSummary = Pick<RecordBody, 'counted' | 'successRate' | 'successLow'>
+
+/** Returns the rates of packs by id. Packs without a run are missing. */
+export async function findSummaries(
+  { db }: AppContext,
+  packs: string[],
+): Promise<Map<string, RecordSummary>> {
+  const rows = await db.read
+    .select()
+    .from(packRecords)
+    .where(and(inArray(packRecords.pack, packs), eq(packRecords.version, allVersions)))
+  return new Map(rows.map((row) => [row.pack, presentTally(row)]))
+}

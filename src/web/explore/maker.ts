@@ -4,13 +4,18 @@ import { findByMention } from '../../hosting/agents/agents.ts'
 import { listCollections, presentCollections } from '../../hosting/collections/collections.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import { sumOfMaker } from '../../hosting/explore/maker-totals.ts'
+import { packKinds } from '../../hosting/kinds.ts'
+import { findSummaries } from '../../hosting/runs/read-record.ts'
 import { collectionRow } from '../collections/pages.ts'
 import { section, starRating } from '../components.ts'
 import { formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
+import { recordRows } from '../packs/record.ts'
 
 const collectionsShown = 12
+/** Packs of each kind whose record is shown. */
+const recordsShown = 6
 
 /** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
 export async function makerPage(
@@ -27,6 +32,7 @@ export async function makerPage(
   const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
   const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
   const shared = await presentCollections(ctx, lists)
+  const records = await findRecords(ctx, handle)
   const main = html`<header class="maker">
       <span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>
       <div>
@@ -41,6 +47,7 @@ export async function makerPage(
       </div>
     </header>
     ${section('Shared', tileList(ctx, { query, path, items, next }))}
+    ${records.length > 0 && section('Track records', recordRows(records))}
     ${
       shared.length > 0 &&
       section(
@@ -69,4 +76,22 @@ export async function makerPage(
     feed,
     scripts,
   }
+}
+
+/** The packs of a maker that agents followed, best record first. */
+async function findRecords(ctx: AppContext, handle: string) {
+  const lists = await Promise.all(
+    packKinds.map((kind) =>
+      explore.getMakerTiles(ctx, handle, { kind, sort: 'record', limit: recordsShown }),
+    ),
+  )
+  const packs = lists.flatMap(({ items }) => items)
+  const records = await findSummaries(
+    ctx,
+    packs.map(({ id }) => id),
+  )
+  return packs.flatMap(({ id, title }) => {
+    const record = records.get(id)
+    return record ? { id, title, record } : []
+  })
 }

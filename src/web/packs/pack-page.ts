@@ -16,6 +16,7 @@ import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'
 import { fileTree, renderShownFile } from './files.ts'
 import { installSection } from './install.ts'
+import { recordSection } from './record.ts'
 
 /**
  * Renders the page of a skill or framework: how to install it, its instructions and files, versions
@@ -39,7 +40,7 @@ export async function packPage(
     scripts: ['copy-line.js'],
     isPack: true,
     main: html`${packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
-      ${stepList(folder)}${await fileSection(ctx, item, query)}
+      ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
         <div>${itemLineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
