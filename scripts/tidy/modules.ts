@@ -43,7 +43,7 @@ const inner: Record<string, string[][]> = {
     ['authentication'],
     ['jobs'],
     ['apps'],
-    ['explore', 'reports'],
+    ['explore', 'reports', 'libraries'],
     ['moderation', 'reviews', 'packs', 'collections'],
     ['runs'],
     ['keys', 'me', 'people', 'topup', 'guide'],

@@ -11,6 +11,7 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth models check               compare the catalog with  what the upstreams serve
   berth models sync [--yes] [url]  update prices from public lists, for providers with a key
   berth admin                      moderate: reports, takedowns, quarantines, appeals, suspensions
+  berth libraries [add <name>@<version> | <tarball>] [remove <name>@<version>]
   berth backup <folder>            write a consistent copy; the server may run
   berth restore <folder>           verify a backup and replace the data folder with it
   berth doctor                     check every balance against the ledger entries

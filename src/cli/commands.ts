@@ -72,7 +72,8 @@ async function startServer(config: Config, json: boolean): Promise<CommandResult
  * have another working folder, so it gets absolute paths.
  */
 async function operate(config: Config, command: string, words: string[]): Promise<CommandResult> {
-  const paths = command === 'backup' ? words.map((dir) => resolve(dir)) : words
+  const isPath = (word: string): boolean => command === 'backup' || word.endsWith('gz')
+  const paths = words.map((word) => (isPath(word) ? resolve(word) : word))
   const request = { command, words: paths }
   const result = await runOnServer(config.dataDir, request)
   if (result) return result

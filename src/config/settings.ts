@@ -3,6 +3,7 @@ import { type StaticDecode, Type } from '@sinclair/typebox'
 import { coins } from './coin-settings.ts'
 import { gateway, search, upstreamKeys } from './gateway-settings.ts'
 import { builds, hosting } from './hosting-settings.ts'
+import { libraryStore } from './library-settings.ts'
 import { x402 } from './payment-settings.ts'
 import { runs } from './run-settings.ts'
 import { publicUrls, safety, server, signIn } from './server-settings.ts'
@@ -16,6 +17,7 @@ export const sections = {
   'Sign-in': signIn,
   'Agent API': hosting,
   'Builds and assets': builds,
+  Libraries: libraryStore,
   'Model gateway': gateway,
   'Upstream providers': upstreamKeys,
   'Web search': search,
@@ -32,6 +34,7 @@ export const SettingsSchema = Type.Object({
   ...signIn,
   ...hosting,
   ...builds,
+  ...libraryStore,
   ...gateway,
   ...upstreamKeys,
   ...search,

@@ -20,6 +20,7 @@ import { docsRoutes, type PublicFiles } from './guide/docs.ts'
 import { descriptionRoutes, startRoutes } from './guide/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
+import { libraryRoutes } from './libraries/routes.ts'
 import { earningsRoutes } from './me/earnings/routes.ts'
 import { hookRoutes } from './me/hooks/routes.ts'
 import { ledgerRoutes } from './me/ledger/routes.ts'
@@ -49,6 +50,7 @@ export function createAgentApi(ctx: AppContext, files: PublicFiles) {
     .use(collectionRoutes(ctx))
     .use(packRoutes(ctx, 'skill'))
     .use(packRoutes(ctx, 'framework'))
+    .use(libraryRoutes(ctx))
     .use(remixRoutes(ctx))
     .use(reviewRoutes(ctx))
     .use(iconRoutes(ctx))

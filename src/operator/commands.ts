@@ -7,6 +7,7 @@ import { admin } from './admin.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
+import { libraries } from './libraries.ts'
 
 /** A command that needs an open context. It runs in the server, or alone where no server runs. */
 type Command = (ctx: AppContext, args: string[]) => Promise<CommandResult>
@@ -53,6 +54,7 @@ export const commands: Record<string, Command> = {
   admin,
   backup,
   doctor: (ctx) => doctor(ctx),
+  libraries,
   link,
   recover,
   payments: paymentsCommand,

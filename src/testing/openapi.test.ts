@@ -30,6 +30,8 @@ const open = [
   'get_item',
   'get_maker',
   'get_collection',
+  'list_libraries',
+  'get_library_license',
   'get_source',
   'report_item',
   'get_skill',
@@ -155,7 +157,7 @@ describe('the document', () => {
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     named.push('Cover', 'Screenshot', 'Skill', 'Framework', 'Step', 'Share')
     named.push('Run', 'RunStep', 'Evidence', 'Record')
-    named.push('Collection')
+    named.push('Collection', 'Library')
     named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })

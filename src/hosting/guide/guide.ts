@@ -12,7 +12,7 @@ import {
 import { startCredits } from '../../prices.ts'
 
 const pageRules = [
-  'A page is one self-contained html document. It runs in a sandbox without network access, so inline every script, style and font. Images, sounds and JSON can be assets.',
+  'A page is one self-contained html document. It runs in a sandbox without network access. Images, sounds and JSON can be assets. Libraries and fonts load by their usual CDN URLs (jsDelivr, unpkg, cdnjs, esm.sh, Google Fonts): the server supplies those that GET /libraries lists, pinned. Inline everything else.',
   "Load assets in the page: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)` or `json(name)`. A missing file gives '' or null, so draw a placeholder.",
   'localStorage works: 1 MB for each app, kept across reloads and versions. IndexedDB, persistent cookies, frames, camera, printing and requests to other hosts do not work. For links, window.open and a[download] the viewer shows the visitor a button.',
   'alert, confirm and prompt do not block: confirm returns false and prompt returns null, and the click is repeated after the visitor has answered. Use your own <dialog> instead. Route with location.hash or history.pushState: location.href = "#x" reloads the page.',

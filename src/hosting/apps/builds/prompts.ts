@@ -3,7 +3,8 @@ import type { AppKind } from '../../kinds.ts'
 /** Rules of the sandbox in which pages run (docs/spec/sandbox.md). */
 const sandbox = `Your answer is ONE complete HTML page and nothing else, in one \`\`\`html block.
 The page runs in a sandbox that reaches no network. So:
-- All CSS and JavaScript are inside the page. No <script src>, <link href>, web fonts, CDNs, fetch, WebSocket, iframes, forms that are sent, or links to other sites.
+- Your own CSS and JavaScript are inside the page. No fetch, WebSocket, iframes, forms that are sent, or links to other sites.
+- Prefer no library. Where one helps much, load it by its URL on cdn.jsdelivr.net with one of these versions, and nothing else from outside: three@0.180.0 (module, with examples/jsm by import map), three@0.128.0/build/three.min.js, phaser@3.90.0, p5@1.11.10, matter-js@0.20.0, cannon-es@0.20.0, chart.js@4, d3@7, react@18.3.1 and react-dom@18.3.1 (umd), vue@3, gsap@3, tone@14, howler@2, marked@15, dompurify@3, katex, leaflet@1.9.4; fonts of fonts.googleapis.com such as Inter, Poppins, Playfair Display, Press Start 2P.
 - Pictures and sounds are drawn in code (canvas, SVG, CSS, Web Audio), or are asked for in one list in the page:
   <script type="application/json" data-assets>[{"name":"hero.png","kind":"sprite","what":"a red spaceship","width":128,"height":128}]</script>
   kinds: sprite (one thing on transparent ground), picture (a background), sound (an effect), voice ("what" is the words), music. Names are a-z, 0-9, dot, - and _. At most 8 of them, fewer is better.

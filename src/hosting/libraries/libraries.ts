@@ -1,0 +1,34 @@
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { labelOf, readText } from '../../libraries/library.ts'
+import type { LibraryBody } from './schemas.ts'
+
+/** Lists the libraries by name, newest version first. */
+export async function listLibraries(ctx: AppContext): Promise<{ libraries: LibraryBody[] }> {
+  const all = await ctx.libraries.list()
+  return {
+    libraries: all.map(({ name, version, license, source, files }) => ({
+      name,
+      version,
+      license,
+      source,
+      files: files.size,
+      bytes: files.values().reduce((sum, size) => sum + size, 0),
+    })),
+  }
+}
+
+const licenseFile = /^(?:licen[cs]e|copying|ofl|notice)[^/]*$/i
+
+/** Returns the license texts of a library. Throws `not_found`. */
+export async function getLicense(ctx: AppContext, label: string): Promise<Response> {
+  const library = (await ctx.libraries.list()).find((one) => labelOf(one) === label)
+  if (!library)
+    throw new ApiError('not_found', { what: 'library', see: 'GET /libraries lists them.' })
+  const paths = [...library.files.keys()].filter((path) => licenseFile.test(path))
+  const texts = await Promise.all(paths.map((path) => readText(library, path)))
+  const named = `${label}: ${library.license}`
+  return new Response([named, ...texts].join('\n\n'), {
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+  })
+}

@@ -1,0 +1,74 @@
+import { and, count, countDistinct, eq } from 'drizzle-orm'
+
+import type { Clock } from '../core/time.ts'
+import type { Engine } from '../db/engine.ts'
+import { embeddedLibraries } from './embedded.ts'
+import { labelOf } from './library.ts'
+import { addedLibrariesMax } from './limits.ts'
+import { libraries, libraryFiles, libraryUses } from './tables.ts'
+import { TarballError, type UnpackedLibrary } from './tarball.ts'
+
+interface Stores {
+  db: Engine
+  clock: Clock
+  storage: { put(bytes: Uint8Array): Promise<{ sha256: string; bytes: number }> }
+}
+
+const rowsPerInsert = 200
+
+/** Adds an unpacked package. Throws TarballError when it is there, or the store is full. */
+export async function addLibrary(stores: Stores, library: UnpackedLibrary): Promise<void> {
+  const { name, version, license, files } = library
+  const label = labelOf(library)
+  if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
+    throw new TarballError(`${label} is part of this program already.`)
+  }
+  const [total] = await stores.db.read.select({ rows: count() }).from(libraries)
+  if ((total?.rows ?? 0) >= addedLibrariesMax) {
+    throw new TarballError(`The store has ${addedLibrariesMax} added libraries. Remove one first.`)
+  }
+  const rows: (typeof libraryFiles.$inferInsert)[] = []
+  for (const [path, bytes] of files) {
+    const { sha256 } = await stores.storage.put(bytes)
+    rows.push({ name, version, path, sha256, bytes: bytes.byteLength })
+  }
+  await stores.db.tx(async (db) => {
+    const row = { name, version, license, source: 'added', added: stores.clock.now() } as const
+    const inserted = await db.insert(libraries).values(row).onConflictDoNothing().returning()
+    if (inserted.length === 0) throw new TarballError(`${label} is in the store already.`)
+    for (let at = 0; at < rows.length; at += rowsPerInsert) {
+      await db.insert(libraryFiles).values(rows.slice(at, at + rowsPerInsert))
+    }
+  })
+}
+
+/** Counts the apps that use a library, such as "three@0.180.0". */
+export async function countApps({ db }: Pick<Stores, 'db'>, label: string): Promise<number> {
+  const [row] = await db.read
+    .select({ apps: countDistinct(libraryUses.app) })
+    .from(libraryUses)
+    .where(eq(libraryUses.library, label))
+  return row?.apps ?? 0
+}
+
+/** Removes an added library that no app uses. Throws TarballError with the reason. */
+export async function removeLibrary({ db }: Pick<Stores, 'db'>, label: string): Promise<void> {
+  const at = label.lastIndexOf('@')
+  const [name, version] = [label.slice(0, at), label.slice(at + 1)]
+  if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
+    throw new TarballError(`${label} is part of this program and cannot be removed.`)
+  }
+  const apps = await countApps({ db }, label)
+  if (apps > 0) {
+    throw new TarballError(
+      `${label} was not removed: ${apps} ${apps === 1 ? 'app uses' : 'apps use'} it.`,
+    )
+  }
+  const removed = await db.tx(async (tx) => {
+    const isFile = and(eq(libraryFiles.name, name), eq(libraryFiles.version, version))
+    await tx.delete(libraryFiles).where(isFile)
+    const isRow = and(eq(libraries.name, name), eq(libraries.version, version))
+    return tx.delete(libraries).where(isRow).returning()
+  })
+  if (removed.length === 0) throw new TarballError(`${label} is not in the library store.`)
+}

@@ -1,0 +1,75 @@
+import type { AppContext } from '../context.ts'
+import { addLibrary, countApps, removeLibrary } from '../libraries/added.ts'
+import { labelOf } from '../libraries/library.ts'
+import { libraryBytesMax } from '../libraries/limits.ts'
+import { downloadTarball } from '../libraries/registry.ts'
+import { readTarball, TarballError } from '../libraries/tarball.ts'
+import { readLocalFile } from '../storage/local-file.ts'
+import { type CommandResult, failed, succeeded } from './command-result.ts'
+
+const usage = `usage: berth libraries list
+       berth libraries add <name>@<version> | <tarball>
+       berth libraries remove <name>@<version>`
+
+/** `berth libraries`: lists, adds and removes packages that pages can load. */
+export async function libraries(ctx: AppContext, args: string[]): Promise<CommandResult> {
+  const [action = 'list', what = '', ...more] = args
+  if (more.length > 0) return failed(usage)
+  try {
+    if (action === 'list' && what === '') return succeeded(await list(ctx))
+    if (action === 'add' && what !== '') return succeeded(await add(ctx, what))
+    if (action === 'remove' && what !== '') {
+      await removeLibrary(ctx, what)
+      return succeeded(`${what} is removed.`)
+    }
+    return failed(usage)
+  } catch (error) {
+    if (error instanceof TarballError) return failed(error.message)
+    throw error
+  }
+}
+
+async function list(ctx: AppContext): Promise<string> {
+  const lines: string[] = []
+  for (const library of await ctx.libraries.list()) {
+    const bytes = library.files.values().reduce((sum, size) => sum + size, 0)
+    const apps = await countApps(ctx, labelOf(library))
+    const facts = [library.source, library.license, `${Math.ceil(bytes / 1_024)} KB`]
+    lines.push(`${labelOf(library).padEnd(40)}  ${[...facts, `${apps} apps`].join('  ')}`)
+  }
+  return lines.join('\n')
+}
+
+async function add(ctx: AppContext, what: string): Promise<string> {
+  const library = readTarball(await findTarball(ctx, what))
+  await addLibrary(ctx, library)
+  const { license, files } = library
+  return `${labelOf(library)} is in the library store: ${files.size} files, license ${license}.`
+}
+
+/** Reads a tarball from a file, or downloads it from the registry. */
+async function findTarball(ctx: AppContext, what: string): Promise<Uint8Array> {
+  if (/\.t(?:ar\.)?gz$/.test(what)) {
+    const bytes = await readLocalFile(what, libraryBytesMax)
+    if (bytes) return bytes
+    throw new TarballError(`${what} does not exist, or has more than 64 MB.`)
+  }
+  const found = /^((?:@[^/@]+\/)?[^/@]+)@(\d[\w.+-]*)$/.exec(what)
+  if (!found) throw new TarballError(usage)
+  return downloadTarball(registryOf(ctx), found[1] ?? '', found[2] ?? '')
+}
+
+/** Returns the registry of the setting, else the one that npm on this machine uses. */
+function registryOf({ config }: AppContext): string {
+  if (config.libraryRegistry !== '') return config.libraryRegistry
+  try {
+    const { stdout } = Bun.spawnSync(['npm', 'config', 'get', 'registry'], { timeout: 10_000 })
+    const url = URL.parse(stdout.toString().trim())
+    if (url && /^https?:$/.test(url.protocol)) return url.href
+  } catch {
+    // Without npm the message below says what to set.
+  }
+  throw new TarballError(
+    'npm is not installed here. Set LIBRARY_REGISTRY to the URL of an npm registry, or add a tarball file.',
+  )
+}
