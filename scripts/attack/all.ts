@@ -14,7 +14,7 @@ const isAttack = (value: unknown): value is { run: () => Promise<AttackRow> } =>
 const rows: AttackRow[] = []
 for (const file of [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].sort()) {
   const name = file.replace(/\.ts$/, '')
-  const isHelper = ['all', 'attack', 'clients', 'flood'].includes(name)
+  const isHelper = ['all', 'attack', 'clients', 'flood', 'fuzz'].includes(name)
   if (isHelper || (selected.length > 0 && !selected.includes(name))) continue
   const loaded: unknown = await import(join(import.meta.dir, file))
   if (isAttack(loaded)) rows.push(await loaded.run())

@@ -26,8 +26,9 @@ export class ResponseChecker {
     const { status, headers, body } = answer
     const described = responses[String(status)]
     if (!described) return `${operationId} returns the undocumented status ${status}`
-    const [[type = '', media] = []] = Object.entries(described.content)
     const sent = headers.get('content-type') ?? ''
+    const all = Object.entries(described.content)
+    const [type = '', media] = all.find(([declared]) => sent.startsWith(declared)) ?? all[0] ?? []
     if (!sent.startsWith(type) && type !== '*/*') return `${operationId} ${status} is ${sent}`
     if (type !== 'application/json') return undefined
     const check = this.checkOf(`${operationId} ${status}`, operationId, media?.schema)

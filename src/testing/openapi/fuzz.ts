@@ -1,0 +1,171 @@
+/** Generated requests to all operations of both APIs, and the problems of their responses. */
+import fc from 'fast-check'
+
+import { isRecord } from '../../core/schema.ts'
+import { stopwatch } from '../../core/time.ts'
+import { doctor } from '../../ledger/doctor.ts'
+import { createGatewayUser } from '../fixtures/gateway.ts'
+import type { RequestOptions, TestResponse, TestServer } from '../fixtures/test-server.ts'
+import {
+  type DescribedOperation,
+  type Document,
+  getDocument,
+  getGatewayDocument,
+  listOperations,
+} from './document.ts'
+import { type Draw, draws, generateRequest, type KnownIds } from './request-generator.ts'
+import { ResponseChecker } from './response-checker.ts'
+import { createWorld } from './world.ts'
+
+export interface FuzzReport {
+  /** Responses by status. */
+  statuses: Record<string, number>
+  operations: number
+  problems: string[]
+  /** Requests that took more than five seconds. */
+  slow: string[]
+}
+
+interface Target {
+  operation: DescribedOperation
+  path: string
+  checker: ResponseChecker
+  known: () => Promise<KnownIds>
+}
+
+/** A stream that ends after ten minutes. */
+const endless = ['watch_notes']
+/** A request that takes longer hangs, on any machine. */
+const hangMs = 60_000
+const slowMs = 5_000
+/** Requests to the gateway after which its account is replaced, because requests use it up. */
+const accountUses = 60
+const models = ['demo/chat', 'demo/image', 'demo/video', 'demo/speech', 'demo/embeddings']
+
+/** Sends `requests` requests of a seed, round all operations, and checks the books afterwards. */
+export async function fuzz(
+  server: TestServer,
+  { seed, requests }: { seed: number; requests: number },
+): Promise<FuzzReport> {
+  const world = await createWorld(server)
+  const targets = [
+    ...targetsOf(await getDocument(server), '/api', world.known),
+    ...targetsOf(await getGatewayDocument(server), '/v1', gatewayWorld(server)),
+  ]
+  const report: FuzzReport = { statuses: {}, operations: targets.length, problems: [], slow: [] }
+  for (const [at, draw] of fc.sample(draws, { seed, numRuns: requests }).entries()) {
+    const target = targets[at % targets.length]
+    if (!target) break
+    const { operationId } = target.operation
+    const startedAt = stopwatch()
+    const { answer, what } = await send(server, target, draw, world.from())
+    const ms = stopwatch() - startedAt
+    if (ms > slowMs) report.slow.push(`${operationId}: ${Math.round(ms)} ms`)
+    report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1
+    if (answer.status < 300) world.used(operationId)
+    const problem = findProblem(target, answer)
+    if (problem) report.problems.push(`seed ${seed}, request ${at}: ${problem}\n${what}`)
+  }
+  const books = await doctor(server.ctx)
+  if (!books.ok) report.problems.push(books.text)
+  const errors = server.lines.filter(({ level }) => level === 'error')
+  report.problems.push(...errors.map((line) => JSON.stringify(line)))
+  return report
+}
+
+function targetsOf(document: Document, root: string, known: Target['known']): Target[] {
+  const checker = new ResponseChecker(document)
+  return listOperations(document)
+    .filter(({ operationId }) => !endless.includes(operationId))
+    .map((operation) => ({
+      operation: withComponents(operation, document),
+      checker,
+      known,
+      path: root,
+    }))
+}
+
+/** Puts the shared schemas into the schema of a body, where its references find them. */
+function withComponents(operation: DescribedOperation, { components }: Document) {
+  const { requestBody } = operation
+  if (!requestBody) return operation
+  const content = Object.fromEntries(
+    Object.entries(requestBody.content).map(([type, { schema }]) => [
+      type,
+      { schema: { ...schema, components } },
+    ]),
+  )
+  return { ...operation, requestBody: { ...requestBody, content } }
+}
+
+/** Returns the ids of a gateway account with a file, a key, a project and a video. */
+function gatewayWorld(server: TestServer): Target['known'] {
+  let uses = 0
+  let known: KnownIds | undefined
+  return async () => {
+    uses += 1
+    if (known && uses % accountUses !== 0) return known
+    const user = await createGatewayUser(
+      server,
+      '5',
+      `198.51.100.${((uses / accountUses) % 250) | 0}`,
+    )
+    const video = { model: 'demo/video', prompt: 'a boat' }
+    const ids = [
+      (await sendFile(server, user.key, 'Hello there')).text('id'),
+      (await user.call('POST', '/accounts/keys', { name: 'two' })).text('id'),
+      (await user.call('POST', '/v1/videos', video)).text('id'),
+    ]
+    const own = { id: ids[uses % ids.length] ?? '' }
+    const unknown = { id: 'file_AAAAAAAAAAAA' }
+    return (known = { key: user.key, personal: '', own, other: unknown, unknown })
+  }
+}
+
+async function send(server: TestServer, target: Target, draw: Draw, from: string) {
+  const { operation, path: root } = target
+  const known = await target.known()
+  if (operation.requestBody && 'multipart/form-data' in operation.requestBody.content) {
+    const answer = await withinBound(sendFile(server, known.key, draw.file, operation.path, draw))
+    return { answer, what: `${operation.operationId} with a file` }
+  }
+  const made = await generateRequest(operation, draw, known)
+  const isGateway = root === '/v1'
+  const body = isGateway ? withModel(made.body, draw) : made.body
+  const options: RequestOptions = { key: made.key, headers: made.headers, body, from }
+  const answer = await withinBound(server.request(made.method, root + made.path, options))
+  return { answer, what: `${made.method} ${root}${made.path} ${Bun.inspect(body).slice(0, 2_000)}` }
+}
+
+/** Most generated models are unknown, and end every request early. */
+const withModel = (body: unknown, { seed }: Draw): unknown =>
+  isRecord(body) && 'model' in body && seed % 4 > 0
+    ? { ...body, model: models[seed % models.length] }
+    : body
+
+async function sendFile(
+  server: TestServer,
+  key: string,
+  file: Draw['file'],
+  path = '/files',
+  draw?: Draw,
+): Promise<TestResponse> {
+  const form = new FormData()
+  form.append('file', new File([file], draw?.text ?? 'a.txt'))
+  if (draw && draw.seed % 3 === 0) form.append('purpose', draw.text.toWellFormed())
+  if (draw && path !== '/files') form.append('model', 'demo/chat')
+  const request = new Request('http://localhost/', { method: 'POST', body: form })
+  const headers = { 'content-type': request.headers.get('content-type') ?? '' }
+  return server.request('POST', `/v1${path}`, { key, headers, body: await request.bytes() })
+}
+
+function withinBound(response: Promise<TestResponse>): Promise<TestResponse> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no response for ${hangMs} ms`)), hangMs)
+  return Promise.race([response, promise]).finally(() => clearTimeout(timer))
+}
+
+function findProblem({ operation, checker }: Target, answer: TestResponse): string | undefined {
+  if (answer.status === 500) return `${operation.operationId}: an internal error`
+  return checker.findError(operation, answer)
+}
