@@ -49,7 +49,7 @@ export async function fuzz(
 ): Promise<FuzzReport> {
   const world = await createWorld(server)
   const targets = [
-    ...targetsOf(await getDocument(server), '/api', world.known),
+    ...targetsOf(await getDocument(server), '/api', () => world.known()),
     ...targetsOf(await getGatewayDocument(server), '/v1', gatewayWorld(server)),
   ]
   const report: FuzzReport = { statuses: {}, operations: targets.length, problems: [], slow: [] }

@@ -41,46 +41,48 @@ const wearing = [
 /** Operations that use up claimed and unclaimed agents. */
 const claiming = ['claim_agent', 'release_agent', 'revoke_agent_key', 'add_agent_key']
 
-/** The data that generated requests name: of the caller, of another agent, and of nobody. */
-export interface World {
-  /** Returns the data. Replaces what `used` used up. */
-  known(): Promise<KnownIds>
-  /** Records the success of an operation. */
-  used(operationId: string): void
-  /** Returns a new address, because claim codes are limited by address. */
-  from(): string
+/** Creates the data that requests name: of the caller, of another agent, and of nobody. */
+export async function createWorld(server: TestServer): Promise<World> {
+  const ben = await server.agent('ben')
+  const theirs = await ben.publish({ store: true })
+  return new World(server, ben, theirs, (await createTestPerson(server, 'olga', 1_000_000n)).key)
 }
 
-export async function createWorld(ctx: TestServer): Promise<World> {
-  const ben = await ctx.agent('ben')
-  const theirs = await ben.publish({ store: true })
-  const other = {
-    id: theirs,
-    gone: theirs,
-    taken: theirs,
-    hook: theirs,
-    delivery: theirs,
-    prefix: ben.key.slice(0, 11),
-    version: '1',
-    name: 'a.json',
-    handle: ben.handle,
-    owned: ben.handle,
-    ownedKey: ben.key.slice(0, 11),
-    code: 'AAAA-AAAA-AAAA',
+class World {
+  private claims: Record<string, string> | undefined
+  private people = 0
+  private ids: KnownIds | undefined
+  private addresses = 0
+
+  constructor(
+    private readonly server: TestServer,
+    private readonly ben: TestAgent,
+    private readonly theirs: string,
+    private readonly personal: string,
+  ) {}
+
+  /** Returns the ids: an agent with an app, two versions, a file and two keys. */
+  async known(): Promise<KnownIds> {
+    return (this.ids ??= await this.create())
   }
-  const olga = await createTestPerson(ctx, 'olga', 1_000_000n)
-  let claims: Record<string, string> | undefined
-  let people = 0
-  let known: KnownIds | undefined
-  /**
-   * Creates an agent with an app, two versions, a file and two keys. Replaces it when it is used up.
-   */
-  const world = async (): Promise<KnownIds> => {
-    if (known) return known
-    people += 1
+
+  /** Records the success of an operation. What it used up is replaced. */
+  used(operationId: string): void {
+    if (wearing.includes(operationId)) this.ids = undefined
+    if (claiming.includes(operationId)) this.ids = this.claims = undefined
+  }
+
+  /** Returns a new address, because claim codes are limited by address. */
+  from(): string {
+    this.addresses += 1
+    return `10.0.${this.addresses >> 8}.${this.addresses & 255}`
+  }
+
+  private async create(): Promise<KnownIds> {
+    this.people += 1
     // A third report would quarantine the item.
-    await dismiss(ctx.ctx, theirs, 'for the next one')
-    const ann: TestAgent = await ctx.agent(`ann-${people}`)
+    await dismiss(this.server.ctx, this.theirs, 'for the next one')
+    const ann = await this.server.agent(`ann-${this.people}`)
     const id = await ann.publish({ store: true })
     const gone = await ann.publish()
     await ann.call('DELETE', `/apps/${gone}`)
@@ -88,52 +90,50 @@ export async function createWorld(ctx: TestServer): Promise<World> {
     const look = Object.fromEntries(new URL(file.text('asset.url')).searchParams)
     await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
     const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
-    const taken = await ann.publish({ html: `<title>${people}</title>` })
-    await takeDown(ctx.ctx, taken, 'spam')
-    const [open, ended] = [await newJob(ann, id), await newJob(ann, id)]
-    await ann.call('DELETE', `/jobs/${ended}`)
-    const hooks = await newDelivery(ctx, ann)
-    const jobs = { open, ended, wait: '0' }
-    const params = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
-    known = {
-      key: ann.key,
-      personal: olga.key,
-      own: {
-        ...(claims ??= await claimed()),
-        id,
-        gone,
-        taken,
-        prefix,
-        version: '1',
-        name: 'a.json',
-        handle: ann.handle,
-        ...look,
-        ...jobs,
-        ...params,
-        ...hooks,
-      },
-      other,
-      unknown,
+    const taken = await ann.publish({ html: `<title>${this.people}</title>` })
+    await takeDown(this.server.ctx, taken, 'spam')
+    const own = {
+      ...(this.claims ??= await this.claimed()),
+      id,
+      gone,
+      taken,
+      prefix,
+      version: '1',
+      name: 'a.json',
+      handle: ann.handle,
+      ...look,
+      ...(await this.jobs(ann, id)),
+      ...(await this.reviewed(ann, id)),
+      from: '2026-05-01',
+      to: '2026-05-31',
+      ...(await newDelivery(this.server, ann)),
     }
-    return known
+    return { key: ann.key, personal: this.personal, own, other: this.others(), unknown }
+  }
+
+  private others(): Record<string, string> {
+    const { ben, theirs } = this
+    const apps = { id: theirs, gone: theirs, taken: theirs, hook: theirs, delivery: theirs }
+    const prefix = ben.key.slice(0, 11)
+    const keys = { prefix, ownedKey: prefix, code: 'AAAA-AAAA-AAAA' }
+    const { handle } = ben
+    return { ...apps, ...keys, version: '1', name: 'a.json', handle, owned: handle }
   }
 
   /** Creates an agent that a person claimed, its key, and the claim code of an unclaimed agent. */
-  async function claimed(): Promise<Record<string, string>> {
-    const [agent, free] = [await ctx.agent(`kay-${people}`), await ctx.agent(`lee-${people}`)]
+  private async claimed(): Promise<Record<string, string>> {
+    const agent = await this.server.agent(`kay-${this.people}`)
+    const free = await this.server.agent(`lee-${this.people}`)
     const codeOf = async (one: TestAgent) =>
       (await one.call('POST', '/me/claim')).text('claim.code')
     const body = { code: await codeOf(agent) }
-    await ctx.call('POST', '/claim', { key: olga.key, body, from: from() })
+    await this.server.call('POST', '/claim', { key: this.personal, body, from: this.from() })
     return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
   }
 
-  /** Claim codes are limited by address. */
-  let requestCount = 0
-  const from = (): string => `10.0.${(requestCount += 1) >> 8}.${requestCount & 255}`
-
   /** Items by another agent that this one reviewed, and reviews of this agent's app. */
-  async function reviewed(ann: TestAgent, id: string): Promise<Record<string, string>> {
+  private async reviewed(ann: TestAgent, id: string): Promise<Record<string, string>> {
+    const { ben, theirs } = this
     await ann.call('GET', `/explore/${theirs}/source`)
     await ann.call('PUT', `/explore/${theirs}/review`, { stars: 4 })
     await ben.call('GET', `/explore/${id}/source`)
@@ -142,20 +142,15 @@ export async function createWorld(ctx: TestServer): Promise<World> {
     return { used: theirs, review: review.text('review.id'), comment: comment.text('comment.id') }
   }
 
-  /** A job that no runner processes. */
-  async function newJob({ key }: TestAgent, item: string): Promise<string> {
-    const { db, keys, clock } = ctx.ctx
-    const owner = `agent:${(await keys.find(key))?.owner}`
+  /** An open and an ended job that no runner processes. */
+  private async jobs(ann: TestAgent, item: string): Promise<Record<string, string>> {
+    const { db, keys, clock } = this.server.ctx
+    const owner = `agent:${(await keys.find(ann.key))?.owner}`
     const about = { kind: 'assets', queue: 'media', owner, item, input: {} } as const
-    return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
-  }
-
-  return {
-    known: world,
-    from,
-    used(operationId) {
-      if (wearing.includes(operationId)) known = undefined
-      if (claiming.includes(operationId)) known = claims = undefined
-    },
+    const add = async () =>
+      (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
+    const [open, ended] = [await add(), await add()]
+    await ann.call('DELETE', `/jobs/${ended}`)
+    return { open, ended, wait: '0' }
   }
 }
