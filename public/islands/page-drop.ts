@@ -1,0 +1,170 @@
+import { unzipSync, zipSync } from 'fflate'
+
+import { packPage, type PageFile } from '../../src/web/new/page-folder.ts'
+import type { AppPreview } from './app-preview.ts'
+import { type Draft, openDrafts } from './new/drafts.ts'
+
+const bytesMax = 24 * 1_048_576
+const filesMax = 200
+const typeDelayMs = 400
+
+/** Reads dropped entries with their paths below the dropped folder. */
+async function readEntry(entry: FileSystemEntry, found: PageFile[]): Promise<void> {
+  if (found.length > filesMax) return
+  const path = entry.fullPath.replace(/^\//, '')
+  if (entry instanceof FileSystemFileEntry) {
+    const file = await new Promise<File>((done, fail) => entry.file(done, fail))
+    found.push({ path, bytes: new Uint8Array(await file.arrayBuffer()) })
+  } else if (entry instanceof FileSystemDirectoryEntry) {
+    const reader = entry.createReader()
+    for (;;) {
+      // A call returns only some of the entries, and none after the last.
+      const some = await new Promise<FileSystemEntry[]>((done, fail) =>
+        reader.readEntries(done, fail),
+      )
+      if (some.length === 0) return
+      for (const one of some) await readEntry(one, found)
+    }
+  }
+}
+
+function unpack(bytes: Uint8Array): PageFile[] {
+  let size = 0
+  const files = unzipSync(bytes, {
+    filter({ name, originalSize }) {
+      size += originalSize
+      if (size > bytesMax) throw new Error('The zip is too large.')
+      return !name.endsWith('/')
+    },
+  })
+  return Object.entries(files).map(([path, content]) => ({ path, bytes: content }))
+}
+
+/**
+ * `<page-drop>`: shows a dropped, chosen or pasted page in the sandbox. Nothing is sent before the
+ * form is. The work is kept in this browser until it is published, also through sign-up.
+ */
+class PageDrop extends HTMLElement {
+  #timer = 0
+  #drafts = openDrafts()
+
+  connectedCallback(): void {
+    document.addEventListener('dragover', (event) => event.preventDefault())
+    document.addEventListener('drop', (event) => {
+      event.preventDefault()
+      if (event.dataTransfer) void this.#drop(event.dataTransfer)
+    })
+    this.#input?.addEventListener('change', () => void this.#choose())
+    this.#text?.addEventListener('input', () => {
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(() => void this.#paste(), typeDelayMs)
+    })
+    this.querySelector('form')?.addEventListener('submit', (event) => this.#submit(event))
+    void this.#restore()
+  }
+
+  get #input() {
+    return this.querySelector<HTMLInputElement>('input[type=file]')
+  }
+
+  get #text() {
+    return this.querySelector<HTMLTextAreaElement>('textarea[name=html]')
+  }
+
+  #say(text: string): void {
+    const status = this.querySelector('.drop-status')
+    if (status) status.textContent = text
+  }
+
+  async #drop(data: DataTransfer): Promise<void> {
+    const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
+    const [single] = data.files
+    const isOne = entries.length === 1 && entries[0]?.isFile === true
+    if (isOne && single) return this.#setFile(single)
+    const found: PageFile[] = []
+    for (const entry of entries) await readEntry(entry, found)
+    if (found.length === 0) return
+    if (found.length > filesMax) return this.#say(`At most ${filesMax} files.`)
+    const zip = zipSync(Object.fromEntries(found.map(({ path, bytes }) => [path, bytes])))
+    await this.#setFile(new File([new Uint8Array(zip)], 'page.zip', { type: 'application/zip' }))
+  }
+
+  /** Puts a file into the form, as if it were chosen. */
+  async #setFile(file: File): Promise<void> {
+    const data = new DataTransfer()
+    data.items.add(file)
+    if (this.#input) this.#input.files = data.files
+    await this.#choose()
+  }
+
+  async #choose(): Promise<void> {
+    const file = this.#input?.files?.[0]
+    if (!file) return
+    if (file.size > bytesMax) return this.#say('This file is too large.')
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b
+    try {
+      await this.#show(isZip ? unpack(bytes) : [{ path: 'index.html', bytes }])
+    } catch {
+      return this.#say('This zip cannot be read.')
+    }
+    await this.#drafts.put({ file, text: '', isSubmitted: false })
+  }
+
+  async #paste(): Promise<void> {
+    const text = this.#text?.value ?? ''
+    if (text.trim() === '') return
+    await this.#show([{ path: 'index.html', bytes: new TextEncoder().encode(text) }])
+    await this.#drafts.put({ text, isSubmitted: false })
+  }
+
+  async #show(files: PageFile[]): Promise<void> {
+    const packed = packPage(files)
+    if ('problem' in packed) return this.#say(packed.problem)
+    const { html, assets } = packed
+    const blobs = assets.map(({ path, bytes }) => ({
+      name: path,
+      blob: new Blob([new Uint8Array(bytes)], { type: typeOf(path) }),
+    }))
+    this.#say(
+      `Preview${assets.length > 0 ? ` with ${assets.length} files` : ''}. Not published yet.`,
+    )
+    await customElements.whenDefined('app-preview')
+    const preview = this.querySelector<AppPreview>('app-preview')
+    await preview?.show(html, { type: 'service:assets', files: blobs })
+  }
+
+  #submit(event: SubmitEvent): void {
+    if ('guest' in this.dataset && this.#input?.files?.length) {
+      // A file is too large for the hidden field that carries drafts without scripts.
+      event.preventDefault()
+      location.assign('/sign-up?next=/new')
+    } else if (!('guest' in this.dataset)) void this.#drafts.submit()
+  }
+
+  async #restore(): Promise<void> {
+    const draft: Draft | undefined = await this.#drafts.get()
+    if (!draft) return
+    const hasFailed = document.querySelector('main [role=alert]') !== null
+    if (draft.isSubmitted && !hasFailed) return this.#drafts.clear()
+    if (draft.file) return this.#setFile(draft.file)
+    if (this.#text && this.#text.value === '') this.#text.value = draft.text
+    await this.#paste()
+  }
+}
+
+const types: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  wav: 'audio/wav',
+  json: 'application/json',
+}
+
+const typeOf = (path: string): string => types[path.split('.').at(-1) ?? ''] ?? ''
+
+customElements.define('page-drop', PageDrop)
