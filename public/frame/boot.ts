@@ -47,6 +47,13 @@ function boot(run: Run, shell: Window): void {
   tell({ type: 'service:hello', run: run.run })
 }
 
+/** Finds the shell, which another page may frame: above the wrapper and the relays. */
+function start(run: Run): void {
+  let shell: Window = window
+  for (let level = 0; level < run.depth + 2; level += 1) shell = shell.parent
+  boot(run, shell)
+}
+
 const script = document.currentScript
 const [navigation] = performance.getEntriesByType('navigation')
 // WebKit has no such entry while it parses the page.
@@ -58,4 +65,4 @@ script?.remove()
 // After location.reload() the same text runs again with outdated saves. The shell creates a new
 // frame, so this one must not start.
 if (again) window.stop()
-else if (script && window.top) boot(JSON.parse(script.dataset['run'] ?? ''), window.top)
+else if (script) start(JSON.parse(script.dataset['run'] ?? ''))

@@ -61,6 +61,8 @@ export interface Mode {
 /** Wrapper to boot script, as JSON in its tag: the data that the app's first script needs. */
 export interface Run {
   run: number
+  /** The number of relays between app and wrapper. */
+  depth: number
   needsFallback: boolean
   quirks: boolean
   local: Saved

@@ -1,3 +1,4 @@
+import { openBar } from './bar.ts'
 import { fetchFiles, fetchList, fetchPage, SandboxHost } from './host.ts'
 import { field, type Files, text } from './messages.ts'
 import { openNotices } from './notices.ts'
@@ -16,6 +17,7 @@ const frame = document.querySelector('iframe')
 const status = document.getElementById('status')
 const focus = (): void => frame?.focus()
 const notify = openNotices(focus)
+const bar = openBar()
 
 const host = frame && new SandboxHost(frame, frameUrl)
 /** The newest run whose document has started. */
@@ -69,6 +71,7 @@ async function open(): Promise<void> {
     switch (field(data, 'type')) {
       case 'service:hello':
         greeted = Number(field(data, 'run'))
+        bar.started()
         return source.postMessage(await files, { targetOrigin: '*' })
       case 'service:save':
         return field(data, 'area') === 'local'
@@ -108,6 +111,7 @@ document.addEventListener('fullscreenchange', () => {
   notify({ text: `“${title}” by ${maker} is full screen. Press Esc to exit.`, ms: 4_000 })
 })
 open().catch((error: unknown) => {
+  document.getElementById('poster')?.remove()
   const why = error instanceof Error ? error.message : ''
   fail(
     why === 'sandbox'

@@ -25,8 +25,15 @@ const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
 // Chromium enforces Connection-Allowlist since 152. All other browsers need the fallback.
 const needsFallback = chromium < 152
 // Firefox loads no frame deeper than 9, WebKit no srcdoc inside two srcdocs. At that depth the app
-// cannot create a frame, and so no new realm with its own RTCPeerConnection.
-const depth = gecko ? 7 : webkit ? 1 : 0
+// cannot create a frame, and so no new realm with its own RTCPeerConnection. Pages around the shell
+// count in Firefox.
+const depth = gecko ? 8 - pagesAbove() : webkit ? 1 : 0
+/** Returns the number of frames around this one: 1 where the shell is the whole page. */
+function pagesAbove(): number {
+  let count = 0
+  for (let at: Window = window; at !== at.parent; at = at.parent) count += 1
+  return Math.min(count, 8)
+}
 /** Reads a text that scripts/build-public.ts embeds in this page. */
 const own = (name: string): string => document.getElementById(name)?.textContent ?? ''
 const style = `<style>${document.querySelector('style')?.textContent}</style>`
@@ -79,6 +86,7 @@ async function start(data: unknown, given: string): Promise<void> {
   const quirks = isQuirky(page)
   const run: Run = {
     run: Number(field(data, 'run')),
+    depth,
     needsFallback,
     quirks,
     local: saved(data, 'local'),

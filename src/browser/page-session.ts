@@ -15,8 +15,6 @@ export interface PixelSize {
   height: number
 }
 
-/** Height of the viewer's toolbar in pixels (public/css/shell.css). */
-const toolbarHeight = 44
 const responseMs = 5_000
 const startMs = 15_000
 
@@ -45,7 +43,6 @@ export class PageSession {
 
   constructor(
     private readonly page: PreviewPage,
-    /** The area of the app, below the toolbar. */
     private readonly size: PixelSize,
     { input: out, output: come }: Pipe,
   ) {
@@ -59,8 +56,7 @@ export class PageSession {
     const { targetId } = await within(startMs, made)
     const { sessionId } = await devtools.send('Target.attachToTarget', { targetId, flatten: true })
     this.session = String(sessionId)
-    const height = size.height + toolbarHeight
-    const screen = { width: size.width, height, deviceScaleFactor: 1, mobile: false }
+    const screen = { ...size, deviceScaleFactor: 1, mobile: false }
     await this.send('Emulation.setDeviceMetricsOverride', screen)
     await this.enter(this.session)
     await this.send('Page.navigate', { url: this.page.url })
@@ -88,9 +84,9 @@ export class PageSession {
     )
   }
 
-  /** Clicks or presses at a position of the app's area. */
+  /** Clicks at a position of the page. */
   async click(x: number, y: number): Promise<void> {
-    const at = { x, y: y + toolbarHeight, button: 'left', clickCount: 1 }
+    const at = { x, y, button: 'left', clickCount: 1 }
     await this.send('Input.dispatchMouseEvent', { ...at, type: 'mousePressed' })
     await this.send('Input.dispatchMouseEvent', { ...at, type: 'mouseReleased' })
   }
@@ -102,9 +98,9 @@ export class PageSession {
     await this.send('Input.dispatchKeyEvent', pressed)
   }
 
-  /** Takes a screenshot of the app's area as PNG; undefined while it is blank. */
+  /** Takes a screenshot as PNG; undefined while it is blank. */
   async picture(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const clip = { x: 0, y: toolbarHeight, ...this.size, scale: 1 }
+    const clip = { x: 0, y: 0, ...this.size, scale: 1 }
     const taken = await this.send('Page.captureScreenshot', { format: 'png', clip }).catch(() => {})
     // The page is still navigating.
     if (!taken) return undefined

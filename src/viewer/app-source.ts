@@ -8,6 +8,10 @@ export interface HostedApp {
   description: string
   /** URL of its icon. */
   icon: string | null
+  /** Path of its cover. */
+  cover?: string | null
+  /** Others may remix it. */
+  remixable?: boolean
   /** The maker's handle, without the @. */
   maker: string
   /** True when it is on Explore, where its maker then has a page. */

@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
+import { presentCover } from '../hosting/apps/covers/covers.ts'
 import { recordOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/page-content.ts'
 import { iconUrl, stateOf } from '../hosting/apps/present.ts'
@@ -51,6 +52,8 @@ export function hostingSource(ctx: AppContext): AppSource {
       return {
         ...appDetails(app, maker),
         icon: iconUrl(ctx, app),
+        cover: presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null,
+        remixable: app.listed === 'on' && app.remix !== 'off',
         state: isHeld && (known === 'live' || known === 'building') ? 'held' : known,
         version: apps.visibleVersion(app),
       }

@@ -38,6 +38,11 @@ const icon = (path: string): string =>
   `<svg viewBox="0 0 20 20" aria-hidden=true><path d="${path}"/></svg>`
 const flag = icon('M5 17V3.5M5 4h9.5l-2 3.5 2 3.5H5')
 const turn = icon('M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4')
+const fork = icon(
+  'M6 3.5v8M14 3.5v2.5a4 4 0 0 1-4 4H6M6 16.5a1.8 1.8 0 1 0 .01 0M14 3.5h.01M6 3.5h.01',
+)
+const arrow = icon('M10 12.5v-9M6.5 6.5 10 3l3.5 3.5M4.5 10v6.5h11V10')
+const forward = icon('M5 4.5v11l7-5.5zM14.5 4.5v11')
 const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
@@ -65,24 +70,58 @@ function linkPreviewTags(
 <link rel=alternate type=application/json+oembed href="${escapeHtml(oembed)}" title="${escapeHtml(title)}">`
 }
 
+interface ShellOptions {
+  at: string
+  frame: string
+  origin: string
+  /** Other sites may embed apps. */
+  canEmbed: boolean
+}
+
+const button = (id: string, label: string, drawing: string, more = ''): string =>
+  `<button id=${id} title="${label}" aria-label="${label}"${more}>${drawing}</button>`
+const link = (href: string, label: string, drawing: string, more = ''): string =>
+  `<a${more} href="${href}" title="${label}" aria-label="${label}">${drawing}</a>`
+
+/** The bar above an app. It slides away while one plays. */
+function toolbar(app: HostedApp): string {
+  const { id, listed } = app
+  const title = `<h1 dir=auto>${escapeHtml(app.title)}</h1>`
+  const maker = escapeHtml(app.maker)
+  const name = listed ? `<a href="/explore/${id}">${title}</a>` : title
+  const by = listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
+  const remix = app.remixable ? link(`/explore/${id}/remix`, 'Remix', fork, ' class=more') : ''
+  const next = listed ? link(`/explore/${id}/next`, 'Next', forward, ' class=next') : ''
+  const report = `<a class=more href=/report/${id} title="Report this app" aria-label="Report this app">${flag}</a>`
+  const share = button('share', 'Share', arrow, ' popovertarget=sharing')
+  return `<header><div id=who>${name}${by}</div>
+<nav>${remix}${share}${report}${button('reload', 'Restart', turn)}${button('full', 'Full screen', corners)}${next}</nav></header><div id=edge></div>`
+}
+
+/** Link, embed code and QR code of an app. */
+function sharing({ id, title }: HostedApp, { origin, canEmbed }: ShellOptions): string {
+  const url = `${origin}/a/${id}`
+  const field = (label: string, text: string): string =>
+    `<label>${label}<input readonly value="${escapeHtml(text)}"></label>`
+  const code = `<iframe src="${url}" title="${escapeHtml(title)}" width="960" height="600" allow="fullscreen; gamepad; autoplay" style="border:0"></iframe>`
+  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url)}${canEmbed ? field('Embed', code) : ''}
+<p><button id=copy>Copy link</button> <button id=send hidden>Share with …</button></p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p><a href=/report/${id}>Report this app</a></p></div>`
+}
+
 /**
  * Renders the page around an app. It does not contain the app: its script fetches the app as data,
- * below the path `at`.
+ * below the path `at`. The cover shows while the app loads.
  */
-export function shellPage(
-  app: HostedApp,
-  { at, frame, origin }: { at: string; frame: string; origin: string },
-  parts: PageAssets,
-): string {
+export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAssets): string {
+  const { at, frame, origin } = options
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
-  const by = app.listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
+  const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
 ${head(`${app.title} by @${app.maker}`, parts.style, linkPreviewTags(app, origin))}
-<body><header><div id=who><h1 dir=auto>${title}</h1>${by}</div>
-<nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Restart" aria-label="Restart">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
-<main><p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
-<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>
+<body>${toolbar(app)}
+<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
+<div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${sharing(app, options)}
 <script>${parts.script}</script>`
 }
 

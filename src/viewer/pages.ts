@@ -90,7 +90,8 @@ export class Pages {
       kept &&
       kept.app.version === app.version &&
       kept.app.updated === app.updated &&
-      kept.app.state === app.state
+      kept.app.state === app.state &&
+      kept.app.cover === app.cover
     if (same) return Object.assign(kept, compared)
     const page: CachedPage = { app, at: `/a/${id}`, ...compared, shells: new Map() }
     this.#pages.set(id, page)
@@ -126,12 +127,19 @@ export class Pages {
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${apps === undefined ? host : app}${page.at}/`,
       libraries: `${apps === undefined ? host : app}${librariesPath}`,
+      covers: `${apps === undefined ? host : app}/covers/`,
       frame: apps === undefined ? `${host}/frame` : frame,
       ancestors: ["'self'", ...this.embedders].join(' '),
       apps,
     })
     const made = createEntity(
-      compressText(shellPage(page.app, { at: page.at, frame, origin: app }, this.assets)),
+      compressText(
+        shellPage(
+          page.app,
+          { at: page.at, frame, origin: app, canEmbed: this.embedders.length > 0 },
+          this.assets,
+        ),
+      ),
       headers,
     )
     if (page.shells.size >= hostsPerPageMax) page.shells.clear()

@@ -20,7 +20,8 @@ export const previewPages =
       return viewer(new Pages(singleApp(input), { app: origin }, clock, files))
     })
     return {
-      url: `${origin}/a/${id}`,
+      // The page without its bar.
+      url: `${origin}/a/${id}#bare`,
       respond: async (request) => (await router()).handle(request),
     }
   }

@@ -28,6 +28,7 @@ import { docsPage } from './docs/docs.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
+import { nextPath } from './explore/next.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { readForm } from './forms.ts'
 import { homePage } from './home.ts'
@@ -41,7 +42,7 @@ import { newPackRoutes } from './packs/new-pack.ts'
 import { runPage } from './packs/run-page.ts'
 import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
-import { getPageRequest, pageRoutes, privatePage, withErrorPage } from './session.ts'
+import { getPageRequest, pageRoutes, privatePage, redirectTo, withErrorPage } from './session.ts'
 import { providerRoutes } from './sign-in/provider.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { studioRoutes } from './studio/routes.ts'
@@ -116,6 +117,9 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const page = () => runPage(ctx, String(params.id), req ? req.visitor?.person : undefined)
       return req && req.visitor ? privatePage(req, await page()) : sendUncached(request, page)
     })
+    .get('/explore/:name/next', async ({ params }) =>
+      redirectTo(await nextPath(ctx, String(params.name))),
+    )
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
     .get('/catalogue', ({ request }) =>
       sendUncached(request, () => catalogPage(ctx, queryOf(request))),

@@ -53,7 +53,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('Explore in chromium', ()
       await page.goBack()
       await page.waitForURL('**/explore?sort=top')
       await page.locator('.tile').nth(23).waitFor()
-      expect([await box.inputValue(), await page.inputValue('select')]).toEqual(['', 'top'])
+      expect([await box.inputValue(), await page.inputValue('select[name=sort]')]).toEqual([
+        '',
+        'top',
+      ])
       await page.goForward()
       await page.locator('.tile').nth(found.length).waitFor({ state: 'detached' })
       expect(await box.inputValue()).toBe('boat 1')

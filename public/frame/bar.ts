@@ -1,0 +1,50 @@
+const hideMs = 2_500
+const copiedMs = 1_600
+
+const root = document.documentElement
+
+/** The bar above the app: hides while one plays, and shares the link. */
+export function openBar(): { started(): void } {
+  // The preview browser shows the app alone.
+  if (location.hash === '#bare') root.dataset['bare'] = ''
+  let timer = 0
+  const hide = (): void => void (root.dataset['playing'] = '')
+  const show = (): void => {
+    delete root.dataset['playing']
+    clearTimeout(timer)
+    timer = window.setTimeout(hide, hideMs)
+  }
+  document.getElementById('edge')?.addEventListener('pointerenter', show)
+  document.getElementById('edge')?.addEventListener('pointerdown', show)
+  addEventListener('keydown', ({ key }) => void (key === 'Escape' && show()))
+  openSharing()
+  return {
+    started: () => {
+      root.dataset['started'] = ''
+      // An app in a frame of another page starts without the bar.
+      if (self === top) show()
+      else hide()
+    },
+  }
+}
+
+function openSharing(): void {
+  const [copy, send] = ['copy', 'send'].map((id) => document.getElementById(id))
+  const field = document.querySelector<HTMLInputElement>('#sharing input')
+  if (!copy || !send || !field) return
+  const url = field.value
+  copy.addEventListener('click', async () => {
+    // Plain HTTP has no clipboard: the link is selected instead.
+    field.select()
+    const isCopied = await navigator.clipboard?.writeText(url).then(
+      () => true,
+      () => false,
+    )
+    copy.textContent = isCopied ? 'Copied' : 'Selected'
+    setTimeout(() => (copy.textContent = 'Copy link'), copiedMs)
+  })
+  if (!('share' in navigator)) return
+  send.hidden = false
+  const title = document.querySelector('h1')?.textContent ?? ''
+  send.addEventListener('click', () => void navigator.share({ url, title }).catch(() => {}))
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import type { Browser, Page } from 'playwright-core'
+
+import { findViolations } from '../../testing/browsers/axe.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+const ms = 120_000
+
+/** Counts its clicks in storage, which only the shell of its own frame may keep. */
+const counter = `<!doctype html><title>Counter</title><button style="font-size:60px">0</button><script>
+const b = document.querySelector('button'); b.textContent = localStorage.n || 0
+b.onclick = () => { localStorage.n = b.textContent = +b.textContent + 1 }</script>`
+
+describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', () => {
+  let t: TestServer
+  let browser: Browser
+  let origin = ''
+  let close: BrowserSession['close']
+  let id = ''
+
+  beforeAll(async () => {
+    ;({ browser, origin, close } = await openBrowserSession(() => t))
+    t = await startTestServer({ APP_URL: origin })
+    const ann = await t.agent('ann')
+    await ann.publish({ title: 'Fog', kind: 'game', store: true })
+    t.clock.advance(1_000)
+    id = await ann.publish({ title: 'Counter', html: counter, kind: 'game', store: true })
+  }, ms)
+  afterAll(async () => {
+    await close()
+    await t.close()
+  })
+
+  /** The button of the app below `path`, in the innermost frame. */
+  const appButton = (page: Page) =>
+    page
+      .frames()
+      .findLast((frame) => frame.url() === 'about:srcdoc')
+      ?.locator('button')
+
+  async function waitForApp(page: Page, text: string) {
+    await page.waitForFunction('document.querySelector("iframe") !== null')
+    const shown = async (): Promise<boolean> =>
+      (await appButton(page)
+        ?.textContent()
+        .catch(() => '')) === text
+    while (!(await shown())) await page.waitForTimeout(100)
+    return appButton(page)
+  }
+
+  test(
+    'plays in place on the home page and keeps what the app saves',
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 1_000 } })
+      const told: string[] = []
+      page.on(
+        'console',
+        (message) => void (message.type() === 'error' && told.push(message.text())),
+      )
+      await page.goto(origin)
+      await page.evaluate('addEventListener("message", (e) => (self.leaked = e.data))')
+      await page.locator('.poster').click()
+      await (await waitForApp(page, '0'))?.click()
+      await waitForApp(page, '1')
+      // Saves go to the shell that shows the app, never to the page around it.
+      expect(await page.evaluate('self.leaked ?? null')).toBeNull()
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.locator('.poster').waitFor()
+      await page.goto(`${origin}/a/${id}`)
+      await waitForApp(page, '1')
+      expect(told).toEqual([])
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'the bar hides while one plays, and comes back at the edge',
+    async () => {
+      const page = await browser.newPage()
+      await page.goto(`${origin}/a/${id}`)
+      const header = page.locator('header')
+      await page.mouse.move(400, 400)
+      await header.waitFor({ state: 'hidden' })
+      await page.mouse.move(400, 2, { steps: 4 })
+      await header.waitFor({ state: 'visible' })
+      await page.locator('#share').click()
+      await page.locator('#sharing img').waitFor()
+      expect(await page.locator('#sharing input').inputValue()).toBe(`${origin}/a/${id}`)
+      await page.keyboard.press('Escape')
+      await page.getByRole('link', { name: 'Next' }).click()
+      await page.waitForURL((url) => url.pathname.startsWith('/a/') && !url.href.includes(id))
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'the slash moves to the search, and the menu opens without scripts',
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
+      await page.goto(origin)
+      await page.keyboard.press('/')
+      await page.keyboard.type('fog')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/explore?q=fog')
+      expect(await page.locator('.tile h3').allTextContents()).toEqual(['Fog'])
+      await page.close()
+      const context = await browser.newContext({
+        javaScriptEnabled: false,
+        viewport: { width: 390, height: 844 },
+      })
+      const phone = await context.newPage()
+      await phone.goto(origin)
+      await phone.getByRole('button', { name: 'Menu' }).click()
+      await phone.getByRole('link', { name: 'Models', exact: true }).click()
+      await phone.waitForURL('**/catalogue')
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'home, Explore, an item with its share panel and the play page have no violations',
+    async () => {
+      const page = await browser.newPage()
+      for (const path of [
+        '/',
+        '/explore',
+        '/explore?sort=new',
+        `/explore/${id}`,
+        '/explore/@ann',
+      ]) {
+        await page.goto(origin + path)
+        expect([path, ...(await findViolations(page))]).toEqual([path])
+      }
+      await page.goto(`${origin}/explore/${id}`)
+      await page.getByRole('button', { name: 'Share' }).click()
+      expect(await findViolations(page)).toEqual([])
+      await page.close()
+    },
+    ms,
+  )
+})

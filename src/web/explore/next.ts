@@ -1,0 +1,16 @@
+import type { AppContext } from '../../context.ts'
+import * as explore from '../../hosting/explore/explore.ts'
+
+/** Most played items that "Next" walks through. */
+const itemsMax = 100
+
+/**
+ * Returns the path that plays the next item of the same kind: the most played ones in their order,
+ * from the start again after the last. Throws `not_found`, `taken_down`.
+ */
+export async function nextPath(ctx: AppContext, id: string): Promise<string> {
+  const { kind } = (await explore.getItem(ctx, id)).item
+  const { items } = await explore.listTiles(ctx, { kind, sort: 'played', limit: itemsMax })
+  const at = items.findIndex((one) => one.id === id)
+  return `/a/${(items[at + 1] ?? items[0])?.id ?? id}`
+}
