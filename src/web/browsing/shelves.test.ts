@@ -55,10 +55,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
     'plays in place on the home page and keeps what the app saves',
     async () => {
       const page = await browser.newPage({ viewport: { width: 1_280, height: 1_000 } })
-      const told: string[] = []
+      const reported: string[] = []
       page.on(
         'console',
-        (message) => void (message.type() === 'error' && told.push(message.text())),
+        (message) => void (message.type() === 'error' && reported.push(message.text())),
       )
       await page.goto(origin)
       await page.evaluate('addEventListener("message", (e) => (self.leaked = e.data))')
@@ -71,7 +71,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       await page.locator('.poster').waitFor()
       await page.goto(`${origin}/a/${id}`)
       await waitForApp(page, '1')
-      expect(told).toEqual([])
+      expect(reported).toEqual([])
       await page.close()
     },
     ms,
