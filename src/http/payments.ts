@@ -157,8 +157,11 @@ async function addOffer(call: Call, response: Response): Promise<Response> {
   headers.delete('content-length')
   headers.set('payment-required', header)
   headers.set('cache-control', noCache)
-  return Response.json({ ...body, ...fields }, { status: response.status, headers })
+  const advice = body['code'] === 'not_enough_credits' && { error: `${body['error']} ${payAdvice}` }
+  return Response.json({ ...body, ...advice, ...fields }, { status: response.status, headers })
 }
+
+const payAdvice = 'Or pay one of "accepts" with x402, and send the request again with the payment.'
 
 function addReceipt(
   { x402 }: Call,

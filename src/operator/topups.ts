@@ -114,6 +114,7 @@ async function checkTopups(ctx: AppContext): Promise<Checked[]> {
     has('bitcoin:') ? coins.bitcoin().check() : [],
     has('solana:') ? coins.solana().check() : [],
     networks.length > 0 ? coins.rates().check() : [],
+    ctx.x402?.check() ?? [],
   ])
   return results.flat()
 }
@@ -121,9 +122,14 @@ async function checkTopups(ctx: AppContext): Promise<Checked[]> {
 /** `berth payments check`: says what is wrong before the first person pays. */
 export async function paymentsCommand(ctx: AppContext, words: string[]): Promise<CommandResult> {
   if (words.join(' ') !== 'check') return failed('usage: berth payments check')
-  const networks = networksOf(ctx.config)
+  const networks = [
+    ...networksOf(ctx.config),
+    ...(ctx.x402 ? [`${ctx.x402.network.id} (x402)`] : []),
+  ]
   if (networks.length === 0) {
-    return failed('No coin is on. Set TOPUP_EVM_XPUB, TOPUP_BTC_XPUB or TOPUP_SOL_RECIPIENT.')
+    return failed(
+      'No payments are on. Set X402_PAY_TO, TOPUP_EVM_XPUB, TOPUP_BTC_XPUB or TOPUP_SOL_RECIPIENT.',
+    )
   }
   const checked = await checkTopups(ctx)
   const lines = checked.map(({ name, problem }) => `${name}: ${problem ?? 'ok'}`)

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { html } from '../../core/html.ts'
 import { recordOf } from '../../core/schema.ts'
 import { doctor } from '../../ledger/doctor.ts'
+import { commands } from '../../operator/commands.ts'
 import { startChain, type TestChain } from '../../testing/fixtures/chain.ts'
 import { type PaidServer, startPaidServer } from '../../testing/fixtures/payments.ts'
 import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
+import { x402Section } from '../../web/console/x402.ts'
 
 let chain: TestChain
 let t: PaidServer
@@ -126,4 +129,28 @@ test('offers nothing while the gas wallet cannot pay, and names the setting', as
     }),
   )
   await broke.close()
+})
+
+test('the guides tell agents to pay, only where payments are on', async () => {
+  const off = await startTestServer()
+  for (const path of ['/skill.md', '/llms.txt', '/api']) {
+    expect(JSON.stringify((await t.request('GET', path)).body)).toContain('POST /topup')
+    expect(JSON.stringify((await off.request('GET', path)).body)).not.toContain('/topup')
+  }
+  await off.close()
+})
+
+test('berth payments check and the console name what is wrong', async () => {
+  const check = (server: PaidServer) => commands['payments']?.(server.ctx, ['check'])
+  expect(await check(t)).toMatchObject({
+    ok: true,
+    text: expect.stringContaining('Settlement: ok'),
+  })
+  const wrong = await startPaidServer(chain, { X402_NETWORK: 'base' })
+  const found = await check(wrong)
+  const problem = 'It serves chain 84532 instead of 8453. Correct the URL.'
+  expect(found).toMatchObject({ ok: false, text: expect.stringContaining(problem) })
+  const page = await x402Section(wrong.ctx)
+  expect(html`${page}`.text).toContain(problem)
+  await wrong.close()
 })

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNull, ne, sql } from 'drizzle-orm'
 
 import { nano, type NanoUsd } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
@@ -106,3 +106,7 @@ export async function isTransactionUsed(
   ])
   return used.length + settled.length > 0
 }
+
+/** Returns the newest payments, for the operator. */
+export const listNewest = (db: Db, limit: number): Promise<PaymentRow[]> =>
+  db.select().from(payments).orderBy(desc(payments.created)).limit(limit)

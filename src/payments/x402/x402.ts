@@ -5,7 +5,7 @@ import type { NanoUsd } from '../../core/money.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { ApiError, type DirectPayment } from '../../errors.ts'
-import { EvmRpc, isUnavailable } from '../evm/rpc.ts'
+import { EvmRpc, isUnavailable, type RpcHealth } from '../evm/rpc.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
 import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
@@ -50,6 +50,19 @@ export class X402 {
   async start(): Promise<void> {
     await this.rpc.check()
     await this.resume()
+  }
+
+  /** Asks every server of the chain, and checks what else a settlement needs. */
+  async check(): Promise<RpcHealth[]> {
+    await this.rpc.check()
+    this.readiness = undefined
+    return this.health()
+  }
+
+  /** Returns the problems of the servers, and of what else a settlement needs. */
+  async health(): Promise<RpcHealth[]> {
+    const found = await this.findProblem()
+    return [...this.rpc.health(), { name: found?.setting ?? 'Settlement', problem: found?.why }]
   }
 
   /** Goes on with the payments that may still change. */

@@ -16,6 +16,7 @@ import { createdCursor, cursorPager, dataTable } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { operatorName } from './access.ts'
 import { badge, consolePage } from './components.ts'
+import { x402Section } from './x402.ts'
 
 const place = '/console/payments'
 const rowsShown = 50
@@ -118,7 +119,8 @@ const invoiceColumns = [
 export async function paymentsPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, query } = req
   const after = createdCursor(query)
-  const [watchers, unmatched, income, rows] = await Promise.all([
+  const [agents, watchers, unmatched, income, rows] = await Promise.all([
+    x402Section(ctx),
     readWatchers(ctx),
     listUnmatched(ctx, unmatchedShown),
     incomeByDay(ctx),
@@ -134,10 +136,11 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
     shown.map((row) => invoiceRow(row, now)),
   )}
   ${cursorPager(query, place, next)}`
-  const main = html`${watcherSection(watchers)} ${unmatchedSection(token, unmatched)}
+  const main = html`${agents} ${watcherSection(watchers)} ${unmatchedSection(token, unmatched)}
   ${incomeSection(income)}
   ${section('Invoices', shown.length > 0 ? invoices : html`<p>No invoices yet.</p>`)}`
-  const lead = 'Top-ups by coin. Every confirmed payment is credited for its own value.'
+  const lead =
+    'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.'
   return consolePage({ place, title: 'Payments', lead, message, main })
 }
 

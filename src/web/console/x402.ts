@@ -1,0 +1,47 @@
+import type { AppContext } from '../../context.ts'
+import { html, type Part } from '../../core/html.ts'
+import { formatDecimal, toUsd } from '../../core/money.ts'
+import type { RpcHealth } from '../../payments/evm/rpc.ts'
+import { listNewest, type PaymentRow } from '../../payments/x402/rows.ts'
+import { section } from '../components.ts'
+import { renderDateTime } from '../format.ts'
+import { dataTable } from '../lists.ts'
+import { badge } from './components.ts'
+
+const rowsShown = 20
+
+const healthRow = ({ name, problem }: RpcHealth): Part[] => [
+  name,
+  badge(problem === undefined ? 'up' : 'down', problem === undefined ? 'good' : 'bad'),
+  problem ?? '',
+]
+
+const stateOf = ({ state, credited }: PaymentRow): string =>
+  credited !== null && state === 'mined' ? 'credited' : state
+
+const paymentRow = (payment: PaymentRow): Part[] => [
+  renderDateTime(payment.created),
+  html`<code>${payment.account}</code>`,
+  `$${formatDecimal(toUsd(payment.amount))}`,
+  stateOf(payment),
+  html`<code>${payment.hash ?? ''}</code>`,
+]
+
+/** Renders the servers and the newest payments of agents. */
+export async function x402Section({ x402, db }: AppContext): Promise<Part> {
+  if (!x402) return section('Agents', html`<p>Agents cannot pay. Set X402_PAY_TO.</p>`)
+  const [health, payments] = await Promise.all([x402.health(), listNewest(db.read, rowsShown)])
+  return section(
+    `Agents on ${x402.network.name ?? x402.network.id}`,
+    html`${dataTable('Settlement', ['Server or setting', 'State', { long: 'Problem' }], health.map(healthRow))}
+    ${
+      payments.length > 0
+        ? dataTable(
+            'Newest payments',
+            ['Time', { long: 'Account' }, { number: 'Amount' }, 'State', { long: 'Transaction' }],
+            payments.map(paymentRow),
+          )
+        : html`<p>No payments yet.</p>`
+    }`,
+  )
+}
