@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
+import type { Db } from '../../db/engine.ts'
 import type { Folder } from '../folders/folder.ts'
 import { packKinds } from '../kinds.ts'
 import type { App, Version } from './apps.ts'
@@ -15,26 +16,13 @@ export interface ListedPack {
 
 const isShown = and(eq(versions.app, apps.id), eq(versions.version, apps.listedVersion))
 
-/** Returns packs on Explore: of a maker, or those with the best record; then the newest. */
-export async function listListedPacks(
-  { db }: AppContext,
-  maker: string | undefined,
-  limit: number,
-): Promise<ListedPack[]> {
+/** Returns the packs on Explore with the best record of each kind; then the newest. */
+export async function listBestPacks({ db }: AppContext, limit: number): Promise<ListedPack[]> {
   // Each kind has an index in this order.
   const lists = await Promise.all(
     packKinds.map((kind) =>
-      db.read
-        .select({ item: apps, row: versions })
-        .from(apps)
-        .innerJoin(versions, isShown)
-        .where(
-          and(
-            isListed(apps),
-            eq(apps.kind, kind),
-            maker === undefined ? undefined : eq(apps.maker, maker),
-          ),
-        )
+      selectShown(db.read)
+        .where(and(isListed(apps), eq(apps.kind, kind)))
         .orderBy(desc(apps.successLow), desc(apps.listedAt), desc(apps.id))
         .limit(limit),
     ),
@@ -42,20 +30,33 @@ export async function listListedPacks(
   return lists.flat().flatMap(withFolder)
 }
 
+/** Returns the packs of a maker on Explore, newest first: an order by record would read all. */
+export async function listPacksOfMaker(
+  { db }: AppContext,
+  maker: string,
+  limit: number,
+): Promise<ListedPack[]> {
+  const rows = await selectShown(db.read)
+    .where(and(isListed(apps), eq(apps.maker, maker), isNotNull(apps.name)))
+    .orderBy(desc(apps.listedAt), desc(apps.id))
+    .limit(limit)
+  return rows.flatMap(withFolder)
+}
+
+const selectShown = (db: Db) =>
+  db.select({ item: apps, row: versions }).from(apps).innerJoin(versions, isShown)
+
 /** Finds the pack of a name: of a maker, or the one with the best record, then the oldest. */
 export async function findListedPack(
   { db }: AppContext,
   name: string,
   maker: string | undefined,
 ): Promise<ListedPack | undefined> {
-  const rows = await db.read
-    .select({ item: apps, row: versions })
-    .from(apps)
-    .innerJoin(versions, isShown)
+  const rows = await selectShown(db.read)
     .where(
       and(
         isListed(apps),
-        sql`${apps.name} is not null`,
+        isNotNull(apps.name),
         eq(apps.name, name),
         maker === undefined ? undefined : eq(apps.maker, maker),
       ),

@@ -1,4 +1,4 @@
-import { and, eq, isNull, like, or } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, like, or } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
@@ -45,6 +45,7 @@ async function namesLike(db: Db, maker: string, start: string): Promise<Set<stri
       and(
         eq(apps.maker, maker),
         isNull(apps.closed),
+        isNotNull(apps.name),
         or(eq(apps.name, start), like(apps.name, `${start}%`)),
       ),
     )

@@ -159,7 +159,7 @@ describe('a zip', () => {
   })
 
   test('is bounded before it is unpacked', async () => {
-    const bomb = zipSync({ 'SKILL.md': new Uint8Array(64 * 1_048_576) }, { level: 9 })
+    const bomb = zipSync({ 'SKILL.md': new Uint8Array(8 * 1_048_576) }, { level: 6 })
     expect(bomb.byteLength).toBeLessThan(100_000)
     await expectError(ctx, 413, 'too_large', () => sendZip(bomb))
     // The directory of the archive claims 10 bytes.

@@ -3,7 +3,12 @@ import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { findByMention } from '../agents/agents.ts'
 import { itemUrl } from '../app-url.ts'
-import { findListedPack, type ListedPack, listListedPacks } from '../apps/listed-packs.ts'
+import {
+  findListedPack,
+  listBestPacks,
+  type ListedPack,
+  listPacksOfMaker,
+} from '../apps/listed-packs.ts'
 import { indexPacksMax } from '../folders/limits.ts'
 import { skillFile } from '../folders/read-pack.ts'
 
@@ -33,7 +38,10 @@ const indexes = cacheUntilCommit<Indexes>(50)
 export async function getIndexes(ctx: AppContext, handle: string | undefined): Promise<Indexes> {
   const maker = await makerOf(ctx, handle)
   return indexes(ctx.db, maker ?? '', async () => {
-    const packs = await listListedPacks(ctx, maker, indexPacksMax)
+    const packs =
+      maker === undefined
+        ? await listBestPacks(ctx, indexPacksMax)
+        : await listPacksOfMaker(ctx, maker, indexPacksMax)
     const shown = onePerName(packs).slice(0, indexPacksMax)
     return {
       current: { $schema: schema, skills: shown.map((pack) => entryOf(ctx, pack)) },
