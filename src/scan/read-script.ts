@@ -19,6 +19,11 @@ const requestNames = [
   'Worker',
 ]
 const markup = /<(?:\/?[a-z][\w-]{0,20}[\s>/]|!--)/i
+const quotes = new Set(
+  'textContent innerText createTextNode example examples snippet attack exploit payload lesson'.split(
+    ' ',
+  ),
+)
 const looksLikeCode = /[(=;]/
 
 interface Job {
@@ -109,6 +114,8 @@ function readLiteral(
   const head = value.slice(0, 40)
   if (isRemote(head) || /^\s*(?:mailto:|data:)/i.test(head) || /\.php\b/.test(value.slice(0, 200)))
     page.requests.push({ use: useOf(script, index), url: value, at })
+  // Text that a page shows. Markup that is inserted by its name is read where it is inserted.
+  if (!decoded && quotes.has(useOf(script, index))) return
   if (value.includes('<') && markup.test(value)) {
     if (decoded) page.decodedAt.add(at)
     reading.html(value, offset)

@@ -4,7 +4,7 @@ export type Effect = 'block' | 'unlist' | 'warn'
  * Version of the safety check. Raise it with every change of its findings: maintenance then rescans
  * the pages of earlier versions in small batches.
  */
-export const rulesVersion = 9
+export const rulesVersion = 10
 
 /**
  * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but
@@ -79,17 +79,16 @@ export const RULES = [
     code: 'obf.decode_eval',
     effect: 'block',
     description:
-      'Runs or writes decoded text that breaks a rule of this list or cannot be read, or ' +
-      'tries to break out of the frame.',
-    help: 'Publish the code without encoding it, and do not access the outer frame.',
+      'Runs or writes decoded text that breaks another rule of this list that blocks a page.',
+    help: 'Remove what breaks the rule, and publish the code without encoding it.',
   },
   {
     code: 'net.webrtc',
-    effect: 'block',
-    description: 'Uses RTCPeerConnection.',
+    effect: 'warn',
+    description: 'Uses RTCPeerConnection, which does not exist here.',
     help:
-      'Remove RTCPeerConnection and its libraries: pages here have no network. Let people play ' +
-      'against the computer or on one screen.',
+      'RTCPeerConnection does not work here: pages have no network. Let people play against the ' +
+      'computer or on one screen.',
   },
   {
     code: 'secret.leak',
@@ -121,8 +120,8 @@ export const RULES = [
     code: 'obf.packer',
     effect: 'unlist',
     description:
-      'Packed or obfuscated code. It is hosted, but pages on Explore must be readable so that ' +
-      'others can remix them.',
+      'Packed or obfuscated code, or decoded text that is run or written and cannot be read. It ' +
+      'is hosted, but pages on Explore must be readable so that others can remix them.',
     help: 'Publish the code unpacked. A page may have at most 4 MB.',
   },
   {

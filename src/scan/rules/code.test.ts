@@ -43,7 +43,7 @@ const table: [string, string, string[]][] = [
   [
     'an unpacked connection',
     `eval(atob('${btoa('new RTCPeerConnection()')}'))`,
-    ['net.webrtc 3', 'obf.decode_eval 3', 'obf.packer 3'],
+    ['obf.packer 3', 'net.webrtc 3'],
   ],
   [
     'a written form',
@@ -53,16 +53,16 @@ const table: [string, string, string[]][] = [
   [
     'codes of letters',
     `eval(String.fromCharCode(${[...'new RTCPeerConnection'].map((c) => c.charCodeAt(0)).join()}))`,
-    ['net.webrtc 3', 'obf.decode_eval 3', 'obf.packer 3'],
+    ['obf.packer 3', 'net.webrtc 3'],
   ],
   [
     'what cannot be read',
     `function d(s) { let o = ''; for (const c of s) o += ` +
       `String.fromCharCode(c.charCodeAt(0) ^ 7); return o }\neval(d('${payload}'))`,
-    ['obf.decode_eval 4'],
+    ['obf.packer 4'],
   ],
-  ['through a name', `const t = atob(key('${payload}'))\nnew Function(t)()`, ['obf.decode_eval 4']],
-  ['decoded where it is run', 'eval(atob(window.name))', ['obf.decode_eval 3']],
+  ['through a name', `const t = atob(key('${payload}'))\nnew Function(t)()`, ['obf.packer 4']],
+  ['decoded where it is run', 'eval(atob(window.name))', ['obf.packer 3']],
   ['decoded before', 'const t = atob(key())\nnew Function(t)()', ['obf.packer 4']],
   ['harmless decoded code', `eval(atob('${btoa('draw(1)')}'))`, ['obf.packer 3']],
   [
@@ -73,7 +73,7 @@ const table: [string, string, string[]][] = [
   [
     'p.a.c.k.e.d trouble',
     "eval(function(p,a,c,k,e,d){return p}('0 1()',3,2,'new|RTCPeerConnection'.split('|'),0,{}))",
-    ['net.webrtc 3', 'obf.decode_eval 3', 'obf.packer 3'],
+    ['obf.packer 3', 'net.webrtc 3'],
   ],
   [
     'RegPack',
@@ -85,7 +85,7 @@ const table: [string, string, string[]][] = [
     "let s='';for(const b of c.getImageData(0,0,9,9).data)s+=String.fromCharCode(b);eval(s)",
     ['obf.packer 3'],
   ],
-  ['signs alone', '[][(![]+[])[+[]]]'.repeat(300), ['obf.decode_eval 3']],
+  ['signs alone', '[][(![]+[])[+[]]]'.repeat(300), ['obf.packer 3']],
   [
     'renamed code',
     Array.from({ length: 30 }, (_, n) => `var _0x1a2b${n} = ${n}`).join('\n'),
@@ -111,7 +111,7 @@ const table: [string, string, string[]][] = [
   [
     'a payload with a library in front of it',
     `${'draw(1)\n'.repeat(1_000)}const s = key(atob('${payload}'))\ndocument.write(s)`,
-    ['obf.decode_eval 1004'],
+    ['obf.packer 1004'],
   ],
   [
     'pictures of a library far from the functions it makes',
@@ -125,10 +125,10 @@ const table: [string, string, string[]][] = [
   ],
   ['a decoded sprite', `img.src = 'data:image/png;base64,' + atob('${payload}')`, []],
 
-  ['a broken frame', 'if (top !== self) top.location = self.location', ['obf.decode_eval 3']],
-  ['a moved parent', "window.parent.location.replace('/x')", ['obf.decode_eval 3']],
-  ['a bracketed frame', "window['top']\ntop['location']['href'] = 1", ['obf.decode_eval 4']],
-  ['a frame undone', "frameElement.removeAttribute('sandbox')", ['obf.decode_eval 3']],
+  ['a broken frame', 'if (top !== self) top.location = self.location', ['sandbox.differs 3']],
+  ['a moved parent', "window.parent.location.replace('/x')", ['sandbox.differs 3']],
+  ['a bracketed frame', "window['top']\ntop['location']['href'] = 1", ['sandbox.differs 4']],
+  ['a frame undone', "frameElement.removeAttribute('sandbox')", ['sandbox.differs 3']],
   ['a question to the frame', 'const framed = top.location !== self.location', []],
   ['the top of a box', 'this.top = 4; box.top.location = 3; parent.postMessage(1)', []],
 

@@ -1,7 +1,9 @@
 import type { Hit } from '../findings.ts'
 import type { Page, Script } from '../page.ts'
 
-const help = 'Remove the code that navigates top or parent, or that accesses the frame element.'
+const help =
+  'A page cannot leave its frame here. Remove the code that navigates top or parent, or that ' +
+  'accesses the frame element.'
 
 /** Attempts to break out of the frame: navigating `top` or `parent`, removing the sandbox. */
 export function* frameBreaks(page: Page): Generator<Hit> {
@@ -15,7 +17,7 @@ export function* frameBreaks(page: Page): Generator<Hit> {
 }
 
 function hit({ place }: Script, index: number): Hit {
-  return { code: 'obf.decode_eval', at: place(index), help }
+  return { code: 'sandbox.differs', at: place(index), help }
 }
 
 const owners = new Set(['window', 'self', 'globalThis', 'parent', 'top'])

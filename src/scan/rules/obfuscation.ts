@@ -16,8 +16,8 @@ const writes = new Set(['write', 'writeln'])
 
 /**
  * Packers, code of punctuation only, and decoded text that is run or written but cannot be
- * evaluated. The latter is blocked when the code decodes it in place or has a payload nearby, and
- * no known packer made it. `decodedEvals` judges text that can be evaluated.
+ * evaluated. It can do no more than other code: the network is closed. `decodedEvals` judges text
+ * that can be evaluated.
  */
 export function* obfuscation(page: Page): Generator<Hit> {
   if (page.tooDeep)
@@ -28,7 +28,7 @@ export function* obfuscation(page: Page): Generator<Hit> {
     }
   for (const script of page.scripts) {
     const at = script.place(0)
-    if (isSignsOnly(script)) yield { code: 'obf.decode_eval', at }
+    if (isSignsOnly(script)) yield { code: 'obf.packer', at }
     if (isRenamed(script)) yield { code: 'obf.packer', at }
   }
   const studies = new Map<Script, Study>()
@@ -70,9 +70,7 @@ function* judge(sink: Sink, study: Study): Generator<Hit> {
   else if (known) {
     if (sink.decoded && runs.has(use)) yield { code: 'obf.packer', at }
   } else if (!decodes(sink, study.taint)) return
-  else if (isNear(study.payload, index) || (straight && decodes(sink)))
-    yield { code: 'obf.decode_eval', at }
-  else if (straight) yield { code: 'obf.packer', at }
+  else if (straight || isNear(study.payload, index)) yield { code: 'obf.packer', at }
 }
 
 /** Blocks every decoded text in which another rule found something to block. */

