@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,7 +11,7 @@ export interface Agent {
   command: string
   /** Arguments before the prompt. */
   words(baseUrl: string): string[]
-  /** Files of its working folder. */
+  /** Files by their path from its working folder, whose parent is its home. */
   files?(baseUrl: string): Record<string, string>
   /** Environment variables beside HOME and GATEWAY_KEY. */
   env?(server: ClientServer): Record<string, string>
@@ -48,7 +48,7 @@ async function ask(agent: Agent, server: ClientServer, home: string): Promise<st
   const work = join(home, 'work')
   mkdirSync(work)
   const files = Object.entries(agent.files?.(baseUrl) ?? {})
-  for (const [name, text] of files) writeFileSync(join(work, name), text)
+  for (const [name, text] of files) await Bun.write(join(work, name), text)
   await spawn(['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package], home)
   if (agent.installScript) await spawn(['node', agent.installScript], home)
   const command = [join(home, 'node_modules/.bin', agent.command), ...agent.words(baseUrl)]

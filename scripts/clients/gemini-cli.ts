@@ -1,0 +1,20 @@
+/**
+ * `bun scripts/clients/gemini-cli.ts`: Google's coding agent, over /v1beta. It calls the tool
+ * write_file, which writes a file, and repeats the prompt.
+ */
+import { run } from './agent.ts'
+
+await run({
+  package: '@google/gemini-cli@0.61.0',
+  command: 'gemini',
+  toolPrompt: 'call write_file',
+  words: () => ['--model', 'demo/chat', '--yolo', '--prompt'],
+  files: () => ({
+    '../.gemini/settings.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+  }),
+  env: ({ baseUrls: [, origin = ''], key }) => ({
+    GOOGLE_GEMINI_BASE_URL: origin,
+    GEMINI_API_KEY: key,
+    GEMINI_CLI_TRUST_WORKSPACE: 'true',
+  }),
+})
