@@ -17,8 +17,8 @@ export interface Agent {
   env?(server: ClientServer): Record<string, string>
   /** A script of the package that npm may skip, run with node after the installation. */
   installScript?: string
-  /** A second prompt, after which the agent must have written a file. */
-  toolPrompt?: string
+  /** Returns a second prompt, after which the agent must have written a file in its folder. */
+  toolPrompt?(folder: string): string
 }
 
 const prompt = 'Ahoy from a coding agent'
@@ -56,7 +56,7 @@ async function ask(agent: Agent, server: ClientServer, home: string): Promise<st
   const reply = await spawn([...command, prompt], work, env)
   if (!agent.toolPrompt) return reply
   const filesBefore = readdirSync(work).length
-  const toolReply = await spawn([...command, agent.toolPrompt], work, env)
+  const toolReply = await spawn([...command, agent.toolPrompt(work)], work, env)
   if (readdirSync(work).length > filesBefore) return `${reply}\n${toolReply}`
   throw new Error(`The agent wrote no file:\n${toolReply}`)
 }

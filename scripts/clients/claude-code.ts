@@ -7,7 +7,7 @@ import { run } from './agent.ts'
 await run({
   package: '@anthropic-ai/claude-code@2.1.197',
   command: 'claude',
-  toolPrompt: 'call Write',
+  toolPrompt: () => 'call Write',
   installScript: 'node_modules/@anthropic-ai/claude-code/install.cjs',
   words: () => ['--model', 'demo/chat', '--dangerously-skip-permissions', '-p'],
   env: ({ baseUrls: [, origin = ''], key }) => ({

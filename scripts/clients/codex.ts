@@ -6,9 +6,11 @@ const setting = (name: string, value: string): string[] => ['-c', `${name}="${va
 await run({
   package: '@openai/codex@0.169.0',
   command: 'codex',
+  toolPrompt: () => `call exec_command ${JSON.stringify({ cmd: 'echo Ahoy > made.txt' })}`,
   words: (baseUrl) => [
     'exec',
     '--skip-git-repo-check',
+    '--dangerously-bypass-approvals-and-sandbox',
     ...setting('model', 'demo/chat'),
     ...setting('model_provider', 'berth'),
     ...setting('model_providers.berth.name', 'Berth'),

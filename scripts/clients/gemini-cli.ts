@@ -7,10 +7,12 @@ import { run } from './agent.ts'
 await run({
   package: '@google/gemini-cli@0.61.0',
   command: 'gemini',
-  toolPrompt: 'call write_file',
+  toolPrompt: () => 'call write_file',
   words: () => ['--model', 'demo/chat', '--yolo', '--prompt'],
   files: () => ({
-    '../.gemini/settings.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+    '../.gemini/settings.json': JSON.stringify({
+      security: { auth: { selectedType: 'gemini-api-key' } },
+    }),
   }),
   env: ({ baseUrls: [, origin = ''], key }) => ({
     GOOGLE_GEMINI_BASE_URL: origin,

@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
-import { asString, errorResponse, recordsIn, rejectCustomTools } from '../response.ts'
+import { asString, errorResponse, parseRecord, recordsIn, rejectCustomTools } from '../response.ts'
 import { buildReply, type Reply } from './builder/builder.ts'
 import {
   type DemoChoice,
@@ -24,7 +24,8 @@ const noText = 'I was told no words.'
 /**
  * Completes a chat. The first rule that applies decides the reply:
  * 1. The last message is a tool result: repeat it.
- * 2. The text is "call <tool>", or tool_choice requires a tool: call it with sample arguments.
+ * 2. The text is "call <tool>" or "call <tool> {...}", or tool_choice requires a tool: call it with
+ *    the given or with sample arguments.
  * 3. There is a tool web_search: search for the last user text.
  * 4. There is a json_schema: return a sample value.
  * 5. Repeat the last user text; without a user message, the last text.
@@ -118,7 +119,7 @@ function callTool(body: Json, text: string): ToolCall | undefined {
   )
   const choice = body.tool_choice
   if (choice === 'none') return undefined
-  const named = /\bcall ([\w-]{1,64})/.exec(text)?.[1]
+  const [, named, given = ''] = /\bcall ([\w-]{1,64})(?: (\{.*\}))?/s.exec(text) ?? []
   const forced = isRecord(choice) && isRecord(choice.function) ? choice.function.name : undefined
   const tool =
     tools.find(({ name }) => name === (forced ?? named)) ??
@@ -127,7 +128,8 @@ function callTool(body: Json, text: string): ToolCall | undefined {
   if (!tool) return undefined
   const name = asString(tool.name)
   const isSearch = name === 'web_search'
-  const input = JSON.stringify(isSearch ? { query: text } : (sampleOfSchema(tool.parameters) ?? {}))
+  const sample = isSearch ? { query: text } : (sampleOfSchema(tool.parameters) ?? {})
+  const input = JSON.stringify(parseRecord(given) ?? sample)
   const id = `call_${sha256(name + input + text).slice(0, 24)}`
   return { id, type: 'function', function: { name, arguments: input } }
 }

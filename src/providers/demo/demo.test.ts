@@ -119,6 +119,15 @@ test('calls a requested tool, whole and streamed', async () => {
   expect(deltas.map((one) => one.function.arguments).join('')).toBe(call.function.arguments)
 })
 
+test('calls a tool with given arguments', async () => {
+  const call = async (text: string) => {
+    const { choices } = await chat({ messages: [user(text)], tools: [weather] })
+    return choices[0].message.tool_calls[0].function.arguments
+  }
+  expect(await call('call get_weather {"city": "Turku"}')).toBe('{"city":"Turku"}')
+  expect(await call('call get_weather {"city": ')).toBe('{"city":"city","unit":"celsius"}')
+})
+
 test('respects tool_choice and ignores unknown tools', async () => {
   const finish = async (text: string, more: Record<string, unknown>) =>
     (await chat({ messages: [user(text)], tools: [weather], ...more })).choices[0].finish_reason

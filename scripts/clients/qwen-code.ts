@@ -1,0 +1,18 @@
+/**
+ * `bun scripts/clients/qwen-code.ts`: Qwen's coding agent, over /v1/chat/completions. It calls the
+ * tool write_file, which writes a file, and repeats the prompt.
+ */
+import { run } from './agent.ts'
+
+await run({
+  package: '@qwen-code/qwen-code@0.24.4',
+  command: 'qwen',
+  toolPrompt: (folder) =>
+    `call write_file ${JSON.stringify({ file_path: `${folder}/made.txt`, content: 'Ahoy' })}`,
+  words: () => ['--auth-type', 'openai', '--yolo', '--prompt'],
+  env: ({ baseUrls: [baseUrl = ''], key }) => ({
+    OPENAI_BASE_URL: baseUrl,
+    OPENAI_API_KEY: key,
+    OPENAI_MODEL: 'demo/chat',
+  }),
+})
