@@ -2,7 +2,7 @@
  * The checks of `./scripts/test` and CI; with `quick`, only the static checks and the unit tests.
  * Exits 1 when a check fails.
  */
-import { installBrowsers } from './check/browsers.ts'
+import { installBrowsers, installChainNode } from './check/browsers.ts'
 import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
 
 /** Tests that drive real browsers. */
@@ -23,6 +23,7 @@ const storingTests = [
   'src/hosting',
   'src/gateway',
   'src/models',
+  'src/payments',
   'src/web',
   'src/testing/bad-input.test.ts',
   'src/testing/contract.test.ts',
@@ -59,6 +60,7 @@ const fullChecks: Step[][] = [
   [['migrations', () => bun('scripts/migrations.ts', '--check')]],
   [['build', () => succeeds(['./scripts/build'])]],
   [['browsers', () => installBrowsers(succeeds)]],
+  [['a node of a chain', () => installChainNode(succeeds)]],
   [['tests on SQLite', () => runTests('sqlite', ['--parallel=2', ...withoutBrowsers])]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.

@@ -33,3 +33,23 @@ export async function installBrowsers(run: (command: string[]) => Promise<boolea
   }
   return still.every(({ isOptional }) => isOptional)
 }
+
+/**
+ * Installs Debian's litecoind, a real node for the tests of Bitcoin payments, as root and with apt.
+ * Elsewhere it prints the command, and those tests are skipped; CI needs it.
+ */
+export async function installChainNode(run: (command: string[]) => Promise<boolean>) {
+  if (Bun.which('litecoind') !== null) return true
+  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
+    console.log('Skipping tests of Bitcoin. As root: apt-get update && apt-get install litecoind')
+    return Bun.env['CI'] === undefined
+  }
+  await run(['apt-get', 'update', '-q'])
+  await run([
+    ...['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-q'],
+    ...['--no-install-recommends', 'litecoind'],
+  ])
+  const isThere = Bun.which('litecoind') !== null
+  if (!isThere) console.log('litecoind could not be installed: the tests of Bitcoin are skipped.')
+  return isThere || Bun.env['CI'] === undefined
+}

@@ -32,7 +32,7 @@ export const coins = {
     'Esplora servers, asked in this order. Empty: public ones, where the network has some.',
   ),
   TOPUP_BTC_RPC_URL: secret(
-    'JSON-RPC address of an own bitcoind with a descriptor wallet, in place of Esplora: http://user:password@host:8332/wallet/name.',
+    'JSON-RPC address of an own bitcoind with a wallet without private keys, in place of Esplora: http://user:password@host:8332/wallet/name.',
   ),
   TOPUP_BTC_CONFIRMATIONS: integer(1, 100, 2, 'Blocks that confirm a payment of BTC.'),
   TOPUP_SOL_RECIPIENT: text('Address that receives SOL. The server never needs its key.', {

@@ -12,7 +12,7 @@ const chains: Record<string, string> = { mainnet: 'main', testnet: 'test' }
 /** Blocks below the confirmed ones that are listed again, for reorganizations. */
 const rescanBlocks = 6
 
-/** Returns an own bitcoind. Its wallet only watches: it has descriptors and no private keys. */
+/** Returns an own bitcoind. Its wallet only watches and has no private keys. */
 export const openBitcoind = (network: string, url: string, log: Log): ServerPool =>
   new ServerPool({
     urls: [url],
@@ -60,15 +60,27 @@ async function watchScripts(
   scripts: Map<string, StoredInvoice>,
   known: Set<string>,
 ): Promise<void> {
-  const fresh: { desc: string; timestamp: number }[] = []
-  for (const [script, { created }] of scripts) {
-    if (known.has(script)) continue
-    const info = recordOf(await call('getdescriptorinfo', `raw(${script})`))
-    const timestamp = Math.floor(created / second)
-    fresh.push({ desc: String(info['descriptor']), timestamp })
-  }
-  if (fresh.length > 0) await call('importdescriptors', fresh)
+  const fresh = [...scripts].filter(([script]) => !known.has(script))
+  if (fresh.length > 0) await importScripts(call, fresh)
   for (const script of scripts.keys()) known.add(script)
+}
+
+/** Imports scripts with the times of their invoices, from which the wallet reads the blocks. */
+async function importScripts(call: Call, scripts: [string, StoredInvoice][]): Promise<void> {
+  const { descriptors } = recordOf(await call('getwalletinfo'))
+  const requests: object[] = []
+  for (const [scriptPubKey, { created }] of scripts) {
+    const timestamp = Math.floor(created / second)
+    if (descriptors === true) {
+      const info = recordOf(await call('getdescriptorinfo', `raw(${scriptPubKey})`))
+      requests.push({ desc: info['descriptor'], timestamp })
+    } else requests.push({ scriptPubKey, timestamp, watchonly: true })
+  }
+  const method = descriptors === true ? 'importdescriptors' : 'importmulti'
+  for (const result of itemsOf(await call(method, requests))) {
+    const { success, error } = recordOf(result)
+    if (success !== true) throw new ServerError(`${method}: ${String(recordOf(error)['message'])}`)
+  }
 }
 
 async function readOutputs(

@@ -46,50 +46,48 @@ describe.skipIf(findBrowser('chromium') === undefined)('adding money in chromium
     await watchNetwork(t.ctx, network)
   }
 
-  for (const javaScriptEnabled of [true, false]) {
+  for (const [javaScriptEnabled, width, colorScheme] of [
+    [true, 1280, 'light'],
+    [false, 390, 'dark'],
+  ] as const) {
     const scripts = javaScriptEnabled ? 'with scripts' : 'without scripts'
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [390, 'dark'],
-    ] as const) {
-      const name = `a person pays an invoice ${scripts} at ${width} px`
-      test(
-        name,
-        async () => {
-          const viewport = { width, height: 900 }
-          const context = await browser.newContext({ javaScriptEnabled, viewport, colorScheme })
-          await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
-          const page = await context.newPage()
-          const see = async (text: string): Promise<void> => {
-            if (!javaScriptEnabled) await page.reload()
-            await page.getByText(text).first().waitFor()
-          }
-          await page.goto(`${origin}/wallet`)
-          await page.getByRole('link', { name: 'Add money' }).first().click()
-          await page.getByLabel('Coin').selectOption('usdt')
-          await page.getByLabel(/Amount in USD/).fill('20')
-          await page.getByRole('button', { name: 'Continue' }).click()
-          await see('Waiting for payment')
-          const address = await page.getByLabel('Address', { exact: true }).first().innerText()
-          // Cameras read black on white in both themes.
-          const colors =
-            '(({ fill, stroke }) => [fill, stroke])(getComputedStyle(document.querySelector(".qr path")))'
-          expect(await page.evaluate<string[]>(colors)).toEqual(['rgb(0, 0, 0)', 'none'])
-          const isFirst = javaScriptEnabled && width === 1280
-          // The header has tests of its own.
-          const violations = isFirst ? await findViolations(page) : []
-          expect(violations.filter((one) => !one.includes('class="balance"'))).toEqual([])
-          const overflow = 'document.documentElement.scrollWidth - innerWidth'
-          expect(await page.evaluate<number>(overflow)).toBeLessThanOrEqual(0)
-          await chain.sendUsdt([address.trim(), 20_000_000n])
-          await mine()
-          await see('Payment seen, waiting for confirmations')
-          await mine()
-          await see('20,000 credits')
-          await context.close()
-        },
-        ms,
-      )
-    }
+    const name = `a person pays an invoice ${scripts} at ${width} px`
+    test(
+      name,
+      async () => {
+        const viewport = { width, height: 900 }
+        const context = await browser.newContext({ javaScriptEnabled, viewport, colorScheme })
+        await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
+        const page = await context.newPage()
+        const see = async (text: string): Promise<void> => {
+          if (!javaScriptEnabled) await page.reload()
+          await page.getByText(text).first().waitFor()
+        }
+        await page.goto(`${origin}/wallet`)
+        await page.getByRole('link', { name: 'Add money' }).first().click()
+        await page.getByLabel('Coin').selectOption('usdt')
+        await page.getByLabel(/Amount in USD/).fill('20')
+        await page.getByRole('button', { name: 'Continue' }).click()
+        await see('Waiting for payment')
+        const address = await page.getByLabel('Address', { exact: true }).first().innerText()
+        // Cameras read black on white in both themes.
+        const colors =
+          '(({ fill, stroke }) => [fill, stroke])(getComputedStyle(document.querySelector(".qr path")))'
+        expect(await page.evaluate<string[]>(colors)).toEqual(['rgb(0, 0, 0)', 'none'])
+        const isFirst = javaScriptEnabled && width === 1280
+        // The header has tests of its own.
+        const violations = isFirst ? await findViolations(page) : []
+        expect(violations.filter((one) => !one.includes('class="balance"'))).toEqual([])
+        const overflow = 'document.documentElement.scrollWidth - innerWidth'
+        expect(await page.evaluate<number>(overflow)).toBeLessThanOrEqual(0)
+        await chain.sendUsdt([address.trim(), 20_000_000n])
+        await mine()
+        await see('Payment seen, waiting for confirmations')
+        await mine()
+        await see('20,000 credits')
+        await context.close()
+      },
+      ms,
+    )
   }
 })
