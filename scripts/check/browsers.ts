@@ -45,10 +45,8 @@ export async function installChainNode(run: (command: string[]) => Promise<boole
     return Bun.env['CI'] === undefined
   }
   await run(['apt-get', 'update', '-q'])
-  await run([
-    ...['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-q'],
-    ...['--no-install-recommends', 'litecoind'],
-  ])
+  const install = 'env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends'
+  await run([...install.split(' '), 'litecoind'])
   const isThere = Bun.which('litecoind') !== null
   if (!isThere) console.log('litecoind could not be installed: the tests of Bitcoin are skipped.')
   return isThere || Bun.env['CI'] === undefined
