@@ -44,6 +44,7 @@ const onPostgres = () =>
 const soak = async () =>
   (await bun('scripts/soak/kill.ts', '3')) &&
   (await bun('scripts/soak/payments.ts', '3')) &&
+  (await bun('scripts/soak/topups.ts', '3')) &&
   (await bun('scripts/soak/streams.ts'))
 
 const staticChecks: Step[][] = [

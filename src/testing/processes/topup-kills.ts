@@ -1,0 +1,147 @@
+import { databaseUrl } from '../../config/load.ts'
+import { formatDecimal, fromUsd } from '../../core/money.ts'
+import { itemsOf, recordOf } from '../../core/schema.ts'
+import { type EvmChain, startEvmChain, usdtAddress } from '../fixtures/evm-chain.ts'
+import { seeded } from '../fixtures/random.ts'
+import { fixedRates, testXpub } from '../fixtures/topups.ts'
+import {
+  expect,
+  runBerth,
+  type ServerProcess,
+  startServerProcess,
+  textAt,
+} from './server-process.ts'
+
+/** Counts of a run. */
+export interface TopupKills {
+  kills: number
+  payments: number
+  /** What the chain has for the account, in billionths of a USD: all of it credited. */
+  value: bigint
+}
+
+interface Run {
+  chain: EvmChain
+  dataDir: string
+  env: Record<string, string>
+  draw: () => number
+  key: string
+  addresses: { usdt: string[]; eth: string[] }
+  payments: number
+}
+
+/** Watchers run a second after the start; passes last some milliseconds. */
+const killMs = { least: 950, most: 1_400 }
+const settleMsMax = 120_000
+/** Wei that are worth 3 billionths of a USD at the fixed rate of 3000 USD. */
+const weiPerThreeNano = 10n ** 6n
+
+/**
+ * Creates invoices, pays them on a real chain and kills the server with SIGKILL at a random moment
+ * of its watcher, `rounds` times. In the end the account has exactly what the chain has for it.
+ * Throws an Error that names the difference. DATABASE_URL selects PostgreSQL.
+ */
+export async function killWhileToppingUp(
+  dataDir: string,
+  rounds: number,
+  seed: number,
+): Promise<TopupKills> {
+  const chain = await startEvmChain()
+  const env = {
+    DATABASE_URL: databaseUrl(),
+    DISK_FLOOR_BYTES: '0',
+    OLLAMA_HOST: 'off',
+    TOPUP_EVM_XPUB: testXpub,
+    TOPUP_EVM_RPC_URLS: chain.url,
+    TOPUP_EVM_CONFIRMATIONS: '3',
+    TOPUP_RATES: fixedRates,
+  }
+  const addresses = { usdt: [], eth: [] }
+  const run: Run = { chain, dataDir, env, draw: seeded(seed), key: '', addresses, payments: 0 }
+  try {
+    await chain.mine(20)
+    for (let round = 0; round < rounds; round += 1) await runUntilKilled(run)
+    const value = await settle(run)
+    const { code, out, err } = await runBerth(['doctor', '--data', dataDir], { env })
+    expect(code === 0 && out.includes('sound'), `the books: ${out}${err}`)
+    return { kills: rounds, payments: run.payments, value }
+  } finally {
+    await chain.stop()
+  }
+}
+
+async function runUntilKilled(run: Run): Promise<void> {
+  const { chain, draw } = run
+  const server = await startServerProcess(run.dataDir, { env: run.env })
+  const wait = Bun.sleep(killMs.least + draw() * (killMs.most - killMs.least))
+  // The kill can cut a call, which then may have created an invoice or not.
+  const work = createAndPay(run, server).catch(() => undefined)
+  await wait
+  server.kill('SIGKILL')
+  await Promise.all([server.exited, work])
+  // Blocks go on while the server is down.
+  await chain.mine(Math.floor(draw() * 3))
+}
+
+async function createAndPay(run: Run, server: ServerProcess): Promise<void> {
+  const { chain, draw, addresses } = run
+  if (run.key === '') {
+    const account: unknown = await (await server.call('POST', '/accounts/create')).json()
+    run.key = textAt(account, 'api_key')
+  }
+  for (const method of ['usdt', 'eth'] as const) {
+    const made = await server.call('POST', `/topup/create/${method}`, run.key, { amount: 2 })
+    const body: unknown = await made.json()
+    expect(made.status === 200, `a new invoice: ${made.status} ${JSON.stringify(body)}`)
+    const address = textAt(body, 'address')
+    addresses[method].push(address)
+    const some = () => BigInt(Math.floor(draw() * 3_000_000) + 1)
+    const older = addresses.usdt[Math.floor(draw() * addresses.usdt.length)] ?? address
+    if (method === 'usdt') {
+      await chain.sendUsdt([address, some()], [older, some()])
+      run.payments += 2
+    } else {
+      await (draw() < 0.5 ? chain.sendEther : chain.forwardEther)(address, some() * weiPerThreeNano)
+      run.payments += 1
+    }
+    await chain.mine(1)
+  }
+}
+
+/** Waits until everything on the chain is credited, and returns it in billionths of a USD. */
+async function settle(run: Run): Promise<bigint> {
+  const { chain, dataDir, env, key } = run
+  await chain.mine(5)
+  const value = await valueOnChain(run)
+  const server = await startServerProcess(dataDir, { env })
+  try {
+    let balance = -1n
+    for (let waited = 0; waited < settleMsMax && balance !== value; waited += 500) {
+      await Bun.sleep(500)
+      const body: unknown = await (await server.call('POST', '/credits/balance', key)).json()
+      balance = fromUsd(formatDecimal(Number(recordOf(body)['balance']))) ?? -1n
+    }
+    expect(balance === value, `credited ${balance}, and the chain has ${value}`)
+    return value
+  } finally {
+    server.kill('SIGTERM')
+    await server.exited
+  }
+}
+
+async function valueOnChain({ chain, addresses }: Run): Promise<bigint> {
+  const logs = itemsOf(
+    await chain.call('eth_getLogs', [{ fromBlock: '0x0', address: usdtAddress }]),
+  )
+  const own = new Set(addresses.usdt.map((address) => address.toLowerCase().slice(2)))
+  let value = 0n
+  for (const log of logs.map(recordOf)) {
+    const to = String(itemsOf(log['topics'])[2]).slice(26)
+    if (own.has(to)) value += BigInt(String(log['data'])) * 1_000n
+  }
+  for (const address of addresses.eth) {
+    const wei = BigInt(String(await chain.call('eth_getBalance', [address, 'latest'])))
+    value += (wei * 3_000n * 10n ** 9n) / 10n ** 18n
+  }
+  return value
+}
