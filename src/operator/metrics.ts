@@ -7,6 +7,7 @@ import { statusClasses, trafficParts } from '../core/traffic.ts'
 import { countByQueue } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { readTotals } from '../ledger/totals.ts'
+import { openMethods } from '../payments/coins/method.ts'
 import { version } from '../version.ts'
 
 type Type = 'counter' | 'gauge' | 'histogram'
@@ -89,6 +90,15 @@ function upstreamMetrics({ upstreams }: AppContext): string[] {
   ]
 }
 
+/** Returns whether each chain of the top-ups can be seen; nothing without top-ups. */
+async function topupMetrics(ctx: AppContext): Promise<string[]> {
+  if (openMethods(ctx.config).length === 0) return []
+  const { readWatchers } = await import('../payments/coins/watchers.ts')
+  const up = (await readWatchers(ctx)).map(({ network, ok }): Row => [{ network }, ok ? 1 : 0])
+  const help = '1 while the watcher of the network sees its chain.'
+  return [gauge('berth_topup_watcher_up', help, up)]
+}
+
 function processMetrics({ clock, storage, state }: AppContext): string[] {
   const { user, system } = process.cpuUsage()
   const startedAt = Math.round(clock.now() / second - process.uptime())
@@ -119,10 +129,22 @@ function limitMetrics({ state }: AppContext): string[] {
 
 /** Returns all metrics as Prometheus text. */
 async function metricsText(ctx: AppContext): Promise<string> {
-  const [ledger, jobs] = await Promise.all([ledgerMetrics(ctx), jobMetrics(ctx)])
+  const [ledger, jobs, topups] = await Promise.all([
+    ledgerMetrics(ctx),
+    jobMetrics(ctx),
+    topupMetrics(ctx),
+  ])
   const [traffic, upstreams] = [trafficMetrics(ctx), upstreamMetrics(ctx)]
   const limits = limitMetrics(ctx)
-  return [...traffic, ...limits, ...ledger, ...jobs, ...upstreams, ...processMetrics(ctx)].join('')
+  return [
+    ...traffic,
+    ...limits,
+    ...ledger,
+    ...jobs,
+    ...upstreams,
+    ...topups,
+    ...processMetrics(ctx),
+  ].join('')
 }
 
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }

@@ -16,7 +16,7 @@ import {
 export interface TopupKills {
   kills: number
   payments: number
-  /** What the chain has for the account, in billionths of a USD: all of it credited. */
+  /** The value on the chain in billionths of a USD, all of it credited. */
   value: bigint
 }
 
