@@ -221,6 +221,17 @@ test.each(['/v1/chat/completions', '/v1/messages', '/api/v1/chat/completions'])(
   },
 )
 
+test('a stream is paid before it begins', async () => {
+  const { key } = await poorAgent(0)
+  const body = { ...chat, model: await chatModel(), stream: true }
+  const send = (headers = {}) =>
+    t.request('POST', '/v1/chat/completions', { key, body, headers, from: '192.0.2.200' })
+  const [units] = offersIn(await send())
+  const paid = await send(await payHeaders(BigInt(units)))
+  expect([paid.status, paid.headers.has('x-payment-response')]).toEqual([200, true])
+  expect(String(paid.body)).toEndWith('data: [DONE]\n\n')
+})
+
 async function chatModel(): Promise<string> {
   const { body } = await t.request('GET', '/v1/models')
   return Object(body).data.find(({ id }: { id: string }) => id.startsWith('demo/ch'))?.id
