@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
+import { PACK_RULES } from '../../scan/packs/rules.ts'
 import { RULES } from '../../scan/rules.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -49,7 +50,7 @@ describe('the docs page', () => {
   })
 
   test('has every rule of the safety check', () => {
-    for (const { code } of RULES) expect(html).toContain(`<code>${code}</code>`)
+    for (const { code } of [...RULES, ...PACK_RULES]) expect(html).toContain(`<code>${code}</code>`)
   })
 
   test('loads only files below its own URL', () => {

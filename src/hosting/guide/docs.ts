@@ -12,6 +12,7 @@ import {
   type Entity,
   entityResponse,
 } from '../../http/entity.ts'
+import { PACK_RULES } from '../../scan/packs/rules.ts'
 import { RULES } from '../../scan/rules.ts'
 import { checkAgentsOn } from '../authentication.ts'
 import { errorEnvelope, internalErrorBody } from '../error-response.ts'
@@ -119,7 +120,9 @@ ${errorsTable()}
 ${rankingText}
 <h2 id="scan">Safety check</h2>
 <p>The safety check reads every page before it is stored. A page with a finding that blocks is not hosted (<code>blocked_by_scan</code>). A finding that unlists keeps the page off Explore (<code>not_listable</code>). Warnings have no effect. Each finding has a code, a line and an excerpt.</p>
-${rulesTable()}</section>
+${rulesTable(RULES)}
+<p>Skills and frameworks have rules of their own. A finding that unlists keeps the pack off Explore.</p>
+${rulesTable(PACK_RULES)}</section>
 </main>
 `
 }
@@ -159,10 +162,17 @@ function errorsTable(): string {
 
 const effects = { block: 'blocks', unlist: 'unlists', warn: 'warns' }
 
-const rulesTable = (): string =>
+interface DescribedRule {
+  code: string
+  effect: keyof typeof effects
+  description: string
+  help: string
+}
+
+const rulesTable = (rules: readonly DescribedRule[]): string =>
   table(
     ['Code', 'Effect', 'Condition and fix'],
-    RULES.map(({ code, effect, description, help }) => [
+    rules.map(({ code, effect, description, help }) => [
       `<code>${code}</code>`,
       effects[effect],
       `${escapeHtml(description)}<p>${escapeHtml(help)}</p>`,

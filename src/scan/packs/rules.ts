@@ -12,7 +12,7 @@ export type PackEffect = 'block' | 'unlist'
  * a sentence for the docs, and how to fix it. A command that the text quotes as a warning has the
  * effect `unlist` instead of `block`.
  */
-const PACK_RULES = [
+export const PACK_RULES = [
   {
     code: 'pack.override',
     effect: 'block',
