@@ -45,7 +45,17 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
   return { state, handle, reported, down }
 }
 
-const lists = ['queue', 'agents', 'people', 'grants', 'upstreams', 'models', 'backups', 'audit']
+const lists = [
+  'queue',
+  'agents',
+  'people',
+  'clients',
+  'grants',
+  'upstreams',
+  'models',
+  'backups',
+  'audit',
+]
 
 /** The pages of the console by the names of their screenshots. */
 export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => ({

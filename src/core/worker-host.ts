@@ -6,7 +6,7 @@ const checkMs = 20
 /** A process that has grown by this much is replaced, so that each task begins with a small one. */
 const grownBytes = 128 * 1_048_576
 /** Requests to the server take priority over tasks. */
-const priority = 10
+const priority = 5
 
 /** Runs the worker of this process for its parent. See `inProcess`. */
 export function hostWorker(): void {

@@ -112,32 +112,45 @@ function clientTable(
   )
 }
 
+const blocked =
+  'All its requests fail until you lift the block. The console and the sign-in pages stay open.'
+const ownBlocked = 'You use this yourself now: your own apps, pages and API calls will fail, too. '
+const ownSlowed =
+  'You use this yourself now: you will have 12 requests a minute outside the console.'
+
 function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): Part {
   const item = hiddenField('item', `${kind}:${name}`)
-  const fields: Part[] =
-    restriction !== undefined
-      ? [hiddenField('decision', 'allow'), button('Lift', 'quiet slim')]
-      : [
-          html`<button
-            class="button quiet slim"
-            name="decision"
-            value="slow"
-            aria-label="Slow down ${name}"
-          >
-            Slow down
-          </button>`,
-          confirmDialog({
-            label: 'Block',
-            target: name,
-            question: html`Block <bdi>${name}</bdi>?`,
-            consequence: isOwn
-              ? 'You use this yourself now. Your own API calls, apps and pages will fail. The console stays open.'
-              : 'All its requests fail until you lift the block. Pages of the console stay open.',
-            fields: isOwn && hiddenField('own', 'yes'),
-            submit: { name: 'decision', value: 'ban' },
-          }),
-        ]
-  return form(token, place, html`${item}${fields}`, 'inline')
+  if (restriction !== undefined) {
+    const lift = html`${hiddenField('decision', 'allow')}${button('Lift', 'quiet slim')}`
+    return form(token, place, html`${item}${lift}`, 'inline')
+  }
+  const slow = isOwn
+    ? confirmDialog({
+        label: 'Slow down',
+        target: name,
+        question: html`Slow down <bdi>${name}</bdi>?`,
+        consequence: ownSlowed,
+        submit: { name: 'decision', value: 'slow' },
+      })
+    : html`<button
+        class="button quiet slim"
+        name="decision"
+        value="slow"
+        aria-label="Slow down ${name}"
+      >
+        Slow down
+      </button>`
+  const block = confirmDialog({
+    label: 'Block',
+    target: name,
+    question: html`Block <bdi>${name}</bdi>?`,
+    consequence: `${isOwn ? ownBlocked : ''}${blocked}`,
+    submit: { name: 'decision', value: 'ban' },
+  })
+  const confirmed = isOwn && hiddenField('own', 'yes')
+  const fields = html`${item}${confirmed}
+    <div class="actions">${slow}${block}</div>`
+  return form(token, place, fields, 'inline')
 }
 
 /** Returns links for accounts of agents and people, which are stored by id. */
@@ -166,8 +179,8 @@ export async function decideClient(req: UserRequest, formOf: Form): Promise<Resp
   const own = tables.flatMap(([kind]) =>
     listRows(req, kind).flatMap((row) => (row.isOwn ? `${kind}:${row.name}` : [])),
   )
-  if (name === 'ban' && own.includes(item) && formOf.text('own') !== 'yes') {
-    rejectForm('This is your own network or account. Confirm the block on this page.')
+  if (name !== 'allow' && own.includes(item) && formOf.text('own') !== 'yes') {
+    rejectForm('This is your own network or account. Confirm it on this page.')
   }
   await applyDecision(req, ['slow', 'ban', 'allow'], { name, item, why: '' })
   return redirectTo(place)
