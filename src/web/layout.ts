@@ -21,6 +21,7 @@ const staticFiles = {
   'app-preview.js': 'islands/app-preview.js',
   'build-steps.js': 'islands/build-steps.js',
   'page-drop.js': 'islands/page-drop.js',
+  'code-editor.js': 'islands/code-editor.js',
   'play-here.js': 'islands/play-here.js',
   'share-link.js': 'islands/share-link.js',
   'chat-playground.js': 'islands/chat-playground.js',

@@ -16,7 +16,8 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
   let origin = ''
 
   beforeAll(async () => {
-    t = await startTestServer()
+    t = await startTestServer({ BUILDER_BROWSER: 'off' })
+    await t.ctx.jobs.start()
     server = Bun.serve({ port: 0, fetch: (request) => t.handle(request, '127.0.0.1') })
     origin = `http://localhost:${server.port}`
     const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
@@ -83,6 +84,37 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
         "location.pathname.startsWith('/a/') && document.querySelector('iframe') !== null",
       )
       expect(tab.seen()).toEqual([])
+      await tab.close()
+    },
+    ms,
+  )
+
+  test(
+    'builds an app from the home page through sign-up',
+    async () => {
+      const tab = await browser.open()
+      await tab.goto(origin)
+      await fill(tab, 'textarea[name=prompt]', 'snake in neon')
+      await follow(tab, '.prompt-box button')
+      await becomes(tab, "location.pathname === '/new'")
+      await follow(tab, 'form[action="/new/prompt"] .prompt-send button')
+      await fill(tab, 'input[name=name]', 'cleo')
+      await fill(tab, 'input[name=password]', password)
+      await follow(tab, 'form[action="/sign-up"] button')
+      await becomes(tab, "document.querySelectorAll('.codes li').length === 8")
+      await follow(tab, 'form[action="/new/draft"] button')
+      await becomes(
+        tab,
+        "document.querySelector('textarea[name=prompt]')?.value === 'snake in neon'",
+      )
+      await follow(tab, 'form[action="/new/prompt"] .prompt-send button')
+      await becomes(tab, "location.pathname.endsWith('/build')")
+      await becomes(tab, "document.querySelector('app-preview iframe') !== null")
+      await becomes(tab, "document.querySelector('h1')?.textContent === 'Snake in neon'")
+      expect(tab.seen()).toEqual([])
+      await tab.goto(`${origin}/account`)
+      await follow(tab, 'form[action="/sign-out"] button')
+      await becomes(tab, "location.pathname === '/'")
       await tab.close()
     },
     ms,

@@ -53,5 +53,9 @@ ${text}</textarea>
       ${appPreview(req.ctx, { title: app.title, at }, html`<a href="${at}">Open version ${app.version}</a>`)}
     </div>
   </div>`
-  return { ...studioPage(studio, 'code', main), scripts: ['app-preview.js'], frames: true }
+  return {
+    ...studioPage(studio, 'code', main),
+    scripts: ['app-preview.js', 'code-editor.js'],
+    frames: true,
+  }
 }

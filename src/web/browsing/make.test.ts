@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { zipSync } from 'fflate'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { findViolations } from '../../testing/browsers/axe.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+const ms = 180_000
+const executablePath = findBrowser('chromium')
+
+/** Waits for a text in one of the frames of the sandbox. */
+async function appText(page: Page, expected: string): Promise<string> {
+  for (;;) {
+    for (const frame of page.frames().slice(1)) {
+      const text = await frame.evaluate<string>('document.body?.innerText ?? ""').catch(() => '')
+      if (text.includes(expected)) return text
+    }
+    await page.evaluate('new Promise(requestAnimationFrame)')
+  }
+}
+
+async function signUp(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Username or email').fill(name)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+}
+
+const game = zipSync({
+  'game/index.html': new TextEncoder().encode(
+    '<!doctype html><title>Reef</title><h1>Reef</h1><script src="js/a.js"></script>',
+  ),
+  'game/js/a.js': new TextEncoder().encode(
+    'fetch("data/a.json").then((r) => r.json()).then((j) => document.body.append("level " + j.level))',
+  ),
+  'game/data/a.json': new TextEncoder().encode('{"level":7}'),
+})
+
+describe.skipIf(executablePath === undefined)('a person makes an app in chromium', () => {
+  let t: TestServer
+  let browser: Browser
+  let context: BrowserContext
+  let server: ReturnType<typeof Bun.serve>
+  const problems: string[] = []
+
+  beforeAll(async () => {
+    t = await startTestServer({ BUILDER_BROWSER: 'off' })
+    await t.ctx.jobs.start()
+    server = Bun.serve({ port: 0, fetch: (request) => t.handle(request, '127.0.0.1') })
+    const args = ['--no-sandbox']
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+    context = await browser.newContext()
+    context.on('weberror', (error) => problems.push(error.error().message))
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await t.close()
+    expect(problems).toEqual([])
+  }, ms)
+
+  test(
+    'builds from the home page, signs up on the way, plays, changes, edits and publishes',
+    async () => {
+      const page = await context.newPage()
+      await page.goto(`${server.url}`)
+      await page.getByLabel('What should it do?').fill('snake in neon')
+      await page.getByRole('button', { name: 'Make it' }).click()
+      expect(await page.textContent('main')).toMatch(/At most \d+ credits/)
+      await page.getByRole('button', { name: 'Create an account and build' }).click()
+      await signUp(page, 'ann')
+      await page.getByRole('button', { name: 'I saved my codes' }).click()
+      await page.getByRole('button', { name: /^Build for/ }).click()
+      await page.getByRole('button', { name: 'Change it' }).waitFor()
+      expect(await appText(page, 'Snake in neon')).toContain('Play')
+      await page.getByLabel('Change something').fill('call it Vine')
+      await page.getByRole('button', { name: 'Change it' }).click()
+      await page.getByText('Version 2 ·').waitFor()
+      await appText(page, 'Vine')
+      await page.getByRole('link', { name: 'Code', exact: true }).click()
+      await page.getByRole('textbox', { name: 'Page' }).first().click()
+      await page.keyboard.press('Control+End')
+      await page.keyboard.type('<p>Typed here')
+      await appText(page, 'Typed here')
+      await page.getByRole('button', { name: 'Publish version 3' }).click()
+      expect(await page.textContent('[role=status]')).toContain('Published.')
+      await page.getByRole('link', { name: 'Build', exact: true }).click()
+      await page.getByRole('button', { name: 'Publish on Explore' }).click()
+      expect(await page.textContent('[role=status]')).toContain('Saved.')
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'says that the demo cannot build something, and charges nothing',
+    async () => {
+      const page = await context.newPage()
+      await page.goto(`${server.url}new`)
+      await page.getByLabel('What should it do?').fill('a weather app')
+      await page.getByRole('button', { name: /^Build for/ }).click()
+      await page.getByText('Nothing was charged.').waitFor()
+      expect(await page.inputValue('textarea[name=prompt]')).toBe('a weather app')
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'previews a zip without an account and publishes it after sign-up',
+    async () => {
+      const visitor = await browser.newContext()
+      const page = await visitor.newPage()
+      const sent: string[] = []
+      page.on('request', (request) => sent.push(request.method()))
+      await page.goto(`${server.url}new`)
+      const before = await t.snapshot()
+      const buffer = Buffer.from(game)
+      const file = { name: 'game.zip', mimeType: 'application/zip', buffer }
+      await page.locator('input[type=file]').setInputFiles(file)
+      expect(await appText(page, 'level 7')).toContain('Reef')
+      expect([await t.snapshot(), sent.includes('POST')]).toEqual([before, false])
+      expect(await findViolations(page)).toEqual([])
+      await page.getByRole('button', { name: 'Create an account and publish' }).click()
+      await signUp(page, 'ben')
+      await page.getByRole('link', { name: 'I saved my codes' }).click()
+      await appText(page, 'level 7')
+      await page.getByRole('button', { name: 'Publish', exact: true }).click()
+      await page.getByText('Published. Share its link').waitFor()
+      await appText(page, 'level 7')
+      await visitor.close()
+    },
+    ms,
+  )
+})
