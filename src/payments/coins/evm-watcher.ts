@@ -1,4 +1,5 @@
 import { itemsOf, recordOf } from '../../core/schema.ts'
+import { minute } from '../../core/time.ts'
 import { type BlockRange, BlockTimes, byAddress, toHex } from './blocks.ts'
 import type { CoinContext } from './coins.ts'
 import { findEther, findEtherOfContracts } from './ether.ts'
@@ -13,6 +14,8 @@ const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 const addressesPerCall = 500
 /** Blocks below the confirmed ones that are read again, for reorganizations. */
 const rescanBlocks = 12
+/** Difference between the clocks of the server and of the chain. */
+const clockSkewMs = 10 * minute
 
 const topicOf = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 
@@ -21,12 +24,12 @@ export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollR
   const rpc = ctx.coins.evm()
   const head = Number(await rpc.request('eth_blockNumber'))
   if (!Number.isSafeInteger(head)) throw new Error('The server returned no block number.')
-  const last = Math.min(head, Number(input.cursor ?? head))
-  const to = Math.min(head, last + blocksPerPass)
   if (input.watched.length === 0) return { observed: [], gone: [], cursor: String(head) }
+  const times = new BlockTimes(rpc)
+  const last = Math.min(head, Number(input.cursor ?? (await firstBlock(input, head, times))))
+  const to = Math.min(head, last + blocksPerPass)
   const from = Math.max(0, last - ctx.config.topupEvmConfirmations - rescanBlocks)
   const range = { from, to, head }
-  const times = new BlockTimes(rpc)
   const tokens = await findTokens(ctx, input.watched, range, times)
   const ether = await findEther(rpc, input, { ...range, from: Math.min(to, last + 1) }, times)
   const contracts = to === head ? await findEtherOfContracts(ctx, input, head, ether.observed) : []
@@ -40,6 +43,18 @@ export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollR
     gone: [...gone, ...ether.gone],
     cursor: String(to),
   }
+}
+
+/** Returns a block from before the first invoice, where no pass has succeeded since. */
+async function firstBlock({ watched }: PollInput, head: number, times: BlockTimes) {
+  const created = Math.min(...watched.map((invoice) => invoice.created)) - clockSkewMs
+  let [low, high] = [0, head]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (((await times.of(middle)) ?? Infinity) <= created) low = middle
+    else high = middle - 1
+  }
+  return low
 }
 
 async function findTokens(

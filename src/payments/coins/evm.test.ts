@@ -179,6 +179,23 @@ test('goes on where it stopped when the servers of the chain were down', async (
   expect(await t.status(invoice.id)).toMatchObject({ status: 'Settled', credited: 5 })
 })
 
+test('finds payments from before its first successful pass', async () => {
+  const fresh = await startTopupServer({
+    TOPUP_EVM_XPUB: testXpub,
+    TOPUP_EVM_RPC_URLS: chain.url,
+    TOPUP_EVM_CONFIRMATIONS: '3',
+  })
+  const [usdt, eth] = [await fresh.invoice('usdt', 5), await fresh.invoice('eth', 6)]
+  await chain.sendUsdt([usdt.address, 5_000_000n])
+  await chain.sendEther(eth.address, 2n * 10n ** 15n)
+  await chain.mine(250)
+  for (let passes = 0; passes < 4; passes += 1) await fresh.watch(network)
+  expect(await fresh.status(usdt.id)).toMatchObject({ status: 'Settled', credited: 5 })
+  expect(await fresh.status(eth.id)).toMatchObject({ status: 'Settled', credited: 6 })
+  expect(await fresh.credits()).toBe(2)
+  await fresh.close()
+})
+
 test('says that the servers are of another chain, and credits nothing', async () => {
   const invoice = await t.invoice('usdt', 5)
   const other = await startEvmChain(5)

@@ -31,8 +31,8 @@ interface Run {
 }
 
 /** Watchers run a second after the start; passes last some milliseconds. */
-const killMs = { least: 950, most: 1_400 }
-const settleMsMax = 120_000
+const killMs = { least: 950, most: 1_900 }
+const settleMsMax = 90_000
 /** Wei that are worth 3 billionths of a USD at the fixed rate of 3000 USD. */
 const weiPerThreeNano = 10n ** 6n
 
