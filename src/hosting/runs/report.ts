@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
+import { replyCharsMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { getVersion } from '../apps/apps.ts'
 import type { Step } from '../folders/folder.ts'
@@ -107,7 +108,7 @@ export async function answerRun(
 ): Promise<Run> {
   const run = await findRun(ctx, id)
   if (run?.maker !== maker.id || run.outcome === null) throw new ApiError('run_not_found')
-  const answer = validateText(input, limits.stepNoteCharsMax)
+  const answer = validateText(input, replyCharsMax)
   return ctx.db.tx(async (db) => {
     if ((await lockRun(db, run)).answer !== null) throw new ApiError('already_answered')
     return updateRun(db, id, { answer, answered: ctx.clock.now() })
