@@ -1,16 +1,42 @@
-/** `<show-more>`: "Show more" appends the next tiles of a list instead of loading a longer page. */
+/** Tiles are appended before one reaches the end of the list. */
+const ahead = '600px'
+
+/**
+ * `<show-more>`: "Show more" appends the next tiles of a list instead of loading a longer page, also
+ * by itself when one scrolls there. The address grows with the list, so that Back keeps the place.
+ */
 class ShowMore extends HTMLElement {
+  #watcher = new IntersectionObserver(
+    (entries) => {
+      const link = this.#link()
+      if (link && entries.some(({ isIntersecting }) => isIntersecting)) void this.#append(link)
+    },
+    { rootMargin: ahead },
+  )
+
+  #link = (): HTMLAnchorElement | null => this.querySelector('a[rel=next]')
+
+  /** Watches the link, which each part of the list replaces. */
+  #watch(): void {
+    this.#watcher.disconnect()
+    const link = this.#link()
+    // The last part of a very long list is a page of its own.
+    if (link && new URL(link.href).searchParams.has('shown')) this.#watcher.observe(link)
+  }
+
   connectedCallback(): void {
+    this.#watch()
     this.addEventListener('click', (event) => {
       const link = event.target instanceof Element ? event.target.closest('a[rel=next]') : null
       const hasModifier = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
       if (!(link instanceof HTMLAnchorElement) || hasModifier) return
       event.preventDefault()
-      if (!this.hasAttribute('aria-busy')) void this.#append(link)
+      void this.#append(link, true)
     })
   }
 
-  async #append(link: HTMLAnchorElement): Promise<void> {
+  async #append(link: HTMLAnchorElement, isPressed = false): Promise<void> {
+    if (this.hasAttribute('aria-busy')) return
     this.setAttribute('aria-busy', 'true')
     try {
       const response = await fetch(link.href, { headers: { accept: 'text/html' } })
@@ -26,11 +52,14 @@ class ShowMore extends HTMLElement {
       if (next) pager?.replaceWith(next)
       else pager?.remove()
       history.replaceState(history.state, '', link.href.replace(/#.*/, ''))
-      added[0]?.querySelector('a')?.focus({ preventScroll: true })
+      if (isPressed) added[0]?.querySelector('a')?.focus({ preventScroll: true })
+      this.removeAttribute('aria-busy')
+      this.#watch()
     } catch {
-      location.assign(link.href)
+      this.removeAttribute('aria-busy')
+      // Without a press, the link stays for one.
+      if (isPressed) location.assign(link.href)
     }
-    this.removeAttribute('aria-busy')
   }
 }
 

@@ -105,20 +105,25 @@ function menu(user: HeaderUser | undefined, section: Section | undefined): Html 
   </nav>`
 }
 
+/** The facts about a page in its header. */
+interface HeaderPage {
+  section?: Section
+  hasSearch?: boolean
+  /** Its canonical path, to which sign-in returns. */
+  path?: string
+}
+
 /** The header of every page. Its menu is a popover, which needs no script. */
 export function renderHeader(
   user: HeaderUser | undefined,
-  { section, hasSearch }: { section?: Section; hasSearch?: boolean },
+  { section, hasSearch, path }: HeaderPage,
 ): Html {
   const navLink = ([path, name]: readonly [string, string]): Html =>
     html`<a href="${path}" ${section === path && html` aria-current="page"`}>${name}</a>`
   const end = user
-    ? html`<a
-          class="balance"
-          href="/wallet"
-          title="${formatAmount(user.credits, 'credit')}"
-          aria-label="Balance: ${formatAmount(user.credits, 'credit')}"
-          >${formatCompact(Math.floor(user.credits))} cr</a
+    ? html`<a class="balance" href="/wallet" title="${formatAmount(user.credits, 'credit')}"
+          ><span class="visually-hidden">Balance: </span>${formatCompact(Math.floor(user.credits))}
+          cr</a
         >${bell(user)}<button
           class="icon-button"
           popovertarget="menu"
@@ -126,7 +131,10 @@ export function renderHeader(
         >
           <span class="avatar" aria-hidden="true">${[...user.name][0]?.toUpperCase() ?? '?'}</span>
         </button>`
-    : html`<a class="button quiet" href="/sign-in">Sign in</a
+    : html`<a
+          class="button quiet"
+          href="${path?.startsWith('/explore/') ? `/sign-in?next=${encodeURIComponent(path)}` : '/sign-in'}"
+          >Sign in</a
         ><button class="icon-button phone" popovertarget="menu" aria-label="Menu">
           ${menuIcon}
         </button>`

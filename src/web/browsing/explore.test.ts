@@ -72,11 +72,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('Explore in chromium', ()
         const context = await browser.newContext({ javaScriptEnabled })
         const page = await context.newPage()
         const more = page.getByRole('link', { name: 'Show more' })
-        await page.goto(`${origin}/explore`)
+        await page.goto(`${origin}/explore?sort=new`)
         const first = await titles(page)
         for (const count of [48, 60]) {
-          await more.click()
-          await page.waitForURL(`**/explore?shown=${count === 60 ? 72 : 48}*`)
+          // With scripts, the list grows by itself where one scrolls.
+          if (javaScriptEnabled) await page.locator('.foot').scrollIntoViewIfNeeded()
+          else await more.click()
+          await page.waitForURL(`**shown=${count === 60 ? 72 : 48}*`)
           await page
             .locator('.tile')
             .nth(count - 1)

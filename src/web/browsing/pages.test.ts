@@ -188,13 +188,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await page.goto(`${origin}/explore`)
       await page.fill('input[type=search]', 'row')
       await page.click('.search button')
+      await page.waitForURL('**q=row**')
       expect(await page.locator('.tile').count()).toBe(1)
       await page.goto(`${origin}/report/${id}`)
       await page.fill('textarea', 'It is too calm.')
       // No reason is preselected.
       expect(await page.inputValue('select')).toBe('')
       await page.selectOption('select', 'other')
-      await page.click('form button')
+      await page.click('main form button')
       expect(await page.textContent('h1')).toBe('Report sent')
       await context.close()
     },
