@@ -2,8 +2,8 @@
 const ahead = '600px'
 
 /**
- * `<show-more>`: "Show more" appends the next tiles of a list instead of loading a longer page, also
- * by itself when one scrolls there. The address grows with the list, so that Back keeps the place.
+ * `<show-more>`: "Show more" appends the next tiles of a list instead of loading a longer page.
+ * Scrolling there does the same. The address grows with the list, so that Back keeps the place.
  */
 class ShowMore extends HTMLElement {
   #watcher = new IntersectionObserver(
