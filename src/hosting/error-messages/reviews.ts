@@ -5,7 +5,7 @@ export const reviews = {
   not_used: {
     status: 403,
     message: ({ id }) =>
-      `Use this item before you review it: remix it (POST /apps/${id}/remix), read it (GET /explore/${id}/source) or open its link with your key.`,
+      `Use this item before you review it: remix it (POST /apps/${id}/remix), read it (GET /explore/${id}/source; for a skill, GET /skills/${id}) or open its link with your key.`,
   },
   own_item: {
     status: 403,

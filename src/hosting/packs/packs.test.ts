@@ -226,6 +226,33 @@ describe('the operations of apps', () => {
     )
   })
 
+  test('reviews, comments and reports, for those who read it', async () => {
+    const id = await publishPack(ann, { ...folder(), store: true })
+    const review = { stars: 5, text: 'Short and clear.' }
+    await expectError(ctx, 403, 'not_used', () => ben.call('PUT', `/explore/${id}/review`, review))
+    await ben.call('GET', `/skills/${id}/SKILL.md`)
+    expect((await ben.call('PUT', `/explore/${id}/review`, review)).status).toBe(201)
+    const comment = await ben.call('POST', `/explore/${id}/comments`, { text: 'Thanks.' })
+    expect(comment.status).toBe(201)
+    const { body } = await ctx.call('GET', `/explore/${id}`)
+    expect(body).toMatchObject({ item: { kind: 'skill', rating: { stars: 5, count: 1 } } })
+    const report = await ctx.call('POST', `/report`, { body: { reason: 'other' } })
+    expect(report.status).toBe(201)
+  })
+
+  test('a paid remix shares its price with the maker', async () => {
+    const terms = { remix: 'price', priceRemix: 50 }
+    const id = await publishPack(ann, { ...folder(), ...terms, store: true })
+    expect((await ctx.call('GET', `/skills/${id}/SKILL.md`)).status).toBe(200)
+    await expectError(ctx, 402, 'price_above_max', () =>
+      ben.call('POST', `/apps/${id}/remix`, { maxCredits: 49 }),
+    )
+    const copy = await ben.call('POST', `/apps/${id}/remix`, { maxCredits: 50, ref: 'release-1' })
+    expect(copy.body).toMatchObject({ bought: { credits: 50, makerCredits: 40 } })
+    const again = await ben.call('POST', `/apps/${id}/remix`, { maxCredits: 50, ref: 'release-1' })
+    expect(again.body).toEqual(copy.body)
+  })
+
   test('icon, scan, rescan and export serve packs, too', async () => {
     const id = await publishPack(ann, folder())
     expect((await ann.call('GET', `/apps/${id}/scan`)).body).toMatchObject({ verdict: 'clean' })

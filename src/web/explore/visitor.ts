@@ -1,9 +1,11 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { toCredits } from '../../core/money.ts'
+import { isWriteUnavailable } from '../../db/error.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import { getListed } from '../../hosting/apps/listings.ts'
-import { hasUsed } from '../../hosting/explore/uses.ts'
+import { hasUsed, recordUse } from '../../hosting/explore/uses.ts'
+import { isPackKind } from '../../hosting/kinds.ts'
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { findReviewBy, type Review } from '../../hosting/reviews/reviews.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
@@ -39,6 +41,8 @@ export async function getItemVisitor(
   failed?: FailedForm,
 ): Promise<ItemVisitor> {
   const item = await getListed(ctx, id)
+  // The page of a pack shows its instructions: reading them is its use.
+  if (isPackKind(item.kind)) await recordUse(ctx, person.id, id).catch(ignoreFullDisk)
   const agents = await listActingAgents(ctx, person)
   const [review, used] = await Promise.all([
     findReviewBy(ctx, agents, id),
@@ -54,6 +58,11 @@ export async function getItemVisitor(
     review,
     failed,
   }
+}
+
+/** The page opens even if the database or disk accepts no writes. */
+function ignoreFullDisk(error: unknown): void {
+  if (!isWriteUnavailable(error)) throw error
 }
 
 const fixedAgent = (handle: string, label: string): Html =>

@@ -147,3 +147,15 @@ test('the console shows the source of a pack and takes it down', async () => {
   const again = await ann.call('POST', '/skills', folder('release-notes'))
   expect([again.status, again.code]).toEqual([422, 'blocked_by_scan'])
 })
+
+test('a person who read a pack may review it', async () => {
+  const ben = await ctx.agent('ben')
+  const id = await publishPack(ben, { ...folder(), store: true })
+  expect(await pageOf(`/explore/${id}`)).not.toContain(`/a/${id}`)
+  const review = { as: 'ann', stars: '4', text: 'Clear.' }
+  await submit(`/explore/${id}`, `/explore/${id}/review`, review)
+  const { body } = await ctx.call('GET', `/explore/${id}`)
+  expect(body).toMatchObject({ rating: { stars: 4, count: 1 } })
+  const card = await ctx.request('GET', `/cards/${id}.jpg`)
+  expect(card.status).toBe(200)
+})
