@@ -26,6 +26,6 @@ test('the start loads no router, page or API', async () => {
   const loaded = await loadedWith('src/main.ts')
   expect(loaded).toContain('src/http/server.ts')
   const later =
-    /node_modules\/(?:elysia|@modelcontextprotocol|viem|@x402)\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
+    /node_modules\/(?:elysia|@scure|@noble|qr|@modelcontextprotocol|viem|@x402)\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
   expect(loaded.filter((path) => later.test(path))).toEqual([])
 }, 60_000)
