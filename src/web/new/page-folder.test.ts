@@ -100,5 +100,9 @@ test('publishes a zip with its assets, and nothing of a bad one', async () => {
   const id = (done.headers.get('location') ?? '').split('/')[2] ?? ''
   expect(done.status).toBe(303)
   expect(String((await bea.open(`/studio/${id}/assets`)).body)).toContain('a.json')
+  const archive = await bea.open(`/studio/${id}/export`)
+  expect(archive.headers.get('content-disposition')).toBe(`attachment; filename="${id}.zip"`)
+  const carl = await signUp(h, 'carl')
+  expect((await carl.open(`/studio/${id}/export`)).status).toBe(404)
   await h.close()
 })

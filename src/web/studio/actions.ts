@@ -73,6 +73,15 @@ const page: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) =>
   return `Published. ${published}`
 }
 
+/** Returns the name of an uploaded file in the characters of asset names. */
+const fileName = (file: Blob): string =>
+  file instanceof File
+    ? file.name
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9._-]+/g, '-')
+        .slice(-64)
+    : ''
+
 /** Actions by the last segment of their path, /studio/{id}/{name}. */
 const actions: Record<string, StudioAction> = {
   ...packActions,
@@ -99,7 +108,8 @@ const actions: Record<string, StudioAction> = {
     tab: 'assets',
     async work({ req, agent, app }, form) {
       const file = form.file('file') ?? rejectForm('Choose a file.')
-      await assets.putAsset(req.ctx, agent, app.id, form.text('name').trim(), await file.bytes())
+      const name = form.text('name').trim() || fileName(file)
+      await assets.putAsset(req.ctx, agent, app.id, name, await file.bytes())
       return undefined
     },
   },

@@ -100,15 +100,17 @@ const uploadForm = (studio: Studio): Html => {
   const { submitted } = studio
   const value = submitted?.has('file') ? submitted.text('name') : undefined
   const name = inputField({
-    label: 'Name',
+    label: 'Name (optional)',
     name: 'name',
     max: 64,
-    hint: 'For example ship.png.',
+    hint: 'For example ship.png. Leave it empty to use the name of the file.',
     value,
+    isOptional: true,
   })
   const chosen = html`<label class="field"
     ><span>File</span
-    ><span class="hint">PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB.</span
+    ><span class="hint"
+      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB. Drop it here.</span
     ><input type="file" name="file" required
   /></label>`
   const fields = html`${name}${chosen}${button('Upload')}`

@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import { suspensionError } from '../../hosting/agents/suspension.ts'
 import { findBuildOfApp, listBuilds } from '../../hosting/apps/builds/build-list.ts'
+import { zipOf } from '../../hosting/apps/versions/export.ts'
 import { packBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
 import { watch } from '../../hosting/jobs/watch.ts'
 import { kinds } from '../../hosting/kinds.ts'
@@ -64,6 +65,14 @@ export const studioRoutes = (ctx: AppContext, layout: Layout) =>
     )
     .get('/studio/:id/build/events', ({ input, params: { id } }) =>
       requireUser(input, (req) => watchBuild(req, id)),
+    )
+    .get('/studio/:id/export', ({ input, params: { id } }) =>
+      requireUser(input, async ({ visitor }) => {
+        const { app } = await getOwnedItem(ctx, visitor.person, id, kinds)
+        const name = `attachment; filename="${app.id}.zip"`
+        const headers = { 'content-type': 'application/zip', 'content-disposition': name }
+        return new Response(zipOf(ctx, app), { headers })
+      }),
     )
     .get('/studio/:id/:name', ({ input, params: { id, name } }) => {
       const action = findAction(name)

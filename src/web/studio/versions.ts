@@ -24,7 +24,12 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
           <ol class="versions-list">
             ${page.map((row) => versionItem(studio, presentVersion(row)))}
           </ol>
-          ${cursorPager(query, studioPath(studio, 'versions'), next)}`
+          ${cursorPager(query, studioPath(studio, 'versions'), next)}
+          <p class="below">
+            <a class="button quiet" href="${studioPath(studio, 'export')}" download
+              >Export all versions</a
+            >
+          </p>`
   return studioPage(studio, 'versions', main)
 }
 
