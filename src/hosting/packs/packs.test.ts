@@ -236,7 +236,7 @@ describe('the operations of apps', () => {
     expect(comment.status).toBe(201)
     const { body } = await ctx.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({ item: { kind: 'skill', rating: { stars: 5, count: 1 } } })
-    const report = await ctx.call('POST', `/report`, { body: { reason: 'other' } })
+    const report = await ctx.call('POST', '/report', { body: { item: id, reason: 'malware' } })
     expect(report.status).toBe(201)
   })
 
