@@ -17,7 +17,7 @@ const note = (name: string, facts?: object): void => void warnings.push({ name, 
 const log = { info: note, warn: note, error: note }
 const dataDir = `/berth/${newId()}`
 const browser = new PreviewBrowser(path, dataDir, log)
-browser.register(previewPages(readPublic(), systemClock))
+browser.register(previewPages(readPublic(), systemClock, async () => undefined))
 
 let touched = 0
 const canary = Bun.serve({
@@ -95,7 +95,7 @@ test.each([
   ['sends malformed messages', babbler, [/ended/]],
 ])('a browser that %s reports nothing about the page', async (_, at, reasons) => {
   const bad = new PreviewBrowser(at, dataDir, log)
-  bad.register(previewPages(readPublic(), systemClock))
+  bad.register(previewPages(readPublic(), systemClock, async () => undefined))
   const input = { html: new TextEncoder().encode('<p>x'), files: [] }
   warnings.length = 0
   expect(await bad.preview(input, signal)).toBeUndefined()

@@ -3,6 +3,7 @@ import type { PublicFile } from '../core/public-files.ts'
 import { mediaFileRow } from '../gateway/media-files/media-files.ts'
 import { historyRow } from '../gateway/paid/history-row.ts'
 import { iconRow } from '../hosting/apps/icon/icon-row.ts'
+import { resolveLibraries } from '../hosting/apps/page-libraries.ts'
 import { notifyIfLow } from '../hosting/notifications/low-credits.ts'
 import { notifyOfPayment } from '../hosting/notifications/payments.ts'
 import { recordSettledShare } from '../hosting/runs/share.ts'
@@ -36,5 +37,5 @@ export function registerBackgroundWork(ctx: AppContext, files: Map<string, Publi
   ctx.pendingSettlements.register(ctx, mediaFileRow)
   ctx.pendingSettlements.register(ctx, responseRow)
   ctx.pendingSettlements.register(ctx, iconRow)
-  ctx.previewBrowser.register(previewPages(files, ctx.clock))
+  ctx.previewBrowser.register(previewPages(files, ctx.clock, (html) => resolveLibraries(ctx, html)))
 }

@@ -4,6 +4,7 @@ import { sha256 } from '../core/ids.ts'
 import { lazy } from '../core/lazy.ts'
 import type { PublicFile } from '../core/public-files.ts'
 import type { Clock } from '../core/time.ts'
+import type { Resolution } from '../libraries/resolve-page.ts'
 import type { AppSource } from './app-source.ts'
 import { Pages } from './pages.ts'
 
@@ -11,13 +12,16 @@ const id = 'preview00000'
 /** A reserved host (RFC 6761). The preview browser intercepts all requests to it. */
 const origin = 'https://preview.invalid'
 
+/** Finds the libraries of an unpublished page; undefined when it names none. */
+type ResolveLibraries = (html: Uint8Array) => Promise<Resolution | undefined>
+
 /** Returns a function that renders an unpublished page as the viewer does, in the same sandbox. */
 export const previewPages =
-  (files: Map<string, PublicFile>, clock: Clock) =>
+  (files: Map<string, PublicFile>, clock: Clock, resolve: ResolveLibraries) =>
   (input: PreviewInput): PreviewPage => {
     const router = lazy(async () => {
       const { viewerRoutes: viewer } = await import('./routes.ts')
-      return viewer(new Pages(singleApp(input), { app: origin }, clock, files))
+      return viewer(new Pages(singleApp(input, resolve), { app: origin }, clock, files))
     })
     return {
       // The page without its bar.
@@ -27,7 +31,8 @@ export const previewPages =
   }
 
 /** An AppSource with one app. */
-function singleApp({ html, files }: PreviewInput): AppSource {
+function singleApp({ html, files }: PreviewInput, resolve: ResolveLibraries): AppSource {
+  const libraries = lazy(() => resolve(html))
   const app = {
     id,
     title: 'Preview',
@@ -43,7 +48,13 @@ function singleApp({ html, files }: PreviewInput): AppSource {
   return {
     find: async (requested) => (requested === id ? app : undefined),
     recordOpen() {},
-    html: async () => ({ sha256: sha256(html), identity: html }),
+    async html() {
+      const hasLibraries = ((await libraries())?.files.length ?? 0) > 0
+      return { sha256: sha256(html), identity: html, hasLibraries }
+    },
+    libraries: async () => (await libraries()) ?? null,
+    libraryFile: async (requested) =>
+      (await libraries())?.contents.find((file) => file.sha256 === requested),
     files: async () => rows,
     async file(_, name) {
       const at = rows.findIndex((row) => row.name === name)

@@ -24,6 +24,13 @@ export async function withLibraries(
   return { ...withoutLoaded(inspection, libraries, libraries.problems), libraries }
 }
 
+/** Returns the libraries of a page that is not published yet. */
+export const resolveLibraries = async (
+  ctx: AppContext,
+  html: Uint8Array,
+): Promise<Resolution | undefined> =>
+  (await withLibraries(ctx, await ctx.inspector.inspect(html))).libraries
+
 /** Removes the findings about URLs that load, and explains those that do not. */
 function withoutLoaded(
   inspection: Inspection,
