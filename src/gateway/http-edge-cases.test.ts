@@ -154,7 +154,9 @@ test('the description says what answers are that are no JSON, and every type a b
   })
   const named = expect.objectContaining({ in: 'header', name: 'Idempotency-Key' })
   for (const path of ['chat/completions', 'responses', 'embeddings', 'videos', 'audio/speech']) {
-    expect(paths).toMatchObject({ [`/${path}`]: { post: { parameters: [named] } } })
+    expect(paths).toMatchObject({
+      [`/${path}`]: { post: { parameters: expect.arrayContaining([named]) } },
+    })
   }
 })
 

@@ -117,7 +117,12 @@ export const appRoutes = (ctx: AppContext) =>
         return { id: app.id, note }
       },
       agentOperation(
-        { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; restorable for 30 days.' },
+        {
+          id: 'delete_app',
+          tag: 'Apps',
+          mcp: 'shown',
+          summary: 'Delete an app; restorable for 30 days.',
+        },
         { 200: schemas.DeletedAppSchema },
         [...writeErrors, ...appErrors],
       ),
