@@ -11,7 +11,7 @@ export interface PreviewInput {
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
-/** A browser takes about 250 MB. A client previews one page, so that another need not wait. */
+/** A client previews one page, so that another need not wait. */
 const previewBounds = {
   slots: 2,
   slotsPerClient: 1,

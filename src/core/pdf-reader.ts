@@ -6,7 +6,6 @@ import { TaskLimitError, WorkerPool } from './worker-pool.ts'
 import { inProcess, type TaskLimits } from './worker-process.ts'
 
 const charsMax = 4_000_000
-/** A book of 200 pages takes two seconds and 150 MB. */
 const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 384 * 1_048_576 }
 const poolBounds = {
   slots: 2,

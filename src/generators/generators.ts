@@ -25,7 +25,6 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
 
 /** Images with more pixels are resized in processes with limits of their own. */
 const threadPixelsMax = 4_000_000
-/** An image of 30 million pixels takes 600 ms and 250 MB. */
 const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 768 * 1_048_576 }
 const processBounds = { ...bounds, slots: 1, taskMs: 60_000 }
 

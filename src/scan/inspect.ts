@@ -16,7 +16,6 @@ const bounds = {
   taskMs: 10_000,
   idleMs: 10_000,
 }
-/** A page of 4 MB takes half a second and 200 MB. */
 const taskLimits: TaskLimits = { cpuMs: 8_000, memoryBytes: 768 * 1_048_576 }
 /** Every one of these pages is large: they share one slot, and leave the other core to the rest. */
 const processBounds = { ...bounds, slots: 1, taskMs: 60_000, idleMs: 20_000 }
