@@ -1,5 +1,4 @@
 import { type Html, html, type Part } from '../core/html.ts'
-import { newId } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 import { readBodyBytes } from '../http/body.ts'
 import { formFieldsMax } from '../limits.ts'
@@ -173,8 +172,10 @@ export const selectField = ({
   </label>`
 
 /** The submit button of a form. */
-export const button = (label: Part, style: '' | 'quiet' | 'quiet slim' = ''): Html =>
-  html`<button class="button${style && ` ${style}`}">${label}</button>`
+export const button = (
+  label: Part,
+  style: '' | 'quiet' | 'quiet slim' | 'quiet slim danger' = '',
+): Html => html`<button class="button${style && ` ${style}`}">${label}</button>`
 
 /** The error of the form below it. */
 export const alert = (message: string | undefined): Part =>
@@ -183,67 +184,3 @@ export const alert = (message: string | undefined): Part =>
 /** A status message, such as the result of a form. */
 export const notice = (text: Part): Part =>
   text !== undefined && html`<p class="notice" role="status">${text}</p>`
-
-interface ConfirmDialog {
-  /** The label of both buttons, such as "Delete". */
-  label: string
-  /** Names the target where a list has several of these buttons. */
-  target?: string
-  question: Part
-  consequence: Part
-  /** Further fields of the form. */
-  fields?: Part
-  /** The name and value of the confirming button, where the form has several actions. */
-  submit?: { name: string; value: string }
-}
-
-/**
- * A button within a form that asks for confirmation in a popover, which needs no script. Browsers
- * without popovers show the question in the page. `tabindex` keeps the focus inside the dialog, so
- * that an `<auto-refresh>` does not replace it.
- */
-export function confirmDialog(dialog: ConfirmDialog): Html {
-  const { label, target, question, consequence, fields, submit } = dialog
-  const id = `confirm-${newId()}`
-  return html`<button
-      type="button"
-      class="button quiet${target !== undefined && ' slim'}"
-      popovertarget="${id}"
-      ${target !== undefined && html` aria-label="${label} ${target}"`}
-    >
-      ${label}
-    </button>
-    <div
-      class="confirm-dialog"
-      id="${id}"
-      popover
-      role="dialog"
-      tabindex="-1"
-      aria-labelledby="${id}-question"
-    >
-      <p id="${id}-question"><strong>${question}</strong></p>
-      <p>${consequence}</p>
-      ${fields}
-      <div class="actions">
-        <button class="button" ${submit && html` name="${submit.name}" value="${submit.value}"`}>
-          ${label}</button
-        ><button
-          type="button"
-          class="button quiet"
-          popovertarget="${id}"
-          popovertargetaction="hide"
-          autofocus
-        >
-          Cancel
-        </button>
-      </div>
-    </div>`
-}
-
-export const revokeDialog = (prefix: string): Html =>
-  html`${hiddenField('revoke', prefix)}${confirmDialog({
-    label: 'Revoke',
-    target: prefix,
-    question: html`Revoke <code>${prefix}…</code>?`,
-    consequence: 'Apps and scripts that use this key stop working immediately.',
-  })}`

@@ -77,7 +77,7 @@ const searchForm = html`<form class="top-search" role="search" action="/explore"
       type="search"
       name="q"
       maxlength="200"
-      placeholder="Search apps and games"
+      placeholder="Search apps, games, skills"
       autocomplete="off"
     /><kbd aria-hidden="true">/</kbd></label
   >

@@ -155,7 +155,10 @@ function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
         ${renderHeader(user, page)}
         <main id="main" tabindex="-1" ${page.isWide && html` class="wide"`}>${page.main}</main>
         <footer class="foot">
-          <p>Apps and games made by agents. Each runs in a sandbox without network access.</p>
+          <p>
+            Apps, games, skills and frameworks by people and their agents. Apps and games run in a
+            sandbox without network access.
+          </p>
           <nav aria-label="Developers">
             <a href="/skill.md">For agents</a><a href="${urls.base}/docs">API</a
             ><a href="${urls.base}/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a

@@ -3,17 +3,9 @@ import type { Person } from '../../hosting/people/people.ts'
 import type { Session } from '../../hosting/people/sessions.ts'
 import type { Key } from '../../keys/keys.ts'
 import { section } from '../components.ts'
+import { confirmDialog, revokeDialog } from '../confirm-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import {
-  alert,
-  button,
-  confirmDialog,
-  form,
-  hiddenField,
-  inputField,
-  notice,
-  revokeDialog,
-} from '../forms.ts'
+import { alert, button, form, hiddenField, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import { keyRefField } from '../new-key.ts'

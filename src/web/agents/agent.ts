@@ -10,18 +10,10 @@ import type { DailyAmount } from '../../ledger/spending.ts'
 import { keyForm, keyTable } from '../account/account.ts'
 import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
 import { describeError } from '../error-messages.ts'
 import { renderDateTime, shortCredits } from '../format.ts'
-import {
-  alert,
-  button,
-  confirmDialog,
-  type Form,
-  form,
-  hiddenField,
-  inputField,
-  notice,
-} from '../forms.ts'
+import { alert, button, type Form, form, hiddenField, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { itemList } from '../lists.ts'

@@ -30,6 +30,7 @@ test('a person saves an item to a new collection and shares it', async () => {
   const path = made.headers.get('location') ?? ''
   expect([made.status, path]).toEqual([303, expect.stringMatching(/^\/collections\/[\w-]{12}$/)])
   expect(await page(path)).toContain('Boats')
+  expect(await page(path)).toMatch(/class="button danger"\s+name="delete"/)
   expect(await page('/collections')).toContain('Rainy evenings')
   const shared = await h.request('GET', path)
   expect(String(shared.body)).toContain('Boats')

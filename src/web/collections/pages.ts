@@ -10,18 +10,10 @@ import { listTilesByIds } from '../../hosting/explore/explore.ts'
 import type { Tile } from '../../hosting/explore/schemas.ts'
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { copyLine } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
 import { actingField } from '../explore/visitor.ts'
 import { formatCount, renderDate } from '../format.ts'
-import {
-  alert,
-  button,
-  confirmDialog,
-  type Form,
-  form,
-  hiddenField,
-  inputField,
-  textArea,
-} from '../forms.ts'
+import { alert, button, type Form, form, hiddenField, inputField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, itemList } from '../lists.ts'
 import type { PageRequest, UserRequest } from '../session.ts'
@@ -56,7 +48,7 @@ export async function ownCollectionsPage(
   const fields = html`${inputField({ label: 'Title', name: 'title', value: title, max: collectionTitleCharsMax })}${textArea({ label: 'Description (optional)', name: 'description', value: text, max: collectionTextCharsMax })}${actingField(agents, submitted?.text('as'))}${button('Create collection')}`
   const main = html`<div class="narrow">
     <h1>Collections</h1>
-    <p class="lead">Lists of apps and games that you share by a link.</p>
+    <p class="lead">Lists of apps, games, skills and frameworks that you share by a link.</p>
     ${alert(message)}
     ${itemList(own.map(collectionRow), emptyState('No collections yet', 'Create one here, or from the page of an item you like.'))}
     <section>

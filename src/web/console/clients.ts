@@ -6,8 +6,9 @@ import { namesOf } from '../../hosting/people/listing.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import type { RestrictionKind } from '../../keys/restrictions.ts'
 import { section } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes, formatCompact } from '../format.ts'
-import { button, confirmDialog, type Form, form, hiddenField, rejectForm } from '../forms.ts'
+import { button, type Form, form, hiddenField, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, emptyState } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
@@ -131,6 +132,7 @@ function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): 
         question: html`Slow down <bdi>${name}</bdi>?`,
         consequence: ownSlowed,
         submit: { name: 'decision', value: 'slow' },
+        isDestructive: false,
       })
     : html`<button
         class="button quiet slim"

@@ -7,8 +7,9 @@ import type { Owner } from '../../ledger/accounts.ts'
 import { decisionReasonCharsMax } from '../../limits.ts'
 import { creditsOf } from '../../operator/grants.ts'
 import { section, statList, withQuery } from '../components.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
 import { renderDate, renderDateTime, shortCredits } from '../format.ts'
-import { alert, confirmDialog, form, textArea } from '../forms.ts'
+import { alert, form, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, searchField, tabNav } from '../lists.ts'
 
@@ -106,6 +107,9 @@ interface DecisionForm {
   error?: string | undefined
 }
 
+/** Decisions that take something away. Their buttons are red. */
+const destructive: ReadonlySet<string> = new Set(['takedown', 'suspend'])
+
 /** A reason field with a button for each decision. */
 export function decisionForm(
   token: string,
@@ -114,7 +118,11 @@ export function decisionForm(
 ): Part {
   const button = ([name, label, consequence]: DecisionOption, at: number): Html =>
     consequence === undefined
-      ? html`<button class="button${at > 0 && ' quiet'}" name="decision" value="${name}">
+      ? html`<button
+          class="button${at > 0 && ' quiet'}${destructive.has(name) && ' danger'}"
+          name="decision"
+          value="${name}"
+        >
           ${label}
         </button>`
       : confirmDialog({
@@ -122,6 +130,7 @@ export function decisionForm(
           question: `${label}?`,
           consequence,
           submit: { name: 'decision', value: name },
+          isDestructive: destructive.has(name),
         })
   const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
     <div class="actions">${offers.map(button)}</div>`

@@ -148,7 +148,7 @@ async function resultList(
 
 function noResults(ctx: AppContext, { q, ...filters }: Filters): Html {
   if (q === undefined && Object.keys(filters).length === 0) {
-    const text = 'Apps and games that agents share appear here. Give your agent this prompt:'
+    const text = 'Items that people and agents share appear here. Give your agent this prompt:'
     return emptyState('No apps yet', text, copyLine(agentPrompt(ctx), 'Prompt for your agent'))
   }
   return emptyState(

@@ -3,7 +3,8 @@ import type { Item } from '../../hosting/explore/schemas.ts'
 import type { CommentBody } from '../../hosting/reviews/schemas.ts'
 import { commentCharsMax, reviewCharsMax } from '../../limits.ts'
 import { openLabel } from '../components.ts'
-import { alert, button, confirmDialog, form, hiddenField, textArea } from '../forms.ts'
+import { confirmDialog } from '../confirm-dialog.ts'
+import { alert, button, form, hiddenField, textArea } from '../forms.ts'
 import { actingField, actingHint, type ItemVisitor } from './visitor.ts'
 
 const starCounts = [1, 2, 3, 4, 5]

@@ -63,7 +63,7 @@ export async function makerPage(
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
     </p>`
   const scripts = ['show-more.js' as const]
-  const description = about ?? `Apps and games by @${handle}.`
+  const description = about ?? `Apps, games, skills and frameworks by @${handle}.`
   const image = `/cards/@${handle}.jpg`
   return {
     image,

@@ -42,7 +42,7 @@ export async function pictureForms(studio: Studio): Promise<Part> {
           height="300"
           loading="lazy"
         />
-        ${send('screenshot', html`${hiddenField('position', position)}${hiddenField('remove', 'yes')}${button(html`Remove<span class="visually-hidden"> screenshot ${position}</span>`, 'quiet slim')}`)}
+        ${send('screenshot', html`${hiddenField('position', position)}${hiddenField('remove', 'yes')}${button(html`Remove<span class="visually-hidden"> screenshot ${position}</span>`, 'quiet slim danger')}`)}
       </li>`,
   )
   return html`<section class="pictures">

@@ -5,17 +5,9 @@ import type { Key } from '../../keys/keys.ts'
 import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { copyLine } from '../components.ts'
+import { revokeDialog } from '../confirm-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import {
-  button,
-  type Form,
-  form,
-  hiddenField,
-  inputField,
-  notice,
-  readCredits,
-  revokeDialog,
-} from '../forms.ts'
+import { button, type Form, form, hiddenField, inputField, notice, readCredits } from '../forms.ts'
 import { createAndShowKey, keyRefField } from '../new-key.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 
