@@ -39,6 +39,10 @@ test('a killed first run is repeated; later starts print the link of the sample'
   const [link] = /http\S+\/a\/\w{12}/.exec(second) ?? []
   expect(second).toContain(`play         ${link}`)
   expect(second).toMatch(/apiKey: 'gk_/)
+  const home = await h.request('GET', '/', { headers: { accept: 'text/html' } })
+  expect(String(home.body)).toMatch(
+    new RegExp(`<article class="feature"[^]*href="${new URL(link ?? '').pathname}"`),
+  )
   const third = await printBanner(h.ctx, send)
   expect(third).toContain(`play         ${link}`)
   expect(third).not.toContain('apiKey')

@@ -8,6 +8,7 @@ import { isPackKind } from '../hosting/kinds.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
 import { formatCount } from './format.ts'
 import type { Page } from './layout.ts'
+import { emptyState } from './lists.ts'
 import { promptBox } from './new/prompt-box.ts'
 import { playHere } from './play-here.ts'
 import { readShelves, renderShelf, type Shelf } from './shelves.ts'
@@ -73,11 +74,13 @@ function hero(ctx: AppContext, item: Item): Html {
   </article>`
 }
 
+/** The featured place without any app on Explore; a first start lists a sample game. */
 const nothingYet = html`<section>
-  <div class="empty">
-    <h2>No apps yet</h2>
-    <p>Describe one above, or give your agent the prompt below. Shared apps appear here.</p>
-  </div>
+  ${emptyState(
+    'Your app could be the first here',
+    'Describe it or bring an HTML file, try it, and share it: this place and the rows below show what people play.',
+    html`<a class="button" href="/new">Make the first app</a>`,
+  )}
 </section>`
 
 function agentSection(ctx: AppContext): Html {

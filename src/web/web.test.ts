@@ -8,6 +8,8 @@ const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 test('serves Explore to browsers and the guide to agents on the home page', async () => {
   const { request, agent, close } = await startTestServer()
   const ann = await agent('ann')
+  const empty = await request('GET', '/', { headers: browser })
+  expect(String(empty.body)).toContain('<a class="button" href="/new">Make the first app</a>')
   await ann.publish({ title: 'Shown <b>', store: true })
   await ann.publish({ title: 'Kept back' })
 
