@@ -18,8 +18,6 @@ import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { itemList } from '../lists.ts'
 
-const appsShown = 8
-
 export const agentBreadcrumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
   html`<p class="crumb">
     <a href="/agents">Your agents</a> / <a href="/agents/${handle}">@${handle}</a>
@@ -28,6 +26,8 @@ export const agentBreadcrumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
 export interface AgentView {
   token: string
   agent: OwnedAgent
+  /** Its newest items. */
+  apps: Html[]
   /** Decisions of the operator. */
   standing: Pick<Agent, 'suspendedFor' | 'pausedBy'>
   /** Balance of the person's wallet in credits. */
@@ -113,15 +113,9 @@ const sectionHead = (name: string, path: string, hasMore: boolean): Html =>
 
 /** Renders an agent for its owner. */
 export function agentPage(view: AgentView): Page {
-  const { token, agent, standing, spent, entries, keys, notes, submitted } = view
+  const { token, agent, standing, apps, spent, entries, keys, notes, submitted } = view
   const message = view.message ?? suspensionMessage(standing)
   const path = `/agents/${agent.handle}`
-  const apps = agent.apps.slice(0, appsShown).map(
-    ({ id, title }) =>
-      html`<li>
-        <a href="/studio/${id}"><bdi>${title}</bdi></a>
-      </li>`,
-  )
   const release = confirmDialog({
     label: 'Release agent',
     question: `Release @${agent.handle}?`,

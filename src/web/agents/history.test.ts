@@ -37,7 +37,10 @@ test('pages the apps of an agent with links to their studios', async () => {
   expect(rest).toContain(`href="/studio/${first}"`)
   expect(rest).toContain('Boat &lt;b&gt;')
   expect(rest).toContain('app · version 1 · 0 opens · on Explore')
-  expect(await open('')).toContain('href="/agents/ann/apps"')
+  const agent = await open('')
+  expect(agent).toContain('href="/agents/ann/apps"')
+  expect(agent.match(/class="own-app"/g)).toHaveLength(8)
+  expect(rest).toMatch(/class="own-app">\s*<span class="cover"/)
 })
 
 test('filters the notifications by kind and read state', async () => {

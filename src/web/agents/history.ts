@@ -18,6 +18,7 @@ import { ledgerTable } from '../ledger-table.ts'
 import { createdCursor, cursorPager, itemList, numberCursor } from '../lists.ts'
 import { pageRoutes, redirectTo, userPage } from '../session.ts'
 import { agentBreadcrumb, renderNote } from './agent.ts'
+import { ownAppRow } from './own-app-row.ts'
 import { isAgentAction } from './routes.ts'
 
 const rowsShown = 50
@@ -35,13 +36,10 @@ const appHistory: ReadHistory = async (ctx, { id }, query) => {
   const found = await apps.listByMaker(ctx, id, rowsShown + 1, createdCursor(query), kinds)
   const { page, next } = takePage(found, rowsShown, (app) => makeCursor(app.created, app.id))
   const items = page.map((app) => {
-    const { title, kind, state, listed, opens, version } = presentItem(ctx, app)
+    const { kind, state, listed, opens, version } = presentItem(ctx, app)
     const place = listed === 'on' && 'on Explore'
     const facts = [kind, states[state], `version ${version}`, formatCount(opens, 'open'), place]
-    return html`<li>
-      <a href="/studio/${app.id}"><bdi>${title}</bdi></a
-      ><br /><span class="small">${facts.filter(Boolean).join(' · ')}</span>
-    </li>`
+    return ownAppRow(ctx, app, facts)
   })
   return { main: itemList(items, html`<p>No apps yet.</p>`), next }
 }

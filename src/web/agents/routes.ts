@@ -33,8 +33,10 @@ import {
 } from '../session.ts'
 import { agentPage } from './agent.ts'
 import { agentsPage, claimPage } from './agents.ts'
+import { ownAppRow } from './own-app-row.ts'
 
 const agentsShown = 30
+const appsShown = 8
 const entriesShown = 20
 const notesShown = 8
 const daysShown = 30
@@ -134,8 +136,9 @@ async function getAgentPage(
 ): Promise<Page> {
   const { ctx, visitor, token } = req
   const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
-  const [agentView, wallet, spent, entries, keys, latestNotes] = await Promise.all([
+  const [agentView, made, wallet, spent, entries, keys, latestNotes] = await Promise.all([
     owned.presentOwnedAgent(ctx, agent),
+    apps.listByMaker(ctx, agent.id, appsShown, undefined, kinds),
     ledger.balanceOf(ctx, walletOf(visitor.person)),
     listDailySpending(ctx, [agent.id], daysShown),
     listEntries(ctx, agentOwner(agent.id), { limit: entriesShown }),
@@ -144,7 +147,8 @@ async function getAgentPage(
   ])
   const ref = (form.submitted?.has('credits') && form.submitted.text('ref')) || newId()
   const state = { token, ...form, ref, standing: agent }
-  const data = { agent: agentView, spent, entries, keys, notes: latestNotes }
+  const rows = made.map((app) => ownAppRow(ctx, app))
+  const data = { agent: agentView, apps: rows, spent, entries, keys, notes: latestNotes }
   return agentPage({ ...state, ...data, wallet: toCredits(wallet.available) })
 }
 
