@@ -16,12 +16,12 @@ export type ZipResult =
   | { tooLarge: number }
 
 /** The unpacked bytes and the files of a zip. */
-interface Bounds {
+export interface ZipBounds {
   bytesMax: number
   filesMax: number
 }
 
-const packBounds: Bounds = { bytesMax: packBytesMax, filesMax: packFilesMax }
+export const packBounds: ZipBounds = { bytesMax: packBytesMax, filesMax: packFilesMax }
 
 const fileTypeMask = 0o170000
 const regularFile = 0o100000
@@ -52,7 +52,7 @@ export async function unzip(bytes: Uint8Array, bounds = packBounds): Promise<Zip
   }
 }
 
-async function readEntries(zip: ZipFile, { bytesMax, filesMax }: Bounds): Promise<ZipResult> {
+async function readEntries(zip: ZipFile, { bytesMax, filesMax }: ZipBounds): Promise<ZipResult> {
   const entries: Entry[] = []
   for await (const entry of zip.eachEntry()) {
     entries.push(entry)

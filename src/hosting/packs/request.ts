@@ -4,7 +4,8 @@ import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { packBytesMax, packJsonBytesMax, packZipBytesMax } from '../folders/limits.ts'
 import { rejectPack } from '../folders/read-pack.ts'
-import { type InputFile, unzip } from '../folders/unzip.ts'
+import type { InputFile } from '../folders/unzip.ts'
+import { zipReader } from '../folders/zip-reader.ts'
 import type { PackKind } from '../kinds.ts'
 import { type PackRequest, requests } from './schemas.ts'
 
@@ -29,7 +30,7 @@ const validators = {
 
 /**
  * Reads a request that publishes: JSON, or a zip whose fields are query parameters. Throws
- * `bad_request`, `too_large`, and `bad_skill` for files that cannot be read.
+ * `bad_request`, `too_large`, `try_again`, and `bad_skill` for files that cannot be read.
  */
 export async function parsePackRequest(
   request: Request,
@@ -81,7 +82,7 @@ function decodeFiles(files: NonNullable<PackRequest['files']>): InputFile[] {
 }
 
 async function readZip(request: Request): Promise<InputFile[]> {
-  const found = await unzip(await readBodyBytes(request, packZipBytesMax))
+  const found = await zipReader.read(await readBodyBytes(request, packZipBytesMax))
   if ('reasons' in found) return rejectPack(found.reasons)
   if ('files' in found) return found.files
   throw new ApiError('too_large', { bytes: found.tooLarge, max: packBytesMax })

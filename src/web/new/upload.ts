@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { unzip } from '../../hosting/folders/unzip.ts'
+import { zipReader } from '../../hosting/folders/zip-reader.ts'
 import { assetBytesMax, assetsPerAppMax } from '../../limits.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import { formatBytes } from '../format.ts'
@@ -18,7 +18,7 @@ interface Upload {
 
 const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b
 
-/** Reads the HTML file, the zip or the pasted text of a form. Throws `bad_request`. */
+/** Reads the HTML file, the zip or the pasted text of a form. Throws `bad_request`, `try_again`. */
 export async function readUpload(form: Form): Promise<Upload> {
   const file = form.file('file')
   if (!file) return checkPage({ html: form.text('html'), assets: [] })
@@ -26,7 +26,7 @@ export async function readUpload(form: Form): Promise<Upload> {
   if (!isZip(bytes)) return checkPage({ html: await file.text(), assets: [] })
   if (bytes.length > zipBytesMax) rejectForm(`A zip has at most ${formatBytes(zipBytesMax)}.`)
   const bounds = { bytesMax: zipUnpackedBytesMax, filesMax: zipFilesMax }
-  const found = await unzip(bytes, bounds)
+  const found = await zipReader.read(bytes, bounds)
   if ('tooLarge' in found) {
     rejectForm(`The files of a zip have at most ${formatBytes(zipUnpackedBytesMax)}.`)
   }

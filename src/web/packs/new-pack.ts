@@ -4,7 +4,8 @@ import { idPattern, newId } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { packZipBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
 import { rejectPack } from '../../hosting/folders/read-pack.ts'
-import { type InputFile, unzip } from '../../hosting/folders/unzip.ts'
+import type { InputFile } from '../../hosting/folders/unzip.ts'
+import { zipReader } from '../../hosting/folders/zip-reader.ts'
 import { publishPack } from '../../hosting/packs/publish.ts'
 import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { formBytesMax } from '../../limits.ts'
@@ -102,7 +103,7 @@ async function filesOf(form: Form): Promise<InputFile[]> {
     const text = form.text('skill').replaceAll('\r\n', '\n')
     return [{ path: 'SKILL.md', bytes: new TextEncoder().encode(text) }]
   }
-  const found = await unzip(await zip.bytes())
+  const found = await zipReader.read(await zip.bytes())
   if ('files' in found) return found.files
   return 'reasons' in found
     ? rejectPack(found.reasons)
