@@ -71,6 +71,12 @@ export class MemoryAppSource implements AppSource {
     return libraries
   }
 
+  /** Removes the library files of an app, but not their list. */
+  removeLibraryFiles(id: string): void {
+    for (const { sha256 } of this.#stored(id).libraries?.files ?? [])
+      this.#libraryFiles.delete(sha256)
+  }
+
   async libraries(app: HostedApp): Promise<PageLibraries | null> {
     return this.#the(app).libraries ?? null
   }

@@ -8,12 +8,21 @@ import { runVectors } from './run.ts'
 import type { Vector } from './vector.ts'
 import { connections } from './vectors/connections.ts'
 import { hosts } from './vectors/host.ts'
+import { libraries } from './vectors/libraries.ts'
 import { loads } from './vectors/loads.ts'
 import { lookups } from './vectors/lookups.ts'
 import { navigations } from './vectors/navigations.ts'
 import { realms } from './vectors/realms.ts'
 
-const vectors = [...connections, ...loads, ...navigations, ...realms, ...lookups, ...hosts]
+const vectors = [
+  ...connections,
+  ...loads,
+  ...navigations,
+  ...realms,
+  ...lookups,
+  ...hosts,
+  ...libraries,
+]
 /** Only one WebKit window acts at a time, so it runs a few vectors of each kind. */
 const some = new Set(
   [
@@ -22,6 +31,7 @@ const some = new Set(
     'link preconnect, link preconnect by innerHTML, link preconnect by createDocument',
     'link preconnect by XML entity, location.href, top.location, meta refresh, link, iframe',
     'iframe srcdoc with an img, form by script, cookies of the host, answer of the host',
+    'library by its tag, import map that replaces a library, library of another app by tag',
   ].flatMap((line) => line.split(', ')),
 )
 const browsers: [

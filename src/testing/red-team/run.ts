@@ -1,3 +1,4 @@
+import { librariesPath } from '../../viewer/library-files.ts'
 import { type Browser, type Tab, until, viewport } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { type Canary, openCanary } from './canary.ts'
@@ -30,10 +31,15 @@ interface Attempt {
 }
 
 const idOf = (mark: string): string => mark.padStart(12, '0')
+const cdnHost = 'cdn.jsdelivr.net'
 const nameOf = (mark: string): string => `rt-${mark}.localhost`
 
 /** Returns the vector's markup with its addresses, and a script that reports that it runs. */
-function pageOf({ vector, mark, canary }: Attempt, origin: string): string {
+function pageOf(
+  { vector, mark, canary, guarded }: Attempt,
+  origin: string,
+  library: string,
+): string {
   const host = `127.0.0.1:${canary.port}`
   const words: Record<string, string> = {
     http: `http://${host}/`,
@@ -44,6 +50,8 @@ function pageOf({ vector, mark, canary }: Attempt, origin: string): string {
     name: nameOf(mark),
     self: `${origin}/reach/${mark}`,
     mark,
+    cdn: guarded ? `https://${cdnHost}/npm/` : `http://${host}/`,
+    library,
   }
   const page = vector.page.replace(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole)
   return `<!doctype html><body><script>top.postMessage({ran:1},'*')</script>${page}`
@@ -147,6 +155,15 @@ async function runAll(browser: Browser, target: Target, attempts: Attempt[]): Pr
   return browser.lookups()
 }
 
+/** Stores an app with a library that no other page uses, and returns the SHA-256 of its file. */
+async function putOtherApp(hosted: MemoryAppSource): Promise<string> {
+  const id = idOf('other')
+  hosted.put(id, `<script src="https://${cdnHost}/npm/dayjs@1.11.23/dayjs.min.js"></script>`)
+  const [file] = (await hosted.putLibraries(id)).files
+  if (!file) throw new Error('the store has no dayjs')
+  return file.sha256
+}
+
 /** Runs every vector that works in this browser, unprotected and in the sandbox. */
 export async function runVectors(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
   const hosted = new MemoryAppSource()
@@ -160,14 +177,24 @@ export async function runVectors(browser: Browser, vectors: Vector[]): Promise<O
       attempts.push({ vector, mark, guarded, canary: await openCanary(), ...start })
     }
   }
-  for (const attempt of attempts) hosted.put(idOf(attempt.mark), pageOf(attempt, target.origin))
+  const library = `${target.origin}${librariesPath}${await putOtherApp(hosted)}`
+  for (const attempt of attempts) {
+    const id = idOf(attempt.mark)
+    hosted.put(id, pageOf(attempt, target.origin, library))
+    if (!attempt.guarded || attempt.vector.libraries === undefined) continue
+    await hosted.putLibraries(id)
+    if (attempt.vector.libraries === 'removed') hosted.removeLibraryFiles(id)
+  }
 
   const lookups = await runAll(browser, target, attempts).finally(() => {
     for (const { canary } of attempts) canary.close()
     target.close()
   })
   const through = (attempt: Attempt): boolean =>
-    reached(attempt, target) || lookups.includes(nameOf(attempt.mark))
+    reached(attempt, target) ||
+    lookups.includes(nameOf(attempt.mark)) ||
+    // All pages with libraries share the CDN, so that one lookup fails all of them.
+    (attempt.guarded && attempt.vector.libraries !== undefined && lookups.includes(cdnHost))
   return live.map((vector, index) => {
     const [control, guarded] = attempts.slice(index * 2, index * 2 + 2)
     if (!control || !guarded) throw new Error('a vector without its trials')

@@ -6,7 +6,8 @@ export interface Vector {
   /**
    * Markup of the attempt. {http} {ws} {host} {stun} {turn} are addresses of its own canary,
    * {name} a unique host name, {self} a unique address of the host, {mark} the end of that
-   * address.
+   * address. {cdn} is the start of library URLs: of a CDN in the sandbox, of the canary where
+   * the page is unprotected. {library} is the address of a library file that another app uses.
    */
   page: string
   /** Evidence that it got through. Default: a connection to its canary. */
@@ -15,6 +16,8 @@ export interface Vector {
   hand?: 'click' | 'middle' | 'Enter'
   /** Browsers in which an unprotected page gets through. Default: all. */
   live?: Browser['name'][]
+  /** The page has libraries. `removed`: their files are gone when the page asks for them. */
+  libraries?: 'there' | 'removed'
   /** Works only if the unprotected page is the top document. */
   alone?: true
 }
