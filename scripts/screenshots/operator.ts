@@ -53,6 +53,7 @@ const lists = [
   'grants',
   'upstreams',
   'models',
+  'libraries',
   'backups',
   'audit',
 ]

@@ -1,10 +1,10 @@
 import { and, count, countDistinct, eq } from 'drizzle-orm'
 
 import type { Clock } from '../core/time.ts'
-import type { Engine } from '../db/engine.ts'
+import type { Db, Engine } from '../db/engine.ts'
 import { embeddedLibraries } from './embedded.ts'
 import { labelOf } from './library.ts'
-import { addedLibrariesMax } from './limits.ts'
+import { addedLibrariesMax, usedLibrariesMax } from './limits.ts'
 import { libraries, libraryFiles, libraryUses } from './tables.ts'
 import { TarballError, type UnpackedLibrary } from './tarball.ts'
 
@@ -51,8 +51,25 @@ export async function countApps({ db }: Pick<Stores, 'db'>, label: string): Prom
   return row?.apps ?? 0
 }
 
-/** Removes an added library that no app uses. Throws TarballError with the reason. */
-export async function removeLibrary({ db }: Pick<Stores, 'db'>, label: string): Promise<void> {
+/** Counts the apps that use each library, by name and version. Unused libraries are left out. */
+export async function countAllApps({ db }: Pick<Stores, 'db'>): Promise<Map<string, number>> {
+  const rows = await db.read
+    .select({ label: libraryUses.library, apps: countDistinct(libraryUses.app) })
+    .from(libraryUses)
+    .groupBy(libraryUses.library)
+    .limit(usedLibrariesMax)
+  return new Map(rows.map(({ label, apps }) => [label, apps]))
+}
+
+/**
+ * Removes an added library that no app uses, and records that in the same transaction. Throws
+ * TarballError with the reason.
+ */
+export async function removeLibrary(
+  { db }: Pick<Stores, 'db'>,
+  label: string,
+  record: (db: Db) => Promise<void>,
+): Promise<void> {
   const at = label.lastIndexOf('@')
   const [name, version] = [label.slice(0, at), label.slice(at + 1)]
   if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
@@ -68,7 +85,9 @@ export async function removeLibrary({ db }: Pick<Stores, 'db'>, label: string): 
     const isFile = and(eq(libraryFiles.name, name), eq(libraryFiles.version, version))
     await tx.delete(libraryFiles).where(isFile)
     const isRow = and(eq(libraries.name, name), eq(libraries.version, version))
-    return tx.delete(libraries).where(isRow).returning()
+    const rows = await tx.delete(libraries).where(isRow).returning()
+    if (rows.length > 0) await record(tx)
+    return rows
   })
   if (removed.length === 0) throw new TarballError(`${label} is not in the library store.`)
 }

@@ -18,6 +18,10 @@ export interface Library {
 export const labelOf = ({ name, version }: Pick<Library, 'name' | 'version'>): string =>
   `${name}@${version}`
 
+/** Returns the bytes of all files of a library. */
+export const bytesOf = ({ files }: Pick<Library, 'files'>): number =>
+  files.values().reduce((sum, size) => sum + size, 0)
+
 const types: Record<string, string> = {
   js: 'text/javascript',
   mjs: 'text/javascript',

@@ -11,6 +11,9 @@ export const libraryFilesMax = 5_000
 /** Libraries that an operator may add. */
 export const addedLibrariesMax = 500
 
+/** Libraries whose apps are counted: added ones, and those of this and earlier binaries. */
+export const usedLibrariesMax = 2_000
+
 /** Bytes of one file of an added library, and of all its files. */
 export const libraryFileBytesMax = 10 * 1_048_576
 export const libraryBytesMax = 64 * 1_048_576

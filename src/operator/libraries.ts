@@ -1,6 +1,7 @@
 import type { AppContext } from '../context.ts'
-import { addLibrary, countApps, removeLibrary } from '../libraries/added.ts'
-import { labelOf } from '../libraries/library.ts'
+import { recordAudit } from '../hosting/audit/audit.ts'
+import { addLibrary, countAllApps, removeLibrary } from '../libraries/added.ts'
+import { bytesOf, labelOf } from '../libraries/library.ts'
 import { libraryBytesMax } from '../libraries/limits.ts'
 import { downloadTarball } from '../libraries/registry.ts'
 import { readTarball, TarballError } from '../libraries/tarball.ts'
@@ -19,7 +20,7 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
     if (action === 'list' && what === '') return succeeded(await list(ctx))
     if (action === 'add' && what !== '') return succeeded(await add(ctx, what))
     if (action === 'remove' && what !== '') {
-      await removeLibrary(ctx, what)
+      await removeAudited(ctx, what, 'command line')
       return succeeded(`${what} is removed.`)
     }
     return failed(usage)
@@ -29,14 +30,20 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
   }
 }
 
+/** Removes a library that no app uses, and audits it. Throws TarballError with the reason. */
+export const removeAudited = (ctx: AppContext, label: string, by: string): Promise<void> =>
+  removeLibrary(ctx, label, (db) =>
+    recordAudit(ctx, db, { by, did: 'remove library', item: label, why: '' }),
+  )
+
 async function list(ctx: AppContext): Promise<string> {
-  const lines: string[] = []
-  for (const library of await ctx.libraries.list()) {
-    const bytes = library.files.values().reduce((sum, size) => sum + size, 0)
-    const apps = await countApps(ctx, labelOf(library))
-    const facts = [library.source, library.license, `${Math.ceil(bytes / 1_024)} KB`]
-    lines.push(`${labelOf(library).padEnd(40)}  ${[...facts, `${apps} apps`].join('  ')}`)
-  }
+  const apps = await countAllApps(ctx)
+  const lines = (await ctx.libraries.list()).map((library) => {
+    const label = labelOf(library)
+    const size = `${Math.ceil(bytesOf(library) / 1_024)} KB`
+    const facts = [library.source, library.license, size, `${apps.get(label) ?? 0} apps`]
+    return `${label.padEnd(40)}  ${facts.join('  ')}`
+  })
   return lines.join('\n')
 }
 

@@ -1,20 +1,16 @@
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { labelOf, readText } from '../../libraries/library.ts'
+import { bytesOf, labelOf, readText } from '../../libraries/library.ts'
 import type { LibraryBody } from './schemas.ts'
 
 /** Lists the libraries by name, newest version first. */
 export async function listLibraries(ctx: AppContext): Promise<{ libraries: LibraryBody[] }> {
   const all = await ctx.libraries.list()
   return {
-    libraries: all.map(({ name, version, license, source, files }) => ({
-      name,
-      version,
-      license,
-      source,
-      files: files.size,
-      bytes: files.values().reduce((sum, size) => sum + size, 0),
-    })),
+    libraries: all.map((library) => {
+      const { name, version, license, source, files } = library
+      return { name, version, license, source, files: files.size, bytes: bytesOf(library) }
+    }),
   }
 }
 

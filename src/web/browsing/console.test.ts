@@ -167,7 +167,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     await signUp(t, 'cyrus')
     await admin(t.ctx, ['suspend', 'cyrus', 'w'.repeat(200)])
     const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']
-    const more = ['grants?to=@ann&usd=5', 'grants?to=nobody&usd=5', 'models', 'backups', 'audit']
+    const more = [
+      'grants?to=@ann&usd=5',
+      'grants?to=nobody&usd=5',
+      'models',
+      'backups',
+      'audit',
+      'libraries',
+    ]
     const rest = ['settings', `apps/${id}`, 'agents/ann', 'people/cyrus', 'audit?q=zeppelin']
     return [...lists, ...more, ...rest].map((path) => `/console/${path}`.replace(/\/$/, ''))
   }

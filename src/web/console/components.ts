@@ -23,6 +23,7 @@ const consoleLinks = [
   ['/console/payments', 'Payments'],
   ['/console/upstreams', 'Upstreams'],
   ['/console/models', 'Models'],
+  ['/console/libraries', 'Libraries'],
   ['/console/backups', 'Backups'],
   ['/console/audit', 'Audit log'],
   ['/console/settings', 'Settings'],

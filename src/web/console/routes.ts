@@ -27,6 +27,7 @@ import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
 import { clientsPage, decideClient } from './clients.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
+import { librariesPage, submitLibrary } from './libraries.ts'
 import { modelsPage } from './models.ts'
 import { overviewPage } from './overview.ts'
 import { packFilesPage } from './pack-files.ts'
@@ -54,6 +55,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/models': modelsPage,
   '/settings': ({ ctx }) => settingsPage(ctx),
   '/audit': auditPage,
+  '/libraries': (req) => librariesPage(req),
   '/backups': backupsPage,
 }
 
@@ -134,6 +136,7 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
     .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
+    .post('/console/libraries', ({ input }) => operatorForm(input, submitLibrary, librariesPage))
     .post('/console/payments', ({ input }) => operatorForm(input, creditPayment, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))
 
