@@ -43,7 +43,7 @@ export async function addLibrary(stores: Stores, library: UnpackedLibrary): Prom
 }
 
 /** Counts the apps that use a library, such as "three@0.180.0". */
-export async function countApps({ db }: Pick<Stores, 'db'>, label: string): Promise<number> {
+async function countApps({ db }: Pick<Stores, 'db'>, label: string): Promise<number> {
   const [row] = await db.read
     .select({ apps: countDistinct(libraryUses.app) })
     .from(libraryUses)
