@@ -23,8 +23,8 @@ const checks: Record<Evidence['kind'], Check> = {
     if (!url) throw badEvidence('A url must be a public http or https address.')
     return ctx.config.evidenceUrls ? isReachable(ctx, url.href) : false
   },
-  tx: async (_ctx, _agent, value) => {
-    if (/^0x[0-9a-fA-F]{64}$/.test(value)) return false
+  tx: async (ctx, _agent, value) => {
+    if (/^0x[0-9a-fA-F]{64}$/.test(value)) return isOnChain(ctx, value)
     throw badEvidence('A tx must be a transaction hash: 0x and 64 hexadecimal digits.')
   },
   hash: async (_ctx, _agent, value) => {
@@ -50,6 +50,17 @@ async function isReachable({ log }: AppContext, url: string): Promise<boolean> {
     if (error instanceof GuardedFetchError && /^(?:address|inside)$/.test(error.reason))
       throw badEvidence('A url must be a public http or https address.')
     log.info('evidence.unreachable', { why: error instanceof Error ? error.name : 'unknown' })
+    return false
+  }
+}
+
+/** Returns whether a transaction is confirmed on the chain of payments; false where none is set. */
+async function isOnChain({ x402, log }: AppContext, tx: string): Promise<boolean> {
+  if (!x402) return false
+  try {
+    return await x402.isConfirmed(tx)
+  } catch (error) {
+    log.info('evidence.chain_unavailable', { why: error instanceof Error ? error.name : 'unknown' })
     return false
   }
 }

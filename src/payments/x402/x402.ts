@@ -6,6 +6,7 @@ import { type Clock, isWithin } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { ApiError, type DirectPayment } from '../../errors.ts'
 import { EvmRpc, isUnavailable, type RpcHealth } from '../evm/rpc.ts'
+import { isConfirmed } from '../evm/transactions.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
 import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
@@ -145,6 +146,11 @@ export class X402 {
   /** Proves a transfer of USDC by its transaction. Throws RpcUnavailableError. */
   async prove(claim: TransferClaim): Promise<ProofProblem | ProvenTransfer[]> {
     return (await this.load()).prove(claim)
+  }
+
+  /** Returns whether a transaction succeeded on the chain, with the confirmations of a payment. */
+  isConfirmed(tx: string): Promise<boolean> {
+    return isConfirmed(this.rpc, tx, this.ctx.config.x402Confirmations)
   }
 
   /** Stops waiting for the chain. The next start goes on. */
