@@ -88,7 +88,10 @@ test('opens the prompt of a failed first build again, and charges nothing', asyn
   expect([gone.status, location]).toEqual([303, expect.stringMatching(/^\/new\?build=[\w-]{12}$/)])
   expect(String((await bea.open(location)).body)).toContain('Snake in neon</textarea>')
   expect(await balanceOf(h, 'bea')).toEqual(before)
+  // The page that shows the build connects after the build has ended.
+  expect((await watch(h, bea, path)).at(-1)).toBe('cancelled')
   const carl = await signUp(h, 'carl')
+  expect((await carl.open(`${path}/events`)).status).toBe(404)
   expect(String((await carl.open(location)).body)).not.toContain('Snake in neon')
   expect((await carl.open(path)).status).toBe(404)
   expect((await new FormBrowser(h).open(`${path}/events`)).status).toBe(303)

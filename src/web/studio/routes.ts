@@ -1,12 +1,12 @@
 import type { AppContext } from '../../context.ts'
 import { ApiError, isApiError } from '../../errors.ts'
+import { listAllOwnedAgents } from '../../hosting/agents/listing.ts'
 import { suspensionError } from '../../hosting/agents/suspension.ts'
-import { findBuildOfApp, listBuilds } from '../../hosting/apps/builds/build-list.ts'
+import { findBuildOfApp } from '../../hosting/apps/builds/build-list.ts'
 import { zipOf } from '../../hosting/apps/versions/export.ts'
 import { packBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
 import { watch } from '../../hosting/jobs/watch.ts'
 import { kinds } from '../../hosting/kinds.ts'
-import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { getOwnedItem } from '../../hosting/people/owned-apps.ts'
 import { checkPath } from '../../http/path.ts'
 import {
@@ -86,23 +86,23 @@ export const studioRoutes = (ctx: AppContext, layout: Layout) =>
 
 /** Shows the build tab; a first build that failed left no app and opens its prompt again. */
 async function showBuild(req: UserRequest, id: string): Promise<Response> {
-  const { ctx, visitor } = req
   try {
     return privatePage(req, await getPage(req, id, 'build'))
   } catch (error) {
     if (!isApiError(error, 'not_found')) throw error
-    const agents = await listActingAgents(ctx, visitor.person)
-    const build = await findBuildOfApp(ctx, agents, id)
+    const build = await findOwnBuild(req, id)
     if (!build) throw error
     return redirectTo(`/new?build=${build.job.id}`)
   }
 }
 
-/** Streams the events of an app's newest build. */
+const findOwnBuild = async ({ ctx, visitor }: UserRequest, id: string) =>
+  findBuildOfApp(ctx, await listAllOwnedAgents(ctx.db.read, visitor.person.id), id)
+
+/** Streams the events of an app's newest build. It may have failed and left no app. */
 async function watchBuild(req: UserRequest, id: string): Promise<Response> {
-  const { ctx, request, visitor } = req
-  const { agent } = await getOwnedItem(ctx, visitor.person, id, kinds)
-  const [build] = await listBuilds(ctx, agent, id, 1)
+  const { ctx, request } = req
+  const build = await findOwnBuild(req, id)
   if (!build) throw new ApiError('job_not_found')
   return watch(ctx, { job: build.job, mayWatch: () => isStillSignedIn(req) }, request)
 }

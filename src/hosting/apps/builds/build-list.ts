@@ -41,7 +41,7 @@ export async function findBuild(
   return isOwn && build?.job.kind === 'build' ? build : undefined
 }
 
-/** Returns the newest build of an app that a failed first build removed. */
+/** Returns the newest build of an app, also where a failed first build removed the app. */
 export async function findBuildOfApp(
   ctx: AppContext,
   agents: Agent[],
