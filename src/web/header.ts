@@ -70,7 +70,12 @@ const bellIcon = icon(
 )
 const menuIcon = icon('M4 7h16M4 12h16M4 17h16')
 
-const searchForm = html`<form class="top-search" role="search" action="/explore">
+const searchForm = html`<form
+  class="top-search"
+  role="search"
+  aria-label="Apps and games"
+  action="/explore"
+>
   <label
     ><span class="visually-hidden">Search</span
     ><input
