@@ -137,6 +137,8 @@ test('the guide is at the top of the site', async () => {
   const llms = await ctx.request('GET', '/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(llms.body).toContain('# Berth')
+  expect(llms.body).toContain('Libraries and fonts load by their usual CDN URLs')
+  expect(llms.body).toContain('GET /libraries lists')
   const full = await ctx.request('GET', '/llms-full.txt')
   expect(String(full.body)).toStartWith(String(llms.body))
   const description = Value.Parse(Paths, (await ctx.call('GET', '/openapi.json')).body)
