@@ -79,3 +79,31 @@ test('a run is a page: public in part, whole for the owners', async () => {
   const pat = await createTestPerson(t, 'pat')
   expect((await runPage(t.ctx, id, pat.person)).main.text).not.toContain('My plan')
 })
+
+test('goal and step notes are for both owners and the operator; the report needs Explore', async () => {
+  const id = await report('worked', 'It printed 42.')
+  const people = await Promise.all(['olga', 'mona', 'pat'].map((name) => createTestPerson(t, name)))
+  const [olga, mona, pat] = people.map(({ person }) => person)
+  const cy = await t.agent('cyd')
+  await cy.call('POST', '/runs', { pack })
+  for (const [at, agent] of [ben, ann, cy].entries()) {
+    const code = (await agent.call('POST', '/me/claim')).text('claim.code')
+    await people[at]?.call('POST', '/claim', { code })
+  }
+  const { runPage } = await import('./run-page.ts')
+  const read = async (person = pat) => (await runPage(t.ctx, id, person)).main.text
+  const operator = pat && { ...pat, operator: true }
+  for (const reader of [olga, mona, operator])
+    expect(await read(reader)).toMatch(/My plan[^]*Only for us/)
+  // Pat owns another agent that follows the same pack.
+  for (const page of [await read(), await pageOf(`/runs/${id}`)]) {
+    for (const shown of ['@ben', 'Worked', 'It printed 42.', '7 min', 'The log']) {
+      expect(page).toContain(shown)
+    }
+    expect(page).not.toMatch(/My plan|Only for us|Goal|Steps/)
+  }
+  await ann.call('PATCH', `/skills/${pack}`, { store: false })
+  expect(await read(mona)).toContain('My plan')
+  await expect(read()).rejects.toMatchObject({ errorName: 'run_not_found' })
+  await pageOf(`/runs/${id}`, 404)
+})
