@@ -23,7 +23,7 @@ const cdnjsHosts =
 const jsdelivrHosts = /^(?:cdn|fastly|gcore|testingcf|cdn\.jsdelivr)\.jsdelivr\.net$/
 const moduleHosts = /^(?:esm\.sh|cdn\.esm\.sh|esm\.run|cdn\.skypack\.dev|ga\.jspm\.io|jspm\.dev)$/
 
-/** Hosts whose URLs name npm packages. `LIBRARIES=fetch` fetches from no others. */
+/** Hosts whose paths are a package, a version and a file. */
 const fileHosts = /^(?:www\.)?unpkg\.com$/
 
 /** Returns whether a URL is a style sheet of Google Fonts. */
