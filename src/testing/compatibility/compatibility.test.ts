@@ -71,13 +71,15 @@ const waitForStart = (tab: Tab, runs = 1): Promise<true | undefined> =>
 
 const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewport.height / 2)
 
-/** Clicks a control of the viewer by its id as soon as it is visible. */
+/** Clicks a control of the viewer by its id. A bar that hides comes back at the edge. */
 async function pressShell(tab: Tab, id: string): Promise<void> {
   const place = await until(async () => {
     const box = await tab.evaluate(
-      `(()=>{const r=document.getElementById('${id}').getBoundingClientRect();return r.width?[r.x+r.width/2,r.y+r.height/2]:null})()`,
+      `(()=>{const e=document.getElementById('${id}'),r=e.getBoundingClientRect();return e.checkVisibility({visibilityProperty:true})&&r.y>=0?[r.x+r.width/2,r.y+r.height/2]:null})()`,
     )
-    return Array.isArray(box) ? box : undefined
+    if (Array.isArray(box)) return box
+    await tab.click(viewport.width / 2, 2)
+    return undefined
   }, waitMs)
   await Bun.sleep(500)
   await tab.click(Number(place?.[0]), Number(place?.[1]))
