@@ -121,13 +121,14 @@ export class Pages {
     const known = page.shells.get(host)
     if (known) return known
     const frame = `${apps ?? ''}/frame`
+    const own = apps === undefined ? host : app
     const headers = shellHeaders({
       scriptHash: this.assets.scriptHash,
       styleHash: this.assets.styleHash,
       // A source without a scheme uses the page's, which a proxy may have changed to https.
-      data: `${apps === undefined ? host : app}${page.at}/`,
-      libraries: `${apps === undefined ? host : app}${librariesPath}`,
-      covers: `${apps === undefined ? host : app}/covers/`,
+      data: `${own}${page.at}/`,
+      libraries: `${own}${librariesPath}`,
+      images: `${own}/a/${page.app.id}/qr.svg ${own}/covers/`,
       frame: apps === undefined ? `${host}/frame` : frame,
       ancestors: ["'self'", ...this.embedders].join(' '),
       apps,

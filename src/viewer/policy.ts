@@ -73,8 +73,8 @@ export function shellHeaders(sources: {
   data: string
   /** CSP source of the library files of all apps, ending in a slash. */
   libraries: string
-  /** CSP source of covers. */
-  covers: string
+  /** CSP sources of the cover and the QR code. */
+  images: string
   /** CSP source of the wrapper. */
   frame: string
   /** CSP sources of the pages that may frame the shell. */
@@ -87,7 +87,7 @@ export function shellHeaders(sources: {
     `script-src ${sources.scriptHash}`,
     `style-src ${sources.styleHash}`,
     `connect-src ${sources.data} ${sources.libraries}`,
-    `img-src ${sources.data} ${sources.covers}`,
+    `img-src ${sources.images}`,
     `frame-src ${sources.frame}`,
     "base-uri 'none'; form-action 'none'; object-src 'none'",
     `frame-ancestors ${sources.ancestors}`,

@@ -68,7 +68,7 @@ describe('the shell', () => {
       `script-src 'sha256-${hash}'`,
       expect.stringMatching(/^style-src 'sha256-[^']+'$/),
       `connect-src localhost:3000/a/${id}/ localhost:3000/a/libraries/`,
-      `img-src localhost:3000/a/${id}/ localhost:3000/covers/`,
+      `img-src localhost:3000/a/${id}/qr.svg localhost:3000/covers/`,
       'frame-src localhost:3000/frame',
       "base-uri 'none'",
       "form-action 'none'",
@@ -315,7 +315,7 @@ describe('a separate host for apps', () => {
     const shell = await ask(`/a/${id}`, {}, { apps })
     const csp = get(shell, 'content-security-policy')
     expect(csp).toContain(`connect-src ${origin}/a/${id}/ ${origin}/a/libraries/;`)
-    expect(csp).toContain(`img-src ${origin}/a/${id}/`)
+    expect(csp).toContain(`img-src ${origin}/a/${id}/qr.svg `)
     expect(csp).toContain(`frame-src ${apps}/frame;`)
     expect(get(shell, 'connection-allowlist')).toBe(`(response-origin "${apps}")`)
     expect(await shell.text()).toContain(`data-frame="${apps}/frame"`)
