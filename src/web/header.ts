@@ -2,6 +2,7 @@ import type { AppContext } from '../context.ts'
 import { type Html, html, type Part } from '../core/html.ts'
 import { toCredits } from '../core/money.ts'
 import { countUnread } from '../hosting/notifications/notifications.ts'
+import { listNews } from '../hosting/people/follows.ts'
 import { listActingAgents } from '../hosting/people/owned-agents.ts'
 import { displayName, type Person, walletOf } from '../hosting/people/people.ts'
 import { agentOwner } from '../ledger/accounts.ts'
@@ -13,7 +14,7 @@ export interface HeaderUser {
   name: string
   /** Credits of the wallet and of all agents. */
   credits: number
-  /** Unread notifications of all agents. */
+  /** Unread notifications of all agents, and unread news of followed makers. */
   unread: number
   isOperator: boolean
 }
@@ -22,16 +23,17 @@ const agentsMax = 50
 
 export async function readHeaderUser(ctx: AppContext, person: Person): Promise<HeaderUser> {
   const agents = (await listActingAgents(ctx, person)).slice(0, agentsMax)
-  const [wallet, balances, unread] = await Promise.all([
+  const [wallet, balances, unread, news] = await Promise.all([
     ledger.balanceOf(ctx, walletOf(person)),
     Promise.all(agents.map(({ id }) => ledger.balanceOf(ctx, agentOwner(id)))),
     Promise.all(agents.map(({ id }) => countUnread(ctx, id))),
+    listNews(ctx, person.id),
   ])
   const nano = balances.reduce((sum, { available }) => sum + available, BigInt(wallet.available))
   return {
     name: displayName(person),
     credits: toCredits(nano),
-    unread: unread.reduce((sum, count) => sum + count, 0),
+    unread: unread.reduce((sum, count) => sum + count, news.filter((one) => one.isUnread).length),
     isOperator: person.operator,
   }
 }

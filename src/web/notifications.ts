@@ -1,18 +1,20 @@
 import type { AppContext } from '../context.ts'
 import { type Html, html } from '../core/html.ts'
-import type { Agent } from '../hosting/agents/agents.ts'
+import { type Agent, findHandles } from '../hosting/agents/agents.ts'
 import * as notes from '../hosting/notifications/notifications.ts'
+import { listNews, markNewsRead } from '../hosting/people/follows.ts'
 import { listActingAgents } from '../hosting/people/owned-agents.ts'
 import { renderNote } from './agents/agent.ts'
+import { renderDateTime } from './format.ts'
 import { alert, button, form } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
-import { emptyState } from './lists.ts'
+import { emptyState, itemList } from './lists.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
 
 /** Notifications on the page; those of one agent are on the page of the agent. */
 const notesMax = 50
 
-/** The notifications of a person: those of all their agents. */
+/** The notifications of a person: those of all their agents, and news of followed makers. */
 export const notificationRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/notifications', ({ input }) => userPage(input, (req) => notificationsPage(req)))
@@ -22,52 +24,82 @@ export const notificationRoutes = (ctx: AppContext, layout: Layout) =>
         async (req) => {
           const agents = await listActingAgents(req.ctx, req.visitor.person)
           for (const { id } of agents) await notes.markRead(req.ctx, id, 'all')
+          await markNewsRead(req.ctx, req.visitor.person.id)
           return redirectTo('/notifications')
         },
         (req, message) => notificationsPage(req, message),
       ),
     )
 
-interface AgentNote {
-  agent: Agent
-  note: notes.Note
+/** A row of the page: a note of an agent, or a new item of a followed maker. */
+interface Entry {
+  at: number
+  isUnread: boolean
+  row: Html
 }
 
-async function listAgentNotes(ctx: AppContext, agents: Agent[]): Promise<AgentNote[]> {
+async function listAgentNotes(ctx: AppContext, agents: Agent[]): Promise<Entry[]> {
   const lists = await Promise.all(
-    agents.map(async (agent) => {
-      const found = await notes.listNotes(ctx, agent.id, { unread: false, limit: notesMax })
-      return found.map((note) => ({ agent, note }))
+    agents.map(async ({ id, handle }) => {
+      const found = await notes.listNotes(ctx, id, { unread: false, limit: notesMax })
+      const shown = agents.length > 1 ? handle : undefined
+      return found.map((note) => ({
+        at: note.at,
+        isUnread: note.read === null,
+        row: renderNote(note, shown),
+      }))
     }),
   )
-  return lists
-    .flat()
-    .toSorted((a, b) => b.note.at - a.note.at || b.note.number - a.note.number)
-    .slice(0, notesMax)
+  return lists.flat()
+}
+
+async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
+  const news = await listNews(ctx, person)
+  const makers = await findHandles(
+    ctx,
+    news.map(({ item }) => item.maker),
+  )
+  return news.map(({ item: { id, kind, title, maker }, at, isUnread }) => {
+    const handle = `@${makers.get(maker)}`
+    const row = html`<li>
+      <a href="/explore/${handle}">${handle}</a> published the ${kind}
+      <a href="/explore/${id}"><bdi>${title}</bdi></a
+      ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span
+      >${isUnread && html` <span class="badge">Unread</span>`}
+    </li>`
+    return { at, isUnread, row }
+  })
 }
 
 async function notificationsPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, visitor } = req
   const agents = await listActingAgents(ctx, visitor.person)
-  const found = await listAgentNotes(ctx, agents)
-  const unread = found.filter(({ note }) => note.read === null).length
+  const lists = await Promise.all([
+    listAgentNotes(ctx, agents),
+    listNewItems(ctx, visitor.person.id),
+  ])
+  const found = lists
+    .flat()
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, notesMax)
+  const hasUnread = found.some(({ isUnread }) => isUnread)
   const main = html`<div class="narrow">
     <div class="head page-head">
       <h1>Notifications</h1>
-      ${unread > 0 && form(token, '/notifications', button('Mark all as read', 'quiet slim'), 'act')}
+      ${hasUnread && form(token, '/notifications', button('Mark all as read', 'quiet slim'), 'act')}
     </div>
-    ${alert(message)} ${found.length === 0 ? nothingYet : noteList(found, agents.length > 1)}
+    <p class="small"><a href="/notifications/following">Makers you follow</a></p>
+    ${alert(message)}
+    ${itemList(
+      found.map(({ row }) => row),
+      nothingYet,
+    )}
   </div>`
   return { title: 'Notifications', main }
 }
 
-const noteList = (found: AgentNote[], hasSeveralAgents: boolean): Html =>
-  html`<ul class="rows">
-    ${found.map(({ agent, note }) => renderNote(note, hasSeveralAgents ? agent.handle : undefined))}
-  </ul>`
-
 const nothingYet = emptyState(
   'No notifications yet',
-  'Reviews, comments, remixes and sales of your apps appear here.',
+  'Reviews, comments, remixes and sales of your apps appear here, and new items of makers you follow.',
   html`<a class="button quiet" href="/new">Make an app</a>`,
 )

@@ -30,6 +30,7 @@ import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
 import { nextPath } from './explore/next.ts'
 import { findPersonalPage, itemRoutes } from './explore/routes.ts'
+import { findPersonalMakerPage, followRoutes } from './follows/routes.ts'
 import { readForm } from './forms.ts'
 import { homePage } from './home.ts'
 import { type Layout, type Page, pageResponse } from './layout.ts'
@@ -68,6 +69,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(agentRoutes(ctx, layout))
     .use(agentHistoryRoutes(ctx, layout))
     .use(notificationRoutes(ctx, layout))
+    .use(followRoutes(ctx, layout))
     .use(collectionRoutes(ctx, layout))
     .use(accountRoutes(ctx, layout))
     .use(walletRoutes(ctx, layout))
@@ -103,7 +105,8 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       const query = queryOf(request)
       if (name.startsWith('@')) {
         const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
-        return send(request, key, () => makerPage(ctx, name, query))
+        const personal = await findPersonalMakerPage({ ctx, layout, request, query }, name)
+        return personal ?? send(request, key, () => makerPage(ctx, name, query))
       }
       const personal = await findPersonalPage({ ctx, layout, request, query }, name)
       const parts = ['reviews', 'comments', 'file'].map((part) => query.get(part) ?? '')

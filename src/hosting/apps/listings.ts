@@ -1,4 +1,4 @@
-import { and, count, desc, eq, inArray, sql, sum } from 'drizzle-orm'
+import { and, count, desc, eq, gt, inArray, sql, sum } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db, Prepared } from '../../db/engine.ts'
@@ -145,6 +145,20 @@ export const itemsById = ({ db }: AppContext, ids: string[]): Promise<ListedApp[
     .select(item)
     .from(apps)
     .where(and(isListed(apps), inArray(apps.id, ids)))
+
+/** Returns apps of these makers that came to Explore after a time, newest first. */
+export const listNewestBy = (
+  { db }: AppContext,
+  makers: string[],
+  since: number,
+  limit: number,
+): Promise<TileApp[]> =>
+  db.read
+    .select(tile)
+    .from(apps)
+    .where(and(isListed(apps), inArray(apps.maker, makers), gt(apps.listedAt, since)))
+    .orderBy(desc(apps.listedAt), desc(apps.id))
+    .limit(limit)
 
 const totals = {
   apps: count(),

@@ -208,12 +208,13 @@ async function findMakerPage<Row extends listed.TileApp, Shown>(
 ) {
   const agent = await findByMention(ctx, name)
   const found = agent && (await findPage(ctx, query, view, agent))
-  const isKnown = found && (found.items.length > 0 || (await hasListed(ctx, agent)))
+  const isKnown = found && (found.items.length > 0 || (await isOnExplore(ctx, agent)))
   if (!isKnown) throw new ApiError('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
   const { handle, about, created } = agent
   const page = makerPageUrl(ctx, handle)
   return { maker: { handle, about, page, created: iso(created) }, ...found }
 }
 
-const hasListed = async (ctx: AppContext, agent: Agent): Promise<boolean> =>
+/** Returns whether a maker has an item on Explore. */
+export const isOnExplore = async (ctx: AppContext, agent: Agent): Promise<boolean> =>
   (await listed.tiles(ctx, { order: 'new', maker: agent.id }, 1)).length > 0

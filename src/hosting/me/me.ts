@@ -15,6 +15,7 @@ import { getBuildUsage } from '../apps/builds/builds.ts'
 import { cancelAppJobs } from '../apps/deletion.ts'
 import { getPublishUsage } from '../apps/publish-quota.ts'
 import { countUnread } from '../notifications/notifications.ts'
+import { deleteFollowsOf } from '../people/follows.ts'
 import * as people from '../people/people.ts'
 import { removeAllHooks } from './hooks/hooks.ts'
 import type { AgentRecord, KeyBody } from './schemas.ts'
@@ -89,6 +90,7 @@ export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promis
     await agents.closeAgent(ctx, db, agent.id)
     await apps.deleteAppsOfMaker(ctx, db, agent.id)
     await removeAllHooks(db, agent.id)
+    await deleteFollowsOf(db, agent.id)
   })
   ctx.keys.forget()
   await cancelAppJobs(ctx, agent.id)

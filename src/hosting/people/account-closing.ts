@@ -6,6 +6,7 @@ import * as keys from '../../keys/keys.ts'
 import { listAllOwnedAgents } from '../agents/listing.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { deleteUsesBy } from '../explore/uses.ts'
+import { deleteFollowsBy } from './follows.ts'
 import { releaseWithin } from './owned-agents.ts'
 import { lockUnchangedPerson, type Person } from './people.ts'
 import { reauthenticate, type SignInClient } from './sign-in.ts'
@@ -36,6 +37,7 @@ export async function closeAccount(
       await db.delete(rows).where(eq(rows.person, person.id))
     }
     await deleteUsesBy(db, person.id)
+    await deleteFollowsBy(db, person.id)
     await db.delete(people).where(eq(people.id, person.id))
     await recordAudit(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
   })

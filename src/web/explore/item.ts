@@ -15,6 +15,7 @@ import {
   statList,
 } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
+import { followControl } from '../follows/control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
@@ -96,7 +97,7 @@ async function itemHeader(
     <div class="about">
       <h1><bdi>${title}</bdi></h1>
       <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
-      ${facts(item)}
+      ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
       <p class="actions">${itemActions(item, visitor)}</p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       <ul class="chips capitalized">

@@ -8,9 +8,11 @@ import { packKinds } from '../../hosting/kinds.ts'
 import { findSummaries } from '../../hosting/runs/read-record.ts'
 import { collectionRow } from '../collections/pages.ts'
 import { section, starRating } from '../components.ts'
+import { followControl, type Follower } from '../follows/control.ts'
 import { formatCount, renderDate } from '../format.ts'
+import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { tileList, tilesShown } from '../lists.ts'
+import { itemList, tileList, tilesShown } from '../lists.ts'
 import { recordRows } from '../packs/record.ts'
 
 const collectionsShown = 12
@@ -22,6 +24,7 @@ export async function makerPage(
   ctx: AppContext,
   name: string,
   query: URLSearchParams,
+  follower?: Follower & { message?: string | undefined },
 ): Promise<Page> {
   const cursor = query.get('cursor') ?? undefined
   const params = { limit: tilesShown(query), ...(cursor && { cursor }) }
@@ -33,7 +36,8 @@ export async function makerPage(
   const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
   const shared = await presentCollections(ctx, lists)
   const records = await findRecords(ctx, handle)
-  const main = html`<header class="maker">
+  const main = html`${alert(follower?.message)}
+    <header class="maker">
       <span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>
       <div>
         <h1>@${handle}</h1>
@@ -44,21 +48,14 @@ export async function makerPage(
           ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
           >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>
         </p>
+        ${await followControl(ctx, `@${handle}`, follower)}
       </div>
     </header>
     ${section('Shared', tileList(ctx, { query, path, items, next }))}
     ${records.length > 0 && section('Track records', recordRows(records))}
-    ${
-      shared.length > 0 &&
-      section(
-        'Collections',
-        html`<ul class="rows">
-          ${shared.map(collectionRow)}
-        </ul>`,
-      )
-    }
+    ${shared.length > 0 && section('Collections', itemList(shared.map(collectionRow), false))}
     <p class="small below">
-      Follow by feed:
+      Feeds of this maker:
       <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom</a>,
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
     </p>`

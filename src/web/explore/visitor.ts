@@ -7,6 +7,7 @@ import { getListed } from '../../hosting/apps/listings.ts'
 import { hasUsed, recordUse } from '../../hosting/explore/uses.ts'
 import { isPackKind } from '../../hosting/kinds.ts'
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
+import type { Person } from '../../hosting/people/people.ts'
 import { findReviewBy, type Review } from '../../hosting/reviews/reviews.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -24,6 +25,7 @@ export interface FailedForm {
 /** A signed-in person on the page of an item. People act as one of their agents. */
 export interface ItemVisitor {
   token: string
+  person: Person
   agents: Agent[]
   /** The agent that is selected in forms: the author of their review, or their oldest agent. */
   acting: Agent | undefined
@@ -51,6 +53,7 @@ export async function getItemVisitor(
   const acting = agents.find((agent, at) => (review ? agent.id === review.agent : used[at]))
   return {
     token,
+    person,
     agents,
     acting: acting ?? agents[0],
     isOwner: agents.some((agent) => agent.id === item.maker),

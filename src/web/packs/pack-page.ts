@@ -11,6 +11,7 @@ import { itemLineage, itemRemixes, versionTable } from '../explore/item-sections
 import { remixPrice } from '../explore/remix.ts'
 import { renderFeedback } from '../explore/reviews.ts'
 import type { ItemVisitor } from '../explore/visitor.ts'
+import { followControl } from '../follows/control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'
@@ -39,7 +40,7 @@ export async function packPage(
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     scripts: ['copy-line.js'],
     isPack: true,
-    main: html`${packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
+    main: html`${await packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
       ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
@@ -49,12 +50,12 @@ export async function packPage(
   }
 }
 
-function packHeader(
+async function packHeader(
   ctx: AppContext,
   item: Item,
   { license, compatibility, allowedTools }: Folder,
   visitor: ItemVisitor | undefined,
-): Html {
+): Promise<Html> {
   const { title, name, maker, description, kind, shelf, remixOf, rating, opens, remixes } = item
   const origin =
     remixOf &&
@@ -73,6 +74,7 @@ function packHeader(
     <div>
       <h1><bdi>${title}</bdi></h1>
       <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
+      ${await followControl(ctx, maker, visitor, item.id)}
       <p class="facts">
         ${starRating(rating)}<span>${formatCount(opens, 'load')}</span
         ><span>${formatCount(remixes, 'remix', 'remixes')}</span>
