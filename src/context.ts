@@ -23,7 +23,7 @@ import type { Catalog } from './models/catalog.ts'
 import { openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
 import { type Coins, openCoins } from './payments/coins/coins.ts'
-import { openX402, type X402 } from './payments/x402/x402.ts'
+import type { X402 } from './payments/x402/x402.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
 import { Inspector } from './scan/inspect.ts'
@@ -126,11 +126,18 @@ export async function createContext(
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     coins: await openCoins({ config, clock, log }),
-    x402: openX402({ config, db, clock, log }),
+    x402: await openX402({ config, db, clock, log }),
     jobs: new Runner({ db, clock, log, costs: state.costs, closeHolds: closeJobHolds }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }
+}
+
+/** Opens the payments of agents where the operator has an address for them. */
+async function openX402(parts: ConstructorParameters<typeof X402>[0]): Promise<X402 | undefined> {
+  if (parts.config.x402PayTo === '') return undefined
+  const payments = await import('./payments/x402/x402.ts')
+  return new payments.X402(parts)
 }
 
 const openStorage = ({ dataDir, diskFloorBytes }: Config, clock: Clock, log: Log) =>

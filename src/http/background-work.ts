@@ -1,23 +1,19 @@
 import type { AppContext } from '../context.ts'
 import type { PublicFile } from '../core/public-files.ts'
+import type { Db } from '../db/engine.ts'
 import { mediaFileRow } from '../gateway/media-files/media-files.ts'
 import { historyRow } from '../gateway/paid/history-row.ts'
 import { iconRow } from '../hosting/apps/icon/icon-row.ts'
 import { resolveLibraries } from '../hosting/apps/page-libraries.ts'
 import { notifyIfLow } from '../hosting/notifications/low-credits.ts'
-import { notifyOfPayment } from '../hosting/notifications/payments.ts'
-import { recordSettledShare } from '../hosting/runs/share.ts'
 import { responseRow } from '../paid/response-row.ts'
+import type { PaymentRow } from '../payments/x402/rows.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
-  if (ctx.x402)
-    ctx.x402.onCredit = (db, payment) =>
-      payment.run === null
-        ? notifyOfPayment(ctx, db, payment)
-        : recordSettledShare(ctx, db, payment)
+  if (ctx.x402) ctx.x402.onCredit = (db, payment) => recordPayment(ctx, db, payment)
   ctx.jobs.register('build', 'builds', async () =>
     (await import('../hosting/apps/builds/build-job.ts')).buildHandler(ctx),
   )
@@ -38,4 +34,14 @@ export function registerBackgroundWork(ctx: AppContext, files: Map<string, Publi
   ctx.pendingSettlements.register(ctx, responseRow)
   ctx.pendingSettlements.register(ctx, iconRow)
   ctx.previewBrowser.register(previewPages(files, ctx.clock, (html) => resolveLibraries(ctx, html)))
+}
+
+/** Records a settled payment of an agent: as the share of a run, or in a note. */
+async function recordPayment(ctx: AppContext, db: Db, payment: PaymentRow): Promise<unknown> {
+  if (payment.run !== null) {
+    const { recordSettledShare } = await import('../hosting/runs/share.ts')
+    return recordSettledShare(ctx, db, payment)
+  }
+  const { notifyOfPayment } = await import('../hosting/notifications/payments.ts')
+  return notifyOfPayment(ctx, db, payment)
 }

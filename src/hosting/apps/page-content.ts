@@ -8,7 +8,6 @@ import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { isPackKind, type Kind } from '../kinds.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
 import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
-import { inspectFolder } from './folder-inspection.ts'
 import { storeLibraries, withLibraries } from './page-libraries.ts'
 import { findHookFindings } from './scan/scan-hook.ts'
 import type { versions } from './tables.ts'
@@ -64,7 +63,7 @@ export async function scanContent(
   pinned?: PageLibraries | null,
 ): Promise<ContentInspection> {
   const inspection = isPackKind(kind)
-    ? await inspectFolder(content)
+    ? await (await import('./folder-inspection.ts')).inspectFolder(content)
     : await withLibraries(ctx, await ctx.inspector.inspect(content), pinned)
   // The hook is not called for content that the built-in rules block.
   const isBlockedByRules = inspection.scan.verdict === 'block'

@@ -4,7 +4,7 @@ import { itemUrl } from '../app-url.ts'
 import { requireAppKind } from '../kinds.ts'
 import type { App } from './apps.ts'
 import type { ContentFinding, ContentInspection } from './content-scan.ts'
-import { presentCover } from './covers/covers.ts'
+import { presentCover } from './covers/present-cover.ts'
 import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
 
 export function stateOf(app: App): AppBody['state'] {

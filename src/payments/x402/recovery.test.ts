@@ -23,7 +23,7 @@ import {
 import batch from '../../testing/fixtures/solidity/Batch.json'
 import type { TestAgent } from '../../testing/fixtures/test-server.ts'
 import { usdcOfBaseSepolia } from './network.ts'
-import { openX402 } from './x402.ts'
+import { X402 } from './x402.ts'
 
 let chain: TestChain
 let proxy: RpcProxy
@@ -60,9 +60,9 @@ const credits = async () => recordOf((await ann.call('GET', '/me')).body)['credi
 async function restart(): Promise<void> {
   await t.ctx.x402?.close()
   proxy.disturb = () => undefined
-  const x402 = openX402({ ...t.ctx, config: { ...t.ctx.config, x402RpcUrls: [chain.url] } })
-  await x402?.start()
-  await x402?.close()
+  const x402 = new X402({ ...t.ctx, config: { ...t.ctx.config, x402RpcUrls: [chain.url] } })
+  await x402.start()
+  await x402.close()
 }
 
 /** Checks that a payment was credited once, also where the client sends it again. */

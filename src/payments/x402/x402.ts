@@ -206,7 +206,3 @@ const receiptOf = ({ hash, payer, amount }: PaymentRow): Receipt => ({
   payer,
   amount: toUnits(amount),
 })
-
-/** Opens the payments; undefined while X402_PAY_TO is not set. */
-export const openX402 = (ctx: X402Context): X402 | undefined =>
-  ctx.config.x402PayTo === '' ? undefined : new X402(ctx)

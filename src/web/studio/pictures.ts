@@ -1,7 +1,8 @@
 import { html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
-import { deleteCover, presentCover, putCover } from '../../hosting/apps/covers/covers.ts'
+import { deleteCover, putCover } from '../../hosting/apps/covers/covers.ts'
 import { screenshotsMax } from '../../hosting/apps/covers/limits.ts'
+import { presentCover } from '../../hosting/apps/covers/present-cover.ts'
 import {
   deleteScreenshot,
   listScreenshots,

@@ -5,25 +5,10 @@ import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
 import { toPicture } from '../icon/icon-image.ts'
 import { coverColumns, storeCover } from './cover-image.ts'
+import { imageUrl, nameChars } from './present-cover.ts'
 import type { CoverBody } from './schemas.ts'
 import { listScreenshotFiles } from './screenshot-rows.ts'
 import { largeSize } from './sizes.ts'
-
-const nameChars = 16
-
-/** Returns the URL of a cover or screenshot. It contains its hash and never changes. */
-export const imageUrl = ({ urls }: AppContext, app: string, sha256: string): string =>
-  `${urls.app}/covers/${app}-${sha256.slice(0, nameChars)}.webp`
-
-type CoverColumns = Pick<apps.App, 'id' | 'cover' | 'coverSmall' | 'coverColor'>
-
-export function presentCover(
-  ctx: AppContext,
-  { id, cover, coverSmall, coverColor: color }: CoverColumns,
-): CoverBody | null {
-  if (cover === null || coverSmall === null || color === null) return null
-  return { large: imageUrl(ctx, id, cover), small: imageUrl(ctx, id, coverSmall), color }
-}
 
 /**
  * Sets the cover of an app to an uploaded image, which no capture replaces. Throws `bad_request`,
