@@ -83,7 +83,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         await tab(page, 'Assets').click()
         await page.getByLabel('Name').fill('lamp.json')
         const file = { name: 'x', mimeType: 'text/plain', buffer: Buffer.from('{"lit":true}') }
-        await page.getByLabel('File').setInputFiles(file)
+        await page.getByRole('button', { name: /^File/ }).setInputFiles(file)
         await button(page, 'Upload').click()
         expect(await page.textContent('.files')).toContain('lamp.json')
         await context.close()
