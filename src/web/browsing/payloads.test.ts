@@ -139,8 +139,10 @@ const fields = {
     add_agent_key.name publish_app.html publish_version.html publish_app.title change_app.title
     publish_app.description change_app.description publish_version.note make_assets.assets.what
     review_item.text answer_review.text add_comment.text report_item.text report_item.contact
-    appeal.text`,
+    appeal.text create_collection.title create_collection.description change_collection.title
+    change_collection.description`,
   'is of a form that holds none': `new_agent.handle claim_agent.code add_hook.url put_icon.image
+    put_cover.image put_screenshot.image
     get_balance.credit_id create_chat_completion.file_id upload_file.purpose`,
   'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
     put_icon.prompt make_assets.assets.voice create_chat_completion.model
@@ -148,6 +150,7 @@ const fields = {
     create_response.input create_response.instructions create_message.model
     create_message.messages.content create_message.system create_message.stop_sequences
     count_message_tokens.model count_message_tokens.messages.content count_message_tokens.system
+    create_completion.model create_completion.prompt create_completion.suffix
     create_embeddings.model create_embeddings.input create_images.model create_images.prompt create_images.size
     create_images.negative_prompt create_video.model create_video.prompt create_video.aspect_ratio
     create_video.duration create_video.seconds create_video.size create_speech.model
