@@ -1,16 +1,15 @@
 import type { Readable, Writable } from 'node:stream'
 
-import { isRecord, recordOf } from '../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../core/schema.ts'
 
-type JsonObject = Record<string, unknown>
 /** Handles an event of a session, such as "Fetch.requestPaused". */
-type EventHandler = (method: string, params: JsonObject, session: string) => void
+type EventHandler = (method: string, params: Json, session: string) => void
 
 const messageCharsMax = 64 * 1_048_576
 
 /** A client of the Chrome DevTools Protocol over a pipe: JSON messages that end in a zero byte. */
 export class Devtools {
-  private readonly waiting = new Map<number, PromiseWithResolvers<JsonObject>>()
+  private readonly waiting = new Map<number, PromiseWithResolvers<Json>>()
   private count = 0
   private text = ''
 
@@ -26,9 +25,9 @@ export class Devtools {
   }
 
   /** Sends a command to a session, or to the browser. Rejects with the browser's error. */
-  async send(method: string, params: JsonObject = {}, session = ''): Promise<JsonObject> {
+  async send(method: string, params: Json = {}, session = ''): Promise<Json> {
     const id = (this.count += 1)
-    const answer = Promise.withResolvers<JsonObject>()
+    const answer = Promise.withResolvers<Json>()
     this.waiting.set(id, answer)
     const message = { id, method, params, ...(session && { sessionId: session }) }
     this.out.write(`${JSON.stringify(message)}\0`)

@@ -1,5 +1,5 @@
 import { isBlankImage } from '../core/image.ts'
-import { isRecord, recordOf } from '../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../core/schema.ts'
 import type { Pipe } from './chromium.ts'
 import { Devtools } from './devtools.ts'
 
@@ -17,8 +17,6 @@ export interface PixelSize {
 
 const responseMs = 5_000
 const startMs = 15_000
-
-type Wire = Record<string, unknown>
 
 /** Rejects after `ms` milliseconds, or when `signal` aborts. */
 export async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -63,7 +61,7 @@ export class PageSession {
   }
 
   /** Sends a command to the tab. */
-  send(method: string, params: Wire): Promise<Wire> {
+  send(method: string, params: Json): Promise<Json> {
     return this.devtools.send(method, params, this.session)
   }
 
@@ -111,7 +109,7 @@ export class PageSession {
   /** Subscribes to a page or one of its frames and intercepts all its requests. */
   private async enter(session: string): Promise<void> {
     const attach = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
-    const all: [string, Wire][] = [
+    const all: [string, Json][] = [
       ['Fetch.enable', { patterns: [{ urlPattern: '*' }] }],
       ['Runtime.enable', {}],
       ['Target.setAutoAttach', attach],
@@ -122,7 +120,7 @@ export class PageSession {
     await Promise.allSettled(sent)
   }
 
-  private onEvent(method: string, params: Wire, session: string): void {
+  private onEvent(method: string, params: Json, session: string): void {
     if (method === 'Fetch.requestPaused') {
       void this.fulfill(params, session).catch(() => {})
     } else if (method === 'Target.attachedToTarget') {
@@ -136,7 +134,7 @@ export class PageSession {
     }
   }
 
-  private async fulfill({ requestId, request }: Wire, session: string): Promise<void> {
+  private async fulfill({ requestId, request }: Json, session: string): Promise<void> {
     const { url = '', headers } = recordOf(request)
     const isOurs = String(url).startsWith(new URL(this.page.url).origin)
     if (!isOurs) {
@@ -160,7 +158,7 @@ export class PageSession {
 }
 
 /** Returns "ReferenceError: x is not defined (line 12 of its script)" for an exception. */
-function exceptionMessage({ text, exception, lineNumber }: Wire): string {
+function exceptionMessage({ text, exception, lineNumber }: Json): string {
   const description = isRecord(exception) ? exception.description : undefined
   const [first = ''] = String(description ?? text).split('\n')
   const line = typeof lineNumber === 'number' ? ` (line ${lineNumber + 1} of its script)` : ''

@@ -1,9 +1,7 @@
 import { publicUrl } from '../core/fetch.ts'
-import { isRecord } from '../core/schema.ts'
+import { isRecord, type Json } from '../core/schema.ts'
 import { ApiError } from '../errors.ts'
 import { fallbackModelsMax, imageSideMax } from '../limits.ts'
-
-type Body = Record<string, unknown>
 
 /** Creates the error of an invalid field. `param` names it in the envelope. */
 export const invalidField = (param: string, problem: string): ApiError<'bad_request'> =>
@@ -24,14 +22,14 @@ export function readModels(model: unknown, fallbacks: unknown): string[] {
 }
 
 /** Reads a required string of 1 to `max` characters. Throws `bad_request`. */
-export function readString(body: Body, name: string, max: number): string {
+export function readString(body: Json, name: string, max: number): string {
   const text = findString(body, name, max)
   if (text) return text
   throw invalidField(name, `Send "${name}": a string of 1 to ${max} characters.`)
 }
 
 /** Reads an optional string of at most `max` characters. Throws `bad_request`. */
-export function findString(body: Body, name: string, max: number): string | undefined {
+export function findString(body: Json, name: string, max: number): string | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'string' && value.length <= max) return value
@@ -40,7 +38,7 @@ export function findString(body: Body, name: string, max: number): string | unde
 
 /** Reads an optional string of a closed list. Throws `bad_request`. */
 export function findEnum<const T extends string>(
-  body: Body,
+  body: Json,
   name: string,
   values: readonly T[],
 ): T | undefined {
@@ -52,7 +50,7 @@ export function findEnum<const T extends string>(
 }
 
 /** Reads an optional whole number from 1 to `max`. Throws `bad_request`. */
-export function findCount(body: Body, name: string, max: number): number | undefined {
+export function findCount(body: Json, name: string, max: number): number | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
@@ -88,7 +86,7 @@ const textFields = [
  * Checks the URLs of a body at any depth. We fetch none, but an upstream in our network may, so no
  * URL may lead into a private network. Throws `bad_request`.
  */
-export function checkUrls(body: Body): void {
+export function checkUrls(body: Json): void {
   for (const [name, value] of Object.entries(body)) {
     if (!textFields.includes(name)) checkUrl(name, value)
   }

@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
+import type { Json } from '../core/schema.ts'
 import type { Clock } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
 import { responseItemBytesMax, responseItemBytesPerAccountMax, responseItemMs } from '../limits.ts'
-
-type Json = Record<string, unknown>
 
 /** Returns the item of this id; undefined where it is unknown or expired. */
 export type FindItem = (id: string) => unknown
