@@ -133,7 +133,7 @@ interface GatewayDetails {
   budget_exceeded: { owner: string; period: string; max: bigint; retryAfter: number }
   key_above_own: { field: string }
   no_messages: None
-  bad_role: None
+  bad_role: { isDeveloper?: boolean }
   no_usable_messages: None
   conversation_too_long: { max: number }
   no_price: { model: string }

@@ -30,6 +30,7 @@ import { fileRoutes } from './files/routes.ts'
 import { geminiRoutes } from './gemini/routes.ts'
 import { imageRoutes } from './images/routes.ts'
 import { messageRoutes } from './messages-api/routes.ts'
+import { publicPathOf } from './openrouter/error-response.ts'
 import { openRouterRoutes } from './openrouter/routes.ts'
 import { publicOperation } from './operation.ts'
 import { responseRoutes } from './responses/routes.ts'
@@ -86,7 +87,7 @@ function descriptionRoute(ctx: AppContext, api: RoutedApi) {
 function respondToError(failed: FailedRequest): Response {
   const { request, error, validationError, isUnknownRoute, internalError } = failed
   if (isUnknownRoute) {
-    const path = pathOf(request.url)
+    const path = publicPathOf(pathOf(request.url))
     getRequestContext(request).unknownPath = path
     return request.headers.has('upgrade')
       ? noUpgradeResponse(path)

@@ -19,7 +19,7 @@ const wait = { retryAfter: 12 }
 /** Details of each error for the docs: examples of values, and the real limits. */
 export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   no_messages: [],
-  bad_role: [],
+  bad_role: [{}],
   no_usable_messages: [],
   conversation_too_long: [{ max: conversationCharsMax }],
   no_price: [{ model }],

@@ -14,8 +14,10 @@ const checkHistory = 'Check your history before you retry.'
 /** The message of each error: what happened, and what to do next (document 2, section 7). */
 export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => string } = {
   no_messages: () => 'Send "messages": an array with at least one message.',
-  bad_role: () =>
-    'A role must be system, user, assistant or tool. A tool message must follow a tool call.',
+  bad_role: ({ isDeveloper }) =>
+    isDeveloper
+      ? 'This server does not accept the role developer. Send system, or ask its operator to set GATEWAY_DEVELOPER_ROLE=system, which reads it as system.'
+      : 'A role must be system, user, assistant or tool. A tool message must follow a tool call.',
   no_usable_messages: () => 'No message has content. Send at least one message with text.',
   conversation_too_long: ({ max }) =>
     `The conversation has more than ${max} characters. Shorten it.`,

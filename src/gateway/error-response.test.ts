@@ -10,7 +10,7 @@ const why = { why: 'it is damaged' }
 /** Document 2, section 7, in its order: status, type, and the code where it names one. */
 const section7: Row[] = [
   row(400, 'invalid_request_error', null, 'no_messages'),
-  row(400, 'invalid_request_error', null, 'bad_role'),
+  row(400, 'invalid_request_error', null, 'bad_role', {}),
   row(400, 'invalid_request_error', null, 'no_usable_messages'),
   row(400, 'invalid_request_error', null, 'conversation_too_long', { max: 120_000 }),
   row(400, 'invalid_request_error', null, 'no_price', model),

@@ -16,6 +16,14 @@ test('the log names a path without a route', async () => {
   expect(known).not.toHaveProperty('path')
 })
 
+test('an unknown path of OpenRouter is named as the client sent it', async () => {
+  const { status, body } = await t.request('POST', '/api/v1/nothing', { body: {} })
+  const message = expect.stringContaining('POST /api/v1/nothing')
+  expect([status, body]).toMatchObject([404, { error: { code: 404, message } }])
+  const line = t.lines.findLast(({ event }) => event === 'request')
+  expect(line).toMatchObject({ path: '/api/v1/nothing' })
+})
+
 test('a WebSocket handshake is 426 at once', async () => {
   const headers = { connection: 'Upgrade', upgrade: 'websocket' }
   const answer = await t.request('GET', '/v1/responses', { headers })

@@ -2,6 +2,7 @@ import type { AppContext } from '../context.ts'
 import { recordOf } from '../core/schema.ts'
 import { isApiError } from '../errors.ts'
 import * as gateway from '../gateway/error-response.ts'
+import { publicPathOf } from '../gateway/openrouter/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { capOf } from '../keys/keys.ts'
 import { agentAccount } from '../ledger/accounts.ts'
@@ -39,7 +40,7 @@ export const agentApiPayments: PaidApi = {
 export const gatewayPayments: PaidApi = {
   errorResponse: (error, id) =>
     gateway.errorResponse(error, () => gateway.internalErrorResponse(id, error)),
-  urlOf: ({ gateway: base }, path) => base + path.replace(/^\/openrouter\//, '/api/v1/'),
+  urlOf: ({ gateway: base }, path) => base + publicPathOf(path),
 }
 
 /** The payer of a request: an agent, with the cap of its key. */

@@ -192,6 +192,9 @@ describe('accepted requests', () => {
       messages: [{ role: 'system', content: 'Be short.' }],
     })
     await open.close()
+    const refused = await gus.call('POST', path, { model: 'fake/ok', messages })
+    const message = expect.stringContaining('GATEWAY_DEVELOPER_ROLE=system')
+    expect([refused.status, refused.body]).toMatchObject([400, { error: { message } }])
   })
 })
 

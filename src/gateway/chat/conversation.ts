@@ -63,7 +63,7 @@ function readRole(
   developerRole: 'system' | undefined,
   callIds: Set<unknown>,
 ): Record<string, unknown> {
-  if (!isRecord(message)) throw new ApiError('bad_role')
+  if (!isRecord(message)) throw new ApiError('bad_role', {})
   const { role, tool_call_id, tool_calls } = message
   if (role === 'developer' && developerRole) return { ...message, role: developerRole }
   if (role === 'tool' && callIds.has(tool_call_id)) return message
@@ -71,7 +71,7 @@ function readRole(
     for (const call of tool_calls) if (isRecord(call) && call.id) callIds.add(call.id)
   }
   if (role === 'system' || role === 'user' || role === 'assistant') return message
-  throw new ApiError('bad_role')
+  throw new ApiError('bad_role', { isDeveloper: role === 'developer' })
 }
 
 /** Parses a content. Returns whether it has text or media. */

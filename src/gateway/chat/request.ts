@@ -68,7 +68,7 @@ export function parseChatRequest(raw: unknown, developerRole: 'system' | undefin
 }
 
 /** Returns the fields under the names that all upstreams know. Throws `bad_request`. */
-function mapFields({ tool_choice, reasoning, reasoning_effort, service_tier }: Json): Json {
+function mapFields({ tool_choice, reasoning, reasoning_effort }: Json): Json {
   if (reasoning !== undefined && reasoning !== null && !isRecord(reasoning)) {
     throw invalidField('reasoning', 'reasoning must be an object.')
   }
@@ -78,7 +78,6 @@ function mapFields({ tool_choice, reasoning, reasoning_effort, service_tier }: J
     // Mistral's name.
     ...(tool_choice === 'any' && { tool_choice: 'required' }),
     ...(mappedEffort !== undefined && { reasoning_effort: mappedEffort }),
-    ...(service_tier === 'priority' && { service_tier: undefined }),
   }
 }
 

@@ -213,7 +213,6 @@ test('fields that an upstream bills beyond the hold are not forwarded', async ()
     await expectRefused(say('ok', 'x', { tools: [tool] }), 400, null)
   }
   const dear = {
-    service_tier: 'priority',
     search_parameters: { mode: 'on' },
     n_predict: 4_000,
     n_cmpl: 8,

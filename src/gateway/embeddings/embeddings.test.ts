@@ -44,7 +44,11 @@ test('texts and token ids become vectors, charged by their tokens', async () => 
     expect(Number(answer.headers.get('x-service-cost'))).toBe(usage.cost)
   }
   const alone = await embed({ input: 'two words' }, '/embeddings')
-  expect(Object(alone.body)).toMatchObject({ object: 'list', model })
+  expect(Object(alone.body)).toMatchObject({
+    id: expect.stringMatching(/^embd-/),
+    object: 'list',
+    model,
+  })
 })
 
 test('base64 has the same numbers, also from an upstream that returns only numbers', async () => {

@@ -23,9 +23,10 @@ import { formats, readVectors } from './vectors.ts'
  * Throws `bad_request` and the errors of section 7 of document 2.
  */
 export const createEmbeddings = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  runMediaRequest(ctx, spender, parseRequest(raw), call)
+  runMediaRequest(ctx, spender, parseRequest(raw, `embd-${call.requestId}`), call)
 
-function parseRequest(raw: unknown): MediaRequest {
+/** `id`: that of the response, which some clients require. */
+function parseRequest(raw: unknown, id: string): MediaRequest {
   const { model, models, provider, stream: _, ...body } = recordOf(raw)
   const modelIds = readModels(model, models)
   const inputs = readInputs(body.input)
@@ -64,7 +65,7 @@ function parseRequest(raw: unknown): MediaRequest {
         usage,
         response: (cost) => ({
           status: 200,
-          body: { object: 'list', data: vectors, model: served.id, usage: { ...tokens, cost } },
+          body: { id, object: 'list', data: vectors, model: served.id, usage: { ...tokens, cost } },
         }),
       }
     },

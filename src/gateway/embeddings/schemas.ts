@@ -20,6 +20,7 @@ export const embeddingsRequestSchema: OpenAPIV3.SchemaObject = {
 
 export const EmbeddingsSchema = Type.Object(
   {
+    id: Type.String(),
     object: Type.Literal('list'),
     data: Type.Array(
       Type.Object({

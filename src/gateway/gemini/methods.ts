@@ -47,8 +47,11 @@ export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promi
   const method = colon > 0 && Object.hasOwn(methods, name) ? methods[name] : undefined
   if (!method)
     throw new ApiError('not_found', { what: `method (${Object.keys(methods).join(', ')})` })
-  return method({ ...call, model: path.slice(0, colon).replace(/^models\//, '') })
+  return method({ ...call, model: modelOf(path.slice(0, colon)) })
 }
+
+/** Some clients encode the slash of an id. */
+const modelOf = (path: string): string => path.replace(/%2f/gi, '/').replace(/^models\//, '')
 
 async function generate(
   { ctx, spender, call, model, raw, alt, createTranscriber }: MethodCall,

@@ -218,13 +218,18 @@ test('charges nothing without an image and the hold for an invalid response', as
   expect(await faked.findProblems(ned)).toEqual([])
 })
 
-test('sends a quality only to models charged per token', async () => {
-  const sentTo = async (model: string) => {
-    expect((await fromFake(model, { quality: 'high', style: 'vivid' })).status).toBe(200)
+test('accepts a quality only for models charged per token', async () => {
+  const sentTo = async (model: string, quality: string) => {
+    expect((await fromFake(model, { quality, style: 'vivid' })).status).toBe(200)
     return faked.fake.received.at(-1)?.body
   }
-  expect(await sentTo('image-ok-priced')).toMatchObject({ quality: 'high', style: 'vivid' })
-  const plain = await sentTo('image-ok')
+  expect(await sentTo('image-ok-priced', 'high')).toMatchObject({
+    quality: 'high',
+    style: 'vivid',
+  })
+  const plain = await sentTo('image-ok', 'auto')
   expect(plain).toMatchObject({ prompt: 'A boat', style: 'vivid' })
   expect(plain).not.toHaveProperty('quality')
+  const refused = await fromFake('image-ok', { quality: 'high' })
+  expect([refused.status, refused.body]).toMatchObject([400, { error: { param: 'quality' } }])
 })

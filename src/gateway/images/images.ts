@@ -40,8 +40,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
   const n = fields.findCount(params, 'n', imagesPerRequestMax) ?? 1
   const asBytes = fields.findEnum(params, 'response_format', ['url', 'b64_json']) === 'b64_json'
   const body = readSize(params)
-  // A price per image covers the default quality only: another may cost more than the hold.
-  const { quality: _, ...withoutQuality } = body
+  const { quality, ...withoutQuality } = body
   const limitsOf = ({ maxOutput }: Model) => ({
     prompt: maxInputTokens(body, 0),
     completion: n * (maxOutput || unknownOutputTokens),
@@ -58,6 +57,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
     body,
     fingerprint: sent,
     preferences: readPreferences(provider),
+    validate: (to) => checkQuality(to, quality),
     bodyFor: ({ price }) => (price.perImage === undefined ? body : withoutQuality),
     maxUsage(to) {
       const { prompt: inputTokensMax, completion: outputTokensMax } = limitsOf(to)
@@ -89,6 +89,17 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       }
     },
   }
+}
+
+const defaultQualities: unknown[] = [undefined, null, 'auto', 'standard']
+
+/**
+ * Throws `bad_request` for a quality that a price per image does not cover: it covers the default
+ * only, and another may cost more than the hold.
+ */
+function checkQuality({ id, price }: Model, quality: unknown): void {
+  if (price?.perImage === undefined || defaultQualities.includes(quality)) return
+  throw fields.invalidField('quality', `${id} has one price per image. Remove quality.`)
 }
 
 /** Throws `bad_request` for an invalid field that reaches the upstream unchanged. */

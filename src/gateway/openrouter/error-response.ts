@@ -6,6 +6,10 @@ import { asString, parseRecord } from '../../providers/response.ts'
 /** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
 export const openRouterPrefix = '/openrouter'
 
+/** Returns the path that clients use for a path in the server. */
+export const publicPathOf = (path: string): string =>
+  path.startsWith(`${openRouterPrefix}/`) ? `/api/v1${path.slice(openRouterPrefix.length)}` : path
+
 /** Returns whether the errors of a path have OpenRouter's envelope. */
 export const isOpenRouterPath = (path: string): boolean => path.startsWith(`${openRouterPrefix}/`)
 

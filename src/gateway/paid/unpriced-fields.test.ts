@@ -40,6 +40,7 @@ const unpriced: [param: string, value: unknown][] = [
   ['search_settings', { include_images: true }],
   ['speed', 'fast'],
   ['service_tier', 'fast'],
+  ['service_tier', 'priority'],
   ['service_tier', 'scale'],
   ['inference_geo', 'us'],
   ['best_of', 8],

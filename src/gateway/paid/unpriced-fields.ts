@@ -8,8 +8,8 @@ const isOneOf =
   (value: unknown): boolean =>
     isNothing(value) || values.includes(value)
 
-/** Tiers at the published price or below it. A chat is sent without `priority`. */
-const tiers = ['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only', 'priority']
+/** Tiers at the published price or below it. */
+const tiers = ['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only']
 
 /** Fields by name, with the check for values that cost nothing. */
 type Fields = Record<string, (value: unknown) => boolean>
