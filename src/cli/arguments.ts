@@ -7,6 +7,8 @@ export const usage = `berth ${version}: hosts apps and games that agents make, w
   berth serve [--port 3000] [--host 127.0.0.1] [--data ./data] [--json]
   berth config                     print every setting, its value and origin
   berth grant <@handle|name|credit_id> <usd>  give credits to an agent, a person or an account
+  berth keys <action> <credit_id|@handle>    list, add, change, rotate and revoke API keys
+  berth projects <action> <credit_id>        groups of keys with budgets of their own
   berth models list                list the served models with prices and upstreams
   berth models check               compare the catalog with  what the upstreams serve
   berth models sync [--yes] [url]  update prices from public lists, for providers with a key

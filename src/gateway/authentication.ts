@@ -7,7 +7,7 @@ import { operationHooks } from '../http/authentication.ts'
 import type { Operation } from '../http/operation.ts'
 import { getRequestContext } from '../http/request-context.ts'
 import { identifyClient } from '../http/restrict.ts'
-import { capOf, type FoundKey, type Project } from '../keys/keys.ts'
+import { capOf, counterOf, type FoundKey, type Project } from '../keys/keys.ts'
 import { projectCounter } from '../keys/limits.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
@@ -41,6 +41,7 @@ export interface Spender {
 
 /** The payer of a call with a key. */
 export interface KeySpender extends Spender {
+  owner: Owner & { kind: 'agent' | 'gateway' }
   key: FoundKey
 }
 
@@ -79,7 +80,8 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
   }
   takeRate(ctx, key)
   identifyClient(ctx, request, key)
-  const owner = { kind: key.kind, owner: key.owner }
+  const { kind } = key
+  const owner = { kind, owner: key.owner }
   const free = key.kind === 'gateway' || acceptsStartCredits(ctx)
   return {
     owner,
@@ -97,8 +99,9 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
 }
 
 /** Returns the budgets that a call with a key must respect, beside its daily cap. */
-function budgetsOf({ prefix, weeklyCap, monthlyCap, budget }: FoundKey): Budget[] {
-  const own = limitsOf(prefix, 'key', [
+function budgetsOf(key: FoundKey): Budget[] {
+  const { weeklyCap, monthlyCap, budget } = key
+  const own = limitsOf(counterOf(key), 'key', [
     ['week', weeklyCap],
     ['month', monthlyCap],
   ])
@@ -116,16 +119,15 @@ const limitsOf = (counter: string, owner: string, limits: [Period, NanoUsd | nul
   limits.flatMap(([period, max]) => (max === null ? [] : [{ counter, owner, period, max }]))
 
 /** Counts a request of a key. Throws `key_rate` beyond its requests or tokens per minute. */
-function takeRate(
-  { state: { limits } }: AppContext,
-  { prefix, requestsPerMinute, tokensPerMinute }: FoundKey,
-): void {
+function takeRate({ state: { limits } }: AppContext, key: FoundKey): void {
+  const { requestsPerMinute, tokensPerMinute } = key
+  const counter = counterOf(key)
   if (tokensPerMinute !== null) {
-    const { calls, resetAfter } = limits.keyTokens.left(prefix, tokensPerMinute)
+    const { calls, resetAfter } = limits.keyTokens.left(counter, tokensPerMinute)
     if (calls === 0) throw rateError('tokens', tokensPerMinute, resetAfter)
   }
   if (requestsPerMinute === null) return
-  const retryAfter = limits.keyRequests.take(prefix, 1, requestsPerMinute)
+  const retryAfter = limits.keyRequests.take(counter, 1, requestsPerMinute)
   if (retryAfter !== undefined) throw rateError('requests', requestsPerMinute, retryAfter)
 }
 

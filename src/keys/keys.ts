@@ -37,7 +37,8 @@ export type KeySettings = Pick<
   | 'project'
 >
 
-const noSettings: KeySettings = {
+/** No limits: the settings of the operator. */
+export const noSettings: KeySettings = {
   dailyCap: null,
   weeklyCap: null,
   monthlyCap: null,
@@ -55,6 +56,8 @@ export interface KeyInput extends Partial<KeySettings> {
   owner: string
   name?: string | undefined
   dailyCap: NanoUsd | null
+  /** Set for the replacement of a key, which goes on with its counter. */
+  counter?: string | null
 }
 
 const keysListedMax = 1_000
@@ -84,6 +87,7 @@ export async function create(
   const text = textPrefixes[input.kind] + newSecret()
   const key = {
     ...noSettings,
+    counter: null,
     ...input,
     name: input.name ?? null,
     prefix: text.slice(0, prefixChars),
@@ -133,15 +137,13 @@ export async function setDailyCap(db: Db, owner: string, dailyCap: NanoUsd | nul
 }
 
 /** Returns the daily cap and its counter, which all keys of an agent share. */
-export const capOf = ({
-  kind,
-  owner,
-  prefix,
-  dailyCap,
-}: Key): { key: string; max: NanoUsd | null } => ({
-  key: kind === 'agent' ? owner : prefix,
-  max: dailyCap,
+export const capOf = (key: Key): { key: string; max: NanoUsd | null } => ({
+  key: key.kind === 'agent' ? key.owner : counterOf(key),
+  max: key.dailyCap,
 })
+
+/** Returns the counter of a key. A rotated key and its replacement share one. */
+export const counterOf = ({ prefix, counter }: Key): string => counter ?? prefix
 
 /** Revokes a live key; returns false if the owner has no such key. Then call `KeyRing.forget()`. */
 export async function revoke(

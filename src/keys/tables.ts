@@ -26,6 +26,8 @@ export const keys = table(
     tokensPerMinute: integer('tokens_per_minute'),
     /** The id of its project. */
     project: text('project'),
+    /** The counter of its spending: the prefix of the key that it replaced, else null. */
+    counter: text('counter'),
   },
   (t) => [index('keys_owner').on(t.owner, t.created)],
 )

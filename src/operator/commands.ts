@@ -7,6 +7,7 @@ import { admin } from './admin.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
+import { keysCommand, projectsCommand } from './keys.ts'
 import { libraries } from './libraries.ts'
 
 /** A command that needs an open context. It runs in the server, or alone where no server runs. */
@@ -54,6 +55,8 @@ export const commands: Record<string, Command> = {
   admin,
   backup,
   doctor: (ctx) => doctor(ctx),
+  keys: keysCommand,
+  projects: projectsCommand,
   libraries,
   link,
   recover,

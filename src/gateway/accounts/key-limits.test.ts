@@ -79,6 +79,37 @@ describe('expiry', () => {
   })
 })
 
+describe('a rotated key', () => {
+  test('shares its budgets and rates with its replacement', async () => {
+    const cost = await costOfChat()
+    const { key, id } = await newKey({ monthly_cap: 10, requests_per_minute: 3 })
+    expect((await chatWith(key)).status).toBe(200)
+    await change(id, { monthly_cap: cost })
+    const rotated = await faked.request('POST', `/v1/accounts/keys/${id}/rotate`, { key: gus.key })
+    const replacement = rotated.text('api_key')
+    expect((await chatWith(replacement)).code).toBe('budget_exceeded')
+    await change(rotated.text('id'), { monthly_cap: 10 })
+    expect((await chatWith(replacement)).status).toBe(200)
+    expect((await chatWith(key)).code).toBe('key_rate')
+    const again = await faked.request('POST', `/v1/accounts/keys/${rotated.text('id')}/rotate`, {
+      key: gus.key,
+    })
+    expect((await chatWith(again.text('api_key'))).code).toBe('key_rate')
+  })
+
+  test('has no wider limits than the key that rotates it', async () => {
+    const wide = await newKey({ monthly_cap: 50 })
+    const limited = await newKey({ monthly_cap: 10 })
+    const rotate = (id: string) =>
+      faked.request('POST', `/v1/accounts/keys/${id}/rotate`, { key: limited.key, body: {} })
+    const before = await faked.snapshot()
+    const refused = await rotate(wide.id)
+    expect([refused.status, refused.code]).toEqual([403, 'key_above_own'])
+    expect(await faked.snapshot()).toEqual(before)
+    expect((await rotate(limited.id)).status).toBe(201)
+  })
+})
+
 describe('rates', () => {
   test('limit requests and tokens per minute, and say when to retry', async () => {
     const requests = await newKey({ requests_per_minute: 2 })

@@ -4,10 +4,17 @@ import { iso } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
 import type { Key, KeySettings } from '../../keys/keys.ts'
 import { allowsModel } from '../../keys/limits.ts'
+import type { Owner } from '../../ledger/accounts.ts'
 import { modelIdCharsMax } from '../../limits.ts'
 import { invalidField } from '../fields.ts'
 import { keyNoteCharsMax, keyTagCharsMax } from './limits.ts'
 import type { KeyParams, KeyResponse } from './schemas.ts'
+
+/** Manages the keys of an account: one of its keys, or the operator, who has no limits. */
+export interface KeyManager {
+  owner: Owner & { kind: 'agent' | 'gateway' }
+  key?: Key
+}
 
 /** The caps of a key, by their names in requests. */
 const caps = { daily_cap: 'dailyCap', weekly_cap: 'weeklyCap', monthly_cap: 'monthlyCap' } as const
@@ -21,7 +28,11 @@ const rates = {
  * `bad_request`, `cap_above_own` for a daily cap above that of the calling key, and `key_above_own`
  * for another limit that is wider than its own.
  */
-export function readKeySettings(caller: Key, params: KeyParams, now: number): Partial<KeySettings> {
+export function readKeySettings(
+  caller: KeySettings,
+  params: KeyParams,
+  now: number,
+): Partial<KeySettings> {
   const settings: Partial<KeySettings> = {}
   for (const [field, name] of entriesOf(caps)) {
     const credits = params[field]
@@ -43,9 +54,7 @@ export function readKeySettings(caller: Key, params: KeyParams, now: number): Pa
   if (params.note !== undefined) settings.note = readNote(params.note)
   if (params.tags !== undefined) settings.tags = readLines('tags', params.tags, keyTagCharsMax)
   if (params.project !== undefined) {
-    if (caller.project !== null && params.project !== caller.project) {
-      throw new ApiError('key_above_own', { field: 'project' })
-    }
+    checkProject(params.project, caller.project)
     settings.project = params.project
   }
   return settings
@@ -87,9 +96,27 @@ function readLines(field: string, lines: string[], max: number): string[] {
 
 function readModels(models: string[] | null, own: string[] | null): string[] | null {
   if (models !== null) readLines('models', models, modelIdCharsMax)
+  checkModels(models, own)
+  return models
+}
+
+function checkModels(models: string[] | null, own: string[] | null): void {
   const isWider = own !== null && !models?.every((id) => own.includes(id) || isAllowed(own, id))
   if (isWider) throw new ApiError('key_above_own', { field: 'models' })
-  return models
+}
+
+/** Throws `cap_above_own`, `key_above_own` for a key with wider limits than those of the caller. */
+export function checkWithin(caller: KeySettings, key: KeySettings): void {
+  for (const [field, name] of [...entriesOf(caps), ...entriesOf(rates)]) {
+    checkMaximum(field, key[name], caller[name])
+  }
+  checkMaximum('expires_at', key.expires, caller.expires)
+  checkModels(key.models, caller.models)
+  checkProject(key.project, caller.project)
+}
+
+function checkProject(project: string | null, own: string | null): void {
+  if (own !== null && project !== own) throw new ApiError('key_above_own', { field: 'project' })
 }
 
 /** Returns whether a list allows an id. A pattern must be on the list itself. */
@@ -106,7 +133,7 @@ function readExpiry(text: string | null, now: number): number | null {
 }
 
 /** Returns the settings that a new key inherits from the calling key. */
-export const inheritedSettings = (caller: Key): KeySettings => ({
+export const inheritedSettings = (caller: KeySettings): KeySettings => ({
   dailyCap: caller.dailyCap,
   weeklyCap: caller.weeklyCap,
   monthlyCap: caller.monthlyCap,
@@ -122,7 +149,7 @@ export const inheritedSettings = (caller: Key): KeySettings => ({
 const creditsOrNull = (amount: NanoUsd | null): number | null =>
   amount === null ? null : toCredits(amount)
 
-export const presentKey = (key: Key, current: Key): KeyResponse => ({
+export const presentKey = (key: Key, current?: Key): KeyResponse => ({
   id: key.prefix,
   prefix: key.prefix,
   name: key.name,
@@ -137,5 +164,5 @@ export const presentKey = (key: Key, current: Key): KeyResponse => ({
   tags: key.tags ?? [],
   project: key.project,
   created: iso(key.created),
-  current: key.prefix === current.prefix,
+  current: key.prefix === current?.prefix,
 })

@@ -9,8 +9,8 @@ import { projectCounter } from '../../keys/limits.ts'
 import * as stored from '../../keys/projects.ts'
 import { periodAt } from '../../ledger/budgets.ts'
 import { sumSpendingSince } from '../../ledger/spending.ts'
-import type { KeySpender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
+import type { KeyManager } from './key-settings.ts'
 import { projectNameCharsMax, projectsPerAccountMax } from './limits.ts'
 import type { ProjectParams, ProjectResponse } from './schemas.ts'
 
@@ -22,18 +22,18 @@ export async function requireProject(db: Db, owner: string, id: string): Promise
 }
 
 /** Lists the projects of the account, with what each has spent in its periods. */
-export async function list(ctx: AppContext, spender: KeySpender): Promise<ProjectResponse[]> {
-  const projects = await stored.list(ctx.db.read, spender.owner.owner)
+export async function list(ctx: AppContext, manager: KeyManager): Promise<ProjectResponse[]> {
+  const projects = await stored.list(ctx.db.read, manager.owner.owner)
   return Promise.all(projects.map((project) => present(ctx, project)))
 }
 
 /** Creates a project. Throws `bad_request`, `key_above_own` for a key of another project. */
 export async function add(
   ctx: AppContext,
-  spender: KeySpender,
+  manager: KeyManager,
   params: ProjectParams & { name: string },
 ): Promise<ProjectResponse> {
-  const owner = ownerOf(spender)
+  const owner = ownerOf(manager)
   const project = await ctx.db.tx(async (db) => {
     await lockOwner(db, owner)
     const existing = await stored.list(db, owner)
@@ -51,11 +51,11 @@ export async function add(
 /** Changes a project. Throws `bad_request`, `not_found`, `key_above_own`. */
 export async function edit(
   ctx: AppContext,
-  spender: KeySpender,
+  manager: KeyManager,
   id: string,
   params: ProjectParams,
 ): Promise<ProjectResponse> {
-  const owner = ownerOf(spender)
+  const owner = ownerOf(manager)
   const { name } = params
   await ctx.db.tx(async (db) => {
     await lockOwner(db, owner)
@@ -69,8 +69,8 @@ export async function edit(
 }
 
 /** Deletes a project; its keys stay, without its budgets. Throws `not_found`, `key_above_own`. */
-export async function remove(ctx: AppContext, spender: KeySpender, id: string): Promise<void> {
-  const owner = ownerOf(spender)
+export async function remove(ctx: AppContext, manager: KeyManager, id: string): Promise<void> {
+  const owner = ownerOf(manager)
   await ctx.db.tx(async (db) => {
     await lockOwner(db, owner)
     await requireProject(db, owner, id)
@@ -80,11 +80,11 @@ export async function remove(ctx: AppContext, spender: KeySpender, id: string): 
 }
 
 /** Returns the account that manages projects. A key of a project would widen its own limits. */
-function ownerOf({ owner, key }: KeySpender): string {
-  if (key.kind !== 'gateway') {
+function ownerOf({ owner, key }: KeyManager): string {
+  if (owner.kind !== 'gateway') {
     throw new ApiError('bad_request', { problem: 'Only gateway accounts have projects.' })
   }
-  if (key.project !== null) throw new ApiError('key_above_own', { field: 'project' })
+  if (key && key.project !== null) throw new ApiError('key_above_own', { field: 'project' })
   return owner.owner
 }
 

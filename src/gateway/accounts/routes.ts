@@ -119,10 +119,11 @@ export const accountRoutes = (ctx: AppContext) =>
             id: 'rotate_key',
             tag: 'Account',
             summary: 'Replace an API key by a new one with the same settings',
-            description: 'The old key still works for the overlap.',
+            description:
+              'The old key still works for the overlap. Both share their spending, so no budget starts again.',
           },
           { 201: schemas.NewKeySchema },
-          ['too_large', 'bad_request', 'not_found', 'try_again'],
+          ['too_large', 'bad_request', 'cap_above_own', 'key_above_own', 'not_found', 'try_again'],
         ),
       },
     )

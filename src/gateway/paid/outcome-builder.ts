@@ -62,7 +62,7 @@ export class OutcomeBuilder {
   private countTokens({ prompt, completion }: Usage): void {
     const { ctx, spender } = this.call
     if (typeof spender.tokensPerMinute !== 'number') return
-    ctx.state.limits.keyTokens.add(spender.callerId, prompt + completion)
+    ctx.state.limits.keyTokens.add(spender.cap.key, prompt + completion)
   }
 
   failed(candidate: Candidate, { error, charges }: UpstreamFailure): PaidOutcome {

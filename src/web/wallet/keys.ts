@@ -1,7 +1,7 @@
 import { type Html, html } from '../../core/html.ts'
 import { toCredits } from '../../core/money.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
-import type { Key } from '../../keys/keys.ts'
+import { counterOf, type Key } from '../../keys/keys.ts'
 import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { copyLine } from '../components.ts'
@@ -27,13 +27,11 @@ export interface KeysView {
   done?: string | null | undefined
 }
 
-function keyRow(
-  { token, last, submitted }: KeysView,
-  { prefix, name, created, dailyCap }: Key,
-): Html {
+function keyRow({ token, last, submitted }: KeysView, key: Key): Html {
+  const { prefix, name, created, dailyCap } = key
   const typed = submitted?.text('cap') === prefix ? submitted.text('dailyCap') : ''
   const cap = typed || (dailyCap === null ? undefined : toCredits(dailyCap))
-  const used = last.get(prefix)
+  const used = last.get(counterOf(key))
   const spent = used
     ? html`last used ${renderDate(used.day)} · ${shortCredits(toCredits(used.today))} credits today`
     : 'never used'

@@ -6,6 +6,7 @@ import { formatHistory } from '../../gateway/usage/history.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import { walletOf } from '../../hosting/people/people.ts'
 import { getRequestContext } from '../../http/request-context.ts'
+import { counterOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -55,10 +56,7 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const drawn = { days: daysIn(query), models: chartModelsMax }
   const [account, last, spending, entries] = await Promise.all([
     ledger.balanceOf(ctx, owner),
-    findLatestSpending(
-      ctx,
-      keys.map(({ prefix }) => prefix),
-    ),
+    findLatestSpending(ctx, keys.map(counterOf)),
     getSpending(ctx, accountOf(owner), drawn),
     listEntries(ctx, owner, { limit: entriesShown }),
   ])
