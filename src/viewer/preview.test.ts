@@ -19,9 +19,9 @@ let id = ''
 beforeEach(async () => {
   h = await startTestServer()
   ann = await h.agent('ann')
-  id = await ann.publish({ html: page('first') })
+  id = await ann.publish({ html: page('The first boat') })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, { lit: true })
-  await ann.call('POST', `/apps/${id}/versions`, { html: page('second') })
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('The second boat') })
   olga = await signUp(h, 'olga')
   await claimAgent(olga, ann)
 })
@@ -33,14 +33,17 @@ test('the owner can preview each version in the sandbox, uncached', async () => 
   const shell = await olga.open(at(1))
   expect(shell.status).toBe(200)
   expect(String(shell.body)).toContain('Boat (version 1)')
-  expect(String(shell.body)).not.toContain('first')
+  expect(String(shell.body)).not.toContain('The first boat')
   const csp = shell.headers.get('content-security-policy') ?? ''
   const sources = `localhost:3000/a/${id}/versions/1/ localhost:3000/a/libraries/`
-  expect(csp).toContain(`connect-src ${sources}; frame-src localhost:3000/`)
+  const images = `localhost:3000/a/${id}/qr.svg localhost:3000/covers/`
+  expect(csp).toContain(
+    `connect-src ${sources}; img-src ${images}; frame-src localhost:3000/frame;`,
+  )
   expect(csp).toContain("default-src 'none'; script-src 'sha256-")
   for (const [version, word] of [
-    [1, 'first'],
-    [2, 'second'],
+    [1, 'The first boat'],
+    [2, 'The second boat'],
   ] as const) {
     const data = await olga.open(at(version, '/data'))
     expect([data.status, data.body]).toEqual([200, page(word)])
@@ -75,5 +78,5 @@ test('only the owner can preview a version, until it is taken down', async () =>
   const beatrice = await findByName(h.ctx, 'beatrice')
   const code = (await operatorLink(h.ctx))?.split('/').at(-1)
   if (beatrice && code) await becomeOperator(h.ctx, beatrice, code)
-  expect((await bea.open(at(1, '/data'))).body).toBe(page('first'))
+  expect((await bea.open(at(1, '/data'))).body).toBe(page('The first boat'))
 })
