@@ -20,14 +20,17 @@ A setting is an environment variable or a line of \`berth.toml\`, there in lower
 \`berth.toml\` is in the working folder, in the data folder or where \`BERTH_CONFIG\` points;
 \`DATA_DIR\` and \`DATABASE_URL\` cannot be set in it. Switches accept \`on\` and \`off\`, \`true\` and
 \`false\`, or \`1\` and \`0\`. A rate of 0 is no limit. \`berth config\` prints every setting with its
-value and origin. Upstreams and models are tables of \`berth.toml\`: see [models.md](models.md).
+value and origin. Settings with \`*\` can also be changed in the console at \`/console/settings\`: at
+once, in all processes, and for later starts. A value that is set elsewhere wins over the console.
+Upstreams and models are tables of \`berth.toml\`: see [models.md](models.md).
 `
 
 const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 
 const row = ([name, setting]: [string, TSchema]): string => {
   const description = (setting.description ?? '').replace(/\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b/g, code)
-  return `| ${code(name)} | ${expectedOf(setting)} | ${code(toText(setting.default))} | ${description} |`
+  const mark = setting.editable ? ' \\*' : ''
+  return `| ${code(name)}${mark} | ${expectedOf(setting)} | ${code(toText(setting.default))} | ${description} |`
 }
 
 /** Returns the page as Markdown. */

@@ -20,13 +20,15 @@ import { closeJobHolds } from './ledger/job-holds.ts'
 import { PendingSettlements } from './ledger/outcomes.ts'
 import { LibraryStore } from './libraries/store.ts'
 import type { Catalog } from './models/catalog.ts'
-import { openCatalog } from './models/open-catalog.ts'
+import { listPricedModels, openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
 import { type Coins, openCoins } from './payments/coins/coins.ts'
 import type { X402 } from './payments/x402/x402.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
 import { Inspector } from './scan/inspect.ts'
+import { applyLimits } from './state/limits.ts'
+import { LiveSettings } from './state/live-settings.ts'
 import { createProcessState, type ProcessState } from './state/process-state.ts'
 import { openDiskStore } from './storage/disk.ts'
 import { readPriceList } from './storage/price-list.ts'
@@ -35,8 +37,9 @@ import type { Storage } from './storage/storage.ts'
 
 /** Everything that an operation needs. It is the first parameter of every function of a feature. */
 export interface AppContext {
-  /** The settings, read at start. */
+  /** The settings: those read at start, and those changed in the console. */
   readonly config: Config
+  readonly settings: LiveSettings
   readonly clock: Clock
   readonly log: Log
   readonly db: Engine
@@ -94,20 +97,26 @@ export type ContextOverrides = Partial<
  * such as "http://localhost:3000".
  */
 export async function createContext(
-  config: Config,
+  initial: Config,
   origin: string,
   parts: ContextOverrides = {},
 ): Promise<AppContext> {
+  const config = { ...initial, rows: initial.rows.map((row) => ({ ...row })) }
   const clock = parts.clock ?? systemClock
   const db = parts.db ?? (await openEngine(config))
   const log = parts.log ?? openLog(clock)
+  const settings = new LiveSettings(db, config, log)
+  await settings.load()
   const models = await openModels(config, { clock, log })
   const state = createProcessState(clock, config)
+  settings.onChange(() => applyLimits(state.limits, config))
+  if (!parts.catalog) settings.onChange(models.reprice)
   const restrictions = new Restrictions()
   await restrictions.load({ db })
   const storage = parts.storage ?? (await openStorage(config, clock, log))
   return {
     config,
+    settings,
     clock,
     db,
     log,
@@ -146,15 +155,20 @@ const openStorage = ({ dataDir, diskFloorBytes }: Config, clock: Clock, log: Log
 /** Opens the configured and detected upstreams, the models that they serve, and the web search. */
 export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' | 'log'>) {
   const { registry, published, local, demo } = await openUpstreams(config, ctx)
-  const { models, marginPercent, searchPriceUsd } = config
-  const now = ctx.clock.now()
   // Results of the demo search are made up, so no real model may use them.
   const onlyDemo = demo && registry.names.length === 1
   const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
-  const perSearch = searcher && searchPriceUsd
-  const synced = parseSyncedModels(await readPriceList(config.dataDir))
-  const sources = { models, published, synced, local, demo, marginPercent, perSearch, now }
-  return { catalog: await openCatalog(sources), upstreams: registry, searcher }
+  const sourcesOf = async ({ models, marginPercent, modelsOff, ...current }: Config) => {
+    const perSearch = searcher && current.searchPriceUsd
+    const synced = parseSyncedModels(await readPriceList(current.dataDir))
+    const prices = { marginPercent, modelsOff, perSearch, now: ctx.clock.now() }
+    return { models, published, synced, local, demo, ...prices }
+  }
+  const catalog = await openCatalog(await sourcesOf(config))
+  /** Applies prices and models that the operator changed. */
+  const reprice = async (changed: Config): Promise<void> =>
+    catalog.replace(await listPricedModels(await sourcesOf(changed)), changed.modelsOff)
+  return { catalog, reprice, upstreams: registry, searcher }
 }
 
 /**

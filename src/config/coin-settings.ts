@@ -1,4 +1,13 @@
-import { evmAddress, integer, secret, text, url, urlList, usdAmount } from './setting-types.ts'
+import {
+  editable,
+  evmAddress,
+  integer,
+  secret,
+  text,
+  url,
+  urlList,
+  usdAmount,
+} from './setting-types.ts'
 
 const xpub = (description: string) =>
   text(description, {
@@ -56,8 +65,10 @@ export const coins = {
   ),
   TOPUP_KRAKEN_URL: url('Address of Kraken’s API, where a proxy serves it. Empty: its own.'),
   TOPUP_COINGECKO_URL: url('Address of CoinGecko’s API, where a proxy serves it. Empty: its own.'),
-  TOPUP_MIN_USD: usdAmount('1', 'Smallest top-up in USD.'),
-  TOPUP_MAX_USD: usdAmount('10000', 'Largest top-up in USD.'),
+  ...editable({
+    TOPUP_MIN_USD: usdAmount('1', 'Smallest top-up in USD.'),
+    TOPUP_MAX_USD: usdAmount('10000', 'Largest top-up in USD.'),
+  }),
 }
 
 /** Checks the settings of coin top-ups together. */

@@ -1,6 +1,8 @@
 import {
   choice,
+  editable,
   integer,
+  nameList,
   ollamaHost,
   onOff,
   rate,
@@ -19,24 +21,27 @@ const searchKey = (engine: string) =>
   secret(`API key of ${engine}. When it is set, ${engine} searches the web.`)
 
 export const gateway = {
-  GATEWAY_REQUESTS_PER_MINUTE: rate(120, 'Gateway requests per minute from one IP address.'),
-  START_CREDITS_ON_GATEWAY: choice(
-    ['auto', 'on', 'off'],
-    'Lets free credits of agents pay at the gateway. auto: only while all models are demo models.',
-  ),
-  GATEWAY_DEVELOPER_ROLE: choice(
-    ['refused', 'system'],
-    'Handling of chat messages with the role developer: an error, or read as system.',
-  ),
+  ...editable({
+    GATEWAY_REQUESTS_PER_MINUTE: rate(120, 'Gateway requests per minute from one IP address.'),
+    START_CREDITS_ON_GATEWAY: choice(
+      ['auto', 'on', 'off'],
+      'Lets free credits of agents pay at the gateway. auto: only while all models are demo models.',
+    ),
+    GATEWAY_DEVELOPER_ROLE: choice(
+      ['refused', 'system'],
+      'Handling of chat messages with the role developer: an error, or read as system.',
+    ),
+    MARGIN_PERCENT: integer(
+      0,
+      1_000,
+      0,
+      'Margin in percent that is added to the price of every model.',
+    ),
+    MODELS_OFF: nameList('Ids of models that the gateway does not serve, separated by commas.'),
+  }),
   DEMO_MODELS: choice(
     ['auto', 'on', 'off'],
     'Serves the demo models. auto: only while no other upstream is configured.',
-  ),
-  MARGIN_PERCENT: integer(
-    0,
-    1_000,
-    0,
-    'Margin in percent that is added to the price of every model.',
   ),
   GATEWAY_FIRST_BYTE_SECONDS: seconds(120, 'Seconds until the first byte of an upstream response.'),
   GATEWAY_TOTAL_SECONDS: seconds(600, 'Seconds until the end of an upstream response.'),
@@ -88,8 +93,10 @@ export const search = {
   BRAVE_API_KEY: searchKey('Brave Search'),
   TAVILY_API_KEY: searchKey('Tavily'),
   EXA_API_KEY: searchKey('Exa'),
-  SEARCH_PRICE_USD: usdPrice(
-    '0.005',
-    'Price in USD of a web search, for models without a per_search price.',
-  ),
+  ...editable({
+    SEARCH_PRICE_USD: usdPrice(
+      '0.005',
+      'Price in USD of a web search, for models without a per_search price.',
+    ),
+  }),
 }

@@ -1,15 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import { Value } from '@sinclair/typebox/value'
-
 import { messageOf } from '../core/text.ts'
 import { upstreamRequestsMax } from '../limits.ts'
-import { checkCoins } from './coin-settings.ts'
 import { providers } from './providers.ts'
-import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
+import { camelCase, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
 import { readModels, readUpstreams } from './tables.ts'
+import { checkTogether, readValue } from './values.ts'
 
 /** Every invalid setting, one message each. */
 export class ConfigError extends Error {
@@ -54,9 +52,9 @@ export function loadConfig(
     if (source === 'environment' && (file[name] ?? text) !== text) {
       warnings.push(`${name} differs in the environment and in ${path}. The environment wins.`)
     }
-    const value = fromText(schema, text)
-    if (Value.Check(schema, value)) values[camelCase(name)] = Value.Decode(schema, value)
-    else problems.push(`${name} (${source}) must be ${expectedOf(schema)}.`)
+    const { value, problem } = readValue(name, text, source)
+    if (problem === undefined) values[camelCase(name)] = value
+    else problems.push(problem)
     const shown = schema.secret && text ? '(set)' : text
     return { name, value: shown, source, description: schema.description ?? '' }
   })
@@ -67,9 +65,7 @@ export function loadConfig(
   )
   const models = readModels(tables.model, [...upstreams.map(({ name }) => name), ...keyed], report)
   Object.assign(values, { upstreams, models })
-  checkCombinations(values, problems, warnings)
-  checkCoins(values, problems)
-  checkX402(values, problems)
+  checkTogether(values, problems, warnings)
   if (problems.length > 0 || !isConfig(values)) throw new ConfigError(problems)
   return values
 }
@@ -125,46 +121,6 @@ function findText(
     if (text !== undefined) return [text, source]
   }
   return undefined
-}
-
-/** Checks settings that depend on each other. */
-function checkCombinations(
-  values: Record<string, unknown>,
-  problems: string[],
-  warnings: string[],
-): void {
-  const isBehindProxy = String(values.trustedProxies) !== ''
-  if (Boolean(values.oidcIssuer) !== Boolean(values.oidcClientId)) {
-    problems.push('OIDC_ISSUER and OIDC_CLIENT_ID go together. Set both or none.')
-  }
-  if (values.personHeader && !isBehindProxy) {
-    problems.push('PERSON_HEADER needs TRUSTED_PROXIES: only their header is accepted.')
-  }
-  if (values.keysOpen === 'invite' && values.operatorToken === '') {
-    warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nothing can create API keys.')
-  }
-  if (String(values.appUrl).startsWith('https:') && !isBehindProxy) {
-    warnings.push(
-      'APP_URL is https and TRUSTED_PROXIES is not set: rate limits count all clients of the proxy as one.',
-    )
-  }
-}
-
-/** Checks the settings of x402 payments together. */
-function checkX402(values: Record<string, unknown>, problems: string[]): void {
-  if (values.x402PayTo === '') return
-  const hasGasKey = values.x402GasKey !== ''
-  if (hasGasKey === (values.facilitatorUrl !== '')) {
-    const fix = hasGasKey ? 'Set only one of X402_GAS_KEY and FACILITATOR_URL.' : 'Set one.'
-    problems.push(`X402_PAY_TO needs X402_GAS_KEY or FACILITATOR_URL to settle payments. ${fix}`)
-  }
-  const isOwnChain = String(values.x402Network).startsWith('eip155:')
-  if (isOwnChain && (values.x402Asset === '' || String(values.x402RpcUrls) === '')) {
-    problems.push(`X402_NETWORK ${values.x402Network} needs X402_ASSET and X402_RPC_URLS.`)
-  }
-  if (!isOwnChain && values.x402Asset !== '') {
-    problems.push(`X402_ASSET is for other chains. Remove it, or set X402_NETWORK to eip155:<id>.`)
-  }
 }
 
 /** A record in which every setting passed its schema is a Config. */

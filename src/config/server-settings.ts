@@ -1,6 +1,8 @@
 import {
   addressList,
+  choice,
   databaseUrl,
+  editable,
   integer,
   issuer,
   onOff,
@@ -10,6 +12,13 @@ import {
   text,
   url,
 } from './setting-types.ts'
+
+/** Options of a text that people read: one line. */
+const siteText = (max: number) => ({
+  maxLength: max,
+  pattern: `^[^\\x00-\\x1f\\x7f]{0,${max}}$`,
+  expected: `one line of at most ${max} characters`,
+})
 
 export const server = {
   PORT: integer(0, 65_535, 3_000, 'Port to listen on; 0 picks a free port.'),
@@ -47,7 +56,23 @@ export const publicUrls = {
   ),
 }
 
+/** Texts of the web site. */
+export const site = editable({
+  SITE_NOTICE: text('Text at the top of every page, such as an announcement.', siteText(300)),
+  HOME_TITLE: text('Heading of the home page.', {
+    ...siteText(80),
+    default: 'Make an app or a game by describing it',
+  }),
+  HOME_TEXT: text('Text below the heading of the home page.', siteText(300)),
+})
+
 export const signIn = {
+  ...editable({
+    SIGN_UP: choice(
+      ['on', 'off'],
+      'Who may create an account for people: anyone (on), or nobody (off). Accounts that exist stay.',
+    ),
+  }),
   PERSON_HEADER: text(
     'Header in which a trusted proxy names the signed-in person. It turns password sign-in off.',
     { pattern: '^[\\w-]{0,100}$', expected: 'the name of a header, such as Remote-User' },

@@ -9,6 +9,7 @@ import { describeSchema } from '../core/schema.ts'
 interface TextOptions {
   default?: string
   minLength?: number
+  maxLength?: number
   pattern?: string
   expected?: string
   secret?: true
@@ -131,6 +132,15 @@ export const urlList = (description: string) =>
     secret: true,
   })
 
+/** Names without white space. */
+export const nameList = (description: string) =>
+  Type.Array(Type.String({ pattern: '^\\S{1,200}$' }), {
+    default: [],
+    maxItems: 500,
+    description,
+    expected: 'at most 500 names, separated by commas',
+  })
+
 /** An address of an EVM chain. */
 export const evmAddress = (description: string) =>
   text(description, {
@@ -164,6 +174,15 @@ export const usdAmount = (initial: string, description: string) => {
   const pattern = '^\\d{1,6}(\\.\\d{1,9})?$'
   const schema = text(description, { pattern, default: initial, expected: 'USD, such as 0.50' })
   return decoded(schema, (value) => fromUsd(value) ?? zero)
+}
+
+/**
+ * Declares that the operator may change settings in the console while the server runs. Code reads
+ * them from `AppContext.config` at each use, or applies them with `LiveSettings.onChange`.
+ */
+export const editable = <Group extends Record<string, TSchema>>(group: Group): Group => {
+  for (const schema of Object.values(group)) schema.editable = true
+  return group
 }
 
 /** Describes the values that a setting accepts. */

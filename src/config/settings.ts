@@ -6,7 +6,7 @@ import { builds, hosting } from './hosting-settings.ts'
 import { libraryStore } from './library-settings.ts'
 import { x402 } from './payment-settings.ts'
 import { runs } from './run-settings.ts'
-import { publicUrls, safety, server, signIn } from './server-settings.ts'
+import { publicUrls, safety, server, signIn, site } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
 
@@ -14,6 +14,7 @@ import type { ModelRow, UpstreamRow } from './tables.ts'
 export const sections = {
   Server: server,
   'Public URLs and proxies': publicUrls,
+  'Web site': site,
   'Sign-in': signIn,
   'Agent API': hosting,
   'Builds and assets': builds,
@@ -31,6 +32,7 @@ export const sections = {
 export const SettingsSchema = Type.Object({
   ...server,
   ...publicUrls,
+  ...site,
   ...signIn,
   ...hosting,
   ...builds,
@@ -48,7 +50,7 @@ type Settings = StaticDecode<typeof SettingsSchema>
 export type SettingName = keyof Settings
 
 /** The origin of a value, by precedence. */
-export type Source = 'flag' | 'environment' | 'berth.toml' | 'default'
+export type Source = 'flag' | 'environment' | 'berth.toml' | 'console' | 'default'
 
 /** A setting with its value for display. The value of a secret is "(set)". */
 export interface ConfigRow {

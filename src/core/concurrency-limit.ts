@@ -5,7 +5,7 @@ export class ConcurrencyLimit {
   /** Rejected calls since the start, for metrics. */
   rejected = 0
 
-  constructor(readonly max: number) {}
+  constructor(public max: number) {}
 
   /** Counts one more and returns the function that ends it; undefined where `max` already run. */
   begin(key: string): (() => void) | undefined {

@@ -22,7 +22,7 @@ export class RateLimit {
 
   constructor(
     private readonly clock: Clock,
-    readonly max: number,
+    public max: number,
     readonly windowMs: number,
   ) {}
 

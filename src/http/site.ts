@@ -23,7 +23,7 @@ interface SiteParts {
 
 /** Creates the site: hosted pages, web pages, guides for agents and metrics. */
 export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteParts) {
-  const layout = createLayout(files, ctx.urls)
+  const layout = createLayout(files, ctx)
   return createApp(ctx, ({ request, error, isUnknownRoute, internalError }) => {
     if (isUnknownRoute) {
       return isProgram(request) ? wrongBaseUrl(request, ctx.urls) : notFoundPage(layout)

@@ -39,14 +39,29 @@ export interface ResolvedModel {
 
 /** The available models, sorted by id. */
 export class Catalog {
-  private readonly byId: Map<string, Model>
+  private byId = new Map<string, Model>()
+  private off: Model[] = []
   /** True when all models are demo models. */
-  readonly isDemo: boolean
+  isDemo = true
 
-  constructor(models: Model[]) {
+  /** `off`: ids of models that are not available (MODELS_OFF). */
+  constructor(models: Model[], off: readonly string[] = []) {
+    this.replace(models, off)
+  }
+
+  /** Replaces all models, after a change of the settings. */
+  replace(models: Model[], off: readonly string[]): void {
     const sorted = models.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    this.byId = new Map(sorted.map((model) => [model.id, model]))
-    this.isDemo = models.every(({ offers }) => offers.every(({ upstream }) => upstream === 'demo'))
+    const available = sorted.filter(({ id }) => !off.includes(id))
+    this.byId = new Map(available.map((model) => [model.id, model]))
+    this.off = sorted.filter(({ id }) => off.includes(id))
+    const isDemo = ({ offers }: Model) => offers.every(({ upstream }) => upstream === 'demo')
+    this.isDemo = available.every(isDemo)
+  }
+
+  /** Lists the models that MODELS_OFF names. */
+  listOff(): Model[] {
+    return this.off
   }
 
   list(types?: ModelType[]): Model[] {

@@ -17,6 +17,8 @@ export interface Sources {
   local: { upstream: string; model: string }[]
   demo: boolean
   marginPercent: number
+  /** Ids of models that are not available. */
+  modelsOff?: string[]
   /** USD per web search; undefined without web search. */
   perSearch?: string | undefined
   /** Milliseconds since 1970. Published prices change over time. */
@@ -27,7 +29,11 @@ export interface Sources {
 const localPrice: PriceTexts = { prompt: '0.0000001', completion: '0.0000001' }
 
 /** Opens the catalog. Throws when a price of berth.toml is invalid. */
-export async function openCatalog(sources: Sources): Promise<Catalog> {
+export const openCatalog = async (sources: Sources): Promise<Catalog> =>
+  new Catalog(await listPricedModels(sources), sources.modelsOff)
+
+/** Returns the models of all sources with their prices. */
+export async function listPricedModels(sources: Sources): Promise<Model[]> {
   const { marginPercent, now } = sources
   const own = sources.models.map(({ upstreams, upstreamModel, ...listing }) => {
     const places = upstreams.map((upstream) => ({ upstream, model: upstreamModel }))
@@ -45,7 +51,7 @@ export async function openCatalog(sources: Sources): Promise<Catalog> {
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
   const models = mergeOffers([...published.flat(), ...local, ...demo], own)
-  return new Catalog(models.map((model) => addSearchPrice(model, sources)))
+  return models.map((model) => addSearchPrice(model, sources))
 }
 
 /** Adds the price of a web search to models that can search. */

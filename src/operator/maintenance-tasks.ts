@@ -66,6 +66,7 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
   [
     ['watch the coins of top-ups', 5 * second, watchTopups],
     ['release expired holds', minute, expireHolds],
+    ['read settings', 5 * second, (ctx) => ctx.settings.load()],
     ['read restrictions', minute, (ctx) => ctx.restrictions.load(ctx)],
     ['read the ledger', day, ({ damage }) => damage.scan()],
     ['record metrics', minute, recordMetrics],

@@ -25,6 +25,13 @@ export type LimitSettings = Pick<
   'requestsPerMinute' | 'gatewayRequestsPerMinute' | 'streamsPerAddress'
 >
 
+/** Sets the limits that settings have, after a change of the settings. */
+export function applyLimits(limits: ReturnType<typeof createLimits>, config: LimitSettings): void {
+  limits.apiRequests.max = config.requestsPerMinute
+  limits.gatewayRequests.max = config.gatewayRequestsPerMinute
+  limits.streams.max = config.streamsPerAddress
+}
+
 /**
  * Creates every limit that a process counts in memory. Metrics report each by its name here, and
  * docs/security.md lists them. Quotas of bytes and money are in the database.

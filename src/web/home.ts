@@ -22,7 +22,8 @@ export async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx, shelves)
   const rows = shelves.slice(0, rowsMax)
   const main = html`<div class="hero">
-      <h1>Make an app or a game by describing it</h1>
+      <h1><bdi>${ctx.config.homeTitle}</bdi></h1>
+      ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
       ${promptBox(ctx)}
     </div>
     ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}

@@ -1,3 +1,4 @@
+import type { Config } from '../config/settings.ts'
 import type { Urls } from '../config/urls.ts'
 import { Html, html, type Part } from '../core/html.ts'
 import { sha256 } from '../core/ids.ts'
@@ -39,6 +40,8 @@ interface StaticFile {
 /** Everything that is common to all pages. */
 export interface Layout {
   urls: Urls
+  /** Texts that the operator may change. */
+  config: Pick<Config, 'siteNotice'>
   files: ReadonlyMap<string, StaticFile>
   /** The inline script that applies the saved theme before the first paint. */
   theme: Html
@@ -47,7 +50,10 @@ export interface Layout {
 }
 
 /** Creates the layout. The CSP allows one inline script: the theme's. */
-export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
+export function createLayout(
+  files: Map<string, PublicFile>,
+  { urls, config }: { urls: Urls; config: Layout['config'] },
+): Layout {
   const script = new TextDecoder().decode(getPublicFile(files, 'islands/site.js').identity)
   const icon = getPublicFile(files, 'icons/berth.svg')
   const hash = Buffer.from(sha256(script), 'hex').toString('base64')
@@ -60,6 +66,7 @@ export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   return {
     urls,
+    config,
     theme: new Html(`<script>${script}</script>`),
     files: new Map(
       Object.entries(staticFiles).map(([name, path]) => [
@@ -144,7 +151,10 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
 }
 
 function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
-  const { urls } = layout
+  const {
+    urls,
+    config: { siteNotice },
+  } = layout
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -153,6 +163,7 @@ function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
       <body>
         <a class="skip" href="#main">Skip to content</a>
         ${renderHeader(user, page)}
+        ${siteNotice !== '' && html`<p class="site-notice" role="note"><bdi>${siteNotice}</bdi></p>`}
         <main id="main" tabindex="-1" ${page.isWide && html` class="wide"`}>${page.main}</main>
         <footer class="foot">
           <p>

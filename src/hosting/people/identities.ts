@@ -13,6 +13,7 @@ import {
   lockActivePerson,
   normalizeName,
   type Person,
+  requireOpenSignUp,
 } from './people.ts'
 import { checkFresh } from './sessions.ts'
 import { removeSignInMethod } from './sign-in-methods.ts'
@@ -62,8 +63,12 @@ export async function signInWithProvider(
 
 const suffixAttempts = 3
 
-/** Creates a person named as at the provider, or with a suffix if that name is taken or invalid. */
+/**
+ * Creates a person named as at the provider, or with a suffix if that name is taken or invalid.
+ * Throws as `requireOpenSignUp` does.
+ */
 async function signUpWithProvider(ctx: AppContext, identity: Identity): Promise<CreatedPerson> {
+  requireOpenSignUp(ctx)
   const names = identity.names.flatMap((name) => normalizeName(name) ?? [])
   const base = displayName({ name: names[0] ?? 'person' }).replace(/[^a-z0-9]/g, '') || 'person'
   const suffixes = Array.from({ length: suffixAttempts }, () => newId().toLowerCase())

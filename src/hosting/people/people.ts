@@ -52,6 +52,13 @@ export interface CreatedPerson {
   codes: string[]
 }
 
+/** Throws `bad_request` where the operator closed sign-up (SIGN_UP). */
+export function requireOpenSignUp({ config }: AppContext): void {
+  if (config.signUp === 'on') return
+  const problem = 'Sign-up is closed on this server. Ask its operator for an account.'
+  throw new ApiError('bad_request', { problem })
+}
+
 /** Creates a person with an empty wallet. Throws `bad_request`, `name_taken` and `not_found`. */
 export async function createPerson(ctx: AppContext, input: NewPerson): Promise<CreatedPerson> {
   const { name, password, code, identity } = input

@@ -146,12 +146,16 @@ const startSession = async (
   device: rememberDevice(ctx, person, from.devices),
 })
 
-/** Creates a person and signs them in. Throws `sign_in_locked`, and as `createPerson` does. */
+/**
+ * Creates a person and signs them in. Throws `sign_in_locked`, and as `createPerson` does; without
+ * the code of the operator's link also as `requireOpenSignUp` does.
+ */
 export async function signUp(
   ctx: AppContext,
   input: people.NewPerson & { password: string },
   from: SignInClient,
 ): Promise<SignInResult & { codes: string[] }> {
+  if (input.code === undefined) people.requireOpenSignUp(ctx)
   const retryAfter = ctx.state.limits.signUps.take(from.address)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
   const { person, codes } = await people.createPerson(ctx, input)

@@ -1,13 +1,18 @@
 import { html, type Part } from '../../core/html.ts'
+import { ApiError } from '../../errors.ts'
 import type { Model, Offer } from '../../models/catalog.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
+import { switchModel } from '../../operator/settings.ts'
 import { searchTerm } from '../components.ts'
 import { formatUsd } from '../format.ts'
+import { type Form, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, emptyState, numberPager, paginate } from '../lists.ts'
-import type { UserRequest } from '../session.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { operatorName } from './access.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
+const place = '/console/models'
 const rowsShown = 100
 
 /** The shown parts of a price, with their units and the number of units. */
@@ -31,22 +36,54 @@ const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint):
         return html`<div>${formatUsd(usd)} <span class="small">/ ${unit}</span></div>`
       })
 
+/** A button that turns a model off, or on again. */
+function switchForm(token: string, id: string, isOn: boolean): Part {
+  const act = isOn ? 'off' : 'on'
+  const fields = html`${hiddenField('model', id)}<button
+      class="button quiet slim${isOn && ' danger'}"
+      name="turn"
+      value="${act}"
+      aria-label="Turn ${act} ${id}"
+    >
+      Turn ${act}
+    </button>`
+  return form(token, `${place}/switch`, fields, 'inline')
+}
+
+/** Turns a model on or off for everyone. Throws `bad_request` where MODELS_OFF is set elsewhere. */
+export async function submitModel(req: UserRequest, submitted: Form): Promise<Response> {
+  const [id, isOn] = [submitted.text('model').trim(), submitted.text('turn') === 'on']
+  const known = [...req.ctx.catalog.list(), ...req.ctx.catalog.listOff()]
+  if (!known.some((model) => model.id === id)) throw new ApiError('not_found', { what: 'model' })
+  await switchModel(req.ctx, { id, isOn, by: operatorName(req) })
+  return redirectTo(place)
+}
+
 /** Renders every offer of every model: the upstream's price, our price and the margin. */
-export function modelsPage({ ctx, query }: UserRequest): Page {
+export function modelsPage({ ctx, query, token }: UserRequest, message?: string): Page {
   const { marginPercent } = ctx.config
+  const off = ctx.catalog.listOff()
   const q = searchTerm(query, searchCharsMax)
-  const all = ctx.catalog
-    .list()
+  const all = [...off, ...ctx.catalog.list()]
     .filter(({ id }) => id.toLowerCase().includes(q?.toLowerCase() ?? ''))
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
   const row = ({ model, offer }: { model: Model; offer: Offer }): Part[] => [
-    html`<code>${model.id}</code> <span class="small">${model.type}</span>`,
+    html`<code>${model.id}</code>
+      <span class="small">${model.type}</span> ${off.includes(model) && badge('off', 'bad')}`,
     offer.upstream,
     priceLines(offer.price, (rate) => withoutMargin(rate, marginPercent)),
     priceLines(offer.price, (rate) => rate),
     `${marginPercent} %`,
+    offer === model.offers[0] && switchForm(token, model.id, !off.includes(model)),
   ]
-  const heads = ['Model', 'Upstream', 'Upstream price', 'Our price', { number: 'Margin' }]
+  const heads = [
+    'Model',
+    'Upstream',
+    'Upstream price',
+    'Our price',
+    { number: 'Margin' },
+    { unseen: 'Actions' },
+  ]
   const shown = paginate(query, all, rowsShown)
   const none = emptyState(
     'No models found',
@@ -55,6 +92,7 @@ export function modelsPage({ ctx, query }: UserRequest): Page {
   const main = html`${searchForm('/console/models', 'Search models', q)}
   ${all.length > 0 ? dataTable('Models', heads, shown.rows.map(row)) : none}
   ${numberPager('/console/models', shown, { q })}`
-  const lead = html`Upstream prices and our prices. MARGIN_PERCENT is ${marginPercent}.`
-  return consolePage({ place: '/console/models', title: 'Models', lead, main })
+  const lead = html`Upstream prices and our prices.
+    <a href="/console/settings/MARGIN_PERCENT">MARGIN_PERCENT</a> is ${marginPercent}.`
+  return consolePage({ place, title: 'Models', lead, message, main })
 }

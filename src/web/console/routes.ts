@@ -28,13 +28,13 @@ import { backupsPage } from './backups.ts'
 import { clientsPage, decideClient } from './clients.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
 import { librariesPage, submitLibrary } from './libraries.ts'
-import { modelsPage } from './models.ts'
+import { modelsPage, submitModel } from './models.ts'
 import { overviewPage } from './overview.ts'
 import { packFilesPage } from './pack-files.ts'
 import { creditPayment, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
 import { queuePage } from './queue.ts'
-import { settingsPage } from './settings.ts'
+import { settingPage, settingsPage, submitSetting } from './settings.ts'
 import { upstreamsPage } from './upstreams.ts'
 
 /** The pages of the operator's console and the forms on them. */
@@ -53,7 +53,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/payments': (req) => paymentsPage(req),
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
-  '/settings': ({ ctx }) => settingsPage(ctx),
+  '/settings': settingsPage,
   '/audit': auditPage,
   '/libraries': (req) => librariesPage(req),
   '/backups': backupsPage,
@@ -73,6 +73,9 @@ function viewRoutes(ctx: AppContext, layout: Layout) {
     )
     .get('/console/agents/:handle', ({ input, params }) =>
       operatorPage(input, (req) => agentPage(req, params.handle)),
+    )
+    .get('/console/settings/:name', ({ input, params }) =>
+      operatorPage(input, (req) => settingPage(req, params.name)),
     )
     .get('/console/people/:name', ({ input, params }) =>
       operatorPage(input, (req) => personPage(req, params.name)),
@@ -136,6 +139,15 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
     .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
+    .post('/console/settings/:name', ({ input, params: { name } }) =>
+      operatorForm(
+        input,
+        (req, form) => submitSetting(req, name, form),
+        (req, message, submitted) => settingPage(req, name, message, submitted),
+      ),
+    )
+    .get('/console/models/switch', () => redirectTo('/console/models'))
+    .post('/console/models/switch', ({ input }) => operatorForm(input, submitModel, modelsPage))
     .post('/console/libraries', ({ input }) => operatorForm(input, submitLibrary, librariesPage))
     .post('/console/payments', ({ input }) => operatorForm(input, creditPayment, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))

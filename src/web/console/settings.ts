@@ -1,32 +1,157 @@
-import type { ConfigRow } from '../../config/settings.ts'
+import { expectedOf } from '../../config/setting-types.ts'
+import { type ConfigRow, sections, SettingsSchema } from '../../config/settings.ts'
+import { defaultOf, editableSettings, isFixed } from '../../config/values.ts'
 import type { AppContext } from '../../context.ts'
-import { html, type Part } from '../../core/html.ts'
-import { section } from '../components.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { ApiError } from '../../errors.ts'
+import { modelSettingWarnings } from '../../hosting/models/model-settings.ts'
+import { changeSetting, places } from '../../operator/settings.ts'
+import { section, withQuery } from '../components.ts'
+import { renderDateTime } from '../format.ts'
+import { button, type Form, form, hiddenField, inputField, notice, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { operatorName } from './access.ts'
 import { badge, consolePage } from './components.ts'
 
-const row = ({ name, value, source, description }: ConfigRow): Part[] => [
-  html`<code>${name}</code>`,
-  value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`,
-  ...(source === 'default' ? [] : [badge(source, 'good')]),
-  description,
-]
+const place = '/console/settings'
 
-/** Renders all settings with their sources. Secrets only show whether they are set. */
-export function settingsPage({ config }: AppContext): Page {
-  const { rows, upstreams, models } = config
-  const set = rows.filter(({ source }) => source !== 'default')
-  const rest = rows.filter(({ source }) => source === 'default')
-  const [name, value, help] = ['Setting', { long: 'Value' }, { long: 'Description' }] as const
-  const main = html`${
-      set.length > 0 &&
-      section('Changed', dataTable('Changed settings', [name, value, 'Source', help], set.map(row)))
-    }
-    ${section('Defaults', dataTable('Default settings', [name, value, help], rest.map(row)))}
-    <p class="small below">
-      berth.toml defines ${upstreams.length} upstreams and ${models.length} models. To change a
-      setting, edit the environment or the file and restart Berth.
-    </p>`
-  return consolePage({ place: '/console/settings', title: 'Settings', main })
+const shown = (value: string): Html =>
+  value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`
+
+const isEditable = ({ name, source }: ConfigRow): boolean =>
+  editableSettings.has(name) && !isFixed(source)
+
+const pathOf = ({ name }: ConfigRow): string => `${place}/${name}`
+
+function cells(row: ConfigRow): Part[] {
+  const { name, value, source, description } = row
+  return [
+    html`<a href="${pathOf(row)}"><code>${name}</code></a>
+      <div class="small">${description}</div>`,
+    shown(value),
+    source !== 'default' && badge(source, isFixed(source) ? 'plain' : 'good'),
+    isEditable(row) && html`<a href="${pathOf(row)}" aria-label="Edit ${name}">Edit</a>`,
+  ]
+}
+
+const columns = [{ long: 'Setting' }, { long: 'Value' }, 'Source', { unseen: 'Edit' }] as const
+
+/** Says what was changed, with a button that brings the value before back. */
+function doneNotice({ ctx, query, token }: UserRequest): Part {
+  const row = findRow(ctx, query.get('changed') ?? '')
+  const change = row && ctx.settings.find(row.name)
+  if (!row || !change) return undefined
+  return html`<div class="notice" role="status">
+    <span><code>${row.name}</code> is ${row.value === '' ? 'empty' : shown(row.value)} now.</span>
+    ${form(token, pathOf(row), html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+  </div>`
+}
+
+/** Renders all settings, first those that can be changed here. Secrets have no value. */
+export function settingsPage(req: UserRequest): Page {
+  const { ctx } = req
+  const { rows, upstreams, models } = ctx.config
+  const tables = Object.entries(sections).flatMap(([title, group]) => {
+    const own = rows.filter(({ name }) => name in group)
+    return [
+      { title, editable: own.filter(isEditable), fixed: own.filter((row) => !isEditable(row)) },
+    ]
+  })
+  const list = (kind: 'editable' | 'fixed'): Part =>
+    tables.flatMap(({ title, ...all }) =>
+      all[kind].length === 0
+        ? []
+        : html`<h3>${title}</h3>
+            ${dataTable(`${title}, ${kind}`, [...columns], all[kind].map(cells))}`,
+    )
+  const warnings = modelSettingWarnings(ctx)
+  const main = html`${doneNotice(req)} ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
+  ${section(
+    'Change here',
+    html`<p class="small">A change applies at once, in all processes, and stays after a restart.</p>
+      ${list('editable')}`,
+  )}
+  ${section(
+    'Set at the start',
+    html`<p class="small">
+        Change these in the environment or berth.toml and restart Berth. A value that is set there
+        wins over the console. berth.toml defines ${upstreams.length} upstreams and ${models.length}
+        models.
+      </p>
+      ${list('fixed')}`,
+  )}`
+  return consolePage({ place, title: 'Settings', main })
+}
+
+const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
+  config.rows.find((row) => row.name === name)
+
+function valueField({ name }: ConfigRow, value: string): Html {
+  const schema = SettingsSchema.properties[name]
+  const words = schema.anyOf?.flatMap((one: { const?: string }) => one.const ?? []) ?? []
+  const options: string[] = schema.type === 'boolean' ? ['on', 'off'] : words
+  const label = 'Value'
+  if (options.length > 0) {
+    const pairs = options.map((word) => [word, word] as const)
+    return selectField({ label, name: 'value', value, options: pairs })
+  }
+  const hint = `It must be ${expectedOf(schema)}.`
+  return inputField({ label, name: 'value', value, hint, max: 10_000, isOptional: true })
+}
+
+/** Renders one setting with its form. Throws `not_found`. */
+export function settingPage(
+  req: UserRequest,
+  name: string,
+  message?: string,
+  submitted?: Form,
+): Page {
+  const { ctx, token } = req
+  const row = findRow(ctx, name)
+  if (!row) throw new ApiError('not_found', { what: 'setting' })
+  const change = ctx.settings.find(row.name)
+  const typed = submitted?.has('value') ? submitted.text('value') : row.value
+  const reset = html`<button class="button quiet" name="act" value="reset">Restore default</button>`
+  const fields = html`${valueField(row, typed)}
+    <div class="actions">
+      <button class="button" name="act" value="set">Save</button>
+      ${row.source === 'console' && reset}
+    </div>`
+  const main = html`<p class="lead">${row.description}</p>
+    <p class="small">
+      ${shown(row.value)}, set ${places[row.source]}.
+      ${row.source !== 'default' && html`The default is ${shown(defaultOf(row.name))}.`}
+      ${change && html`Last changed by <bdi>${change.by}</bdi>, ${renderDateTime(change.at)}.`}
+    </p>
+    ${isEditable(row) ? form(token, pathOf(row), fields) : notice(fixedText(row))}
+    <p class="below"><a href="${place}">All settings</a></p>`
+  return consolePage({ place, title: name, message, main })
+}
+
+const fixedText = ({ name, source }: ConfigRow): string =>
+  isFixed(source)
+    ? `It is set ${places[source]}, which wins. Change it there and restart Berth.`
+    : `Set ${name} in the environment or in berth.toml and restart Berth.`
+
+/** Changes a setting, or restores a value. Throws `not_found`, `bad_request`. */
+export async function submitSetting(
+  req: UserRequest,
+  name: string,
+  submitted: Form,
+): Promise<Response> {
+  const { ctx } = req
+  const row = findRow(ctx, name)
+  if (!row) throw new ApiError('not_found', { what: 'setting' })
+  const act = submitted.text('act')
+  const values: Record<string, string | null> = {
+    set: submitted.text('value').trim(),
+    reset: null,
+    undo: ctx.settings.find(row.name)?.before ?? null,
+  }
+  const value = values[act]
+  if (value === undefined) throw new ApiError('not_found', { what: 'page' })
+  await changeSetting(ctx, { name, value, by: operatorName(req) })
+  return redirectTo(withQuery(place, { changed: name }))
 }

@@ -92,6 +92,14 @@ export function signUpPage(values: SignInForm): Page {
   )
 }
 
+/** Shown where the operator closed sign-up. */
+export const signUpClosedPage = (next: string): Page =>
+  messagePage(
+    'Sign-up is closed',
+    'This server takes no new accounts. Ask its operator for one.',
+    html`<a class="button" href="${withNext('/sign-in', next)}">Sign in</a>`,
+  )
+
 /** Opened with the one-time link of a new server. Its account becomes the operator. */
 export function firstRunPage(values: SignInForm, code: string, person: string | undefined): Page {
   const isNew = person === undefined

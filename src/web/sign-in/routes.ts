@@ -35,6 +35,7 @@ import {
   recoveryCodesPage,
   type SignInForm,
   signInPage,
+  signUpClosedPage,
   signUpPage,
 } from './pages.ts'
 
@@ -134,7 +135,9 @@ type RenderForm = (form: SignInForm, req: PageRequest) => Page
 export const renderSignIn: RenderForm = (form, req) =>
   signInPage({ ...form, otherMethods: signInMethods(req, form.next) })
 export const renderSignUp: RenderForm = (form, req) =>
-  signUpPage({ ...form, otherMethods: signUpMethods(req, form.next) })
+  req.ctx.config.signUp === 'off'
+    ? signUpClosedPage(form.next)
+    : signUpPage({ ...form, otherMethods: signUpMethods(req, form.next) })
 const renderRecover: RenderForm = (form) => recoverPage(form)
 
 /** Shows a form, or redirects people who are signed in unless they confirm their identity. */

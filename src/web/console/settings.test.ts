@@ -1,0 +1,157 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import { ConfigError, loadConfig } from '../../config/load.ts'
+import type { SettingName } from '../../config/settings.ts'
+import { createContext } from '../../context.ts'
+import { changeSetting } from '../../operator/settings.ts'
+import {
+  alertText,
+  FormBrowser,
+  hiddenFields,
+  signInOperator,
+} from '../../testing/fixtures/form-browser.ts'
+import { password } from '../../testing/fixtures/people.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+
+const opened: TestServer[] = []
+afterEach(async () => {
+  for (const h of opened.splice(0)) await h.close()
+})
+
+async function open(settings: Partial<Record<SettingName, string>> = {}) {
+  const h = await startTestServer(settings)
+  opened.push(h)
+  return { h, olga: await signInOperator(h) }
+}
+
+const set = (browser: FormBrowser, name: string, value: string, act = 'set') =>
+  browser.fill(`/console/settings/${name}`, `/console/settings/${name}`, { value, act })
+
+const auditOf = async (browser: FormBrowser): Promise<string> =>
+  String((await browser.open('/console/audit')).body)
+
+test('changes a limit at once, with an audit entry, and brings it back', async () => {
+  const { h, olga } = await open({ MARGIN_PERCENT: '5' })
+  const path = '/console/settings/MARGIN_PERCENT'
+  const other = '/console/settings/HOME_TITLE'
+  const { token = '' } = hiddenFields(String((await olga.open(other)).body), other)
+  const saved = await olga.send(path, { token, value: '7', act: 'set' })
+  expect(saved.headers.get('location')).toBeNull()
+  expect(alertText(saved)).toBe(
+    'MARGIN_PERCENT is set by a flag, which wins. Change it there and restart Berth.',
+  )
+  const done = await set(olga, 'DAILY_CAP_CREDITS', '250')
+  expect(done.headers.get('location')).toBe('/console/settings?changed=DAILY_CAP_CREDITS')
+  const ann = await h.agent('ann')
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 250 } })
+  expect(await auditOf(olga)).toContain('empty → 250')
+  const page = String((await olga.open('/console/settings?changed=DAILY_CAP_CREDITS')).body)
+  expect(page).toContain('Undo')
+  await set(olga, 'DAILY_CAP_CREDITS', '', 'undo')
+  const ben = await h.agent('ben')
+  expect((await ben.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: null } })
+  await set(olga, 'DAILY_CAP_CREDITS', '9')
+  await set(olga, 'DAILY_CAP_CREDITS', '', 'reset')
+  expect(h.ctx.config.dailyCapCredits).toBeNull()
+})
+
+test('rejects bad values with the message of the start, and changes nothing', async () => {
+  const { h, olga } = await open()
+  const before = [await h.snapshot(), h.ctx.config.rows.map(({ value }) => value)]
+  for (const [name, value] of [
+    ['MARGIN_PERCENT', '-1'],
+    ['MARGIN_PERCENT', '1001'],
+    ['KEYS_OPEN', 'maybe'],
+    ['GAMES_ON', 'perhaps'],
+    ['SEARCH_PRICE_USD', '$1'],
+    ['SITE_NOTICE', 'x'.repeat(301)],
+  ] as const) {
+    const rejected = await set(olga, name, value)
+    let atStart = ''
+    try {
+      loadConfig({}, { [name]: value })
+    } catch (error) {
+      if (error instanceof ConfigError) atStart = error.problems.join()
+    }
+    expect(atStart).not.toBe('')
+    expect([name, rejected.status, alertText(rejected)]).toEqual([
+      name,
+      400,
+      atStart.replace('(environment)', '(console)'),
+    ])
+  }
+  for (const name of ['PORT', 'OPENAI_API_KEY', 'NO_SUCH', '__proto__']) {
+    const { status } = await olga.open(`/console/settings/${name}`)
+    expect([name, status]).toEqual([name, name === 'NO_SUCH' || name === '__proto__' ? 404 : 200])
+    expect(String((await olga.open(`/console/settings/${name}`)).body)).not.toContain('value="set"')
+  }
+  const forged = await olga.send('/console/settings/MARGIN_PERCENT', { act: 'set', value: '5' })
+  expect(forged.status).toBe(403)
+  expect([await h.snapshot(), h.ctx.config.rows.map(({ value }) => value)]).toEqual(before)
+})
+
+test('lets other processes and the next start see a change, and the environment win', async () => {
+  const { h, olga } = await open()
+  await set(olga, 'MARGIN_PERCENT', '50')
+  await set(olga, 'HOME_TITLE', 'Play <here>')
+  const config = loadConfig({ DATA_DIR: h.ctx.config.dataDir, OLLAMA_HOST: 'off' }, {})
+  const next = await createContext(config, 'http://localhost:3000', { db: h.ctx.db })
+  expect([next.config.marginPercent, next.config.homeTitle]).toEqual([50, 'Play <here>'])
+  await set(olga, 'MARGIN_PERCENT', '75')
+  expect(next.config.marginPercent).toBe(50)
+  const priceOf = () => next.catalog.find('demo/chat')?.model.price?.prompt
+  const at50 = priceOf()
+  await next.settings.load()
+  expect(next.config.marginPercent).toBe(75)
+  expect(Number(priceOf())).toBeCloseTo((Number(at50) * 1.75) / 1.5, 9)
+  await changeSetting(next, { name: 'REQUESTS_PER_MINUTE', value: '2', by: 'olga' })
+  expect(next.state.limits.apiRequests.max).toBe(2)
+  const fixed = loadConfig(
+    { DATA_DIR: h.ctx.config.dataDir, OLLAMA_HOST: 'off' },
+    { MARGIN_PERCENT: '5' },
+  )
+  const third = await createContext(fixed, 'http://localhost:3000', { db: h.ctx.db })
+  expect([third.config.marginPercent, third.config.homeTitle]).toEqual([5, 'Play <here>'])
+  expect(String((await new FormBrowser(h).open('/')).body)).toContain('Play &lt;here&gt;')
+})
+
+test('ignores a stored value that its schema no longer accepts', async () => {
+  const { h, olga } = await open()
+  await set(olga, 'MARGIN_PERCENT', '50')
+  const { storeSetting } = await import('../../state/live-settings.ts')
+  await h.ctx.db.tx((db) =>
+    storeSetting(h.ctx, db, { name: 'MARGIN_PERCENT', value: 'much', by: 'olga' }),
+  )
+  await h.ctx.settings.load()
+  expect(h.ctx.config.marginPercent).toBe(0)
+  expect(h.lines).toContainEqual(
+    expect.objectContaining({
+      event: 'config.warning',
+      why: 'MARGIN_PERCENT (console) must be an integer (0 to 1000).',
+    }),
+  )
+})
+
+test('closes sign-up, shows a notice and turns a model off and on', async () => {
+  const { h, olga } = await open()
+  const values = { name: 'cyrus', password }
+  await set(olga, 'SITE_NOTICE', 'Down on Sunday & back on Monday')
+  await set(olga, 'SIGN_UP', 'off')
+  const guest = new FormBrowser(h, '198.51.100.7')
+  const closed = await guest.open('/sign-up')
+  expect(String(closed.body)).toContain('Sign-up is closed')
+  expect(String(closed.body)).toContain('Down on Sunday &amp; back on Monday')
+  const tried = await guest.fill('/sign-in', '/sign-up', values)
+  expect(tried.status).not.toBe(303)
+  await set(olga, 'SIGN_UP', 'on')
+  expect((await guest.fill('/sign-up', '/sign-up', values)).status).toBe(200)
+
+  const turn = (way: string, model = 'demo/chat') =>
+    olga.fill('/console/models', '/console/models/switch', { model, turn: way })
+  expect((await turn('off', 'nobody/nothing')).status).toBe(404)
+  expect((await turn('off')).status).toBe(303)
+  expect((await h.request('GET', '/v1/models/demo/chat')).status).toBe(404)
+  expect(String((await olga.open('/console/models')).body)).toContain('Turn on demo/chat')
+  expect((await turn('on')).status).toBe(303)
+  expect((await h.request('GET', '/v1/models/demo/chat')).status).toBe(200)
+})
