@@ -154,7 +154,7 @@ const openStorage = ({ dataDir, diskFloorBytes }: Config, clock: Clock, log: Log
 
 /** Opens the configured and detected upstreams, the models that they serve, and the web search. */
 export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' | 'log'>) {
-  const { registry, published, local, demo } = await openUpstreams(config, ctx)
+  const { registry, published, local, replicas, demo } = await openUpstreams(config, ctx)
   // Results of the demo search are made up, so no real model may use them.
   const onlyDemo = demo && registry.names.length === 1
   const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
@@ -162,7 +162,7 @@ export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' |
     const perSearch = searcher && current.searchPriceUsd
     const synced = parseSyncedModels(await readPriceList(current.dataDir))
     const prices = { marginPercent, modelsOff, perSearch, now: ctx.clock.now() }
-    return { models, published, synced, local, demo, ...prices }
+    return { models, published, synced, local, replicas, demo, ...prices }
   }
   const catalog = await openCatalog(await sourcesOf(config))
   /** Applies prices and models that the operator changed. */

@@ -7,7 +7,7 @@ import { presentPrice, type Price } from '../models/price.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
 import { describeFailure } from '../providers/fetch-json.ts'
 import { listServedModels } from '../providers/model-list.ts'
-import { keyedUpstreams } from '../providers/registry.ts'
+import { keyedUpstreams, splitKeys } from '../providers/registry.ts'
 import { namesMax, quiet, sync } from './price-sync.ts'
 
 /**
@@ -64,7 +64,7 @@ async function check(config: Config): Promise<CommandResult> {
   const { catalog } = await openModels(config, quiet)
   const all = catalog.list()
   const unpriced = all.flatMap(({ id, price }) => (price ? [] : [`unpriced: ${id}`]))
-  const upstreams = [...keyedUpstreams(config), ...config.upstreams]
+  const upstreams = [...keyedUpstreams(config), ...config.upstreams].flatMap(splitKeys)
   const checks = await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, all)))
   const pages = upstreams.flatMap(({ name }) => mediaNote(name) ?? [])
   const text = [...checks.flatMap(({ lines }) => lines), ...pages, ...unpriced].join('\n')

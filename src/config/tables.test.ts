@@ -49,6 +49,21 @@ test('upstreams and models are read from their tables', () => {
   ])
 })
 
+test('the balance of a model has a weight for each upstream', () => {
+  const other = local.replace('"local"', '"other"')
+  const model = small.replace('upstream = "local"', 'upstream = ["local", "other"]')
+  const balanced = `${local}${other}${model}balance = "weights"\nweights = [3, 1]\nretries = 2\n`
+  expect(load(balanced).models).toMatchObject([{ balance: 'weights', weights: [3, 1], retries: 2 }])
+  for (const [toml, problem] of [
+    [balanced.replace('[3, 1]', '[3]'), 'one number for each upstream'],
+    [balanced.replace('balance = "weights"\n', ''), 'need balance = "weights"'],
+    [balanced.replace('"weights"', '"luck"'), 'balance'],
+    [balanced.replace('retries = 2', 'retries = 9'), 'retries'],
+  ] as const) {
+    expect(problemsOf(toml)).toEqual([expect.stringContaining(problem)])
+  }
+})
+
 test('all problems of a table are reported at once, one per field', () => {
   const problems = problemsOf('[[upstream]]\nnam = "q"\nkind = "zzz"\nbase_url = 3\n')
   expect(problems.map((problem) => problem.split(' ')[3]).sort()).toEqual([

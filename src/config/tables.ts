@@ -12,6 +12,12 @@ const closed = { additionalProperties: false }
 const NameSchema = Type.String({ minLength: 1, maxLength: 200 })
 const NamesSchema = Type.Array(NameSchema, { minItems: 1, maxItems: 20 })
 const CountSchema = Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
+/**
+ * The order in which the upstreams of a model are called. order: as configured. weights: by their
+ * share of the calls. latency: the lowest measured one first. busy: the fewest running calls first.
+ */
+const balances = ['order', 'weights', 'latency', 'busy'] as const
+export type Balance = (typeof balances)[number]
 /** USD per unit, as text because a TOML number would lose digits. */
 const UsdSchema = Type.String({
   pattern: '^\\d{1,9}(\\.\\d{1,15})?$',
@@ -84,6 +90,11 @@ const ModelSchema = Type.Object(
     max_output: Type.Optional(CountSchema),
     picture_tokens: Type.Optional(CountSchema),
     price: Type.Optional(PriceSchema),
+    balance: Type.Optional(Type.Union(balances.map((word) => Type.Literal(word)))),
+    weights: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), { minItems: 1, maxItems: 20 }),
+    ),
+    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 3 })),
   },
   closed,
 )
@@ -112,6 +123,10 @@ export interface ModelRow {
   maxOutput?: number
   imageTokens?: number
   price?: Static<typeof PriceSchema>
+  balance?: Balance
+  /** One for each upstream. */
+  weights?: number[]
+  retries?: number
 }
 
 /** Receives the message of a problem in berth.toml. */
@@ -151,7 +166,13 @@ export function readUpstreams(
 export function readModels(tables: unknown, upstreams: string[], report: Report): ModelRow[] {
   const known = new Set([...upstreams, ...builtIn])
   const rows = readRows('model', ModelSchema, tables, report).map(modelRow)
-  for (const { id, upstreams } of rows) {
+  for (const { id, upstreams, weights, balance } of rows) {
+    if (weights && balance !== 'weights') {
+      report(`[[model]] ${id}: weights need balance = "weights".`)
+    }
+    if ((weights?.length ?? upstreams.length) !== upstreams.length) {
+      report(`[[model]] ${id}: weights must have one number for each upstream.`)
+    }
     for (const name of upstreams.filter((name) => !known.has(name))) {
       report(`[[model]] ${id}: there is no upstream "${name}", or its API key is not set.`)
     }

@@ -1,3 +1,4 @@
+import type { Balance } from '../config/tables.ts'
 import type { ModelType, Price } from './price.ts'
 
 /** A way to get a model: an upstream, the model's name there, and its price there. */
@@ -5,6 +6,10 @@ export interface Offer {
   upstream: string
   model: string
   price: Price | undefined
+  /** Share of the calls, where the model balances by weights; 1 by default. */
+  weight?: number
+  /** The upstream of which this is a further API key. */
+  replicaOf?: string
 }
 
 /** A model of the catalog. `price` is that of its first offer; undefined without a rate. */
@@ -25,6 +30,10 @@ export interface Model {
   imageTokens: number
   price: Price | undefined
   offers: Offer[]
+  /** The order in which its upstreams are called; `order` by default. */
+  balance?: Balance
+  /** Rounds of further attempts while nothing has reached the client; 0 by default. */
+  retries?: number
 }
 
 /** `:floor` cheapest first, `:nitro` fastest first, `:online` with web search. */

@@ -22,7 +22,7 @@ const defaultOutputs: Record<ModelType, string[]> = {
  */
 export function toModel(
   listing: Listing,
-  places: { upstream: string; model: string }[],
+  places: { upstream: string; model: string; weight?: number }[],
   marginPercent: number,
 ): Model {
   const { id, type = 'chat' } = listing
@@ -39,6 +39,8 @@ export function toModel(
     maxOutput: listing.maxOutput ?? 0,
     imageTokens: listing.imageTokens ?? imageTokensDefault,
     price,
+    ...(listing.balance && { balance: listing.balance }),
+    ...(listing.retries && { retries: listing.retries }),
     offers: places.map((place) => ({ ...place, price })),
   }
 }

@@ -16,6 +16,8 @@ export interface Sources {
   /** Models of an upstream on this machine. */
   local: { upstream: string; model: string }[]
   demo: boolean
+  /** The upstreams of further API keys, by the name of the first one. */
+  replicas?: Map<string, string[]>
   marginPercent: number
   /** Ids of models that are not available. */
   modelsOff?: string[]
@@ -35,8 +37,11 @@ export const openCatalog = async (sources: Sources): Promise<Catalog> =>
 /** Returns the models of all sources with their prices. */
 export async function listPricedModels(sources: Sources): Promise<Model[]> {
   const { marginPercent, now } = sources
-  const own = sources.models.map(({ upstreams, upstreamModel, ...listing }) => {
-    const places = upstreams.map((upstream) => ({ upstream, model: upstreamModel }))
+  const own = sources.models.map(({ upstreams, upstreamModel, weights, ...listing }) => {
+    const places = upstreams.map((upstream, at) => {
+      const weight = weights?.[at]
+      return { upstream, model: upstreamModel, ...(weight !== undefined && { weight }) }
+    })
     return toModel(listing, places, marginPercent)
   })
   const local = sources.local.map((place) => {
@@ -51,7 +56,7 @@ export async function listPricedModels(sources: Sources): Promise<Model[]> {
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
   const models = mergeOffers([...published.flat(), ...local, ...demo], own)
-  return models.map((model) => addSearchPrice(model, sources))
+  return models.map((model) => addReplicas(addSearchPrice(model, sources), sources))
 }
 
 /** Adds the price of a web search to models that can search. */
@@ -62,6 +67,18 @@ function addSearchPrice(model: Model, { perSearch, marginPercent }: Sources): Mo
     price && withSearch(price, perSearch, marginPercent)
   const offers = model.offers.map((offer) => ({ ...offer, price: withPrice(offer.price) }))
   return { ...model, price: withPrice(model.price), offers }
+}
+
+/** Adds an offer for each further API key of an upstream. */
+function addReplicas(model: Model, { replicas }: Sources): Model {
+  if (!replicas || replicas.size === 0) return model
+  const offers = model.offers.flatMap((offer) => [
+    offer,
+    ...(replicas.get(offer.upstream) ?? []).map((upstream) => {
+      return { ...offer, upstream, replicaOf: offer.upstream }
+    }),
+  ])
+  return { ...model, offers }
 }
 
 /** Merges models with the same id into one with all offers, in order. */

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { loadConfig } from '../config/load.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
+import { openCatalog } from '../models/open-catalog.ts'
 import { startFakeUpstream } from '../testing/fakes/upstream.ts'
 import { createDemoUpstream } from './demo/demo.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
@@ -126,12 +127,16 @@ test('does not count client errors and disconnects as failures', async () => {
   expect([a?.isAvailable, demo?.isAvailable]).toEqual([true, true])
 })
 
-test('remembers speeds by upstream and model', () => {
-  const { speeds } = new Registry([], housed().ctx)
-  expect(speeds.tokensPerSecond('a', 'm')).toBe(0)
-  speeds.record('a', 'm', 100, 1_000)
-  speeds.record('a', 'm', 200, 1_000)
-  speeds.record('a', 'm', 0, 1_000)
-  expect(speeds.tokensPerSecond('a', 'm')).toBe(120)
-  expect(speeds.tokensPerSecond('b', 'm')).toBe(0)
+test('several API keys of a provider are upstreams of their own with the same models', async () => {
+  const { registry, replicas, published } = await open({ GROQ_API_KEY: 'gsk-a,gsk-b,gsk-c' })
+  expect(registry.names).toEqual(['groq', 'groq#2', 'groq#3'])
+  expect([published, replicas.get('groq')]).toEqual([['groq'], ['groq#2', 'groq#3']])
+  const sources = { models: [], published, local: [], demo: false, marginPercent: 0 }
+  const catalog = await openCatalog({ ...sources, replicas, now: systemClock.now() })
+  const [model] = catalog.list(['chat'])
+  expect(model?.offers).toMatchObject([
+    { upstream: 'groq' },
+    { upstream: 'groq#2', replicaOf: 'groq' },
+    { upstream: 'groq#3', replicaOf: 'groq' },
+  ])
 })

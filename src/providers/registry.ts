@@ -3,12 +3,13 @@ import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
 import type { Json } from '../core/schema.ts'
 import type { Clock } from '../core/time.ts'
+import { Balancer } from './balancer.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { createDemoUpstream } from './demo/demo.ts'
 import type { DownloadRequest } from './download.ts'
+import { Measurements } from './measurements.ts'
 import { listOllamaModels } from './model-list.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
-import { Speeds } from './speeds.ts'
 import { type PollRequest, type Upstream, type UpstreamCall, UpstreamError } from './upstream.ts'
 
 /** Statuses for an operator's key that is invalid or out of credit. */
@@ -107,12 +108,15 @@ class MonitoredUpstream implements Upstream {
   }
 }
 
-/** All upstreams by name, with their health and measured speed. */
+/** All upstreams by name, with their health and measured calls. */
 export class Registry {
-  readonly speeds = new Speeds()
+  readonly measurements: Measurements
+  readonly balancer: Balancer
   private readonly byName: Map<string, MonitoredUpstream>
 
   constructor(upstreams: Upstream[], { clock, log }: { clock: Clock; log: Log }) {
+    this.measurements = new Measurements(clock)
+    this.balancer = new Balancer(this.measurements, clock)
     this.byName = new Map(
       upstreams.map((one) => [one.name, new MonitoredUpstream(one, clock, log)]),
     )
@@ -138,7 +142,25 @@ export interface OpenedUpstreams {
   published: string[]
   /** Models of an upstream on this machine. */
   local: { upstream: string; model: string }[]
+  /** The upstreams of further API keys, by the name of the first one. */
+  replicas: Map<string, string[]>
   demo: boolean
+}
+
+const severalKeys = /^[^\s,{}"]+(,[^\s,{}"]+)+$/
+
+/**
+ * Returns an upstream for each of the API keys of a row, which are separated by commas: "openai",
+ * "openai#2" and so on.
+ */
+export function splitKeys<T extends { name: string; apiKey?: string }>(row: T): T[] {
+  const { name, apiKey = '' } = row
+  if (!severalKeys.test(apiKey)) return [row]
+  return apiKey.split(',').map((key, at) => ({
+    ...row,
+    name: at === 0 ? name : `${name}#${at + 1}`,
+    apiKey: key,
+  }))
 }
 
 /** Returns the providers with a configured API key. Their prices are published. */
@@ -168,7 +190,8 @@ export async function openUpstreams(
     outputName: 'max_tokens',
   } as const
   const isNamed = config.models.some(({ upstreams }) => upstreams.includes(ollama.name))
-  const rows = [...configured, ...(localModels || (ollamaHost && isNamed) ? [ollama] : [])]
+  const groups = configured.map(splitKeys)
+  const rows = [...groups.flat(), ...(localModels || (ollamaHost && isNamed) ? [ollama] : [])]
   const adapters = await Promise.all(
     rows.map(async ({ kind, ...row }) => {
       if (kind === 'openai') return createOpenAiAdapter(row)
@@ -183,6 +206,11 @@ export async function openUpstreams(
       parts,
     ),
     published: keyed.map(({ name }) => name),
+    replicas: new Map(
+      groups.flatMap(([first, ...more]) =>
+        first && more.length > 0 ? [[first.name, more.map(({ name }) => name)]] : [],
+      ),
+    ),
     local: (localModels ?? []).map((model) => ({ upstream: ollama.name, model })),
     demo,
   }

@@ -77,7 +77,7 @@ async function prepareChat(
     findModels(ctx.catalog, spender, parsed.modelIds, 'chat'),
   )
   const models = resolved.map(({ model }) => model)
-  const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams.speeds)
+  const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams)
   const search = parsed.search || resolved.some(({ suffixes }) => suffixes.includes('online'))
   if (search) validateSearch(ctx, parsed, models, spender.account)
   const [first] = models

@@ -70,9 +70,10 @@ describe('suffixes', () => {
   })
 
   test(':nitro selects the fastest by measurement', async () => {
-    const { speeds } = faked.ctx.upstreams
+    const { measurements } = faked.ctx.upstreams
     for (let measures = 50; measures > 0; measures -= 1) {
-      speeds.record('ok-crlf', 'fake/ok-crlf', 1_000_000, 1)
+      const place = { upstream: 'ok-crlf', model: 'fake/ok-crlf' }
+      measurements.begin(place).end('completed', 1_000_000_000)
     }
     expect(await placeOf({ model: 'fake/many:nitro' })).toEqual([200, 'ok-crlf'])
     expect(await placeOf({ provider: { sort: 'throughput' } })).toEqual([200, 'ok-crlf'])

@@ -47,7 +47,7 @@ export async function serveStream(
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
   const { path, body, outputLimit, sendVia, estimateUsage } = completionWork(chat)
   const settlement = new OutcomeBuilder(chat, hold, estimateUsage)
-  const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
+  const result = await callUpstream(ctx.upstreams, candidates, {
     path,
     body,
     outputLimit,
@@ -58,6 +58,7 @@ export async function serveStream(
     deadlines.end()
     throw error
   })
+  const { candidate, opened, failure, attempt } = result
   if (failure && failure !== unreadable) {
     deadlines.end()
     return settlement.failed(candidate, failure)
@@ -75,14 +76,20 @@ export async function serveStream(
   const relay = new Relay(events, meter, deadlines, terms)
   respond(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
   const end = await relay.ended
-  if (end === 'empty') return settlement.failed(candidate, noContent)
+  if (end === 'empty') {
+    attempt?.end('failed')
+    return settlement.failed(candidate, noContent)
+  }
   const isWhole = end === 'done'
-  return settlement.served(candidate, {
-    usage: meter.usage(isWhole),
-    end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
-    // A charged stream is replayed even where it broke off.
-    response: copy?.response,
-  })
+  return settlement.served(
+    { candidate, attempt },
+    {
+      usage: meter.usage(isWhole),
+      end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
+      // A charged stream is replayed even where it broke off.
+      response: copy?.response,
+    },
+  )
 }
 
 /** Opens a stream. One that ends or fails before its first event is a failure. */

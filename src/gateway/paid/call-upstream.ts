@@ -1,4 +1,5 @@
 import { type NanoUsd, toUsd } from '../../core/money.ts'
+import { isApiError } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { SettlementRow } from '../../ledger/settlement-rows.ts'
 import type { Usage } from '../../models/usage.ts'
@@ -7,11 +8,12 @@ import type { Registry } from '../../providers/registry.ts'
 import type { NativeRequest, UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
-import { type CallEnd, OutcomeBuilder } from './outcome-builder.ts'
+import { type CallEnd, OutcomeBuilder, type ServingAttempt } from './outcome-builder.ts'
 import type { PaidCall } from './paid-call.ts'
 import {
   failureOfError,
   failureOfStatus,
+  isOfUpstream,
   unavailable,
   type UpstreamFailure,
 } from './upstream-failure.ts'
@@ -43,40 +45,88 @@ export type SendVia = (
 
 /** The opened response with the candidate that served it, or the failure of the last attempt. */
 export type UpstreamResult<Opened> =
-  | { candidate: Candidate; opened: Opened; failure?: undefined }
-  | { candidate: Candidate; opened?: undefined; failure: UpstreamFailure }
+  | (ServingAttempt & { opened: Opened; failure?: undefined })
+  | { candidate: Candidate; opened?: undefined; failure: UpstreamFailure; attempt?: undefined }
 
 const isFailure = (value: object): value is UpstreamFailure => 'canTryNext' in value
 
 /**
- * Tries the candidates in order until one opens a response. A further candidate is tried only while
- * nothing has reached the client and nothing is billed.
+ * Tries the candidates in order until one opens a response, and all of them again where the model
+ * has retries. A further attempt is made only while nothing has reached the client and nothing is
+ * billed.
  */
 export async function callUpstream<Opened extends object>(
   upstreams: Registry,
   candidates: Candidates,
   request: UpstreamRequest<Opened>,
 ): Promise<UpstreamResult<Opened>> {
+  const { retries = 0 } = candidates[0].model
+  let last = await tryCandidates(upstreams, candidates, request)
+  for (let round = 1; round <= retries && isRetryable(last.failure); round += 1) {
+    const isOver = await waitUnlessOver(firstPauseMs * 2 ** (round - 1), request.deadlines)
+    if (isOver) break
+    last = await tryCandidates(upstreams, candidates, request)
+  }
+  return last
+}
+
+/** The pause before the first retry of a model with retries. It doubles. */
+const firstPauseMs = 200
+
+/** A busy upstream says when to retry, and an unavailable one needs its operator. */
+const isRetryable = (failure: UpstreamFailure | undefined): boolean =>
+  failure?.canTryNext === true &&
+  (failure.error.errorName === 'upstream_failed' ||
+    failure.error.errorName === 'gateway_unavailable')
+
+/** Waits, and returns whether the call ended meanwhile. */
+async function waitUnlessOver(ms: number, { signal }: CallDeadlines): Promise<boolean> {
+  const ended = Promise.withResolvers<void>()
+  const end = (): void => ended.resolve()
+  signal.addEventListener('abort', end)
+  const timer = setTimeout(end, ms)
+  await ended.promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', end)
+  return signal.aborted
+}
+
+async function tryCandidates<Opened extends object>(
+  upstreams: Registry,
+  candidates: Candidates,
+  request: UpstreamRequest<Opened>,
+): Promise<UpstreamResult<Opened>> {
   let last: UpstreamResult<Opened> = { candidate: candidates[0], failure: unavailable }
-  for (const candidate of candidates) {
-    const opened = await tryCandidate(upstreams, candidate, request)
-    if (opened === undefined) continue
-    if (!isFailure(opened)) return { candidate, opened }
+  for (const candidate of upstreams.balancer.withoutCooling(candidates)) {
+    if (!upstreams.find(candidate.offer.upstream)?.isAvailable) continue
+    const attempt = upstreams.measurements.begin(candidate.offer)
+    const opened = await tryCandidate(upstreams, candidate, request).catch((error: unknown) => {
+      attempt.end('dismissed')
+      throw error
+    })
+    if (!isFailure(opened)) {
+      attempt.markFirstByte()
+      return { candidate, opened, attempt }
+    }
+    attempt.end(isOfUpstream(opened) ? 'failed' : 'dismissed')
+    if (isApiError(opened.error, 'upstream_busy')) {
+      upstreams.balancer.cool(candidate.offer, opened.error.details[0].retryAfter)
+    }
     last = { candidate, failure: opened }
     if (!opened.canTryNext) break
   }
   return last
 }
 
-/** Returns undefined for an unknown upstream, or one whose circuit breaker is open. */
+/** Sends a request to an available upstream, and opens its response. */
 async function tryCandidate<Opened extends object>(
   upstreams: Registry,
   candidate: Candidate,
   { path, body, deadlines, open, outputLimit, sendVia }: UpstreamRequest<Opened>,
-): Promise<Opened | UpstreamFailure | undefined> {
+): Promise<Opened | UpstreamFailure> {
   const { upstream: name, model } = candidate.offer
   const upstream = upstreams.find(name)
-  if (!upstream?.isAvailable) return undefined
+  if (!upstream) return unavailable
   const { signal } = deadlines
   const send: SendUpstream = (body, outputTokensMax, native) =>
     upstream.send({
@@ -129,22 +179,23 @@ export async function serveCall(
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
   const settlement = new OutcomeBuilder(call, hold, estimateUsage)
   try {
-    const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
+    const result = await callUpstream(ctx.upstreams, candidates, {
       ...work,
       deadlines,
       open: (response, by) => read(response, by, deadlines),
     })
-    if (failure) return settlement.failed(candidate, failure)
+    if (result.failure) return settlement.failed(result.candidate, result.failure)
     settlement.markFirstByte()
+    const { candidate, opened } = result
     const { usage, stream, rows } = opened
     const charge = settlement.chargeOf(candidate, usage)
     const cost = toUsd(charge)
     if (!stream) {
       const response = opened.response(cost, charge)
-      return settlement.served(candidate, { usage, end: 'completed', response, rows })
+      return settlement.served(result, { usage, end: 'completed', response, rows })
     }
     respond(stream.response(cost))
-    return settlement.served(candidate, { usage, end: await stream.ended })
+    return settlement.served(result, { usage, end: await stream.ended })
   } finally {
     deadlines.end()
   }

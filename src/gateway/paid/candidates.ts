@@ -5,7 +5,9 @@ import { candidatesMax } from '../../limits.ts'
 import type { Catalog, Model, Offer, ResolvedModel } from '../../models/catalog.ts'
 import { maxCost, type UsageBounds } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
-import type { Speeds } from '../../providers/speeds.ts'
+import { upstreamNameOf } from '../../providers/balancer.ts'
+import type { Measurements } from '../../providers/measurements.ts'
+import type { Registry } from '../../providers/registry.ts'
 import type { Spender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import type { Preferences } from './preferences.ts'
@@ -63,7 +65,7 @@ export function findModels(
 export function listCandidates(
   models: ResolvedModel[],
   preferences: Preferences,
-  speeds: Speeds,
+  { measurements, balancer }: Registry,
 ): Candidates {
   const all = models.flatMap(({ model, suffixes }) => {
     const priced = model.offers.flatMap((offer) =>
@@ -76,7 +78,11 @@ export function listCandidates(
         ? 'throughput'
         : preferences.sort
     const allowed = priced.filter((candidate) => isAllowed(candidate, preferences))
-    return sortByOrder(sortBy(allowed, sort, speeds), preferences)
+    const sorted =
+      sort === undefined
+        ? balancer.sort(model.id, model.balance ?? 'order', allowed)
+        : sortBy(allowed, sort, measurements)
+    return sortByOrder(sorted, preferences)
   })
   const isSingle = !preferences.allowFallbacks && preferences.order.length === 0
   const [first, ...rest] = all.slice(0, isSingle ? 1 : candidatesMax)
@@ -102,9 +108,10 @@ export function maxCostOf(
 }
 
 function isAllowed(
-  { offer: { upstream }, price }: Candidate,
+  { offer, price }: Candidate,
   { only, ignore, maxPrompt, maxCompletion, order, allowFallbacks }: Preferences,
 ): boolean {
+  const upstream = upstreamNameOf(offer)
   return (
     (only?.includes(upstream) ?? true) &&
     !ignore.includes(upstream) &&
@@ -118,13 +125,16 @@ const tokenPriceOf = ({ price }: Candidate): bigint =>
   (price.prompt ?? 0n) + (price.completion ?? 0n)
 
 /** Sorts by price, lowest first, or by measured speed, highest first. */
-function sortBy(candidates: Candidate[], sort: Preferences['sort'], speeds: Speeds): Candidate[] {
-  if (candidates.length < 2 || sort === undefined) return candidates
+function sortBy(
+  candidates: Candidate[],
+  sort: NonNullable<Preferences['sort']>,
+  measurements: Measurements,
+): Candidate[] {
+  if (candidates.length < 2) return candidates
   if (sort === 'price') {
     return candidates.toSorted((a, b) => Number(tokenPriceOf(a) - tokenPriceOf(b)))
   }
-  const speed = ({ offer: { upstream, model } }: Candidate): number =>
-    speeds.tokensPerSecond(upstream, model)
+  const speed = ({ offer }: Candidate): number => measurements.tokensPerSecond(offer)
   return candidates.toSorted((a, b) => speed(b) - speed(a))
 }
 
@@ -132,7 +142,7 @@ function sortBy(candidates: Candidate[], sort: Preferences['sort'], speeds: Spee
 function sortByOrder(candidates: Candidate[], { order }: Preferences): Candidate[] {
   if (order.length === 0) return candidates
   const rank = ({ offer }: Candidate): number => {
-    const at = order.indexOf(offer.upstream)
+    const at = order.indexOf(upstreamNameOf(offer))
     return at < 0 ? order.length : at
   }
   return candidates.toSorted((a, b) => rank(a) - rank(b))

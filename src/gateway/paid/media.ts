@@ -109,7 +109,7 @@ export function listMediaCandidates(
     if (suffixes.includes('online')) throw new ApiError('model_cannot_search', { model: model.id })
     request.validate?.(model)
   }
-  return listCandidates(models, preferences, upstreams.speeds)
+  return listCandidates(models, preferences, upstreams)
 }
 
 /** The errors of paid media operations, in the order of section 7. */

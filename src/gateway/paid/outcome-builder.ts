@@ -7,11 +7,18 @@ import { chargeWithinHold } from '../../models/charge.ts'
 import { usageCounts } from '../../models/history.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'
 import type { PaidOutcome, PaidResult } from '../../paid/paid-request.ts'
+import type { Attempt } from '../../providers/measurements.ts'
 import { errorEnvelope } from '../error-response.ts'
 import type { Candidate } from './candidates.ts'
 import { historyRow } from './history-row.ts'
 import type { PaidCall } from './paid-call.ts'
 import { unreadable, type UpstreamFailure } from './upstream-failure.ts'
+
+/** A candidate that serves a call, and the running attempt; undefined where it has ended. */
+export interface ServingAttempt {
+  candidate: Candidate
+  attempt: Attempt | undefined
+}
 
 /** The end of a call, as the history has it. */
 export type CallEnd = 'completed' | 'interrupted' | 'failed'
@@ -46,11 +53,12 @@ export class OutcomeBuilder {
     return chargeWithinHold(this.hold, price, usage)
   }
 
-  served(candidate: Candidate, { usage, end, response, rows }: ServedCall): PaidOutcome {
-    const { offer, model } = candidate
-    const ms = stopwatch() - this.started
-    const { speeds } = this.call.ctx.upstreams
-    if (model.type === 'chat') speeds.record(offer.upstream, offer.model, usage.completion, ms)
+  served(
+    { candidate, attempt }: ServingAttempt,
+    { usage, end, response, rows }: ServedCall,
+  ): PaidOutcome {
+    const tokens = candidate.model.type === 'chat' ? usage.completion : 0
+    attempt?.end(end === 'interrupted' ? 'dismissed' : end, tokens)
     this.countTokens(usage)
     const charge = this.chargeOf(candidate, usage)
     const result = { response: response ?? { status: 200, body: null } }

@@ -35,6 +35,10 @@ export const unfetchable: UpstreamFailure = free(new ApiError('upstream_failed',
 /** No candidate is available. */
 export const unavailable: UpstreamFailure = free(new ApiError('model_unavailable'), true)
 
+/** Returns whether a failure is the upstream's, not that of a request or a client. */
+export const isOfUpstream = ({ error: { errorName }, charges }: UpstreamFailure): boolean =>
+  charges !== 'delivered' && errorName !== 'content_policy' && errorName !== 'upstream_rejected'
+
 const deadlinePassed: UpstreamFailure = charged(new ApiError('deadline'), 'hold')
 /** The client left, so it never receives this error. */
 const clientLeft: UpstreamFailure = charged(new ApiError('gateway_unavailable'), 'delivered')

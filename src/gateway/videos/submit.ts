@@ -140,13 +140,14 @@ async function submitToUpstream(
 ): Promise<VideoJobData> {
   const deadlines = new CallDeadlines(call.signal, deadlineSettingsOf(ctx))
   try {
-    const { candidate, opened, failure } = await callUpstream(ctx.upstreams, candidates, {
+    const { candidate, opened, failure, attempt } = await callUpstream(ctx.upstreams, candidates, {
       path: '/videos',
       body: video.body,
       deadlines,
       open: (response) => readSubmission(response, deadlines),
     })
     if (failure) throw uncharged(failure)
+    attempt?.end('completed')
     return {
       upstream: candidate.offer.upstream,
       model: candidate.model.id,

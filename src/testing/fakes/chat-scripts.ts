@@ -26,10 +26,14 @@ export const send = (bytes: string | Uint8Array): Step => ({ send: bytes })
 export const head = (status: number, type: string, more = '') =>
   `HTTP/1.1 ${status} Fake\r\ncontent-type: ${type}\r\nconnection: close\r\n${more}`
 
-export const json = (status: number, body: unknown): Step[] => plain(status, JSON.stringify(body))
+/** A JSON response. Each of `headers` ends with a line break. */
+export const json = (status: number, body: unknown, headers = ''): Step[] =>
+  plain(status, JSON.stringify(body), 'application/json', headers)
 
-const plain = (status: number, body: string, type = 'application/json'): Step[] => [
-  send(`${head(status, type, `content-length: ${Buffer.byteLength(body)}\r\n`)}\r\n${body}`),
+const plain = (status: number, body: string, type = 'application/json', headers = ''): Step[] => [
+  send(
+    `${head(status, type, `${headers}content-length: ${Buffer.byteLength(body)}\r\n`)}\r\n${body}`,
+  ),
   end,
 ]
 
