@@ -193,7 +193,6 @@ export const failureReplaysMax = 10_000
 export const responseItemMs = hour
 export const responseItemBytesMax = 64 * mb
 export const responseItemBytesPerAccountMax = 16 * mb
-
 /** Media (document 2, section 4, and limits that it leaves open). */
 export const promptCharsMax = 32_000
 export const imagesPerRequestMax = 10

@@ -52,6 +52,12 @@ export const gateway = {
     30,
     'Days after their last use that uploaded files are kept. 0 keeps them forever.',
   ),
+  RESPONSES_KEPT_DAYS: integer(
+    0,
+    36_500,
+    0,
+    'Days after their last use that responses of the Responses API are stored. 0 stores none.',
+  ),
   USAGE_KEPT_DAYS: retentionDays('Days that usage records are kept.'),
 }
 

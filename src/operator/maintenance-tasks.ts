@@ -2,6 +2,7 @@ import type { AppContext } from '../context.ts'
 import { day, hour, minute, second } from '../core/time.ts'
 import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
+import { deleteExpired as deleteExpiredResponses } from '../gateway/responses/stored-responses.ts'
 import { expireHolds } from '../gateway/usage/expire-holds.ts'
 import { deleteOldKeyNetworks, flushKeyNetworks } from '../hosting/agents/key-networks.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
@@ -81,6 +82,7 @@ export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Pr
     ['delete old usage records', hour, deleteOldUsage],
     ['delete expired gateway files', hour, files.deleteExpired],
     ['delete expired media files', hour, mediaFiles.deleteExpired],
+    ['delete expired responses', hour, deleteExpiredResponses],
     ['rescan pages of older rules', minute, rescanOutdated],
     ['expire runs', minute, expireRuns],
     ['expire shares of runs', minute, expireShares],

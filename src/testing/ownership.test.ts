@@ -30,7 +30,7 @@ Connection.prototype.prepare = function (text) {
 }
 afterAll(() => void (Connection.prototype.prepare = prepare))
 
-const h = await startTestServer()
+const h = await startTestServer({ RESPONSES_KEPT_DAYS: '1' })
 afterAll(() => h.close())
 
 /** Ann's data. Ben knows its ids. */
@@ -71,8 +71,10 @@ const file = await gus.call('POST', '/v1/files', await sent.bytes(), { 'content-
 const createdVideo = await gus.call('POST', '/v1/videos', { model: 'demo/video', prompt: 'a boat' })
 const key = await gus.call('POST', '/accounts/keys', { name: 'two' })
 const project = await gus.call('POST', '/accounts/projects', { name: 'three' })
+const stored = await gus.call('POST', '/v1/responses', { model: 'demo/chat', input: 'Hello' })
 /** Gus's ids by the path before them. An operation on another path gets the id of a file. */
 const gateways: Record<string, string> = {
+  '/responses': stored.text('id'),
   '/files': file.text('id'),
   '/videos': createdVideo.text('id'),
   '/accounts/keys': key.text('id'),

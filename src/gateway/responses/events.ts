@@ -1,8 +1,25 @@
 import type { Json } from '../../core/schema.ts'
+import type { ClientTool } from './tools.ts'
 
 export interface ResponseError {
   code: string
   message: string
+}
+
+/** The parts of a response that do not come from the chat. */
+export interface ResponseOptions {
+  /** Fields of the request that every response repeats. */
+  echo: Json
+  /** The client's tools by the function that stands for each in the chat. */
+  tools: Map<string, ClientTool>
+  /** The unique base of all ids. */
+  name: string
+  /** Stores the finished response, and returns whether it did. Undefined: it is not stored. */
+  store?: ((response: Json) => Promise<boolean>) | undefined
+  /** Unix seconds, for a chat without a time. */
+  created: number
+  /** Receives every finished item. */
+  onItem(item: Json): void
 }
 
 /** Numbered events of a response that are not sent yet. */

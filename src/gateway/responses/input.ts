@@ -8,6 +8,16 @@ export interface ConversationInput {
   messages: Json[]
   /** Tools that the client's tool search found. The model may call them from then on. */
   foundTools: Json[]
+  /** The items of the request, with those that it references. */
+  items: Json[]
+}
+
+/** The parts of a request around its input. */
+interface InputContext {
+  instructions: unknown
+  findItem: FindItem
+  /** The stored conversation that the request continues. */
+  before: Json[]
 }
 
 const invalidInput = (problem: string) => invalidField('input', problem)
@@ -21,23 +31,35 @@ const roles = ['user', 'assistant', 'system', 'developer'] as const
  */
 export function readInput(
   input: unknown,
-  instructions: unknown,
-  findItem: FindItem,
+  { instructions, findItem, before }: InputContext,
 ): ConversationInput {
-  const conversation: Conversation = { messages: [], foundTools: [], callIds: new Set() }
-  const { messages } = conversation
+  const conversation: Conversation = { messages: [], foundTools: [], items: [], callIds: new Set() }
+  const { messages, items } = conversation
   if (typeof instructions === 'string') messages.push({ role: 'system', content: instructions })
   else if (instructions) throw invalidField('instructions', 'instructions must be a string.')
+  for (const item of before) addItem(conversation, item)
   if (typeof input === 'string') {
     messages.push({ role: 'user', content: input })
+    items.push(messageOf(input))
     return conversation
   }
   if (!Array.isArray(input) || input.length === 0) {
     throw invalidInput('Send "input": a string, or an array with at least one item.')
   }
-  for (const item of input) addItem(conversation, resolveReference(item, findItem))
+  for (const sent of input) {
+    const item = resolveReference(sent, findItem)
+    addItem(conversation, item)
+    if (isRecord(item)) items.push(item)
+  }
   return conversation
 }
+
+/** Returns the item that stands for a text. */
+const messageOf = (text: string): Json => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+})
 
 interface Conversation extends ConversationInput {
   /** The ids of the calls so far, which outputs refer to. */

@@ -2,6 +2,7 @@ import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import type { FindItem } from '../../state/response-items.ts'
 import { invalidField } from '../fields.ts'
 import { readInput } from './input.ts'
+import { type StoredConversation, storingIsOff } from './stored-responses.ts'
 import { type ClientTool, isSearch, readToolChoice, readTools, withoutNull } from './tools.ts'
 
 export interface ResponsesRequest {
@@ -9,7 +10,11 @@ export interface ResponsesRequest {
   chat: Json
   isStream: boolean
   /** True if the client may send items of the response back by id. */
+  isReferable: boolean
+  /** True if the response is stored, with `input`. */
   isStored: boolean
+  /** The items of the request, with those that it references. */
+  input: Json[]
   /** Fields of the request that every response repeats. */
   echo: Json
   /** The client's tools by the function that stands for each in the chat. */
@@ -21,6 +26,10 @@ export interface ResponsesState {
   findItem: FindItem
   /** True if this server has a search engine. */
   canSearch: boolean
+  /** True if this server stores responses. */
+  canStore: boolean
+  /** The conversation that `previous_response_id` names. */
+  conversation: StoredConversation | undefined
 }
 
 /** Fields with the same meaning in a chat request, which parses them. */
@@ -38,11 +47,9 @@ const sharedFields = [
   'safety_identifier',
 ]
 
-/** Fields that need stored conversations or background work, with the error message of each. */
+/** Fields that need objects of OpenAI or background work, with the error message of each. */
 const unsupportedFields: [name: string, problem: string][] = [
-  ['previous_response_id', 'Responses are not stored: send the whole conversation as "input".'],
-  ['conversation', 'Conversations are not stored: send the whole conversation as "input".'],
-  ['store', 'Responses are not stored: remove "store", or send false.'],
+  ['conversation', 'Conversations are not objects here: send "previous_response_id" or "input".'],
   ['background', 'Background responses are not supported: remove "background", or use a stream.'],
   ['prompt', 'Prompts are not stored: send "instructions" and "input".'],
 ]
@@ -50,19 +57,24 @@ const unsupportedFields: [name: string, problem: string][] = [
 /**
  * Parses a Responses request into a chat request. Unknown fields are ignored, and so is a tool for
  * web search where this server has none: agents such as Codex always send one. Throws
- * `bad_request`, also for fields that need a stored conversation.
+ * `bad_request`, also for fields that this server does not support.
  */
 export function parseResponsesRequest(
   raw: unknown,
-  { findItem, canSearch }: ResponsesState,
+  { findItem, canSearch, canStore, conversation }: ResponsesState,
 ): ResponsesRequest {
   const body = recordOf(raw)
+  const store = readStore(body, canStore)
   for (const [name, problem] of unsupportedFields) {
     if (body[name]) throw invalidField(name, problem)
   }
   const isStream = body.stream ?? false
   if (typeof isStream !== 'boolean') throw invalidField('stream', 'stream must be true or false.')
-  const { messages, foundTools } = readInput(body.input, body.instructions, findItem)
+  const { messages, foundTools, items } = readInput(body.input, {
+    instructions: body.instructions,
+    findItem,
+    before: conversation?.items ?? [],
+  })
   const { functions, byFunction, hasSearch } = readTools(body.tools, foundTools)
   const mustSearch = isSearch(body.tool_choice)
   const choice = readToolChoice(body.tool_choice)
@@ -84,10 +96,24 @@ export function parseResponsesRequest(
       ...(effort !== undefined && { reasoning_effort: effort }),
     },
     isStream,
-    isStored: body.store !== false,
+    isReferable: store !== false,
+    isStored: canStore && store !== false,
+    input: items,
     echo: echoOf(body),
     tools: byFunction,
   }
+}
+
+/** Reads `store`. Throws `bad_request` where this server stores no responses. */
+function readStore({ store, previous_response_id }: Json, canStore: boolean): boolean | undefined {
+  if (store !== undefined && store !== null && typeof store !== 'boolean') {
+    throw invalidField('store', 'store must be true or false.')
+  }
+  if (store && !canStore) throw invalidField('store', `${storingIsOff} Remove "store".`)
+  if (previous_response_id && !canStore) {
+    throw invalidField('previous_response_id', `${storingIsOff} Send the conversation as "input".`)
+  }
+  return store ?? undefined
 }
 
 function readOutputMax(max: unknown): number | undefined {
@@ -133,9 +159,8 @@ const echoOf = (body: Json): Json => ({
   metadata: body.metadata ?? {},
   parallel_tool_calls: body.parallel_tool_calls ?? true,
   presence_penalty: null,
-  previous_response_id: null,
+  previous_response_id: body.previous_response_id ?? null,
   reasoning: body.reasoning ?? { effort: null, summary: null },
-  store: false,
   temperature: body.temperature ?? null,
   text: body.text ?? { format: { type: 'text' } },
   tool_choice: body.tool_choice ?? 'auto',

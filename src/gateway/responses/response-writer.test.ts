@@ -5,10 +5,10 @@ import { ResponseWriter } from './response-writer.ts'
 const start = { echo: {}, tools: new Map(), name: 'answer', created: 7, onItem() {} }
 
 /** Returns the events of a stream with these deltas. */
-function writtenOf(...deltas: object[]) {
+async function writtenOf(...deltas: object[]) {
   const written = new ResponseWriter(start)
   for (const delta of deltas) written.read({ choices: [{ delta }] })
-  const response = written.finish()
+  const response = await written.finish()
   return { events: written.events.takeAll(), response }
 }
 
@@ -18,8 +18,8 @@ const call = (name: string, sent: string, more: object = {}) => ({
 const calls = (...of: [string, string][]) =>
   of.map(([name, sent]) => ({ type: 'function_call', name, arguments: sent }))
 
-test('alternating calls are distinguished by index', () => {
-  const { response, events } = writtenOf(
+test('alternating calls are distinguished by index', async () => {
+  const { response, events } = await writtenOf(
     call('depth', '', { index: 0, id: 'a' }),
     call('wind', '', { index: 1, id: 'b' }),
     { tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] },
@@ -34,17 +34,20 @@ test('alternating calls are distinguished by index', () => {
   ])
 })
 
-test('calls without an index are distinguished by id, and a missing id is generated', () => {
-  const { response } = writtenOf(call('depth', '{}', { id: 'a' }), call('wind', '{}', { id: 'b' }))
+test('calls without an index are distinguished by id, and a missing id is generated', async () => {
+  const { response } = await writtenOf(
+    call('depth', '{}', { id: 'a' }),
+    call('wind', '{}', { id: 'b' }),
+  )
   expect(response.output).toMatchObject(calls(['depth', '{}'], ['wind', '{}']))
-  const nameless = writtenOf(call('depth', '{}'))
+  const nameless = await writtenOf(call('depth', '{}'))
   expect(nameless.response.output).toMatchObject([
     { call_id: expect.stringMatching(/^call_answer0$/) },
   ])
 })
 
-test('a name or id in a later part belongs to its call', () => {
-  const { response, events } = writtenOf(
+test('a name or id in a later part belongs to its call', async () => {
+  const { response, events } = await writtenOf(
     { tool_calls: [{ index: 0, id: 'a', function: { arguments: '' } }] },
     call('depth', '{}', { index: 0 }),
     call('wind', '{', { index: 1 }),
@@ -59,8 +62,8 @@ test('a name or id in a later part belongs to its call', () => {
   expect(added).toHaveLength(2)
 })
 
-test('a call closes the text before it, and `refusal` is a part of its own', () => {
-  const { response, events } = writtenOf(
+test('a call closes the text before it, and `refusal` is a part of its own', async () => {
+  const { response, events } = await writtenOf(
     { content: 'I look' },
     call('depth', '{}', { index: 0, id: 'a' }),
     { content: 'so' },
@@ -90,7 +93,7 @@ test('a failed response has no items in progress', () => {
   })
 })
 
-test('log probabilities are in each delta and in the whole part', () => {
+test('log probabilities are in each delta and in the whole part', async () => {
   const likely = (token: string) => ({ token, bytes: [1], logprob: -0.5 })
   const reported = (token: string) => ({ ...likely(token), top_logprobs: [likely(token)] })
   const chunk = (content: string, delta: object = { content }) => ({
@@ -99,7 +102,7 @@ test('log probabilities are in each delta and in the whole part', () => {
   const written = new ResponseWriter(start)
   written.read(chunk('Hm', { reasoning_content: 'Hm' }))
   for (const content of ['a', 'b']) written.read(chunk(content))
-  const { output } = written.finish()
+  const { output } = await written.finish()
   const whole = [reported('a'), reported('b')]
   expect(output).toMatchObject([
     { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] },
@@ -129,10 +132,10 @@ test('items are stored without reasoning, also when the client leaves', () => {
   ])
 })
 
-test('an invalid usage counts as zero', () => {
+test('an invalid usage counts as zero', async () => {
   const written = new ResponseWriter(start)
   written.read({ choices: [], usage: { prompt_tokens: -1, completion_tokens: '7' } })
-  const { usage, created_at } = written.finish()
+  const { usage, created_at } = await written.finish()
   expect(usage).toMatchObject({ input_tokens: 0, output_tokens: 0, total_tokens: 0 })
   expect(created_at).toBe(7)
 })

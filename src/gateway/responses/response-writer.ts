@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { recordsIn } from '../../providers/response.ts'
-import { EventQueue, type ResponseError } from './events.ts'
+import { EventQueue, type ResponseError, type ResponseOptions } from './events.ts'
 import {
   annotationsOf,
   type CallItem,
@@ -18,20 +18,6 @@ import {
   type TextItem,
 } from './items.ts'
 import type { ClientTool } from './tools.ts'
-
-/** The parts of a response that do not come from the chat. */
-export interface ResponseOptions {
-  /** Fields of the request that every response repeats. */
-  echo: Json
-  /** The client's tools by the function that stands for each in the chat. */
-  tools: Map<string, ClientTool>
-  /** The unique base of all ids. */
-  name: string
-  /** Unix seconds, for a chat without a time. */
-  created: number
-  /** Receives every finished item. */
-  onItem(item: Json): void
-}
 
 /**
  * Converts a chat completion, whole or in chunks, into a response and its events, which `events`
@@ -60,13 +46,17 @@ export class ResponseWriter {
     if (choice.finish_reason === 'length') this.isTruncated = true
   }
 
-  /** Ends the response as completed, or as incomplete when the model reached its token limit. */
-  finish(): Json {
+  /**
+   * Ends the response as completed, or as incomplete when the model reached its token limit, and
+   * stores it before the client knows it.
+   */
+  async finish(): Promise<Json> {
     this.begin({})
     for (const item of this.items) this.close(item, this.isTruncated)
     const status = this.isTruncated ? 'incomplete' : 'completed'
     const incomplete_details = this.isTruncated ? { reason: 'max_output_tokens' } : null
-    const response = { ...this.response(status), incomplete_details }
+    const response: Json = { ...this.response(status), incomplete_details }
+    if (this.options.store) response.store = await this.options.store(response)
     this.events.add(`response.${status}`, { response })
     return response
   }
@@ -240,6 +230,7 @@ export class ResponseWriter {
       model: this.model,
       output: this.items.map(presentItem),
       ...this.options.echo,
+      store: this.options.store !== undefined,
       usage: this.usage,
     }
   }

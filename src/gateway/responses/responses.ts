@@ -1,14 +1,17 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
-import type { Spender } from '../authentication.ts'
+import type { AccountId, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
+import { invalidField } from '../fields.ts'
+import { storedResponseBytesMax } from './limits.ts'
 import { parseResponsesRequest } from './request.ts'
 import { ResponseWriter } from './response-writer.ts'
+import * as stored from './stored-responses.ts'
 import { streamEvents } from './stream.ts'
 
 /**
@@ -23,25 +26,72 @@ export async function createResponse(
   createTranscriber: TranscriberFactory,
 ): Promise<Response> {
   const { account } = spender
-  const items = ctx.state.responseItems
-  const state = { findItem: items.finder(account), canSearch: ctx.searcher !== undefined }
-  const { chat, isStream, echo, tools, isStored } = parseResponsesRequest(raw, state)
+  const references = ctx.state.responseItems
+  const conversation = await findConversation(ctx, account, recordOf(raw).previous_response_id)
+  const { chat, isStream, echo, tools, isReferable, isStored, input } = parseResponsesRequest(raw, {
+    findItem: references.finder(account),
+    canSearch: ctx.searcher !== undefined,
+    canStore: stored.keepsResponses(ctx),
+    conversation,
+  })
+  // A replay under the same Idempotency-Key has the same ids.
+  const name = sha256(`${account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
+  const items = input.map((item, at) => ({ id: `in_${name}${at}`, ...item }))
+  const canStore = isStored && isStorable(items, recordOf(raw).store === true)
   const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber).catch(
     respondToChatError,
   )
   if (!completion.ok) return completion
-  // A replay under the same Idempotency-Key has the same ids.
-  const name = sha256(`${account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
   const created = unixSeconds(ctx.clock.now())
   const onItem = (item: Json): void => {
-    if (isStored) items.add(account, item)
+    if (isReferable) references.add(account, item)
   }
-  const writer = new ResponseWriter({ echo, tools, name, created, onItem })
+  const store = (response: Json): Promise<boolean> =>
+    storeResponse(ctx, account, { input: items, response, before: conversation?.ids ?? [] })
+  const writer = new ResponseWriter({
+    echo,
+    tools,
+    name,
+    created,
+    onItem,
+    store: canStore ? store : undefined,
+  })
   if (isStream && completion.body) return streamResponse(streamEvents(completion.body, writer))
   const body: unknown = await completion.json()
   if (isRecord(body)) writer.read(body)
   const cost = completion.headers.get('x-service-cost')
-  return Response.json(writer.finish(), { headers: cost ? { 'x-service-cost': cost } : {} })
+  return Response.json(await writer.finish(), { headers: cost ? { 'x-service-cost': cost } : {} })
+}
+
+/** Returns the stored conversation that a request continues. Throws `bad_request`. */
+async function findConversation(ctx: AppContext, account: AccountId, previous: unknown) {
+  if (previous === undefined || previous === null || !stored.keepsResponses(ctx)) return undefined
+  if (typeof previous === 'string') return stored.getConversation(ctx, account, previous)
+  throw invalidField('previous_response_id', 'previous_response_id must be a string.')
+}
+
+/** Returns whether items fit into a stored response. Throws when the client asked to store them. */
+function isStorable(items: Json[], mustStore: boolean): boolean {
+  if (stored.isStorable(items, {})) return true
+  if (!mustStore) return false
+  const problem = `A stored response has at most ${storedResponseBytesMax} bytes with its input. Remove "store".`
+  throw invalidField('store', problem)
+}
+
+/** Stores a response, which is paid already. `store` of the response says whether it is stored. */
+async function storeResponse(
+  ctx: AppContext,
+  account: AccountId,
+  row: Parameters<typeof stored.insert>[2],
+): Promise<boolean> {
+  if (!stored.isStorable(row.input, row.response)) return false
+  try {
+    await stored.insert(ctx, account, row)
+    return true
+  } catch (error) {
+    ctx.log.error('response.not_stored', error, { account })
+    return false
+  }
 }
 
 /** Returns the response to an error of the chat, whose `messages` are the `input` here. */

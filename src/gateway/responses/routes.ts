@@ -6,29 +6,79 @@ import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
+import { invalidField } from '../fields.ts'
 import { keyOperation } from '../operation.ts'
 import { createResponse } from './responses.ts'
 import * as schemas from './schemas.ts'
+import * as stored from './stored-responses.ts'
 
 /** Routes of the Responses API (docs/spec/gateway-decisions.md, "Responses"). */
 export const responseRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
-  new Elysia().use(keyAuth(ctx)).post(
-    '/responses',
-    ({ spender, body, request }) =>
-      createResponse(ctx, spender, body, callOf(request), createTranscriber),
-    keyOperation(
-      {
-        id: 'create_response',
-        tag: 'Chat',
-        idempotent: true,
-        limits: ['holds_limit', 'searches_limit'],
-        summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
-        description:
-          'Charged like the same chat completion. Conversations are not stored: send all items, or ' +
-          'ids of items of the last hour. Tools are functions that the client runs.',
-        requestBodies: { 'application/json': { schema: schemas.responsesRequestSchema } },
+  new Elysia()
+    .use(keyAuth(ctx))
+    .post(
+      '/responses',
+      ({ spender, body, request }) =>
+        createResponse(ctx, spender, body, callOf(request), createTranscriber),
+      keyOperation(
+        {
+          id: 'create_response',
+          tag: 'Chat',
+          idempotent: true,
+          limits: ['holds_limit', 'searches_limit'],
+          summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
+          description:
+            'Charged like the same chat completion. A server with RESPONSES_KEPT_DAYS stores it for ' +
+            '`previous_response_id`; on others send all items, or ids of items of the last hour. ' +
+            'Tools are functions that the client runs.',
+          requestBodies: { 'application/json': { schema: schemas.responsesRequestSchema } },
+        },
+        { 200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])) },
+        chatErrors,
+      ),
+    )
+    .get(
+      '/responses/:id',
+      async ({ spender, params, query }) => {
+        if (query.stream === 'true') {
+          throw invalidField('stream', 'Stored responses are not streamed. Remove stream.')
+        }
+        return Response.json(await stored.get(ctx, spender.account, params.id))
       },
-      { 200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])) },
-      chatErrors,
-    ),
-  )
+      {
+        query: schemas.GetResponseQuerySchema,
+        ...keyOperation(
+          { id: 'get_response', tag: 'Chat', summary: 'Get a stored response.' },
+          { 200: Type.Unsafe<Response>(schemas.ResponseSchema) },
+          ['bad_request', 'not_found'],
+        ),
+      },
+    )
+    .get(
+      '/responses/:id/input_items',
+      ({ spender, params, query }) => stored.listInput(ctx, spender.account, params.id, query),
+      {
+        query: schemas.InputItemsQuerySchema,
+        ...keyOperation(
+          {
+            id: 'list_input_items',
+            tag: 'Chat',
+            summary: 'List the items that a stored response was created from.',
+          },
+          { 200: schemas.InputItemsSchema },
+          ['bad_request', 'not_found'],
+        ),
+      },
+    )
+    .delete(
+      '/responses/:id',
+      async ({ spender, params }) => {
+        await stored.remove(ctx, spender.account, params.id)
+        return { id: params.id, object: 'response' as const, deleted: true as const }
+      },
+      keyOperation(
+        { id: 'delete_response', tag: 'Chat', summary: 'Delete a stored response.' },
+        { 200: schemas.DeletedResponseSchema },
+        ['bad_request', 'too_large', 'not_found', 'try_again'],
+      ),
+    )

@@ -1,7 +1,9 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anyObject, mediaSchema, nullable } from '../../core/schema.ts'
+import { anyObject, lenientObject, mediaSchema, nullable, oneOf } from '../../core/schema.ts'
+import { responseItemsPageMax } from './limits.ts'
 
 /** The documented Responses request. The body is parsed by hand. */
 export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
@@ -38,7 +40,14 @@ export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
     store: {
       type: 'boolean',
       nullable: true,
-      description: '`false` disables references to its items by id.',
+      description:
+        'Stores the response, where the server does (RESPONSES_KEPT_DAYS): then the default is ' +
+        '`true`. `false` also disables references to its items by id.',
+    },
+    previous_response_id: {
+      type: 'string',
+      nullable: true,
+      description: 'A stored response, whose conversation the input continues.',
     },
   },
 }
@@ -69,6 +78,29 @@ export const ResponseSchema = Type.Object(
   },
   { title: 'Response' },
 )
+
+export const DeletedResponseSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response'),
+  deleted: Type.Literal(true),
+})
+
+export const InputItemsSchema = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  first_id: nullable(Type.String()),
+  last_id: nullable(Type.String()),
+  has_more: Type.Boolean(),
+})
+
+export const InputItemsQuerySchema = lenientObject({
+  limit: Type.Optional(t.Numeric({ description: `1 to ${responseItemsPageMax}.` })),
+  order: Type.Optional(oneOf(['asc', 'desc'])),
+  after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
+})
+export type InputItemsQuery = Static<typeof InputItemsQuerySchema>
+
+export const GetResponseQuerySchema = lenientObject({ stream: Type.Optional(Type.String()) })
 
 export const EventsSchema = mediaSchema('text/event-stream', {
   description: 'With `stream`: events, the last of which is response.completed.',

@@ -27,7 +27,9 @@ export function streamEvents(
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
-          const bytes = Buffer.concat(events.push(value).map((event) => convert(event, writer)))
+          const parts: Uint8Array[] = []
+          for (const event of events.push(value)) parts.push(await convert(event, writer))
+          const bytes = Buffer.concat(parts)
           if (bytes.byteLength > 0) out.enqueue(bytes)
           if (writer.chars > upstreamResponseBytesMax) {
             writer.fail(tooLong)
@@ -47,10 +49,10 @@ export function streamEvents(
   )
 }
 
-function convert(event: StreamEvent, writer: ResponseWriter): Uint8Array {
+async function convert(event: StreamEvent, writer: ResponseWriter): Promise<Uint8Array> {
   const { data } = event
   if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
-  if (data.trim() === '[DONE]') writer.finish()
+  if (data.trim() === '[DONE]') await writer.finish()
   else readChunk(JSON.parse(data), writer)
   return encodeEvents(writer.events.takeAll())
 }

@@ -1,0 +1,29 @@
+import { index, integer, json, primaryKey, table, text, time } from '../../db/columns.ts'
+import type { AccountId } from '../../ledger/tables.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * Responses that clients continue or read again (`store`). A row has the items of its own request;
+ * `previous` names the response with the conversation before them.
+ */
+export const storedResponses = table(
+  'gateway_responses',
+  {
+    account: text('account').$type<AccountId>().notNull(),
+    id: text('id').notNull(),
+    created: time('created').notNull(),
+    /** Last use: of the response itself, or of one that continues it. */
+    used: time('used').notNull(),
+    bytes: integer('bytes').notNull(),
+    previous: text('previous'),
+    /** The items of the request, each with an id. */
+    input: json<Json[]>('input').notNull(),
+    response: json<Json>('response').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.account, t.id] }),
+    index('gateway_responses_account').on(t.account, t.used, t.id, t.bytes),
+    index('gateway_responses_used').on(t.used),
+  ],
+)
