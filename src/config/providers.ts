@@ -77,5 +77,13 @@ export const providers = {
   deepgram: { key: 'deepgramApiKey', ...aiSdk('deepgram') },
 } as const satisfies Record<string, Provider>
 
-/** Types of models (document 2, section 2). */
-export const modelTypes = ['chat', 'image', 'video', 'audio', 'embedding'] as const
+/** Types of models: those of document 2, section 2, and two of further operations. */
+export const modelTypes = [
+  'chat',
+  'image',
+  'video',
+  'audio',
+  'embedding',
+  'moderation',
+  'rerank',
+] as const

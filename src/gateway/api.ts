@@ -30,9 +30,11 @@ import { fileRoutes } from './files/routes.ts'
 import { geminiRoutes } from './gemini/routes.ts'
 import { imageRoutes } from './images/routes.ts'
 import { messageRoutes } from './messages-api/routes.ts'
+import { moderationRoutes } from './moderations/routes.ts'
 import { publicPathOf } from './openrouter/error-response.ts'
 import { openRouterRoutes } from './openrouter/routes.ts'
 import { publicOperation } from './operation.ts'
+import { rerankRoutes } from './rerank/routes.ts'
 import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -52,6 +54,8 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
     .use(responseRoutes(ctx, listener))
     .use(messageRoutes(ctx, listener))
     .use(embeddingRoutes(ctx))
+    .use(moderationRoutes(ctx))
+    .use(rerankRoutes(ctx))
     .use(imageRoutes(ctx))
     .use(videoRoutes(ctx))
     .use(audioRoutes(ctx))

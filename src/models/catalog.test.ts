@@ -57,11 +57,13 @@ test('prices all demo models and lists them by type', async () => {
   const catalog = await open({ demo: true })
   const ids = (types?: Parameters<Catalog['list']>[0]) => catalog.list(types).map(({ id }) => id)
   expect(ids(['embedding', 'image'])).toEqual(['demo/embedding', 'demo/image'])
-  expect(ids()).toHaveLength(9)
+  expect(ids()).toHaveLength(11)
   expect(ids()).toEqual(ids().toSorted())
   for (const model of catalog.list()) {
     expect(model.name).toStartWith('Demo')
-    expect(model.price && chargeOf(model.price, createUsage({ prompt: 1 }))).toBeGreaterThan(0n)
+    expect(
+      model.price && chargeOf(model.price, createUsage({ prompt: 1, searches: 1 })),
+    ).toBeGreaterThan(0n)
     expect(model.offers).toEqual([{ upstream: 'demo', model: model.id, price: model.price }])
   }
   const small = catalog.find('demo/small')?.model

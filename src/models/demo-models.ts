@@ -47,6 +47,19 @@ const listings: Listing[] = [
     contextLength: 8_192,
     price: { prompt: '0.00000002' },
   },
+  {
+    id: 'demo/moderation',
+    name: 'Demo moderation: flags a few words',
+    type: 'moderation',
+    inputs: ['text', 'image'],
+    price: { prompt: '0.00000002' },
+  },
+  {
+    id: 'demo/rerank',
+    name: 'Demo rerank: by the words that documents share with the query',
+    type: 'rerank',
+    price: { per_search: '0.0001' },
+  },
   { id: 'demo/image', name: 'Demo image', type: 'image', price: { per_image: '0.001' } },
   {
     id: 'demo/video',

@@ -14,6 +14,8 @@ const defaultOutputs: Record<ModelType, string[]> = {
   video: ['video'],
   audio: ['audio', 'text'],
   embedding: ['embedding'],
+  moderation: ['moderation'],
+  rerank: ['rerank'],
 }
 
 /**

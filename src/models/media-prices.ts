@@ -41,7 +41,19 @@ export const mediaPricesCheckedAt = '2026-11'
 const media: Record<string, MediaPrices> = {
   openai: {
     page: 'https://platform.openai.com/docs/pricing',
-    rows: [speech('openai', 'tts-1', '0.000015'), speech('openai', 'tts-1-hd', '0.00003')],
+    rows: [
+      speech('openai', 'tts-1', '0.000015'),
+      speech('openai', 'tts-1-hd', '0.00003'),
+      row('openai', 'omni-moderation-latest', {
+        type: 'moderation',
+        inputs: ['text', 'image'],
+        price: { prompt: '0' },
+      }),
+    ],
+  },
+  cohere: {
+    page: 'https://cohere.com/pricing',
+    rows: [row('cohere', 'rerank-v3.5', { type: 'rerank', price: { per_search: '0.002' } })],
   },
   gemini: {
     page: 'https://ai.google.dev/gemini-api/docs/pricing',

@@ -209,7 +209,8 @@ export const isTimed = ({ perSecond, perMinute }: Price): boolean =>
 export function hasRate(type: ModelType, price: Price): boolean {
   const has = (...names: Part[]) => names.some((part) => price[part] !== undefined)
   if (type === 'chat') return has('prompt') && has('completion')
-  if (type === 'embedding') return has('prompt')
+  if (type === 'embedding' || type === 'moderation') return has('prompt')
+  if (type === 'rerank') return has('perSearch', 'prompt')
   if (type === 'image') return has('perImage', 'completion')
   if (type === 'video') return has('perSecond', 'perMinute', 'perImage')
   return has('perCharacter', 'perSecond', 'perMinute', 'completion')

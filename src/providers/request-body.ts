@@ -25,7 +25,12 @@ export function buildRequestBody(call: UpstreamCall, dialect: Dialect): string |
   const sent = joinEffort(
     Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name))),
   )
-  const json = { ...sent, ...outputLimit(call, dialect), model, ...streamOptions(sent, dialect) }
+  const json = {
+    ...sent,
+    ...outputLimit(call, dialect),
+    model,
+    ...streamOptions(path, sent, dialect),
+  }
   const text = JSON.stringify(json)
   return text.includes('"ttl":') ? JSON.stringify(withDefaultCacheTtl(json)) : text
 }
@@ -73,7 +78,8 @@ function copyForm(body: FormData, model: string, fields: ReadonlySet<string>): F
 }
 
 /** Requests the usage of every stream, because the charge depends on it. */
-function streamOptions(body: Json, { rejectsStreamOptions }: Dialect) {
+function streamOptions(path: string, body: Json, { rejectsStreamOptions }: Dialect) {
+  if (path !== '/chat/completions') return {}
   if (rejectsStreamOptions) return { stream_options: undefined }
   if (body.stream !== true) return {}
   const options = typeof body.stream_options === 'object' ? body.stream_options : {}

@@ -88,6 +88,11 @@ const media: Record<Exclude<UpstreamPath, '/chat/completions'>, string[]> = {
     normalize normalized output_dtype prompt_name task truncate truncate_prompt_tokens truncation
     user
   `),
+  '/moderations': ['input', 'model'],
+  '/rerank': words(`
+    documents max_chunks_per_doc max_tokens_per_doc model query top_k top_n truncate
+    truncate_prompt_tokens truncation user
+  `),
   '/images/generations': words(`
     aspect_ratio background cfg_scale guidance guidance_scale image image_url image_urls images
     model moderation n negative_prompt output_compression output_format prompt quality
@@ -116,6 +121,8 @@ export function requestFieldsOf(baseUrl: string, more: readonly string[] = []): 
   return {
     '/chat/completions': withMore([...chat, ...chatExtensions[kindOf(baseUrl)]]),
     '/embeddings': withMore(media['/embeddings']),
+    '/moderations': withMore(media['/moderations']),
+    '/rerank': withMore(media['/rerank']),
     '/images/generations': withMore(media['/images/generations']),
     '/videos': withMore(media['/videos']),
     '/audio/speech': withMore(media['/audio/speech']),

@@ -6,6 +6,8 @@ import type { DownloadRequest } from './download.ts'
 export type UpstreamPath =
   | '/chat/completions'
   | '/embeddings'
+  | '/moderations'
+  | '/rerank'
   | '/images/generations'
   | '/videos'
   | '/audio/speech'

@@ -26,6 +26,8 @@ const typeNames = {
   video: 'Video',
   audio: 'Audio',
   embedding: 'Embeddings',
+  moderation: 'Moderation',
+  rerank: 'Rerank',
 } as const
 
 /** Renders the models, filtered by type and by words of their IDs and names. */

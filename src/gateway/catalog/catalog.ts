@@ -30,6 +30,8 @@ const parameters: Record<ModelType, string[]> = {
   video: ['aspect_ratio', 'duration'],
   audio: ['voice', 'format', 'language'],
   embedding: ['encoding_format', 'dimensions'],
+  moderation: ['input'],
+  rerank: ['top_n', 'return_documents'],
 }
 const withTools = ['tools', 'tool_choice', 'web_search']
 

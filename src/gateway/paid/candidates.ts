@@ -33,6 +33,8 @@ const operations: Record<Model['type'], string> = {
   video: 'POST /v1/videos',
   audio: 'POST /v1/audio/speech or /v1/audio/transcriptions',
   embedding: 'POST /v1/embeddings',
+  moderation: 'POST /v1/moderations',
+  rerank: 'POST /v1/rerank',
 }
 
 /**

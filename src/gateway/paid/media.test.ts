@@ -8,6 +8,7 @@ import {
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import {
   type MediaKind,
+  mediaKinds,
   mediaModel,
   mediaModels,
   mediaPrices,
@@ -27,12 +28,10 @@ beforeAll(async () => {
       offers: [{ upstream: 'ok', model: 'ok', price: undefined }],
     }
   })
-  // One upstream each, so that no circuit breaker opens.
-  const failing = ['500', '503', 'reset-first', 'close-first']
-  const fallback = kinds.map((kind, at) => {
+  const fallback = kinds.map((kind) => {
     const price = testModel(mediaPrices[kind]).price
-    const offers = [failing[at] ?? '500', `${kind}-ok`].map((name) => ({
-      upstream: name,
+    const offers = ['500', `${kind}-ok`].map((name) => ({
+      upstream: `fallback of ${kind}: ${name}`,
       model: `fake/${name}`,
       price,
     }))
@@ -47,13 +46,19 @@ afterAll(async () => {
   await hasty.close()
 })
 
-const kinds: MediaKind[] = ['embedding', 'image', 'speech', 'transcription']
+const kinds = mediaKinds
 const requests: Record<MediaKind, { path: string; body?: object; held: number }> = {
   // 1,000 tokens for what templates add, and the bytes of the body.
   embedding: { path: '/v1/embeddings', body: { input: 'Hello' }, held: 1_017_000 },
   image: { path: '/v1/images/generations', body: { prompt: 'A boat', n: 2 }, held: 40_000_000 },
   speech: { path: '/v1/audio/speech', body: { input: 'Hello' }, held: 50_000 },
   transcription: { path: '/v1/audio/transcriptions', held: 1_000_000 },
+  moderation: { path: '/v1/moderations', body: { input: 'Hello' }, held: 1_017_000 },
+  rerank: {
+    path: '/v1/rerank',
+    body: { query: 'Hello', documents: ['Hello there', 'Goodbye'] },
+    held: 2_000_000,
+  },
 }
 
 /** One second of audio. */
@@ -169,7 +174,7 @@ describe.each(kinds)('charges of %s', (kind) => {
     const gus = await patient.gus()
     expect((await ask(gus, kind, 'fallback')).status).toBe(200)
     const { use } = await patient.lastUse(gus)
-    expect(use).toMatchObject({ upstream: `${kind}-ok`, status: 'completed' })
+    expect(use).toMatchObject({ upstream: `fallback of ${kind}: ${kind}-ok`, status: 'completed' })
     expect(Number(use?.charged)).toBeGreaterThan(0)
   })
 

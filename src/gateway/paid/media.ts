@@ -34,12 +34,12 @@ export interface MediaCall {
   pauseIdleTimeout?: Call['pauseIdleTimeout']
 }
 
-/** A parsed request for images, speech, a transcription or embeddings. */
+/** A parsed request for images, speech, a transcription, embeddings or judgments of texts. */
 export interface MediaRequest {
   path: UpstreamPath
   type: ModelType
   /** The kind of work in the ledger and the history. */
-  kind: 'embedding' | 'image' | 'speech' | 'transcription'
+  kind: 'embedding' | 'image' | 'speech' | 'transcription' | 'moderation' | 'rerank'
   modelIds: string[]
   /** The part of its request that the work is for, where there are several. */
   part?: string | undefined

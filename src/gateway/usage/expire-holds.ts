@@ -14,6 +14,8 @@ import { errorEnvelope } from '../error-response.ts'
 const types = new Map<string, ModelType>([
   ['chat', 'chat'],
   ['embedding', 'embedding'],
+  ['moderation', 'moderation'],
+  ['rerank', 'rerank'],
   ['image', 'image'],
   ['speech', 'audio'],
   ['transcription', 'audio'],

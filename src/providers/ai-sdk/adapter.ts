@@ -14,6 +14,7 @@ import { generateImages } from './image.ts'
 import { sendNative } from './native.ts'
 import { type AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
+import { rerank } from './rerank.ts'
 import { parseSubmittedVideo, pollVideo, submitVideo } from './video.ts'
 
 type TypedUpstream = AiSdkUpstream & { kind: AiSdkKind }
@@ -99,6 +100,10 @@ async function sendCall(
     }
     case '/embeddings':
       return createEmbeddings(provider.embeddingModel(id), body, signal)
+    case '/rerank': {
+      const model = provider.rerankingModel?.(id)
+      return model ? rerank(model, body, signal) : noModel(path)
+    }
     case '/images/generations':
       return generateImages(provider.imageModel(id), body, kind, { created, signal })
     case '/audio/speech': {

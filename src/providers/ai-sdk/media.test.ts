@@ -72,6 +72,12 @@ const others: Answers = {
     const meta = { billed_units: { input_tokens: 5 } }
     return Response.json({ embeddings: { float: [[0.6, 0.8]] }, meta })
   },
+  '/cohere/rerank': () =>
+    Response.json({
+      id: 'r',
+      results: [{ index: 1, relevance_score: 0.9 }],
+      meta: { billed_units: { search_units: 1 } },
+    }),
   '/eleven/v1/text-to-speech': ({ path }) =>
     path.includes('pcm') ? bytes(samples, 'audio/pcm') : bytes(sound, 'audio/mpeg'),
   '/eleven/v1/speech-to-text': () => {
@@ -141,6 +147,14 @@ const models: ProviderModel[] = [
   },
   { id: 'g/embeds', kind: 'google', baseUrl: at('google'), model: 'embeds', ...embeds },
   { id: 'c/embeds', kind: 'cohere', baseUrl: at('cohere'), model: 'embed-v4.0', ...embeds },
+  {
+    id: 'c/reranks',
+    kind: 'cohere',
+    baseUrl: at('cohere'),
+    model: 'rerank-v3.5',
+    type: 'rerank',
+    price: { per_search: '0.002' },
+  },
   { id: 'e/speaks', kind: 'elevenlabs', baseUrl: at('eleven'), model: 'eleven_v3', ...speaks },
   { id: 'e/listens', kind: 'elevenlabs', baseUrl: at('eleven'), model: 'scribe_v1', ...listens },
   {
@@ -301,6 +315,13 @@ describe('embeddings', () => {
     expect(await ctx.lastUse(gus)).toMatchObject({ input: 5, estimated: false, charged: 500n })
     expect([(await embed('c/embeds', [1, 2])).status, await usd()]).toEqual([400, 0])
   })
+})
+
+test('cohere: reranks and uses the billed units', async () => {
+  const request = { model: 'c/reranks', query: 'cape', documents: ['one', 'two'], top_n: 1 }
+  const { body } = await gus.call('POST', '/v1/rerank', request)
+  expect(body).toMatchObject({ results: [{ index: 1, relevance_score: 0.9 }] })
+  expect(await ctx.lastUse(gus)).toMatchObject({ estimated: false, charged: 2_000_000n })
 })
 
 test('sends the key to providers only, never to file hosts, responses or logs', async () => {

@@ -15,6 +15,8 @@ const paths: Record<string, UpstreamPath> = {
   'demo/omni': '/chat/completions',
   'demo/builder': '/chat/completions',
   'demo/embedding': '/embeddings',
+  'demo/moderation': '/moderations',
+  'demo/rerank': '/rerank',
   'demo/image': '/images/generations',
   'demo/video': '/videos',
   'demo/speech': '/audio/speech',
@@ -27,6 +29,8 @@ type Handler = (request: DemoRequest) => Promise<Response>
 const handlers: Record<Exclude<UpstreamPath, '/audio/transcriptions'>, Handler> = {
   '/chat/completions': async (request) => (await import('./chat.ts')).completeChat(request),
   '/embeddings': async (request) => (await import('./embedding.ts')).createEmbeddings(request),
+  '/moderations': async (request) => (await import('./moderation.ts')).moderate(request),
+  '/rerank': async (request) => (await import('./rerank.ts')).rerank(request),
   '/images/generations': async (request) => (await import('./image.ts')).generateImages(request),
   '/videos': async (request) => (await import('./video.ts')).submitVideo(request),
   '/audio/speech': async (request) => (await import('./speech.ts')).synthesizeSpeech(request),

@@ -46,7 +46,8 @@ function textOf(input: unknown): string | undefined {
   return input.every((id) => typeof id === 'number') ? input.join(' ') : undefined
 }
 
-function vectorOf(text: string, length: number): Float32Array {
+/** Returns the normalized sum of the vectors of a text's words. */
+export function vectorOf(text: string, length: number): Float32Array {
   const vector = new Float32Array(length)
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
   for (const word of words.slice(0, wordsMax)) {

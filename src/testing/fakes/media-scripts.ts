@@ -28,6 +28,24 @@ export const mediaScripts: Record<string, Step[]> = {
     model: 'fake',
   }),
   'embedding-empty': json(200, { object: 'list', data: [], model: 'fake', usage: tokens }),
+  'moderation-ok': json(200, {
+    id: 'modr-1',
+    model: 'fake',
+    results: [{ flagged: true, categories: { violence: true }, category_scores: { violence: 1 } }],
+  }),
+  'rerank-ok': json(200, {
+    id: 'r-1',
+    results: [
+      { index: 0, relevance_score: 0.2 },
+      { index: 1, relevance_score: 0.9 },
+    ],
+    meta: { billed_units: { search_units: 1 } },
+  }),
+  'rerank-tokens': json(200, {
+    data: [{ index: 1, relevance_score: 0.9 }],
+    usage: { total_tokens: 11 },
+  }),
+  'rerank-unknown': json(200, { results: [{ index: 7, relevance_score: 0.2 }] }),
   'image-ok': json(200, { created: 1, data: [picture] }),
   'image-two': json(200, { created: 1, data: [picture, picture] }),
   'image-told': json(200, {

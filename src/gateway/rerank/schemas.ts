@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import { anyObject } from '../../core/schema.ts'
+import { embeddingInputsMax } from '../../limits.ts'
+
+/** The documented request. rerank.ts parses it. */
+export const rerankRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  required: ['model', 'query', 'documents'],
+  properties: {
+    model: { type: 'string', description: 'The id of a rerank model.' },
+    query: { type: 'string' },
+    documents: {
+      type: 'array',
+      minItems: 1,
+      maxItems: embeddingInputsMax,
+      items: { oneOf: [{ type: 'string' }, anyObject] },
+      description: 'Texts, or objects with a `text`.',
+    },
+    top_n: { type: 'integer', minimum: 1, description: 'The number of results. Default: all.' },
+    return_documents: { type: 'boolean', default: false },
+  },
+}
+
+/** The documents by relevance, in the format that Cohere, Jina, Together and vLLM share. */
+export const RerankSchema = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('list'),
+    model: Type.String(),
+    results: Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'The position of the document in the request.' }),
+        relevance_score: Type.Number(),
+        document: Type.Optional(Type.Object({ text: Type.String() })),
+      }),
+    ),
+    usage: Type.Object({
+      prompt_tokens: Type.Integer(),
+      total_tokens: Type.Integer(),
+      search_units: Type.Integer(),
+      cost: Type.Number({ description: 'USD' }),
+    }),
+  },
+  { title: 'Rerank' },
+)
