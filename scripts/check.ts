@@ -2,7 +2,7 @@
  * The checks of `./scripts/test` and CI; with `quick`, only the static checks and the unit tests.
  * Exits 1 when a check fails.
  */
-import { installBrowsers, installChainNode } from './check/browsers.ts'
+import { installBrowsers, installPackages } from './check/packages.ts'
 import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
 
 /** Tests that drive real browsers. */
@@ -47,6 +47,21 @@ const soak = async () =>
   (await bun('scripts/soak/topups.ts', '3')) &&
   (await bun('scripts/soak/streams.ts'))
 
+/** Installs what tests start beside the server: a node of a chain, and an S3 server. */
+const installServices = async () =>
+  (await installPackages(
+    { tests: 'Bitcoin', program: 'litecoind', packages: ['litecoind'] },
+    succeeds,
+  )) &&
+  installPackages(
+    {
+      tests: 'storage in S3',
+      program: 'swift-object-server',
+      packages: ['swift-proxy', 'swift-account', 'swift-container', 'swift-object'],
+    },
+    succeeds,
+  )
+
 const staticChecks: Step[][] = [
   [['format', () => bun('fmt', '--check')]],
   [['types', () => bun('check')]],
@@ -61,7 +76,7 @@ const fullChecks: Step[][] = [
   [['migrations', () => bun('scripts/migrations.ts', '--check')]],
   [['build', () => succeeds(['./scripts/build'])]],
   [['browsers', () => installBrowsers(succeeds)]],
-  [['a node of a chain', () => installChainNode(succeeds)]],
+  [['services', () => installServices()]],
   [['tests on SQLite', () => runTests('sqlite', ['--parallel=2', ...withoutBrowsers])]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.

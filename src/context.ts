@@ -43,7 +43,7 @@ export interface AppContext {
   readonly clock: Clock
   readonly log: Log
   readonly db: Engine
-  /** The stored files of the data folder. */
+  /** The stored files, in the data folder or in a bucket. */
   readonly storage: Storage
   /** The npm packages that pages can load. */
   readonly libraries: LibraryStore
@@ -149,8 +149,14 @@ async function openX402(parts: ConstructorParameters<typeof X402>[0]): Promise<X
   return new payments.X402(parts)
 }
 
-const openStorage = ({ dataDir, diskFloorBytes }: Config, clock: Clock, log: Log) =>
-  openDiskStore(join(dataDir, 'files'), { freeFloorBytes: diskFloorBytes, clock, log })
+/** Opens the files: in the bucket of S3_BUCKET, else in the data folder. */
+async function openStorage(config: Config, clock: Clock, log: Log): Promise<Storage> {
+  const { dataDir, diskFloorBytes } = config
+  const options = { freeFloorBytes: diskFloorBytes, clock, log }
+  if (config.s3Bucket === '') return openDiskStore(join(dataDir, 'files'), options)
+  const { openBucket } = await import('./storage/s3/bucket.ts')
+  return openBucket(config, options)
+}
 
 /** Opens the configured and detected upstreams, the models that they serve, and the web search. */
 export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' | 'log'>) {

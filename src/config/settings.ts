@@ -8,11 +8,13 @@ import { x402 } from './payment-settings.ts'
 import { runs } from './run-settings.ts'
 import { publicUrls, safety, server, signIn, site } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
+import { s3 } from './storage-settings.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
 
 /** The settings by section, as docs/settings.md lists them. */
 export const sections = {
   Server: server,
+  'Files in S3': s3,
   'Public URLs and proxies': publicUrls,
   'Web site': site,
   'Sign-in': signIn,
@@ -31,6 +33,7 @@ export const sections = {
 /** All settings by the name of their environment variable; berth.toml has them in lower case. */
 export const SettingsSchema = Type.Object({
   ...server,
+  ...s3,
   ...publicUrls,
   ...site,
   ...signIn,

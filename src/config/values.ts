@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { checkCoins } from './coin-settings.ts'
 import { camelCase, expectedOf, fromText, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
+import { checkS3 } from './storage-settings.ts'
 
 const { properties } = SettingsSchema
 
@@ -82,6 +83,7 @@ export function checkTogether(
   }
   checkCoins(values, problems)
   checkX402(values, problems)
+  checkS3(values, problems)
 }
 
 /** Checks the settings of x402 payments together. */

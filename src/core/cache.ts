@@ -33,6 +33,10 @@ export class Cache<Value extends NonNullable<unknown>> {
     this.values.set(key, value)
   }
 
+  delete(key: string): void {
+    this.values?.delete(key)
+  }
+
   entries(): [key: string, value: Value][] {
     return [...(this.values?.entries() ?? [])]
   }

@@ -16,6 +16,8 @@ export interface QueueBounds {
   largeBytes: number
   /** Work of a client in a minute, in milliseconds, after which its next work counts as large. */
   heavyMs?: number
+  /** The work only waits for another machine, so it costs its client nothing. */
+  isFree?: boolean
 }
 
 interface Work {
@@ -81,7 +83,7 @@ export class FairQueue {
       this.running -= 1
       this.runningLarge -= Number(isLarge)
       endTurn()
-      work.client.charge('work', stopwatch() - startedAt)
+      if (!this.bounds.isFree) work.client.charge('work', stopwatch() - startedAt)
     }
   }
 

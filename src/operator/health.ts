@@ -4,8 +4,8 @@ import { pingMs } from '../limits.ts'
 import { openMethods } from '../payments/coins/method.ts'
 
 /**
- * Responds to `/healthz` (the process runs) and `/readyz` (its database and files respond, with a
- * note on a full disk and on the chains of top-ups; no table of the ledger is damaged). Both bypass
+ * Responds to `/healthz` (the process runs) and `/readyz` (its database responds and no table of
+ * the ledger is damaged, with notes on files, a full disk and the chains of top-ups). Both bypass
  * the router, because they are called while the server starts. Returns undefined for every other
  * request.
  */
@@ -32,12 +32,26 @@ async function readiness(ctx: AppContext): Promise<Response> {
     }
     // A full disk still serves reads, so the server stays ready.
     const isFull = ctx.storage.free() < ctx.config.diskFloorBytes
-    const topups = await topupHealth(ctx)
-    return Response.json({ ok: true, ...(isFull && { disk: 'full' }), ...(topups && { topups }) })
+    const [topups, files] = await Promise.all([topupHealth(ctx), filesHealth(ctx)])
+    return Response.json({
+      ok: true,
+      ...(isFull && { disk: 'full' }),
+      ...(files && { files }),
+      ...(topups && { topups }),
+    })
   } catch (error) {
     ctx.log.error('not ready', error)
     return Response.json({ ok: false }, { status: 503 })
   }
+}
+
+/**
+ * Returns a note where the bucket of the files does not respond. The server stays ready, because
+ * cached files and the gateway work, and other servers have the same bucket.
+ */
+async function filesHealth({ storage }: AppContext): Promise<'unavailable' | undefined> {
+  const slow = Bun.sleep(pingMs).then(() => 'slow')
+  return (await Promise.race([storage.problem(), slow])) === undefined ? undefined : 'unavailable'
 }
 
 /** Returns whether each chain of the top-ups can be seen; undefined without top-ups. */

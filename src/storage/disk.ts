@@ -1,64 +1,47 @@
-import {
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, unlinkSync, utimesSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { currentClient } from '../core/client.ts'
 import { newId, sha256 } from '../core/ids.ts'
-import type { Log } from '../core/log.ts'
-import { type Clock, isWithin, minute, stopwatch } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
+import { diskFull, DiskSpace, type DiskSpaceOptions } from './disk-space.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
-import type { IsReferenced, Storage, StoredContent, SweepResult, Usage } from './storage.ts'
-
-interface DiskOptions {
-  /** Bytes to leave free on the disk. Below this, writes fail. */
-  freeFloorBytes: number
-  clock: Clock
-  /** Gets a warning at most once a minute while writes fail. */
-  log?: Log
-}
+import {
+  contentName,
+  type IsReferenced,
+  type Storage,
+  type StoredContent,
+  type SweepResult,
+  type Usage,
+} from './storage.ts'
 
 /** Returns the path of a content in a storage folder. */
 export const contentPath = (dir: string, name: string): string => join(dir, name.slice(0, 2), name)
 
 const folderName = /^[0-9a-f]{2}$/
-const contentName = /^[0-9a-f]{64}$/
 const sweepBatch = 500
-/** A reading of the free space is reused for this long, unless it is within the margin. */
-const freeBytesCacheMs = 100
-const freeBytesMargin = 256 * 1_048_576
-const diskFull = 'The server has no disk space for new files.'
 
 /**
  * Opens storage in a folder: `<dir>/ab/<sha256>`, where `ab` are the first two digits. With at most
  * 256 folders, a put usually syncs one file and one folder. Unfinished files are in `<dir>/tmp`,
  * which is emptied here. One process owns `dir`.
  */
-export async function openDiskStore(dir: string, options: DiskOptions): Promise<Storage> {
-  const store = new DiskStore(dir, options, await readFolders(dir))
-  if (store.free() < options.freeFloorBytes) store.warnFull()
-  return store
+export async function openDiskStore(dir: string, options: DiskSpaceOptions): Promise<Storage> {
+  return new DiskStore(dir, options, await readFolders(dir))
 }
 
 class DiskStore implements Storage {
   private readonly writing = new Map<string, Promise<void>>()
-  private checkedAt = -Infinity
-  private freeBytes = 0
-  private warnedAt = -Infinity
+  private readonly space: DiskSpace
 
   constructor(
     private readonly dir: string,
-    private readonly options: DiskOptions,
+    private readonly options: DiskSpaceOptions,
     private readonly folders: Set<string>,
-  ) {}
+  ) {
+    this.space = new DiskSpace(dir, options)
+  }
 
   async put(bytes: Uint8Array): Promise<StoredContent> {
     currentClient().charge('bytes', bytes.byteLength)
@@ -119,29 +102,19 @@ class DiskStore implements Storage {
   }
 
   requireFreeSpace(bytes: number): void {
-    const { freeFloorBytes } = this.options
-    const isNear = this.freeBytes - bytes < freeFloorBytes + freeBytesMargin
-    if (isNear || stopwatch() - this.checkedAt >= freeBytesCacheMs) {
-      this.checkedAt = stopwatch()
-      this.freeBytes = this.free()
-    }
-    if (this.freeBytes - bytes < freeFloorBytes) {
-      this.warnFull()
-      throw new ApiError('try_again', { why: diskFull })
-    }
-    this.freeBytes -= bytes
-  }
-
-  warnFull(): void {
-    const { clock, log, freeFloorBytes } = this.options
-    if (isWithin(clock, this.warnedAt, minute)) return
-    this.warnedAt = clock.now()
-    log?.warn('disk.full', { freeBytes: this.free(), DISK_FLOOR_BYTES: freeFloorBytes })
+    this.space.require(bytes)
   }
 
   free(): number {
-    const disk = statfsSync(this.dir)
-    return disk.bavail * disk.bsize
+    return this.space.free()
+  }
+
+  hasFreeSpace(bytes: number, floors: number): boolean {
+    return this.free() - bytes >= floors * this.options.freeFloorBytes
+  }
+
+  async problem(): Promise<undefined> {
+    return undefined
   }
 
   private pathOf(name: string): string {

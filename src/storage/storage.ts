@@ -1,3 +1,6 @@
+/** A name of content: a SHA-256 in hex. */
+export const contentName = /^[0-9a-f]{64}$/
+
 /** The result of a put: the content's name (SHA-256, 64 hex digits) and its size in bytes. */
 export interface StoredContent {
   sha256: string
@@ -27,13 +30,14 @@ export type IsReferenced = (sha256s: string[]) => Promise<Set<string>>
  */
 export interface Storage {
   /**
-   * Stores `bytes` durably. Equal content is stored once. Throws `try_again` and stores nothing
-   * when the disk is full or not writable.
+   * Stores `bytes` durably. Equal content is stored once. Throws `try_again` when the disk is full
+   * or not writable, or when the bucket does not respond.
    */
   put(bytes: Uint8Array): Promise<StoredContent>
   /**
-   * Returns the bytes, or undefined. They are not hashed again: a file gets its name only when it
-   * is complete and on disk, and hashing 4 MB costs more than reading it.
+   * Returns the bytes, or undefined. They are not hashed again on the way from the disk: a file
+   * gets its name only when it is complete and on disk, and hashing 4 MB costs more than reading
+   * it. Bytes from a bucket are hashed. Throws `try_again` when it does not respond.
    */
   read(sha256: string): Promise<Uint8Array | undefined>
   /** Returns a lazy Blob, so that a response can send all of it or a range. */
@@ -48,8 +52,12 @@ export interface Storage {
   sweep(isReferenced: IsReferenced, olderThanMs: number): Promise<SweepResult>
   /** Counts every file. Only for operators: it is too slow for a request. */
   usage(): Promise<Usage>
-  /** Returns the bytes free on the disk. */
+  /** Returns the bytes free on the disk of the data folder. */
   free(): number
+  /** Returns whether `bytes` more leave `floors` times the floor free. A bucket has no limit. */
+  hasFreeSpace(bytes: number, floors: number): boolean
   /** Throws `try_again` when `bytes` more would leave less free space than the floor. */
   requireFreeSpace(bytes: number): void
+  /** Describes why the storage does not work right now; undefined while it works. */
+  problem(): Promise<string | undefined>
 }

@@ -37,7 +37,7 @@ export async function checkQuota(
  * `uploads_limit` and `try_again`.
  */
 export function checkUnfunded(ctx: AppContext, bytes: number): void {
-  if (ctx.storage.free() - bytes < unfundedDiskFloors * ctx.config.diskFloorBytes) {
+  if (!ctx.storage.hasFreeSpace(bytes, unfundedDiskFloors)) {
     const why = 'The server has little disk space and accepts only files of funded accounts.'
     throw new ApiError('try_again', { why })
   }

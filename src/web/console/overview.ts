@@ -47,14 +47,21 @@ export async function overviewPage(ctx: AppContext): Promise<Page> {
 }
 
 async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]> {
-  const [{ quarantined, appeals, reports }, { balance, held: heldBack }, jobs, agents, people] =
-    await Promise.all([
-      listOpenCases(ctx),
-      readTotals(ctx),
-      countByQueue(ctx),
-      countAgents(ctx),
-      countPeople(ctx),
-    ])
+  const [
+    { quarantined, appeals, reports },
+    { balance, held: heldBack },
+    jobs,
+    agents,
+    people,
+    problem,
+  ] = await Promise.all([
+    listOpenCases(ctx),
+    readTotals(ctx),
+    countByQueue(ctx),
+    countAgents(ctx),
+    countPeople(ctx),
+    ctx.storage.problem(),
+  ])
   const waits = quarantined.length + appeals.length + reports.length
   const upstreams = ctx.upstreams.health()
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
@@ -77,9 +84,19 @@ async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]>
     ],
     ['On hold', `${shortCredits(toCredits(heldBack))} credits`],
     ['Free disk space', formatBytes(ctx.storage.free())],
+    ...filesState(ctx, problem),
     ['Memory', formatBytes(process.memoryUsage.rss())],
     ['Event-loop lag', `${Math.round(ctx.state.metricsHistory.recentLateMs)} ms`],
     ['Up since', renderDateTime(began)],
     ['Version', version],
   ]
+}
+
+/** Renders the state of the bucket; nothing where files are in the data folder. */
+function filesState(
+  { config: { s3Bucket } }: AppContext,
+  problem: string | undefined,
+): [name: string, value: Part][] {
+  if (s3Bucket === '') return []
+  return [['Files', problem === undefined ? `In bucket ${s3Bucket}` : `Unavailable: ${problem}`]]
 }

@@ -35,19 +35,23 @@ export async function installBrowsers(run: (command: string[]) => Promise<boolea
 }
 
 /**
- * Installs Debian's litecoind, a real node for the tests of Bitcoin payments, as root and with apt.
- * Elsewhere it prints the command, and those tests are skipped; CI needs it.
+ * Installs packages of Debian that tests need, as root and with apt. Elsewhere it prints the
+ * command, and those tests are skipped; CI needs them. `program` is one that the packages bring.
  */
-export async function installChainNode(run: (command: string[]) => Promise<boolean>) {
-  if (Bun.which('litecoind') !== null) return true
+export async function installPackages(
+  { tests, program, packages }: { tests: string; program: string; packages: string[] },
+  run: (command: string[]) => Promise<boolean>,
+) {
+  if (Bun.which(program) !== null) return true
+  const names = packages.join(' ')
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
-    console.log('Skipping tests of Bitcoin. As root: apt-get update && apt-get install litecoind')
+    console.log(`Skipping tests of ${tests}. As root: apt-get update && apt-get install ${names}`)
     return Bun.env['CI'] === undefined
   }
   await run(['apt-get', 'update', '-q'])
   const install = 'env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends'
-  await run([...install.split(' '), 'litecoind'])
-  const isThere = Bun.which('litecoind') !== null
-  if (!isThere) console.log('litecoind could not be installed: the tests of Bitcoin are skipped.')
+  await run([...install.split(' '), ...packages])
+  const isThere = Bun.which(program) !== null
+  if (!isThere) console.log(`${names} could not be installed: the tests of ${tests} are skipped.`)
   return isThere || Bun.env['CI'] === undefined
 }

@@ -1,0 +1,232 @@
+import { AwsV4Signer } from 'aws4fetch'
+
+import { FairQueue, PoolBusyError } from '../../core/fair-queue.ts'
+import { sha256 } from '../../core/ids.ts'
+import type { Log } from '../../core/log.ts'
+import { errorCodeOf, messageOf } from '../../core/text.ts'
+import { type Clock, isWithin, second } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
+import { videoBytesMax } from '../../limits.ts'
+import {
+  mb,
+  s3AttemptMs,
+  s3AttemptsMax,
+  s3DownAttemptMs,
+  s3MsPerMegabyte,
+  s3RequestsMax,
+  s3WaitingMax,
+} from './limits.ts'
+
+/** The settings of a bucket. */
+export interface Bucket {
+  endpoint: string
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+  /** The start of every key; it ends with / or is empty. */
+  prefix: string
+  pathStyle: boolean
+}
+
+/** A request for one object, or with the key '' for the bucket. */
+export interface S3Request {
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  key: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: Uint8Array | string
+  /** The SHA-256 of the body, where the caller knows it. */
+  bodySha256?: string
+}
+
+/** A failed attempt. `code` is the store's, such as "NoSuchBucket", or names the failure. */
+export class S3Error extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+    this.name = 'S3Error'
+  }
+}
+
+/** Content that differs from its name, which is its hash. */
+export const wrongContent = (name: string): S3Error =>
+  new S3Error(0, 'WrongContent', `The store returned wrong content for ${name}.`)
+
+const unavailable = 'The file storage of this server does not respond.'
+const retryPausesMs = [100, 500]
+const logPauseMs = 10 * second
+/** After a failure, requests make one short attempt for this long. */
+const downMs = 5 * second
+const retryableCodes = new Set([
+  'BadDigest',
+  'RequestTimeout',
+  'SlowDown',
+  'WrongContent',
+  'XAmzContentSHA256Mismatch',
+])
+
+/**
+ * Sends signed requests to a bucket: each has a deadline, is tried at most three times, and has its
+ * body checked by the store. Failures become `try_again`; the log has their reason.
+ */
+export class S3Client {
+  /** The last failure, until a request succeeds. */
+  problem: string | undefined
+  private readonly base: string
+  private readonly queue = new FairQueue({
+    slots: s3RequestsMax,
+    waitingMax: s3WaitingMax,
+    waitingBytesMax: Number.POSITIVE_INFINITY,
+    largeBytes: Number.POSITIVE_INFINITY,
+    heavyMs: Number.POSITIVE_INFINITY,
+    isFree: true,
+  })
+  private readonly signingKeys = new Map<string, ArrayBuffer>()
+  private failedAt = -Infinity
+  private loggedAt = -Infinity
+
+  constructor(
+    private readonly bucket: Bucket,
+    private readonly ctx: { clock: Clock; log?: Log | undefined },
+  ) {
+    const url = new URL(bucket.endpoint)
+    if (bucket.pathStyle) url.pathname = `/${bucket.bucket}/`
+    else url.hostname = `${bucket.bucket}.${url.hostname}`
+    this.base = url.href
+  }
+
+  /** The bucket's name and prefix, as a copy source has them. */
+  get source(): string {
+    return `/${this.bucket.bucket}/${this.bucket.prefix}`
+  }
+
+  get prefix(): string {
+    return this.bucket.prefix
+  }
+
+  /**
+   * Sends a request and returns what `read` makes of its response, within one deadline and the same
+   * attempts. A missing object (404) is undefined. Throws `try_again`.
+   */
+  async send<Result>(
+    request: S3Request,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    try {
+      const result = await this.queue.run(0, () => this.attempt(request, read))
+      this.problem = undefined
+      return result
+    } catch (error) {
+      if (error instanceof S3Error && error.status === 404 && error.code !== 'NoSuchBucket') {
+        this.problem = undefined
+        return undefined
+      }
+      throw this.toApiError(error)
+    }
+  }
+
+  /** As `send`, but throws the S3Error of the last attempt: for the checks of a start. */
+  async attempt<Result>(
+    request: S3Request,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const isDown = this.problem !== undefined && isWithin(this.ctx.clock, this.failedAt, downMs)
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.once(request, isDown ? s3DownAttemptMs : s3AttemptMs, read)
+      } catch (error) {
+        const failure = toS3Error(error)
+        if (isDown || attempt === s3AttemptsMax || !isRetryable(failure)) throw failure
+        await Bun.sleep(retryPausesMs[attempt - 1] ?? 0)
+      }
+    }
+  }
+
+  private async once<Result>(
+    request: S3Request,
+    firstMs: number,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const { method, body } = request
+    const abort = new AbortController()
+    const limit = (bytes: number) =>
+      setTimeout(
+        () => abort.abort(new S3Error(0, 'Timeout', 'The store did not respond in time.')),
+        firstMs + Math.ceil(bytes / mb) * s3MsPerMegabyte,
+      )
+    let timer = limit(body?.length ?? 0)
+    try {
+      const { url, headers } = await this.sign(request)
+      const { signal } = abort
+      const init = { method, headers, signal, redirect: 'manual', ...(body && { body }) } as const
+      const response = await fetch(url, init)
+      clearTimeout(timer)
+      timer = limit(Number(response.headers.get('content-length') ?? videoBytesMax))
+      if (response.ok) return await read(response)
+      throw await readError(response)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  private async sign({ method, key, query, headers, body = '', bodySha256 }: S3Request) {
+    const { accessKeyId, secretAccessKey, region, prefix } = this.bucket
+    const url = new URL(this.base + (key === '' ? '' : prefix + key))
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value)
+    // Keys of earlier days remain, one of 32 bytes each.
+    return new AwsV4Signer({
+      method,
+      url: url.href,
+      headers: { ...headers, 'x-amz-content-sha256': bodySha256 ?? sha256(body) },
+      accessKeyId,
+      secretAccessKey,
+      service: 's3',
+      region,
+      cache: this.signingKeys,
+    }).sign()
+  }
+
+  private toApiError(error: unknown): ApiError {
+    const { clock, log } = this.ctx
+    const why = error instanceof S3Error ? `${error.code}: ${error.message}` : messageOf(error)
+    if (!(error instanceof PoolBusyError)) {
+      this.problem = why
+      this.failedAt = clock.now()
+    }
+    if (!isWithin(clock, this.loggedAt, logPauseMs)) {
+      this.loggedAt = clock.now()
+      log?.error('s3.failed', error)
+    }
+    return new ApiError('try_again', { why: unavailable })
+  }
+}
+
+const isRetryable = ({ status, code }: S3Error): boolean =>
+  status === 0 || status === 429 || status >= 500 || retryableCodes.has(code)
+
+function toS3Error(error: unknown): S3Error {
+  if (error instanceof S3Error) return error
+  return new S3Error(0, errorCodeOf(error) || 'Network', messageOf(error))
+}
+
+const tagOf = (xml: string, tag: string): string | undefined =>
+  new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(xml)?.[1]
+
+/** Reads the error of a response: XML with Code and Message, or nothing after HEAD. */
+async function readError(response: Response): Promise<S3Error> {
+  const xml = await response.text()
+  const code = tagOf(xml, 'Code') ?? response.statusText
+  return new S3Error(response.status, code, tagOf(xml, 'Message') ?? `HTTP ${response.status}`)
+}
+
+/** Reads a response whose status 200 may carry an error: a copy, or the end of an upload. */
+export async function readLateError(response: Response): Promise<string> {
+  const xml = await response.text()
+  if (!xml.includes('<Error>')) return xml
+  const code = tagOf(xml, 'Code') ?? 'Error'
+  throw new S3Error(500, code, tagOf(xml, 'Message') ?? 'The store reported an error.')
+}
