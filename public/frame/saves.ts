@@ -18,6 +18,12 @@ const promised = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error)
   })
 
+const isCommitted = ({ transaction }: IDBObjectStore): Promise<boolean> =>
+  new Promise((resolve) => {
+    transaction.oncomplete = () => resolve(true)
+    transaction.onabort = () => resolve(false)
+  })
+
 async function openDatabase(): Promise<IDBDatabase> {
   const request = indexedDB.open('saves', 1)
   request.onupgradeneeded = () => request.result.createObjectStore('apps')
@@ -39,9 +45,47 @@ export function apply(entries: Map<string, string>, changes: Change[]): void {
   }
 }
 
+/**
+ * The changes of pages that closed before they stored them, in localStorage: what a closing page
+ * writes to IndexedDB can end with it. The next page that writes takes them over.
+ */
+class Journal {
+  readonly #key: string
+
+  constructor(id: string) {
+    this.#key = `saves:${id}`
+  }
+
+  read(): { text: string | null; changes: Change[] } {
+    try {
+      const text = localStorage.getItem(this.#key)
+      return { text, changes: changesIn(JSON.parse(text ?? '[]'), Infinity) }
+    } catch {
+      return { text: null, changes: [] }
+    }
+  }
+
+  /** Returns whether the changes fit. */
+  add(changes: Change[]): boolean {
+    const all = new Map([...this.read().changes, ...changes])
+    try {
+      localStorage.setItem(this.#key, JSON.stringify([...all]))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Removes what was read, unless another page has added to it. */
+  remove(text: string | null): void {
+    if (text !== null && this.read().text === text) localStorage.removeItem(this.#key)
+  }
+}
+
 /** Opens an app's saves. Without IndexedDB they live as long as the page. */
 export async function openSaves(id: string): Promise<Saves> {
   const database = await openDatabase().catch(() => null)
+  const journal = new Journal(id)
   const store = (mode: IDBTransactionMode): IDBObjectStore | undefined =>
     database?.transaction('apps', mode).objectStore('apps')
   const read = async (from: IDBObjectStore | undefined): Promise<Map<string, string>> => {
@@ -49,25 +93,32 @@ export async function openSaves(id: string): Promise<Saves> {
     return found instanceof Map ? found : new Map()
   }
   const entries = await read(store('readonly'))
+  const { changes: left } = journal.read()
+  apply(entries, left)
   let waiting: Change[] = []
+  const writing: Change[] = []
   let timer = 0
 
   // Read before writing: another tab may have saved other keys.
   const write = async (): Promise<void> => {
-    clearTimeout(timer)
     const changes = waiting
     waiting = []
     timer = 0
-    const to = changes.length > 0 ? store('readwrite') : undefined
+    const to = store('readwrite')
     if (!to) return
+    writing.push(...changes)
+    const { text, changes: closed } = journal.read()
     const kept = await read(to)
-    apply(kept, changes)
+    apply(kept, [...closed, ...changes])
     to.put(kept, id)
+    if (await isCommitted(to)) journal.remove(text)
+    writing.splice(0, changes.length)
   }
+  if (left.length > 0) void write()
   addEventListener('pagehide', () => {
-    if (waiting.length === 0) return
+    const changes = [...writing, ...waiting]
     waiting = []
-    // A closing page gets no events, so write everything at once without reading.
+    if (!database || changes.length === 0 || journal.add(changes)) return
     const to = store('readwrite')
     to?.put(entries, id)
     to?.transaction.commit()
@@ -83,9 +134,9 @@ export async function openSaves(id: string): Promise<Saves> {
 }
 
 /** Validates changes: a bounded list of pairs of texts. */
-export function changesIn(data: unknown): Change[] {
+export function changesIn(data: unknown, max = changesMax): Change[] {
   if (!Array.isArray(data)) return []
-  return data.slice(0, changesMax).flatMap((pair: unknown): Change[] => {
+  return data.slice(0, max).flatMap((pair: unknown): Change[] => {
     if (!Array.isArray(pair)) return []
     const [key, value]: unknown[] = pair
     if (typeof key !== 'string' || (typeof value !== 'string' && value !== null)) return []
