@@ -16,10 +16,15 @@ class AutoRefresh extends HTMLElement {
   async #refresh(): Promise<void> {
     // Content with the focus stays, so that a button does not move under the pointer.
     if (document.hidden || this.contains(document.activeElement)) return
+    // The values under the pointer stay, too.
+    if (this.querySelector('time-chart:hover, tr:hover a')) return
     try {
       const response = await fetch(location.href, { headers: { accept: 'text/html' } })
       const page = new DOMParser().parseFromString(await response.text(), 'text/html')
       const now = page.querySelector('auto-refresh')
+      // A table that was opened stays open.
+      const opened = [...this.querySelectorAll('details')].map((one) => one.open)
+      now?.querySelectorAll('details').forEach((one, at) => (one.open = opened[at] ?? one.open))
       if (now) this.replaceChildren(...now.childNodes)
       else location.reload()
     } catch {

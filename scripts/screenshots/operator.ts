@@ -46,6 +46,9 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
 }
 
 const lists = [
+  'requests',
+  'latency',
+  'errors',
   'queue',
   'agents',
   'people',

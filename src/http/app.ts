@@ -3,7 +3,7 @@ import { Elysia, ValidationError } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { nano, zero } from '../core/money.ts'
 import { isApiError } from '../errors.ts'
-import { countLimitError } from './limit-errors.ts'
+import { noteError } from './note-error.ts'
 import { getRequestContext, type RequestContext } from './request-context.ts'
 
 /** A request that no handler answered. */
@@ -35,7 +35,7 @@ export const createApp = (ctx: AppContext, respond: (failed: FailedRequest) => R
   // takes a shorter host for a part of it.
   new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
-      countLimitError(ctx, error)
+      noteError(ctx, request, error)
       getRequestContext(request).shortfall = shortfallOf(error)
       const isInvalid = error instanceof ValidationError && error.type !== 'response'
       return respond({

@@ -62,6 +62,7 @@ export const agentApiPolicy =
     const { client } = context
     const { group } = client
     const rejection = networkRejection(ctx, client) ?? limit.takeOne(group)
+    if (rejection) context.cause = 'rate_limited'
     client.chargeRate = (units) => limit.add(group, units)
     const response = rejection
       ? hosting.apiErrorResponse(new ApiError('rate_limited', rejection))
@@ -91,6 +92,7 @@ export const gatewayPolicy =
     const { gatewayRequests: limit } = ctx.state.limits
     const { group: address } = context.client
     const rejection = networkRejection(ctx, context.client) ?? limit.takeOne(address)
+    if (rejection) context.cause = 'rate_limited'
     context.client.chargeRate = (units) => limit.add(address, units)
     const openAiResponse = rejection
       ? gateway.rateLimitResponse(rejection.max, rejection.retryAfter)
@@ -127,15 +129,33 @@ export function withRequestLog(
     ctx.state.traffic.count(part === 'health' ? 'pages' : part, response.status, ms)
     response.headers.set('x-request-id', context.id)
     if (socketAddress === inProcessAddress) return response
+    const { method } = request
+    const { address, account, key } = context.client
+    ctx.state.observations.addRequest(
+      part === 'health' ? 'pages' : part,
+      context.route !== undefined,
+      {
+        id: context.id,
+        at: ctx.clock.now(),
+        method,
+        route: context.route ?? context.unknownPath?.slice(0, 200) ?? '',
+        status: response.status,
+        ms,
+        key,
+        account,
+        address,
+        cause: context.cause,
+      },
+    )
     ctx.log.info('request', {
       id: context.id,
-      method: request.method,
+      method,
       route: context.route ?? null,
       ...(context.unknownPath !== undefined && { path: context.unknownPath.slice(0, 200) }),
       status: response.status,
       ms: Math.round(ms * 10) / 10,
-      key: context.client.key ?? null,
-      address: context.client.address,
+      key: key ?? null,
+      address,
     })
     return response
   }

@@ -31,6 +31,8 @@ export interface RequestContext {
   shortfall?: Shortfall | undefined
   /** The payment that was settled for this request. */
   receipt?: Receipt
+  /** The name of the error, or the message of an unexpected one, for the console. */
+  cause?: string
   /** The path of a request that has no route, for the log. */
   unknownPath?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */

@@ -1,15 +1,13 @@
 import type { NanoUsd } from '../core/money.ts'
-import { hour, minute, second, stopwatch } from '../core/time.ts'
+import { minute, second, stopwatch } from '../core/time.ts'
+import { observedMs } from './observations.ts'
 
-/** The time that the console's graphs show. */
-export const historyMs = 3 * hour
-const samplesMax = historyMs / minute + 1
+const samplesMax = observedMs / minute + 1
 
 /** Counters of the server at one moment, counted since its start. */
 export interface Sample {
-  requests: number
-  /** Responses with status 500 and above. */
-  errors: number
+  /** Milliseconds since 1970. */
+  at: number
   upstreamErrors: number
   /** Revenue of the operator. */
   income: NanoUsd
@@ -20,7 +18,7 @@ export interface Sample {
   lateMs: number
 }
 
-/** One sample a minute for three hours, and the delay of the event loop. */
+/** One sample a minute for a day, and the delay of the event loop. */
 export class MetricsHistory {
   readonly samples: Sample[] = []
   private lastTick = stopwatch()

@@ -14,6 +14,7 @@ import { KeyNetworks } from './key-networks.ts'
 import { createLimits, type LimitSettings } from './limits.ts'
 import { MetricsHistory } from './metrics-history.ts'
 import { NoteSignals } from './note-signals.ts'
+import { Observations } from './observations.ts'
 import { PendingOpens } from './pending-opens.ts'
 import { ResponseItems } from './response-items.ts'
 
@@ -38,7 +39,9 @@ export type ProcessState = ReturnType<typeof createProcessState>
 export const createProcessState = (clock: Clock, config: LimitSettings) => ({
   /** Requests by part of the server, status and time, since the start: for metrics. */
   traffic: new Traffic(),
-  /** Metrics of the last three hours by minute, for the console's graphs. */
+  /** Requests and model calls of the last day, for the console. */
+  observations: new Observations(clock),
+  /** Metrics of the last day by minute, for the console's charts. */
   metricsHistory: new MetricsHistory(),
 
   limits: createLimits(clock, config),

@@ -10,12 +10,14 @@ import { type HeaderUser, renderHeader, type Section } from './header.ts'
 const staticFiles = {
   'web.css': 'css/web.css',
   'packs.css': 'css/packs.css',
+  'console.css': 'css/console.css',
   // The style sheet names it, so its name changes with its content.
   'geist-1.woff2': 'fonts/geist.woff2',
   'icon-192.png': 'icons/icon-192.png',
   'icon-512.png': 'icons/icon-512.png',
   'copy-line.js': 'islands/copy-line.js',
   'auto-refresh.js': 'islands/auto-refresh.js',
+  'time-chart.js': 'islands/time-chart.js',
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
   'show-more.js': 'islands/show-more.js',
@@ -109,6 +111,8 @@ export interface Page {
   /** The query of its Atom feed. */
   feed?: string
   scripts?: Extract<StaticName, `${string}.js`>[]
+  /** Has the styles of the operator's console. */
+  isConsole?: boolean
   /** Has the styles of skills and frameworks. */
   isPack?: boolean
   /** Is true for a page that shows apps in the sandbox. */
@@ -138,6 +142,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     <link rel="stylesheet" href="${addressOf('web.css')}" />
+    ${page.isConsole && html`<link rel="stylesheet" href="${addressOf('console.css')}" />`}
     ${page.isPack && html`<link rel="stylesheet" href="${addressOf('packs.css')}" />`}
     <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />

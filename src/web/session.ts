@@ -16,7 +16,7 @@ import {
 } from '../hosting/people/session-user.ts'
 import { findSession } from '../hosting/people/sessions.ts'
 import type { SignInClient } from '../hosting/people/sign-in.ts'
-import { countLimitError } from '../http/limit-errors.ts'
+import { noteError } from '../http/note-error.ts'
 import { clientAddressGroup, clientAddressPrefix } from '../http/request-context.ts'
 import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
 import { describeError } from './error-messages.ts'
@@ -156,7 +156,7 @@ export async function withErrorPage(
   try {
     return await work()
   } catch (error) {
-    countLimitError(req.ctx, error)
+    noteError(req.ctx, req.request, error)
     const expected = describeError(error)
     if (!expected) throw error
     const { message, ...init } = expected

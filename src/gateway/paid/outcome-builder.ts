@@ -96,6 +96,15 @@ export class OutcomeBuilder {
     rows: SettlementRow[] = [],
   ): PaidOutcome {
     const { spender, requestId, ctx } = this.call
+    const [ms, { firstByteMs }] = [stopwatch() - this.started, this]
+    ctx.state.observations.addModelCall({
+      requestId,
+      model: model.id,
+      upstream: offer.upstream,
+      status: end,
+      firstByteMs,
+      ms,
+    })
     const use = historyRow.create(ctx, {
       account: spender.account,
       requestId,
@@ -108,8 +117,8 @@ export class OutcomeBuilder {
       upstream: offer.upstream,
       price: price.id,
       ...usageCounts(usage),
-      ms: Math.round(stopwatch() - this.started),
-      firstByteMs: this.firstByteMs,
+      ms: Math.round(ms),
+      firstByteMs,
     })
     return { result, charge, rows: [use, ...rows] }
   }

@@ -35,3 +35,15 @@ export async function namesOf({ db }: AppContext, ids: string[]): Promise<Map<st
     .where(inArray(people.id, ids))
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
+
+/** Returns the names of people by their wallets. */
+export async function namesOfWallets(
+  { db }: AppContext,
+  wallets: string[],
+): Promise<Map<string, string>> {
+  const rows = await db.read
+    .select({ wallet: people.wallet, name: people.name })
+    .from(people)
+    .where(inArray(people.wallet, wallets))
+  return new Map(rows.map(({ wallet, name }) => [wallet, name]))
+}

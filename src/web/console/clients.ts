@@ -1,8 +1,6 @@
 import type { Spending, SubjectKind } from '../../core/costs.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { second } from '../../core/time.ts'
-import { findHandles } from '../../hosting/agents/agents.ts'
-import { namesOf } from '../../hosting/people/listing.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import type { RestrictionKind } from '../../keys/restrictions.ts'
 import { section } from '../components.ts'
@@ -13,6 +11,7 @@ import type { Page } from '../layout.ts'
 import { dataTable, emptyState } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
+import { accountLinks } from './account-links.ts'
 import { badge, consolePage } from './components.ts'
 
 const place = '/console/clients'
@@ -59,8 +58,8 @@ function listRows({ ctx, request, visitor }: UserRequest, kind: SubjectKind): Cl
 /** Renders the clients that cost most, with buttons to slow them down or block them. */
 export async function clientsPage(req: UserRequest, message?: string): Promise<Page> {
   const all = tables.map(([kind, title, head]) => ({ title, head, rows: listRows(req, kind) }))
-  const names = await displayNames(
-    req,
+  const names = await accountLinks(
+    req.ctx,
     all.flatMap(({ rows }) => rows.map(({ name }) => name)),
   )
   const main = html`<auto-refresh data-seconds="5"
@@ -153,26 +152,6 @@ function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): 
   const fields = html`${item}${confirmed}
     <div class="actions">${slow}${block}</div>`
   return form(token, place, fields, 'inline')
-}
-
-/** Returns links for accounts of agents and people, which are stored by id. */
-async function displayNames({ ctx }: UserRequest, names: string[]): Promise<Map<string, Html>> {
-  const idsOf = (kind: string) =>
-    names.flatMap((name) => (name.startsWith(`${kind}:`) ? name.slice(kind.length + 1) : []))
-  const [handles, people] = await Promise.all([
-    findHandles(ctx, idsOf('agent')),
-    namesOf(ctx, idsOf('person')),
-  ])
-  return new Map([
-    ...[...handles].map(
-      ([id, handle]) =>
-        [`agent:${id}`, html`<a href="/console/agents/${handle}">@${handle}</a>`] as const,
-    ),
-    ...[...people].map(
-      ([id, name]) =>
-        [`person:${id}`, html`<a href="/console/people/${name}"><bdi>${name}</bdi></a>`] as const,
-    ),
-  ])
 }
 
 /** Slows down or blocks a client, or lifts that. Throws `not_found`, `bad_request`. */

@@ -11,25 +11,51 @@ import { confirmDialog } from '../confirm-dialog.ts'
 import { renderDate, renderDateTime, shortCredits } from '../format.ts'
 import { alert, form, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { dataTable, searchField, tabNav } from '../lists.ts'
+import { chip, dataTable, searchField } from '../lists.ts'
 
-const consoleLinks = [
-  ['/console', 'Overview'],
-  ['/console/queue', 'Moderation'],
-  ['/console/agents', 'Agents'],
-  ['/console/people', 'People'],
-  ['/console/clients', 'Clients'],
-  ['/console/grants', 'Grants'],
-  ['/console/payments', 'Payments'],
-  ['/console/upstreams', 'Upstreams'],
-  ['/console/models', 'Models'],
-  ['/console/libraries', 'Libraries'],
-  ['/console/backups', 'Backups'],
-  ['/console/audit', 'Audit log'],
-  ['/console/settings', 'Settings'],
-] as const
+/** The pages of the console by subject. */
+const consoleGroups = {
+  Monitor: {
+    '/console': 'Overview',
+    '/console/requests': 'Requests',
+    '/console/latency': 'Latency',
+    '/console/errors': 'Errors',
+  },
+  Moderate: {
+    '/console/queue': 'Moderation',
+    '/console/agents': 'Agents',
+    '/console/people': 'People',
+    '/console/clients': 'Clients',
+  },
+  Money: {
+    '/console/grants': 'Grants',
+    '/console/payments': 'Payments',
+  },
+  Models: {
+    '/console/upstreams': 'Upstreams',
+    '/console/models': 'Models',
+    '/console/libraries': 'Libraries',
+  },
+  System: {
+    '/console/settings': 'Settings',
+    '/console/backups': 'Backups',
+    '/console/audit': 'Audit log',
+  },
+} as const
 
-export type ConsolePath = (typeof consoleLinks)[number][0]
+type Groups = typeof consoleGroups
+export type ConsolePath = { [Name in keyof Groups]: keyof Groups[Name] }[keyof Groups]
+
+const consoleNav = (place: ConsolePath): Html =>
+  html`<nav class="console-nav" aria-label="Console">
+    ${Object.entries(consoleGroups).map(
+      ([title, links]) =>
+        html`<p>${title}</p>
+          <ul aria-label="${title}">
+            ${Object.entries(links).map(([path, label]) => chip(path, label, path === place, 'page'))}
+          </ul>`,
+    )}
+  </nav>`
 
 interface ConsolePage {
   place: ConsolePath
@@ -44,10 +70,16 @@ interface ConsolePage {
 /** Renders a page of the console with its navigation. */
 export const consolePage = (page: ConsolePage): Page => ({
   title: `${page.title} · Console`,
-  main: html`${tabNav('Console', consoleLinks, page.place, 'console-nav')}
-    <h1><bdi>${page.title}</bdi></h1>
-    ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
-    ${page.main}`,
+  main: html`<div class="console">
+    ${consoleNav(page.place)}
+    <div class="console-body">
+      <h1><bdi>${page.title}</bdi></h1>
+      ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
+      ${page.main}
+    </div>
+  </div>`,
+  isConsole: true,
+  isWide: true,
   scripts: page.scripts ?? [],
 })
 

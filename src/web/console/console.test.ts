@@ -27,6 +27,9 @@ async function open(settings = {}): Promise<TestServer> {
 
 const pages = [
   '',
+  '/requests',
+  '/latency',
+  '/errors',
   '/queue',
   '/agents',
   '/people',
@@ -350,13 +353,14 @@ test('pages lists without repeating rows', async () => {
 test('charts measurements with their units', async () => {
   const h = await open()
   const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
-  expect(String((await olga.open('/console')).body)).toContain('No data yet')
   await recordMetrics(h.ctx)
   for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
   h.clock.advance(minute)
   await recordMetrics(h.ctx)
   const page = String((await olga.open('/console')).body)
-  expect(page).toContain('Requests per minute, the last three hours. Now 0 requests, peak 5')
+  const requests = page.slice(page.indexOf('data-title="Requests"'))
+  expect(requests).toMatch(/<td class="number" data-value="0\.\d+">0\.\d+\/s<\/td>/)
+  expect(page).toContain('data-title="Latency"')
   expect(page).toMatch(/800 credits\s+<span class="small">\$0\.8</)
   expect(page).toContain('1, none paused')
   expect(page).toContain('<auto-refresh')

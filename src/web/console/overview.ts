@@ -6,70 +6,122 @@ import { countAgents } from '../../hosting/agents/listing.ts'
 import { countPeople } from '../../hosting/people/listing.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
 import { listDailyIncome, readTotals } from '../../ledger/totals.ts'
-import { listOpenCases } from '../../operator/cases.ts'
-import { metricsByMinute } from '../../operator/metrics-history.ts'
+import { listMetrics, type MetricsPoint } from '../../operator/metrics-history.ts'
 import { version } from '../../version.ts'
 import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
-import { formatBytes, formatCompact, formatCount, renderDateTime, shortCredits } from '../format.ts'
+import { formatBytes, formatCompact, renderDateTime, shortCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
+import type { UserRequest } from '../session.ts'
 import { consolePage } from './components.ts'
-import { graph } from './graph.ts'
+import { healthLine } from './health-line.ts'
+import { rangePicker, readRange, trafficRanges } from './ranges.ts'
+import { timeChart } from './time-chart.ts'
 
 const daysShown = 30
+const place = '/console'
 
-/** Renders the current state and the last three hours. */
-export async function overviewPage(ctx: AppContext): Promise<Page> {
-  const [minutes, facts, days] = await Promise.all([
-    metricsByMinute(ctx),
+const uptimeMs = (): number => process.uptime() * second
+
+/** Renders the current state, and the traffic of a span of time. */
+export async function overviewPage({ ctx, query }: UserRequest): Promise<Page> {
+  const range = readRange(query, trafficRanges, uptimeMs())
+  const [health, points, stats, days] = await Promise.all([
+    healthLine(ctx),
+    listMetrics(ctx, range),
     getStats(ctx),
     listDailyIncome(ctx, daysShown),
   ])
-  const count = (noun: string) => (value: number) => formatCount(value, noun)
-  const credits = (value: number) => `${shortCredits(value)} credits`
-  const main = html`<auto-refresh data-seconds="5">
-      ${statList(facts)}
-      <div class="graphs">
-        ${graph({ title: 'Requests per minute', valueOf: (one) => one.requests, format: count('request'), formatTotal: formatCompact }, minutes)}
-        ${graph({ title: 'Errors per minute', valueOf: (one) => one.errors + one.upstreamErrors, format: count('error'), formatTotal: formatCompact, bad: true }, minutes)}
-        ${graph({ title: 'Income per minute', valueOf: (one) => toCredits(one.income), format: credits, formatTotal: shortCredits }, minutes)}
-        ${graph({ title: 'Jobs per minute', valueOf: (one) => one.jobs, format: count('job'), formatTotal: formatCompact }, minutes)}
-        ${graph({ title: 'Free disk space', valueOf: (one) => one.free, format: formatBytes }, minutes)}
-        ${graph({ title: 'Event-loop lag', valueOf: (one) => Math.round(one.lateMs), format: (value) => `${formatCompact(value)} ms` }, minutes)}
-      </div>
-    </auto-refresh>
+  const main = html`<auto-refresh data-seconds="10"
+      >${health} ${rangePicker(place, trafficRanges, range)}
+      <div class="charts">${charts(points)}</div>
+      ${statList(stats)}</auto-refresh
+    >
     ${section(
       'Income by day',
       html`<p class="small">Income of this server, without the makers’ shares of remixes.</p>
         ${spendingChart(days)}`,
     )}`
-  return consolePage({ place: '/console', title: 'Overview', main, scripts: ['auto-refresh.js'] })
+  return consolePage({
+    place,
+    title: 'Overview',
+    main,
+    scripts: ['auto-refresh.js', 'time-chart.js'],
+  })
+}
+
+function charts(points: MetricsPoint[]): Part {
+  const times = points.map(({ at }) => at)
+  const line = (
+    name: string,
+    color: 'accent' | 'warm' | 'danger' | 'quiet',
+    of: (point: MetricsPoint) => number | undefined,
+  ) => ({ name, color, values: points.map(of) })
+  const chart = (
+    title: string,
+    unit: Parameters<typeof timeChart>[0]['unit'],
+    ...lines: ReturnType<typeof line>[]
+  ) => timeChart({ title, unit, times, lines })
+  return [
+    chart(
+      'Requests',
+      '/s',
+      line('Requests', 'accent', (one) => one.requestsPerSecond),
+    ),
+    chart(
+      'Latency',
+      'ms',
+      line('p95', 'warm', (one) => one.p95),
+      line('p50', 'accent', (one) => one.p50),
+    ),
+    chart(
+      'Errors',
+      '%',
+      line('5xx', 'danger', (one) => one.serverErrorPercent),
+      line('4xx', 'quiet', (one) => one.clientErrorPercent),
+    ),
+    chart(
+      'Income',
+      'cr',
+      line('Income', 'accent', (one) => toCredits(one.income)),
+    ),
+    chart(
+      'Jobs',
+      '',
+      line('Jobs', 'accent', (one) => one.jobs),
+    ),
+    chart(
+      'Free disk space',
+      'bytes',
+      line('Free', 'accent', (one) => one.free),
+    ),
+    chart(
+      'Event-loop lag',
+      'ms',
+      line('Lag', 'warm', (one) => one.lateMs),
+    ),
+    chart(
+      'Upstream failures',
+      '',
+      line('Failures', 'danger', (one) => one.upstreamErrors),
+    ),
+  ]
 }
 
 async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]> {
-  const [
-    { quarantined, appeals, reports },
-    { balance, held: heldBack },
-    jobs,
-    agents,
-    people,
-    problem,
-  ] = await Promise.all([
-    listOpenCases(ctx),
+  const [{ balance, held }, jobs, agents, people, problem] = await Promise.all([
     readTotals(ctx),
     countByQueue(ctx),
     countAgents(ctx),
     countPeople(ctx),
     ctx.storage.problem(),
   ])
-  const waits = quarantined.length + appeals.length + reports.length
   const upstreams = ctx.upstreams.health()
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
   const open = (state: string) =>
     jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
-  const began = ctx.clock.now() - process.uptime() * second
+  const began = ctx.clock.now() - uptimeMs()
   return [
-    ['Needs review', html`<a href="/console/queue">${formatCount(waits, 'case')}</a>`],
     [
       'Upstreams',
       html`<a href="/console/upstreams">${upstreams.length}, ${paused || 'none'} paused</a>`,
@@ -82,11 +134,9 @@ async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]>
       html`${shortCredits(toCredits(balance))} credits
         <span class="small">$${shortCredits(toUsd(balance))}</span>`,
     ],
-    ['On hold', `${shortCredits(toCredits(heldBack))} credits`],
-    ['Free disk space', formatBytes(ctx.storage.free())],
+    ['On hold', `${shortCredits(toCredits(held))} credits`],
     ...filesState(ctx, problem),
     ['Memory', formatBytes(process.memoryUsage.rss())],
-    ['Event-loop lag', `${Math.round(ctx.state.metricsHistory.recentLateMs)} ms`],
     ['Up since', renderDateTime(began)],
     ['Version', version],
   ]

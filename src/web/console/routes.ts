@@ -26,7 +26,9 @@ import { appDecisions, appPage, verdicts } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
 import { clientsPage, decideClient } from './clients.ts'
+import { errorsPage } from './errors.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
+import { latencyPage } from './latency.ts'
 import { librariesPage, submitLibrary } from './libraries.ts'
 import { modelsPage, submitModel } from './models.ts'
 import { overviewPage } from './overview.ts'
@@ -34,6 +36,7 @@ import { packFilesPage } from './pack-files.ts'
 import { creditPayment, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
 import { queuePage } from './queue.ts'
+import { requestPage, requestsPage } from './requests.ts'
 import { settingPage, settingsPage, submitSetting } from './settings.ts'
 import { upstreamsPage } from './upstreams.ts'
 
@@ -45,7 +48,10 @@ export const consoleRoutes = (ctx: AppContext, layout: Layout) =>
     .use(backupRoutes(ctx, layout))
 
 const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
-  '': ({ ctx }) => overviewPage(ctx),
+  '': overviewPage,
+  '/requests': requestsPage,
+  '/latency': latencyPage,
+  '/errors': errorsPage,
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
@@ -73,6 +79,9 @@ function viewRoutes(ctx: AppContext, layout: Layout) {
     )
     .get('/console/agents/:handle', ({ input, params }) =>
       operatorPage(input, (req) => agentPage(req, params.handle)),
+    )
+    .get('/console/requests/:id', ({ input, params }) =>
+      operatorPage(input, (req) => requestPage(req, params.id)),
     )
     .get('/console/settings/:name', ({ input, params }) =>
       operatorPage(input, (req) => settingPage(req, params.name)),

@@ -71,7 +71,7 @@ export function settingsPage(req: UserRequest): Page {
   ${section(
     'Change here',
     html`<p class="small">A change applies at once, in all processes, and stays after a restart.</p>
-      ${list('editable')}`,
+      <div class="settings">${list('editable')}</div>`,
   )}
   ${section(
     'Set at the start',
@@ -80,7 +80,7 @@ export function settingsPage(req: UserRequest): Page {
         wins over the console. berth.toml defines ${upstreams.length} upstreams and ${models.length}
         models.
       </p>
-      ${list('fixed')}`,
+      <div class="settings">${list('fixed')}</div>`,
   )}`
   return consolePage({ place, title: 'Settings', main })
 }

@@ -1,0 +1,76 @@
+import { html, type Part } from '../../core/html.ts'
+import { second } from '../../core/time.ts'
+import type { LoggedRequest } from '../../state/request-log.ts'
+import { section, withQuery } from '../components.ts'
+import { formatCompact, renderDateTime } from '../format.ts'
+import type { Page } from '../layout.ts'
+import { dataTable, emptyState } from '../lists.ts'
+import type { UserRequest } from '../session.ts'
+import { consolePage } from './components.ts'
+import { busiest } from './latency.ts'
+import { rangePicker, readRange, trafficRanges } from './ranges.ts'
+import { requestLink, statusBadge } from './requests.ts'
+
+const place = '/console/errors'
+const [rowsShown, newestShown] = [40, 10]
+
+/** Renders errors by their causes: those of the server, then those of clients. */
+export function errorsPage({ ctx, query }: UserRequest): Page {
+  const range = readRange(query, trafficRanges, process.uptime() * second)
+  const { errors, serverErrors } = ctx.state.observations
+  const all = busiest(errors, range.ms).map(({ label, count }) => {
+    const [status = '', route = '', cause = ''] = label.split('\n')
+    return { status, route, cause, count }
+  })
+  const row = ({ status, route, cause, count }: (typeof all)[number]): Part[] => {
+    const path = route.slice(route.indexOf(' ') + 1)
+    const address = withQuery('/console/requests', {
+      status,
+      route: path.startsWith('/') ? path : '',
+    })
+    return [
+      Number(status) ? statusBadge(Number(status)) : status,
+      html`<code>${cause || 'unknown'}</code>`,
+      html`<a href="${address}"><code>${route}</code></a>`,
+      formatCompact(count),
+    ]
+  }
+  const list = (title: string, first: string, none: string): Part => {
+    const own = all.filter(({ status }) => status.startsWith(first))
+    const total = own.reduce((sum, { count }) => sum + count, 0)
+    const heads = ['Status', { long: 'Cause' }, { long: 'Route' }, { number: 'Requests' }]
+    return section(
+      `${title} (${formatCompact(total)})`,
+      own.length > 0
+        ? dataTable(title, heads, own.slice(0, rowsShown).map(row))
+        : emptyState(none, 'Errors of this time appear here with their causes.'),
+    )
+  }
+  const newest = serverErrors.newest(newestShown, () => true)
+  const main = html`${rangePicker(place, trafficRanges, range)}
+    <auto-refresh data-seconds="10"
+      >${list('Server errors', '5', 'No server errors')} ${newestSection(newest)}
+      ${list('Client errors', '4', 'No client errors')}</auto-refresh
+    >
+    <p class="small below">
+      Server errors (5xx) are faults of this server or of an upstream. Client errors (4xx) are
+      requests that were wrong, too many or not allowed.
+    </p>`
+  return consolePage({ place, title: 'Errors', main, scripts: ['auto-refresh.js'] })
+}
+
+const newestSection = (newest: LoggedRequest[]): Part =>
+  newest.length > 0 &&
+  section(
+    'Newest server errors',
+    dataTable(
+      'Newest server errors',
+      ['Time', 'Status', { long: 'Request' }, { long: 'Cause' }],
+      newest.map((one) => [
+        renderDateTime(one.at),
+        statusBadge(one.status),
+        requestLink(one),
+        one.cause,
+      ]),
+    ),
+  )

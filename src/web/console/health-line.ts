@@ -1,0 +1,43 @@
+import type { AppContext } from '../../context.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { toCredits, toUsd } from '../../core/money.ts'
+import { minute } from '../../core/time.ts'
+import { countByQueue } from '../../jobs/jobs.ts'
+import { listOpenCases } from '../../operator/cases.ts'
+import { readMoneyToday } from '../../operator/money-today.ts'
+import { formatCompact, formatUsd, shortCredits } from '../format.ts'
+import { formatUnit } from './time-chart.ts'
+
+/** The span that the health line describes. */
+const recentMs = 5 * minute
+
+const fact = (name: string, value: Part, isBad = false): Html =>
+  html`<div class="${isBad && 'bad'}">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`
+
+/** The state of the server in one line: traffic of five minutes, money of today, what waits. */
+export async function healthLine(ctx: AppContext): Promise<Html> {
+  const [stats] = ctx.state.observations.parts.history(recentMs, 1)
+  const [{ quarantined, appeals, reports }, jobs, { paidIn, charged }] = await Promise.all([
+    listOpenCases(ctx),
+    countByQueue(ctx),
+    readMoneyToday(ctx),
+  ])
+  const waits = quarantined.length + appeals.length + reports.length
+  const queued = jobs.reduce((sum, one) => sum + (one.state === 'queued' ? one.count : 0), 0)
+  const { count = 0, serverErrors = 0, p95 } = stats ?? {}
+  const share = (serverErrors / Math.max(1, count)) * 100
+  const paused = ctx.upstreams.health().filter(({ state }) => state !== 'closed').length
+  return html`<dl class="health" aria-label="Health">
+    ${fact('Requests', formatUnit(count / (recentMs / 1_000), '/s'))}
+    ${fact('p95', p95 === undefined ? '–' : formatUnit(p95, 'ms'))}
+    ${fact('Server errors', html`<a href="/console/errors">${formatUnit(share, '%')}</a>`, share >= 1)}
+    ${fact('Paid in today', formatUsd(toUsd(paidIn)))}
+    ${fact('Charged today', `${shortCredits(toCredits(charged))} cr`)}
+    ${fact('Needs review', html`<a href="/console/queue">${formatCompact(waits)}</a>`, waits > 0)}
+    ${fact('Jobs queued', formatCompact(queued))}
+    ${fact('Upstreams paused', html`<a href="/console/upstreams">${paused}</a>`, paused > 0)}
+  </dl>`
+}

@@ -1,0 +1,93 @@
+import { html, type Part } from '../../core/html.ts'
+import type { Latencies, LatencyStats } from '../../core/latencies.ts'
+import { second } from '../../core/time.ts'
+import { section, withQuery } from '../components.ts'
+import { formatCompact } from '../format.ts'
+import type { Page } from '../layout.ts'
+import { type Column, dataTable } from '../lists.ts'
+import type { UserRequest } from '../session.ts'
+import { consolePage } from './components.ts'
+import { rangePicker, readRange, trafficRanges } from './ranges.ts'
+import { formatUnit } from './time-chart.ts'
+
+const rowsShown = 50
+const place = '/console/latency'
+
+interface LabeledStats extends LatencyStats {
+  label: string
+}
+
+/** Lists the labels with measurements in a span, the busiest first. */
+export const busiest = (latencies: Latencies, ms: number): LabeledStats[] =>
+  latencies
+    .labels()
+    .map((label) => ({ label, ...latencies.stats(label, ms) }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count)
+
+const time = (ms: number | undefined): string => (ms === undefined ? '–' : formatUnit(ms, 'ms'))
+
+const percentiles = ({ p50, p95, p99 }: LatencyStats): Part[] => [time(p50), time(p95), time(p99)]
+
+const columns = (label: string, count: string, failures: string[]): Column[] => [
+  { long: label },
+  ...[count, 'p50', 'p95', 'p99', ...failures].map((number) => ({ number })),
+]
+
+const routeLink = (label: string): Part => {
+  const route = label.slice(label.indexOf(' ') + 1)
+  const address = withQuery('/console/requests', { route: label === 'other' ? '' : route })
+  return html`<a href="${address}"><code>${label}</code></a>`
+}
+
+/** Renders percentiles by route, model and upstream. */
+export function latencyPage({ ctx, query }: UserRequest): Page {
+  const range = readRange(query, trafficRanges, process.uptime() * second)
+  const { routes, models, upstreams, firstBytes } = ctx.state.observations
+  const table = (title: string, heads: Column[], rows: Part[][], none: string): Part =>
+    section(
+      title,
+      rows.length > 0 ? dataTable(title, heads, rows) : html`<p class="small">${none}</p>`,
+    )
+  const ofRoutes = busiest(routes, range.ms)
+    .slice(0, rowsShown)
+    .map((one) => [
+      routeLink(one.label),
+      formatCompact(one.count),
+      ...percentiles(one),
+      formatCompact(one.clientErrors),
+      formatCompact(one.serverErrors),
+    ])
+  const ofCalls = (all: Latencies, extra: (label: string) => Part[]): Part[][] =>
+    busiest(all, range.ms)
+      .slice(0, rowsShown)
+      .map((one) => [
+        html`<code>${one.label}</code>`,
+        formatCompact(one.count),
+        ...percentiles(one),
+        ...extra(one.label),
+        formatCompact(one.serverErrors),
+      ])
+  const firstByte = (label: string): Part[] => {
+    const { p50, p95 } = firstBytes.stats(label, range.ms)
+    return [time(p50), time(p95)]
+  }
+  const none = 'No calls in this time.'
+  const main = html`${rangePicker(place, trafficRanges, range)}
+    <auto-refresh data-seconds="10"
+      >${table('Routes', columns('Route', 'Requests', ['4xx', '5xx']), ofRoutes, 'No requests in this time.')}
+      ${table('Models', columns('Model', 'Calls', ['First byte p50', 'First byte p95', 'Failed']), ofCalls(models, firstByte), none)}
+      ${table(
+        'Upstreams',
+        columns('Upstream', 'Calls', ['Failed']),
+        ofCalls(upstreams, () => []),
+        none,
+      )}</auto-refresh
+    >
+    <p class="small below">
+      Times of routes are until the response began, those of models and upstreams until the end of
+      the call. This process measured them in windows of ten minutes; a restart forgets them.
+      Percentiles are exact to 13 %.
+    </p>`
+  return consolePage({ place, title: 'Latency', main, scripts: ['auto-refresh.js'] })
+}

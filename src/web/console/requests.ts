@@ -1,0 +1,159 @@
+import type { AppContext } from '../../context.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
+import type { LoggedRequest } from '../../state/request-log.ts'
+import { searchTerm, statList, withQuery } from '../components.ts'
+import { renderDateTime } from '../format.ts'
+import { button, inputField, selectField } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { dataTable, emptyState } from '../lists.ts'
+import type { UserRequest } from '../session.ts'
+import { accountLinks, findAccounts } from './account-links.ts'
+import { badge, consolePage, searchCharsMax } from './components.ts'
+import { formatUnit } from './time-chart.ts'
+
+const place = '/console/requests'
+const rowsShown = 60
+
+const statuses = [
+  ['', 'All'],
+  ['2', '2xx'],
+  ['3', '3xx'],
+  ['4', '4xx'],
+  ['5', '5xx'],
+] as const
+
+const filterNames = ['status', 'route', 'key', 'who'] as const
+type Filters = Partial<Record<(typeof filterNames)[number], string | undefined>>
+
+const readFilters = (query: URLSearchParams): Filters =>
+  Object.fromEntries(filterNames.map((name) => [name, searchTerm(query, searchCharsMax, name)]))
+
+/** Returns the newest requests that pass the filters, newest first. */
+async function findRequests(ctx: AppContext, filters: Filters): Promise<LoggedRequest[]> {
+  const { status = '', route = '', key = '', who } = filters
+  const accounts = who === undefined ? undefined : await findAccounts(ctx, who)
+  const words = route.toLowerCase()
+  const matches = (request: LoggedRequest): boolean =>
+    String(request.status).startsWith(status) &&
+    `${request.method} ${request.route}`.toLowerCase().includes(words) &&
+    (key === '' || request.key?.startsWith(key) === true) &&
+    (accounts === undefined || accounts.includes(request.account ?? '') || request.address === who)
+  const { requests, clientErrors, serverErrors } = ctx.state.observations
+  // Errors stay in memory longer than other requests.
+  const kept = { '4': clientErrors, '5': serverErrors }[status.charAt(0)] ?? requests
+  return kept.newest(rowsShown, matches)
+}
+
+export const statusBadge = (status: number): Html =>
+  badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'plain' : 'good')
+
+const timeOf = (at: number): Html =>
+  html`<time datetime="${iso(at)}" title="${iso(at)}">${iso(at).slice(11, 19)}</time>`
+
+export const requestLink = ({ id, method, route }: LoggedRequest): Html =>
+  html`<a href="${place}/${id}"><code>${method} ${route || '(no route)'}</code></a>`
+
+function requestRow(names: Map<string, Html>): (request: LoggedRequest) => Part[] {
+  return (request) => [
+    timeOf(request.at),
+    statusBadge(request.status),
+    requestLink(request),
+    formatUnit(request.ms, 'ms'),
+    clientOf(request, names),
+    request.cause,
+  ]
+}
+
+const clientOf = ({ account, key, address }: LoggedRequest, names: Map<string, Html>): Part => {
+  const known = account === undefined ? undefined : names.get(account)
+  return known ?? html`<code>${key ?? address}</code>`
+}
+
+function filterForm({ status = '', route, key, who }: Filters): Html {
+  const text = (label: string, name: string, value: string | undefined): Html =>
+    inputField({ label, name, value, max: searchCharsMax, isOptional: true })
+  return html`<form class="filter-line" role="search" action="${place}">
+    ${selectField({ label: 'Status', name: 'status', value: status, options: statuses })}${text('Route', 'route', route)}${text('Key', 'key', key)}${text('Person, @agent or address', 'who', who)}${button('Filter', 'quiet')}
+    <a class="button quiet" href="${place}">Clear</a>
+  </form>`
+}
+
+/** Renders the newest requests, which stay current, with filters. */
+export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
+  const filters = readFilters(query)
+  const requests = await findRequests(ctx, filters)
+  const names = await accountLinks(
+    ctx,
+    requests.flatMap(({ account }) => account ?? []),
+  )
+  const heads = [
+    'UTC',
+    'Status',
+    { long: 'Request' },
+    { number: 'Time' },
+    'Client',
+    { long: 'Error' },
+  ]
+  const table =
+    requests.length > 0
+      ? dataTable('Requests', heads, requests.map(requestRow(names)))
+      : emptyState('No requests found', 'Requests appear here as they arrive.')
+  const main = html`${filterForm(filters)}<auto-refresh data-seconds="2">${table}</auto-refresh>
+    <p class="small below">
+      The newest 4,096 requests of this process, and the newest 1,024 with each class of error. Time
+      is until the response began.
+    </p>`
+  return consolePage({ place, title: 'Requests', main, scripts: ['auto-refresh.js'] })
+}
+
+/** Renders one request with its timings. Throws `not_found`. */
+export async function requestPage({ ctx }: UserRequest, id: string): Promise<Page> {
+  const found = ctx.state.observations.findRequest(id)
+  if (!found) {
+    const see = 'It is older than what this process remembers. The log has it by its id.'
+    throw new ApiError('not_found', { what: 'request', see })
+  }
+  const names = await accountLinks(ctx, [found.account ?? ''])
+  const call = ctx.state.observations.findModelCall(id)
+  const filter = (name: string, value: string, text: Part = value): Html =>
+    html`<a href="${withQuery(place, { [name]: value })}">${text}</a>`
+  const facts: [string, Part][] = [
+    ['Status', statusBadge(found.status)],
+    ...(found.cause === undefined ? [] : [['Error', html`<code>${found.cause}</code>`] as const]),
+    ['Time', renderDateTime(found.at)],
+    ['Response began after', formatUnit(found.ms, 'ms')],
+    ['Route', filter('route', found.route, html`<code>${found.route || '(no route)'}</code>`)],
+    ['Client', clientOf(found, names)],
+    ['Key', found.key === undefined ? 'none' : filter('key', found.key)],
+    ['Address', filter('who', found.address)],
+  ].map(([name, value]) => [String(name), value])
+  const timings: [string, Part][] = call
+    ? [
+        ['Model', html`<code>${call.model}</code>`],
+        ['Upstream', call.upstream],
+        ['Outcome', call.status],
+        [
+          'First byte of the upstream',
+          call.firstByteMs === null ? '–' : formatUnit(call.firstByteMs, 'ms'),
+        ],
+        ['End of the call', formatUnit(call.ms, 'ms')],
+        [
+          'Outside of the call',
+          call.firstByteMs === null
+            ? '–'
+            : formatUnit(Math.max(0, found.ms - call.firstByteMs), 'ms'),
+        ],
+      ]
+    : []
+  const main = html`<p class="lead"><code>${found.method} ${found.route || '(no route)'}</code></p>
+    ${statList(facts)}
+    ${
+      call &&
+      html`<h2>Model call</h2>
+        ${statList(timings)}`
+    }
+    <p class="small below">Request id <code>${id}</code>. The log has the same id.</p>`
+  return consolePage({ place, title: 'Request', main })
+}
