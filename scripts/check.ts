@@ -30,6 +30,7 @@ const storingTests = [
   'src/testing/openapi.test.ts',
   'src/testing/properties.test.ts',
   'src/testing/errors.test.ts',
+  'src/testing/replicas',
 ]
 
 /** Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. */

@@ -1,14 +1,19 @@
-import { join } from 'node:path'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
 
 import { findChromium } from './browser/chromium.ts'
 import { PreviewBrowser } from './browser/preview-browser.ts'
 import type { Config } from './config/settings.ts'
 import { type Urls, urlsOf } from './config/urls.ts'
+import { sha256 } from './core/ids.ts'
 import { type Log, openLog } from './core/log.ts'
 import { fromCredits, type NanoUsd } from './core/money.ts'
 import { type Clock, systemClock } from './core/time.ts'
 import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
+import { Presence } from './db/replicas/presence.ts'
+import { shareFirst } from './db/replicas/shared-values.ts'
+import { Signals } from './db/signals.ts'
 import { Generators } from './generators/generators.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
@@ -34,6 +39,7 @@ import { openDiskStore } from './storage/disk.ts'
 import { readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
 import type { Storage } from './storage/storage.ts'
+import { version } from './version.ts'
 
 /** Everything that an operation needs. It is the first parameter of every function of a feature. */
 export interface AppContext {
@@ -47,6 +53,10 @@ export interface AppContext {
   readonly storage: Storage
   /** The npm packages that pages can load. */
   readonly libraries: LibraryStore
+  /** Tells other processes of the database about changes. */
+  readonly signals: Signals
+  /** Shows other servers of the database that this one lives. */
+  readonly presence: Presence
   /** Finds API keys; caches keys for five seconds. */
   readonly keys: KeyRing
   /** The clients that the operator slowed down or blocked. */
@@ -79,8 +89,10 @@ export interface AppContext {
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
   readonly jobs: Runner
-  /** Signs links and hashes addresses. It never leaves the data folder. */
+  /** Signs links and hashes addresses. All servers of a PostgreSQL database have the same. */
   readonly secret: string
+  /** The secret of the data folder, which protects its journal. */
+  readonly folderSecret: string
   readonly urls: Urls
 }
 
@@ -108,11 +120,13 @@ export async function createContext(
   const settings = new LiveSettings(db, config, log)
   await settings.load()
   const models = await openModels(config, { clock, log })
-  const state = createProcessState(clock, config)
+  const folderSecret = await openSecret(config.dataDir)
+  const signals = new Signals({ db, log, clock })
+  const state = createProcessState(clock, config, { db, signals })
+  const restrictions = new Restrictions({ db, log, signals })
+  await restrictions.load()
   settings.onChange(() => applyLimits(state.limits, config))
   if (!parts.catalog) settings.onChange(models.reprice)
-  const restrictions = new Restrictions()
-  await restrictions.load({ db })
   const storage = parts.storage ?? (await openStorage(config, clock, log))
   return {
     config,
@@ -122,7 +136,9 @@ export async function createContext(
     log,
     storage,
     libraries: new LibraryStore(db, storage),
-    keys: new KeyRing(db),
+    keys: new KeyRing(db, signals),
+    signals,
+    presence: new Presence({ db, log }, { folder: folderIdOf(config, folderSecret), version }),
     restrictions,
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
@@ -136,11 +152,16 @@ export async function createContext(
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     coins: await openCoins({ config, clock, log }),
     x402: await openX402({ config, db, clock, log }),
-    jobs: new Runner({ db, clock, log, costs: state.costs, closeHolds: closeJobHolds }),
-    secret: await openSecret(config.dataDir),
+    jobs: new Runner({ db, clock, log, signals, costs: state.costs, closeHolds: closeJobHolds }),
+    secret: await shareFirst(db, 'secret', folderSecret),
+    folderSecret,
     urls: urlsOf(config, origin),
   }
 }
+
+/** Names a data folder: copies of a folder have the same secret, on other machines or paths. */
+const folderIdOf = ({ dataDir }: Config, secret: string): string =>
+  sha256(`${hostname()} ${resolve(dataDir)} ${secret}`).slice(0, 32)
 
 /** Opens the payments of agents where the operator has an address for them. */
 async function openX402(parts: ConstructorParameters<typeof X402>[0]): Promise<X402 | undefined> {
@@ -198,5 +219,7 @@ export async function closeContext(ctx: AppContext): Promise<void> {
   ctx.state.pdfReader.close()
   ctx.generators.close()
   await ctx.pendingSettlements.close()
+  await ctx.presence.close()
+  await ctx.signals.close()
   await ctx.db.close()
 }

@@ -33,6 +33,10 @@ export const server = {
     default: './data',
   }),
   DATABASE_URL: databaseUrl('URL of a PostgreSQL database. Default: SQLite in the data folder.'),
+  DATABASE_DIRECT_URL: databaseUrl(
+    'URL of the same PostgreSQL database without a pooler, when DATABASE_URL is a pooler in ' +
+      'transaction mode such as PgBouncer. It is used for LISTEN and migrations.',
+  ),
   METRICS_TOKEN: secret('Bearer token for GET /metrics. Without it there are no metrics.'),
 }
 

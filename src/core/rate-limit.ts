@@ -4,10 +4,18 @@ import { type Clock, secondsUntil } from './time.ts'
 /** Limit of keys in memory. The least recently used key is evicted first. */
 const keysMax = 100_000
 
-interface Window {
+/** The calls of a window and of the window before it. `start` is milliseconds since 1970. */
+export interface RateWindow {
   start: number
   now: number
   before: number
+}
+
+/** Returns when a window has less than `max` calls: as the window before fades, or itself. */
+export function opensAt({ start, now, before }: RateWindow, max: number, windowMs: number): number {
+  const left = max - now
+  if (left > 0) return start + windowMs * (1 - left / before)
+  return start + windowMs * (1 + Math.max(0, 1 - Math.max(0, max) / Math.max(1, now)))
 }
 
 /**
@@ -16,9 +24,11 @@ interface Window {
  * exactly `max` calls of a burst pass. `max` 0 turns the limit off.
  */
 export class RateLimit {
-  private readonly windows = new Cache<Window>(keysMax)
+  private readonly windows = new Cache<RateWindow>(keysMax)
   /** Rejected calls since the start, for metrics. */
   rejected = 0
+  /** Calls that other processes do not know yet, by key; undefined where there are none. */
+  private unshared: Map<string, number> | undefined
 
   constructor(
     private readonly clock: Clock,
@@ -38,10 +48,28 @@ export class RateLimit {
     const max = keyMax - calls + 1
     if (window.before * left + window.now >= max) {
       this.rejected += 1
-      return secondsUntil(this.opensAt(window, max), at)
+      return secondsUntil(opensAt(window, max, this.windowMs), at)
     }
     window.now += calls
+    if (this.unshared) this.share(key, calls)
     return undefined
+  }
+
+  /** Returns the calls since the last time. The first call of it begins to keep them. */
+  takeUnshared(): Map<string, number> {
+    const all = this.unshared ?? new Map<string, number>()
+    this.unshared = new Map()
+    return all
+  }
+
+  /** Replaces the window of a key by that of all processes, which lacks the newest calls here. */
+  merge(key: string, { start, now, before }: RateWindow): void {
+    this.windows.set(key, { start, now: now + (this.unshared?.get(key) ?? 0), before })
+  }
+
+  /** Counts calls for the other processes. */
+  share(key: string, calls: number): void {
+    this.unshared?.set(key, (this.unshared.get(key) ?? 0) + calls)
   }
 
   /** Counts one call. Returns the limit and the seconds to wait where it may not pass. */
@@ -52,20 +80,16 @@ export class RateLimit {
 
   /** Counts calls that were made already, also past the limit. */
   add(key: string, calls: number): void {
-    if (this.max > 0) this.windowAt(key, this.clock.now()).now += calls
-  }
-
-  /** Returns when a window has less than `max` calls: as the window before fades, or itself. */
-  private opensAt({ start, now, before }: Window, max: number): number {
-    const left = max - now
-    if (left > 0) return start + this.windowMs * (1 - left / before)
-    return start + this.windowMs * (1 + Math.max(0, 1 - Math.max(0, max) / Math.max(1, now)))
+    if (this.max === 0) return
+    this.windowAt(key, this.clock.now()).now += calls
+    this.share(key, calls)
   }
 
   /** Removes the newest calls of a key from the count. */
   giveBack(key: string, calls = 1): void {
     const window = this.windowAt(key, this.clock.now())
     window.now = Math.max(0, window.now - calls)
+    this.share(key, -calls)
   }
 
   /** Returns the calls that a key has left, and the whole seconds until it has all again. */
@@ -80,7 +104,7 @@ export class RateLimit {
     }
   }
 
-  private windowAt(key: string, at: number): Window {
+  private windowAt(key: string, at: number): RateWindow {
     const known = this.windows.get(key)
     const passed = known ? Math.floor((at - known.start) / this.windowMs) : undefined
     if (known && passed === 0) return known

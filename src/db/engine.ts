@@ -8,6 +8,19 @@ export interface Prepared<Rows> {
   execute(values?: Record<string, unknown>): Promise<Rows>
 }
 
+/** Texts of at most 8,000 bytes that the processes of a database send each other. */
+export interface Channel {
+  publish(payloads: string[]): Promise<void>
+  /**
+   * Listens on a connection of its own, which reconnects. Calls `onListen` after each connection.
+   * Returns the function that ends it; undefined where the database is behind a pooler.
+   */
+  listen(
+    onPayload: (payload: string) => void,
+    onListen: () => void,
+  ): Promise<(() => Promise<void>) | undefined>
+}
+
 /** A database as every module sees it: one handle to read from and one way to write. */
 export interface Engine {
   readonly kind: 'sqlite' | 'postgres'
@@ -24,6 +37,8 @@ export interface Engine {
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Number of commits by this process; undefined where other processes write too (PostgreSQL). */
   commits(): number | undefined
+  /** Reaches the other processes of the database; undefined on SQLite, which has one. */
+  readonly channel?: Channel
   /** Resolves when the database responds; rejects otherwise. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -8,6 +8,8 @@ import { openSqlite } from './sqlite.ts'
 
 interface DatabaseLocation {
   databaseUrl?: string
+  /** Its address without a pooler. */
+  databaseDirectUrl?: string
   dataDir: string
 }
 
@@ -33,12 +35,17 @@ export async function openEngine(where: DatabaseLocation): Promise<Engine> {
   }
 }
 
-async function open({ databaseUrl, dataDir }: DatabaseLocation): Promise<Engine> {
+async function open({
+  databaseUrl,
+  databaseDirectUrl,
+  dataDir,
+}: DatabaseLocation): Promise<Engine> {
   if (databaseUrl && isPostgresUrl(databaseUrl)) {
-    await migratePostgres(databaseUrl)
+    const directUrl = databaseDirectUrl || undefined
+    await migratePostgres(directUrl ?? databaseUrl)
     // Load the driver only when it is needed.
     const { openPostgres } = await import('./postgres.ts')
-    return openPostgres(databaseUrl)
+    return openPostgres(databaseUrl, undefined, directUrl)
   }
   if (databaseUrl) throw new Error('DATABASE_URL must start with postgres://.')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

@@ -11,7 +11,6 @@ import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
 import { migratePostgres } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
-import { hasOtherProcesses } from './process.ts'
 
 if (dialect === 'postgres')
   describe('the PostgreSQL engine', () => {
@@ -31,14 +30,6 @@ if (dialect === 'postgres')
     afterAll(async () => {
       await engine.close()
       await dropDatabase(url)
-    })
-
-    test('detects another process on the same database', async () => {
-      expect(await hasOtherProcesses(engine.read)).toBe(false)
-      const other = new SQL(url, { max: 1, connection: { application_name: 'berth other' } })
-      await other`select 1`
-      expect(await hasOtherProcesses(engine.read)).toBe(true)
-      await other.close()
     })
 
     const counts = async () =>

@@ -5,9 +5,9 @@ import { randomBelow } from '../core/ids.ts'
 import { withEffects } from './after-commit.ts'
 import { castTo } from './columns.ts'
 import { Deadline } from './deadline.ts'
-import type { Db, Engine } from './engine.ts'
+import type { Channel, Db, Engine } from './engine.ts'
 import { DatabaseBusy, sqlState } from './error.ts'
-import { sessionName } from './process.ts'
+import { sessionName } from './replicas/process.ts'
 
 const writeConnections = 16
 const readConnections = 8
@@ -121,28 +121,53 @@ class Units {
   }
 }
 
-/** Opens a PostgreSQL database: postgres://user:password@host:port/name. */
-export async function openPostgres(url: string, unitMs = 5_000): Promise<Engine> {
-  const session = {
-    application_name: sessionName,
-    statement_timeout: unitMs,
-    idle_in_transaction_session_timeout: 2 * unitMs,
-  }
-  const writing = new SQL(url, { max: writeConnections, connection: session })
+const channelName = 'berth'
+const publishText = `select pg_notify('${channelName}', value)
+  from json_array_elements_text($1::text::json)`
+
+/** Sends on a pooled connection, and listens on a connection that no pooler shares. */
+const openChannel = (sending: SQL, listening: SQL | undefined): Channel => ({
+  publish: async (payloads) => void (await sending.unsafe(publishText, [JSON.stringify(payloads)])),
+  listen: async (onPayload, onListen) => {
+    const subscription = await listening?.listen(channelName, onPayload, onListen)
+    return subscription && (() => subscription.unlisten())
+  },
+})
+
+/**
+ * Opens a PostgreSQL database: postgres://user:password@host:port/name. `directUrl` is its address
+ * where `url` is a pooler in transaction mode: then no query depends on its session, statements
+ * have no names, and the timeouts are those of the role.
+ */
+export async function openPostgres(
+  url: string,
+  unitMs = 5_000,
+  directUrl?: string,
+): Promise<Engine> {
+  const named = { application_name: sessionName }
+  const isPooled = directUrl !== undefined
+  const timeouts = { statement_timeout: unitMs, idle_in_transaction_session_timeout: 2 * unitMs }
+  const session = isPooled ? named : { ...named, ...timeouts }
+  const isReadOnly = isPooled ? {} : { default_transaction_read_only: true }
+  const writing = new SQL(url, { max: writeConnections, connection: session, prepare: !isPooled })
   const reading = new SQL(url, {
     max: readConnections,
-    connection: { ...session, default_transaction_read_only: true },
+    connection: { ...session, ...isReadOnly },
+    prepare: !isPooled,
   })
+  const listening = new SQL(directUrl ?? url, { max: 1, connection: named })
   const units = new Units(writing, unitMs)
+  const pools = [writing, reading, listening]
   return {
     kind: 'postgres',
     file: undefined,
     read: castTo<Db>(drizzle(reading)),
     tx: (work) => units.tx(work),
     commits: () => undefined,
+    channel: openChannel(writing, listening),
     ping: async () => void (await reading`select 1`),
     close: async () => {
-      await Promise.all([writing, reading].map((sql) => sql.close({ timeout: closeSeconds })))
+      await Promise.all(pools.map((sql) => sql.close({ timeout: closeSeconds })))
     },
   }
 }

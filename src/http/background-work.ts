@@ -3,6 +3,7 @@ import type { PublicFile } from '../core/public-files.ts'
 import type { Db } from '../db/engine.ts'
 import { mediaFileRow } from '../gateway/media-files/media-files.ts'
 import { historyRow } from '../gateway/paid/history-row.ts'
+import { expireHolds } from '../gateway/usage/expire-holds.ts'
 import { iconRow } from '../hosting/apps/icon/icon-row.ts'
 import { resolveLibraries } from '../hosting/apps/page-libraries.ts'
 import { notifyIfLow } from '../hosting/notifications/low-credits.ts'
@@ -12,6 +13,7 @@ import { previewPages } from '../viewer/preview-page.ts'
 
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
+  if (ctx.idempotency.claims) ctx.idempotency.claims.beforeTakeover = () => expireHolds(ctx)
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
   if (ctx.x402) ctx.x402.onCredit = (db, payment) => recordPayment(ctx, db, payment)
   ctx.jobs.register('build', 'builds', async () =>

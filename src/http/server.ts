@@ -6,7 +6,7 @@ import { type AppContext, closeContext, createContext } from '../context.ts'
 import { lazy } from '../core/lazy.ts'
 import { errorCodeOf, messageOf } from '../core/text.ts'
 import { stopwatch } from '../core/time.ts'
-import { hasOtherProcesses } from '../db/process.ts'
+import { hasOtherProcesses } from '../db/replicas/process.ts'
 import { flushKeyNetworks } from '../hosting/agents/key-networks.ts'
 import { flushOpens } from '../hosting/apps/opens.ts'
 import { modelSettingWarnings } from '../hosting/models/model-settings.ts'
@@ -69,6 +69,8 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   for (const why of [...config.warnings, ...modelSettingWarnings(ctx)]) {
     ctx.log.warn('config.warning', { why })
   }
+  await ctx.presence.start()
+  ctx.signals.start()
   if (await hasOtherProcesses(ctx.db.read)) {
     ctx.log.warn('database.shared', { why: sharedDatabase })
   }
@@ -92,7 +94,7 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
 async function replayJournal(ctx: AppContext): Promise<void> {
   try {
     const path = join(ctx.config.dataDir, 'settlements.journal')
-    ctx.pendingSettlements.replay(ctx, await Journal.open(path, ctx.secret))
+    ctx.pendingSettlements.replay(ctx, await Journal.open(path, ctx.folderSecret))
   } catch (error) {
     ctx.log.error('ledger.journal_unavailable', error)
   }

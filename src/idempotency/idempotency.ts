@@ -1,11 +1,14 @@
-import { and, eq, lt } from 'drizzle-orm'
+import { and, eq, lt, type SQL } from 'drizzle-orm'
 
 import { sha256 } from '../core/ids.ts'
 import { isRecord } from '../core/schema.ts'
 import { type Clock, day } from '../core/time.ts'
+import { afterCommit } from '../db/after-commit.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { databaseErrorKind } from '../db/error.ts'
+import { changedRowCount } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
+import { Claims } from './claims.ts'
 import { storedResponses } from './tables.ts'
 
 /** A response as the client received it, kept for replays. */
@@ -18,9 +21,9 @@ export interface StoredResponse {
 export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
 
 /**
- * One process's exclusive right to run the work of an idempotency key. `slot` names the response
- * without its owner: a row that carries it can store the response after a crash
- * (`storeIfAbsent`). Undefined without an idempotency key.
+ * The exclusive right to run the work of an idempotency key, among all processes of the database.
+ * `slot` names the response without its owner: a row that carries it can store the response after a
+ * crash (`storeIfAbsent`). Undefined without an idempotency key.
  */
 export interface IdempotencyLock {
   /** The response of an earlier run of the same request. A stored response needs no release. */
@@ -29,7 +32,8 @@ export interface IdempotencyLock {
   readonly store: StoreResponse
   /** Returns the response of another process that committed first; else throws `error`. */
   resolveConflict(error: unknown): Promise<StoredResponse>
-  release(): void
+  /** Ends the right. `isPending`: the response will still be stored, so no other run may begin. */
+  release(isPending?: boolean): Promise<void> | undefined
 }
 
 /** Returns the key of a request: `ref` of its body, or its header Idempotency-Key. */
@@ -44,7 +48,7 @@ const noLock: IdempotencyLock = {
   slot: undefined,
   store: async () => {},
   resolveConflict: (error) => Promise.reject(error),
-  release: () => {},
+  release: () => undefined,
 }
 
 /** Sorts fields, so that their order does not change the fingerprint. */
@@ -60,12 +64,16 @@ const sortFields = (_key: string, value: unknown): unknown =>
  * stored, because failed work leaves nothing behind.
  */
 export class Idempotency {
+  /** On PostgreSQL, the claims of this process. */
+  readonly claims: Claims | undefined
   private readonly running = new Set<string>()
 
   constructor(
     private readonly db: Engine,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    if (db.kind === 'postgres') this.claims = new Claims(db, clock)
+  }
 
   /** Runs `work` under an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
   async run(
@@ -81,7 +89,7 @@ export class Idempotency {
     } catch (error) {
       return await keyLock.resolveConflict(error)
     } finally {
-      keyLock.release()
+      await keyLock.release()
     }
   }
 
@@ -99,10 +107,12 @@ export class Idempotency {
     }
     const fingerprint = sha256(JSON.stringify(request, sortFields))
     const slot = `${fingerprint} ${key}`
-    const release = this.lock(`${owner} ${key}`, 'The same request')
+    const find = () => this.find(owner, key, fingerprint)
+    const what = 'The same request'
+    const unlock = this.lockHere(`${owner} ${key}`, what)
     try {
-      const stored = await this.find(owner, key, fingerprint)
-      if (stored) release()
+      const stored = (await find()) ?? (await this.claim({ owner, ref: key }, what, find))
+      if (stored) unlock()
       return {
         stored,
         slot,
@@ -111,23 +121,48 @@ export class Idempotency {
         },
         resolveConflict: async (error) => {
           const isConflict = databaseErrorKind(error) === 'unique'
-          const first = isConflict ? await this.find(owner, key, fingerprint) : undefined
+          const first = isConflict ? await find() : undefined
           if (first) return first
           throw error
         },
-        release,
+        release: (isPending = false) => {
+          if (!this.claims || isPending) return unlock()
+          return this.claims.release({ owner, ref: key }).then(unlock)
+        },
       }
     } catch (error) {
-      release()
+      unlock()
       throw error
     }
   }
 
-  /** Locks a name within this process and returns the function that unlocks it. Throws `busy`. */
-  lock(name: string, what: string): () => void {
+  /** Locks a name among all processes and returns the function that unlocks it. Throws `busy`. */
+  async lock(name: string, what: string): Promise<() => Promise<void> | undefined> {
+    const unlock = this.lockHere(name, what)
+    const claim = { owner: 'lock', ref: name }
+    await this.claim(claim, what, async () => undefined).catch((error: unknown) => {
+      unlock()
+      throw error
+    })
+    return () => (this.claims ? this.claims.release(claim).then(unlock) : unlock())
+  }
+
+  private lockHere(name: string, what: string): () => undefined {
     if (this.running.has(name)) throw new ApiError('busy', { what })
     this.running.add(name)
     return () => void this.running.delete(name)
+  }
+
+  /** Claims a name among the processes of the database. Returns a response that is stored now. */
+  private async claim(
+    name: { owner: string; ref: string },
+    what: string,
+    find: () => Promise<StoredResponse | undefined>,
+  ): Promise<StoredResponse | undefined> {
+    if (!this.claims || (await this.claims.take(name))) return undefined
+    const stored = await find()
+    if (stored) return stored
+    throw new ApiError('busy', { what })
   }
 
   private async find(
@@ -135,11 +170,8 @@ export class Idempotency {
     key: string,
     fingerprint: string,
   ): Promise<StoredResponse | undefined> {
-    const [row] = await this.db.read
-      .select()
-      .from(storedResponses)
-      .where(and(eq(storedResponses.owner, owner), eq(storedResponses.ref, key)))
-    if (!row) return undefined
+    const [row] = await this.db.read.select().from(storedResponses).where(isNamed(owner, key))
+    if (!row || row.status === 0) return undefined
     if (row.request !== fingerprint) throw new ApiError('ref_conflict', { ref: key })
     return { status: row.status, body: JSON.parse(row.body) }
   }
@@ -151,14 +183,29 @@ export class Idempotency {
     slot: string,
     response: StoredResponse,
   ): Promise<void> {
-    await this.storeSlot(db, owner, slot, response).onConflictDoNothing()
+    const row = this.rowOf(owner, slot, response)
+    if (await this.replaceClaim(db, row)) return
+    await db.insert(storedResponses).values(row).onConflictDoNothing()
   }
 
   /** Inserts the response of a slot. Fails when the slot has one. */
-  storeSlot(db: Db, owner: string, slot: string, { status, body }: StoredResponse) {
+  async storeSlot(db: Db, owner: string, slot: string, response: StoredResponse): Promise<void> {
+    const row = this.rowOf(owner, slot, response)
+    if (!(await this.replaceClaim(db, row))) await db.insert(storedResponses).values(row)
+    afterCommit(db, () => this.claims?.forget(row))
+  }
+
+  private rowOf(owner: string, slot: string, { status, body }: StoredResponse): NewRow {
     const [request = '', ref = ''] = slot.split(' ')
-    const row = { owner, ref, request, status, body: JSON.stringify(body), at: this.clock.now() }
-    return db.insert(storedResponses).values(row)
+    const at = this.clock.now()
+    return { owner, ref, request, status, body: JSON.stringify(body), at, process: null }
+  }
+
+  /** Turns a claim into a response. Returns false where there is no claim. */
+  private async replaceClaim(db: Db, row: NewRow): Promise<boolean> {
+    if (!this.claims) return false
+    const isClaim = and(isNamed(row.owner, row.ref), eq(storedResponses.status, 0))
+    return changedRowCount(await db.update(storedResponses).set(row).where(isClaim)) > 0
   }
 
   /** Deletes responses that were stored more than 30 days ago. */
@@ -168,3 +215,8 @@ export class Idempotency {
     )
   }
 }
+
+type NewRow = typeof storedResponses.$inferInsert
+
+const isNamed = (owner: string, ref: string): SQL | undefined =>
+  and(eq(storedResponses.owner, owner), eq(storedResponses.ref, ref))

@@ -1,6 +1,14 @@
+import type { Signals } from '../db/signals.ts'
+
 /** Callers in this process that wait for a job to change. */
 export class JobWaiters {
   private readonly byJob = new Map<string, Set<() => void>>()
+
+  constructor(private readonly signals?: Pick<Signals, 'on' | 'send'>) {
+    signals?.on('job', (job) => {
+      for (const id of job === undefined ? this.byJob.keys() : [job]) this.wake(id)
+    })
+  }
 
   /** Waits for a change of a job, at most `ms` milliseconds; `stop` ends the wait early. */
   begin(job: string, ms: number, signal?: AbortSignal): { changed: Promise<void>; stop(): void } {
@@ -19,8 +27,13 @@ export class JobWaiters {
     return { changed: promise, stop }
   }
 
-  /** Ends all waits for a job. */
+  /** Ends all waits for a job, in all processes. */
   notify(job: string): void {
+    this.wake(job)
+    void this.signals?.send('job', job)
+  }
+
+  private wake(job: string): void {
     for (const stop of this.byJob.get(job) ?? []) stop()
   }
 }

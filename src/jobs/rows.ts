@@ -1,22 +1,12 @@
-import {
-  and,
-  asc,
-  eq,
-  inArray,
-  isNotNull,
-  isNull,
-  lte,
-  notInArray,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, lte, notInArray, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { type NanoUsd, zero } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
+import { dialect } from '../db/dialect.ts'
 import type { Db } from '../db/engine.ts'
-import { hasEnded, thisProcess } from '../db/process.ts'
 import { changedRowCount } from '../db/query.ts'
+import { thisProcess } from '../db/replicas/process.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
 import { type InTransaction, type Job, type JobProgress, LeaseLost } from './handler.ts'
 import { type EndState, events, type Failure, type JobResult, jobs, type Queue } from './tables.ts'
@@ -83,6 +73,13 @@ export const findDue = (
     .limit(limit)
 }
 
+/** Skips a job that another process claims now, instead of waiting for it. */
+const isUnlocked = (id: string): SQL | undefined =>
+  dialect === 'sqlite'
+    ? undefined
+    : sql`${jobs.id} = (select id from ${jobs} where id = ${id} and lease is null
+        for update skip locked)`
+
 /** Claims a job. Returns undefined when another process was first. */
 export async function claimJob(
   { clock }: JobContext,
@@ -101,7 +98,7 @@ export async function claimJob(
       started: sql`coalesce(${jobs.started}, ${at})`,
       ...(isNew && { events: sql`${jobs.events} + 1` }),
     })
-    .where(and(isWaiting, eq(jobs.id, id), eq(jobs.state, state)))
+    .where(and(isWaiting, eq(jobs.id, id), eq(jobs.state, state), isUnlocked(id)))
     .returning()
   if (job && isNew) await recordEvent(db, at, job)
   return job && { ...job, lease }
@@ -219,31 +216,3 @@ export async function endJob(
   await recordEvent(db, at, job)
   return { ...job, result, charged }
 }
-
-/** Filter of abandoned leases: those that expired, or those of ended processes. */
-export type AbandonedFilter = { leaseUntil: number } | 'ended'
-
-/** Returns jobs with abandoned leases. */
-export async function findAbandoned(
-  db: Db,
-  limit: number,
-  filter: AbandonedFilter,
-): Promise<(Job & Leased)[]> {
-  const isAbandoned =
-    filter === 'ended' ? hasEnded(holder) : lte(jobs.leaseUntil, filter.leaseUntil)
-  const found = await db
-    .select()
-    .from(jobs)
-    .where(and(isNotNull(jobs.lease), isAbandoned))
-    .orderBy(asc(jobs.leaseUntil))
-    .limit(limit)
-  return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))
-}
-
-export const findOverdue = (db: Db, limit: number, now: number): Promise<Job[]> =>
-  db
-    .select()
-    .from(jobs)
-    .where(and(isWaiting, lte(jobs.deadline, now)))
-    .orderBy(asc(jobs.deadline))
-    .limit(limit)

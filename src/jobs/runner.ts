@@ -3,6 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { RecordedClient, runFor } from '../core/client.ts'
 import { minute, monotonic, second, stopwatch } from '../core/time.ts'
 import { jobHeartbeatMs, queueConcurrency } from '../limits.ts'
+import { type AbandonedFilter, findAbandoned, findOverdue } from './abandoned.ts'
 import { shiftDeadlines, shiftDue } from './clock-steps.ts'
 import { DueJobs } from './due-jobs.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
@@ -36,7 +37,7 @@ const clockStepMs = minute
 export class Runner {
   private readonly handlers = new Handlers()
   private readonly running = new Map<string, RunningJob>()
-  private readonly waiters = new JobWaiters()
+  private readonly waiters: JobWaiters
   private readonly dueJobs: DueJobs
   private timer: Timer | undefined
   private renewedAt = -Infinity
@@ -50,7 +51,9 @@ export class Runner {
   private readonly worker: Worker
 
   constructor(private readonly ctx: RunnerContext) {
+    this.waiters = new JobWaiters(ctx.signals)
     this.worker = new Worker(ctx, this.handlers, this.waiters)
+    ctx.signals?.on('jobs', () => this.requestPoll())
     this.dueJobs = new DueJobs(ctx)
   }
 
@@ -76,14 +79,21 @@ export class Runner {
   /** Recovers the jobs of ended processes and polls until `close`. */
   async start(): Promise<void> {
     // A job that cannot be recovered now is found when its lease expires.
-    await this.recover('ended').catch((error: unknown) => this.ctx.log.error('jobs.start', error))
+    await this.recover({ hasEnded: true }).catch((error: unknown) =>
+      this.ctx.log.error('jobs.start', error),
+    )
     if (this.isClosed) return
-    this.timer = setInterval(() => this.wake(), pollMs)
-    this.wake()
+    this.timer = setInterval(() => this.requestPoll(), pollMs)
+    this.requestPoll()
   }
 
-  /** Polls now. Call it after the transaction of an `enqueue` is committed. */
+  /** Polls now, in all processes. Call it after the transaction of an `enqueue` is committed. */
   wake(): void {
+    this.requestPoll()
+    void this.ctx.signals?.send('jobs')
+  }
+
+  private requestPoll(): void {
     if (!this.timer) return
     this.isPollRequested = true
     this.polling ??= this.pollWhileRequested()
@@ -152,7 +162,8 @@ export class Runner {
   async poll(): Promise<number> {
     await this.followClock()
     await this.renewLeases()
-    await this.recover({ leaseUntil: this.ctx.clock.now() })
+    const { clock, db } = this.ctx
+    await this.recover({ leaseUntil: clock.now(), hasEnded: db.kind === 'postgres' })
     let started = 0
     for (const queue of queues) started += await this.startDue(queue)
     return started
@@ -191,12 +202,12 @@ export class Runner {
   }
 
   /** Recovers abandoned jobs and ends waiting jobs past their deadline. */
-  private async recover(filter: rows.AbandonedFilter): Promise<void> {
+  private async recover(filter: AbandonedFilter): Promise<void> {
     const { db, clock } = this.ctx
-    for (const job of await rows.findAbandoned(db.read, recoverBatch, filter)) {
+    for (const job of await findAbandoned(db.read, recoverBatch, filter)) {
       if (!this.running.has(job.id)) await this.worker.recover(job)
     }
-    for (const { id } of await rows.findOverdue(db.read, recoverBatch, clock.now())) {
+    for (const { id } of await findOverdue(db.read, recoverBatch, clock.now())) {
       await this.worker.timeOut(id)
     }
   }
@@ -229,7 +240,7 @@ export class Runner {
       .finally(() => {
         endTurn()
         if (this.running.get(id)?.lease === lease) this.running.delete(id)
-        this.wake()
+        this.requestPoll()
       })
     this.running.set(id, { id, lease, job, queue, until, stop, ended })
   }

@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts'
 import { stopwatch } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { isWriteUnavailable } from '../db/error.ts'
+import type { Signals } from '../db/signals.ts'
 import { ApiError } from '../errors.ts'
 import { settleRetriesMs, settleRetryMsMax } from '../limits.ts'
 import { type Job, type JobRun, LeaseLost, type Outcome } from './handler.ts'
@@ -16,6 +17,8 @@ export interface RunnerContext extends rows.JobContext {
   costs: Costs
   db: Engine
   log: Log
+  /** Wakes the runners and the waiting callers of other processes. */
+  signals?: Pick<Signals, 'on' | 'send'>
 }
 
 const failures = {

@@ -8,6 +8,7 @@ import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
 import { changedRowCount, countRows, prepared } from '../db/query.ts'
+import type { Signals } from '../db/signals.ts'
 import { ApiError } from '../errors.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { keys, projects } from './tables.ts'
@@ -177,14 +178,19 @@ const byHash = prepared((db) =>
 )
 
 /**
- * Finds keys by their text and caches them for five seconds. A revoked key is dropped at once in
- * this process, and within that time in other processes on the database.
+ * Finds keys by their text and caches them for five seconds. A change is seen at once in this
+ * process, and in other processes of the database with its signal (db/signals.ts).
  */
 export class KeyRing {
   private readonly cache = new LRUCache<string, FoundKey>({ max: 10_000, ttl: 5 * second })
   private changes = 0
 
-  constructor(private readonly db: Engine) {}
+  constructor(
+    private readonly db: Engine,
+    private readonly signals?: Pick<Signals, 'on' | 'send'>,
+  ) {
+    signals?.on('keys', () => this.clear())
+  }
 
   /** Returns the key, revoked or not; undefined for an unknown key. */
   async find(text: string): Promise<FoundKey | undefined> {
@@ -199,8 +205,13 @@ export class KeyRing {
     return key
   }
 
-  /** Clears the cache. Call it after the commit of a change to keys. */
+  /** Clears the cache in all processes. Call it after the commit of a change to keys. */
   forget(): void {
+    this.clear()
+    void this.signals?.send('keys')
+  }
+
+  private clear(): void {
     this.changes += 1
     this.cache.clear()
   }

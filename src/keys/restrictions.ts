@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm'
 
+import type { Log } from '../core/log.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
+import type { Signals } from '../db/signals.ts'
 import { restrictions } from './tables.ts'
 
 export type Restriction = typeof restrictions.$inferSelect
@@ -14,9 +16,21 @@ export const subjectPattern = /^(address|key|account):\S{1,120}$/
 export class Restrictions {
   private kinds = new Map<string, RestrictionKind>()
 
-  /** Reads the database: at the start, after a change, and each minute for other processes. */
-  async load({ db }: { db: { read: Db } }): Promise<void> {
-    const rows = await db.read.select().from(restrictions)
+  constructor(private readonly ctx: { db: { read: Db }; log: Log; signals: Signals }) {
+    ctx.signals.on('restrictions', () => {
+      this.load().catch((error: unknown) => ctx.log.error('restrictions', error))
+    })
+  }
+
+  /** Reads them again in all processes. Call it after the commit of a change. */
+  async reload(): Promise<void> {
+    await this.load()
+    await this.ctx.signals.send('restrictions')
+  }
+
+  /** Reads the database: at the start, with a signal, and each minute. */
+  async load(): Promise<void> {
+    const rows = await this.ctx.db.read.select().from(restrictions)
     this.kinds = new Map(rows.map(({ subject, kind }) => [subject, kind]))
   }
 
@@ -40,7 +54,7 @@ export class Restrictions {
   }
 }
 
-/** Stores or removes a restriction. Returns false where nothing changes. Call `load` afterwards. */
+/** Stores or removes a restriction. Returns false for no change. Call `reload` afterwards. */
 export async function setRestriction(
   { clock }: { clock: Clock },
   db: Db,

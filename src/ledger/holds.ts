@@ -1,11 +1,11 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newOrderedId } from '../core/ids.ts'
 import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { utcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
-import { thisProcess } from '../db/process.ts'
 import { changedRowCount, placeholders, prepared } from '../db/query.ts'
+import { thisProcess } from '../db/replicas/process.ts'
 import { ApiError } from '../errors.ts'
 import type { HeldAmount } from './accounts.ts'
 import type { Budget } from './budgets.ts'
@@ -42,6 +42,8 @@ export interface HoldRequest {
   budgets?: Budget[] | undefined
   /** The deadline releases an open hold (the default), or settles all of it. */
   onExpiry?: 'release' | 'settle' | undefined
+  /** The API key or balance whose running calls PostgreSQL limits among all processes. */
+  caller?: string | undefined
   /** The job that does the work. This hold survives its process (job-holds.ts). */
   job?: string | undefined
   /** The longest time that the work may take, in milliseconds. */
@@ -74,6 +76,7 @@ export function createHold(at: number, request: HoldRequest): Hold {
     process: thisProcess,
     job: request.job ?? null,
     at,
+    caller: request.caller ?? null,
   }
 }
 
@@ -165,6 +168,20 @@ export async function getHold(db: Db, name: Pick<Hold, 'ref' | 'id'>): Promise<H
   const hold = await findHold(db, name)
   if (!hold) throw new Error(`The hold ${name.id} does not exist.`)
   return hold
+}
+
+const openCallsQuery = prepared((db) =>
+  db
+    .select({ calls: count() })
+    .from(holds)
+    .where(and(eq(holds.caller, value('caller')), sql`${holds.state} = 'held'`))
+    .prepare(),
+)
+
+/** Returns the running calls of a caller. The lock of its account makes the number exact. */
+export async function countOpenCalls(db: Db, caller: string): Promise<number> {
+  const [row] = await openCallsQuery(db).execute({ caller })
+  return row?.calls ?? 0
 }
 
 export const heldAmountOf = ({ amount, funds }: Hold): HeldAmount => ({

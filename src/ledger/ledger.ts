@@ -2,6 +2,7 @@ import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { type Clock, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
+import { openHoldsPerKeyMax } from '../limits.ts'
 import {
   accountOf,
   availableOf,
@@ -19,6 +20,7 @@ import { countSpending, dailyCapError, type KeyDay, spentOn, uncountSpending } f
 import {
   type ChargeObserver,
   claimHold,
+  countOpenCalls,
   createHold,
   deleteClaimedHold,
   endHold,
@@ -138,8 +140,8 @@ export interface OpenHoldResult {
 
 /**
  * Holds the maximum cost of work, inside the caller's transaction. The same request again returns
- * the first hold. Throws `ref_conflict`, `not_enough_credits`, `daily_cap`, `budget_exceeded`, in
- * this order; nothing is held then.
+ * the first hold. Throws `ref_conflict`, `not_enough_credits`, `holds_limit`, `daily_cap`,
+ * `budget_exceeded`, in this order; nothing is held then.
  */
 export async function openHold(
   ctx: LedgerContext,
@@ -152,6 +154,11 @@ export async function openHold(
   if (!(await reserve(db, hold.account, heldAmountOf(hold)))) {
     await deleteClaimedHold(db, hold)
     throw await notEnoughCredits(db, hold)
+  }
+  if (hold.caller !== null && (await countOpenCalls(db, hold.caller)) > openHoldsPerKeyMax) {
+    await unreserveHold(db, hold)
+    await deleteClaimedHold(db, hold)
+    throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
   }
   const keyDay = keyDayOf(hold)
   const max = request.cap?.max ?? null

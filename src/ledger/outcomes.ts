@@ -104,14 +104,10 @@ export class PendingSettlements {
     if (!this.running.has(ref)) this.running.set(ref, monotonic(clock) + ms)
   }
 
-  isRunning(ref: string): boolean {
-    return this.running.has(ref)
-  }
+  isRunning = (ref: string): boolean => this.running.has(ref)
 
   /** Ends work whose hold was not opened. */
-  cancel(ref: string): void {
-    this.running.delete(ref)
-  }
+  cancel = (ref: string): unknown => this.running.delete(ref)
 
   /**
    * Returns whether this process ends the hold: its work runs before its deadline, or waits here.
@@ -158,10 +154,14 @@ export class PendingSettlements {
     return pending
   }
 
+  /** Returns the waiting outcomes with such a row. */
+  findPending(isRow: (row: SettlementRow) => boolean): PendingOutcome[] {
+    return [...this.pending.values()].filter(({ rows }) => rows.some(isRow))
+  }
+
   /** Retries the outcomes with such a row now. Returns whether the database has taken them all. */
   async retryWith(isRow: (row: SettlementRow) => boolean): Promise<boolean> {
-    const found = [...this.pending.values()].filter(({ rows }) => rows.some(isRow))
-    const results = await Promise.all(found.map((pending) => this.retry(pending)))
+    const results = await Promise.all(this.findPending(isRow).map((one) => this.retry(one)))
     return results.every(Boolean)
   }
 

@@ -123,8 +123,13 @@ export const holds = table(
     process: text('process').notNull(),
     job: text('job'),
     at: time('at').notNull(),
+    /** On PostgreSQL, the API key or balance whose running calls are limited. */
+    caller: text('caller'),
   },
   (t) => [
+    index('holds_caller')
+      .on(t.caller)
+      .where(sql`${t.state} = 'held' and ${t.caller} is not null`),
     index('holds_open')
       .on(t.deadline)
       .where(sql`${t.state} = 'held'`),

@@ -68,7 +68,7 @@ async function restrict(
     if (isNew) await recordAudit(ctx, db, { by, did, item, why })
     return isNew
   })
-  await ctx.restrictions.load(ctx)
+  await ctx.restrictions.reload()
   return isChanged
 }
 

@@ -1,5 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { day, hour, minute, second } from '../core/time.ts'
+import { deleteOldWindows } from '../db/replicas/windows.ts'
 import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import { deleteExpired as deleteExpiredResponses } from '../gateway/responses/stored-responses.ts'
@@ -23,6 +24,7 @@ import { expireRuns, expireShares, removeRuns } from '../hosting/runs/expiry.ts'
 import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
 import { openMethods } from '../payments/coins/method.ts'
+import { shareLimits } from '../state/share-limits.ts'
 import { recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
 
@@ -53,6 +55,10 @@ async function deleteOldUsage({ db, clock, config }: AppContext): Promise<void> 
   if (config.usageKeptDays > 0) await deleteOldUses(db, clock.now() - config.usageKeptDays * day)
 }
 
+/** Deletes the windows of limits that passed. SQLite has none. */
+const deleteOldCounts = async ({ db, clock }: AppContext): Promise<unknown> =>
+  db.kind === 'postgres' && db.tx((tx) => deleteOldWindows(tx, clock.now()))
+
 /** Removes apps that were deleted 30 days ago, with their files, reviews and comments. */
 export const purgeApps = (ctx: AppContext): Promise<number> =>
   purgeDeleted(ctx, async (db, app) => {
@@ -62,39 +68,54 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await removeRuns(db, app.id)
   })
 
+/** `everywhere`: every process does it, for its own memory. One server does everything else. */
+type Task = [
+  name: string,
+  everyMs: number,
+  run: (ctx: AppContext) => Promise<unknown>,
+  where?: 'everywhere',
+]
+
 /** The periodic work of a running server. */
-export const tasks: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] =
+export const tasks: Task[] = [
+  ['watch the coins of top-ups', 5 * second, watchTopups],
+  ['release expired holds', minute, expireHolds, 'everywhere'],
   [
-    ['watch the coins of top-ups', 5 * second, watchTopups],
-    ['release expired holds', minute, expireHolds],
-    ['read settings', 5 * second, (ctx) => ctx.settings.load()],
-    ['read restrictions', minute, (ctx) => ctx.restrictions.load(ctx)],
-    ['read the ledger', day, ({ damage }) => damage.scan()],
-    ['record metrics', minute, recordMetrics],
-    ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick()],
-    ['write opens', 5 * second, flushOpens],
-    ['delete old opens', day, deleteOldOpens],
-    ['write networks of keys', 5 * second, flushKeyNetworks],
-    ['delete old networks of keys', day, deleteOldKeyNetworks],
-    ['recompress pages', minute, recompressSome],
-    ['enqueue captures of covers', 2 * second, enqueueCaptures],
-    ['merge the search index', hour, mergeIndex],
-    ['delete old usage records', hour, deleteOldUsage],
-    ['delete expired gateway files', hour, files.deleteExpired],
-    ['delete expired media files', hour, mediaFiles.deleteExpired],
-    ['delete expired responses', hour, deleteExpiredResponses],
-    ['rescan pages of older rules', minute, rescanOutdated],
-    ['expire runs', minute, expireRuns],
-    ['expire shares of runs', minute, expireShares],
-    ['delete old moderation records', hour, deleteOldModeration],
-    ['delete old jobs', hour, deleteOldJobs],
-    ['delete expired sessions', hour, deleteExpiredSessions],
-    ['delete expired tickets', hour, deleteExpiredTickets],
-    ['enqueue webhook deliveries', second, enqueueDeliveries],
-    ['delete old webhook deliveries', hour, deleteOldDeliveries],
-    ['delete old notes', hour, deleteOldNotes],
-    ['delete old idempotent responses', hour, (ctx) => ctx.idempotency.sweep()],
-    ['watch x402 payments', minute, async ({ x402 }) => x402?.resume()],
-    ['purge deleted apps', hour, purgeApps],
-    ['delete unreferenced files', day, sweepFiles],
-  ]
+    'release late claims',
+    5 * second,
+    async ({ idempotency }) => idempotency.claims?.releaseLate(),
+    'everywhere',
+  ],
+  ['read settings', 5 * second, ({ settings }) => settings.load(), 'everywhere'],
+  ['read restrictions', minute, ({ restrictions }) => restrictions.load(), 'everywhere'],
+  ['read the ledger', day, ({ damage }) => damage.scan(), 'everywhere'],
+  ['record metrics', minute, recordMetrics, 'everywhere'],
+  ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick(), 'everywhere'],
+  ['share the counts of limits', second / 2, shareLimits, 'everywhere'],
+  ['delete old counts of limits', hour, deleteOldCounts],
+  ['write opens', 5 * second, flushOpens, 'everywhere'],
+  ['delete old opens', day, deleteOldOpens],
+  ['write networks of keys', 5 * second, flushKeyNetworks, 'everywhere'],
+  ['delete old networks of keys', day, deleteOldKeyNetworks],
+  ['recompress pages', minute, recompressSome],
+  ['enqueue captures of covers', 2 * second, enqueueCaptures],
+  ['merge the search index', hour, mergeIndex],
+  ['delete old usage records', hour, deleteOldUsage],
+  ['delete expired gateway files', hour, files.deleteExpired],
+  ['delete expired media files', hour, mediaFiles.deleteExpired],
+  ['delete expired responses', hour, deleteExpiredResponses],
+  ['rescan pages of older rules', minute, rescanOutdated],
+  ['expire runs', minute, expireRuns],
+  ['expire shares of runs', minute, expireShares],
+  ['delete old moderation records', hour, deleteOldModeration],
+  ['delete old jobs', hour, deleteOldJobs],
+  ['delete expired sessions', hour, deleteExpiredSessions],
+  ['delete expired tickets', hour, deleteExpiredTickets],
+  ['enqueue webhook deliveries', second, enqueueDeliveries],
+  ['delete old webhook deliveries', hour, deleteOldDeliveries],
+  ['delete old notes', hour, deleteOldNotes],
+  ['delete old idempotent responses', hour, (ctx) => ctx.idempotency.sweep()],
+  ['watch x402 payments', minute, async ({ x402 }) => x402?.resume()],
+  ['purge deleted apps', hour, purgeApps],
+  ['delete unreferenced files', day, sweepFiles],
+]

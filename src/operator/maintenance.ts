@@ -4,16 +4,19 @@ import { second } from '../core/time.ts'
 /** The delay before the first run, so that the first requests do not wait for it. */
 const startDelayMs = second
 
-/** Starts jobs and periodic work after a second. Returns the function that stops the work. */
+/**
+ * Starts jobs and periodic work after a second. Of several servers on a database one does the work
+ * that is not for every process. Returns the function that stops the work.
+ */
 export function startMaintenance(ctx: AppContext): () => void {
   const start = async (): Promise<void> => {
     const { tasks } = await import('./maintenance-tasks.ts')
     if (isStopped) return
     void ctx.jobs.start()
-    for (const [name, everyMs, run] of tasks) {
+    for (const [name, everyMs, run, where] of tasks) {
       let isRunning = false
       const runTask = async (): Promise<void> => {
-        if (isRunning) return
+        if (isRunning || (where !== 'everywhere' && !ctx.presence.isLeader)) return
         isRunning = true
         await run(ctx).catch((error: unknown) => ctx.log.error('maintenance', error, { name }))
         isRunning = false

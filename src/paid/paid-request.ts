@@ -80,10 +80,10 @@ async function serve<Stream>(
   if (keyLock.stored) return keyLock.stored
   const settled = Promise.withResolvers<void>()
   let endRequest: (() => void) | undefined
-  let unlock: (() => void) | undefined
+  let unlock: (() => Promise<void> | undefined) | undefined
   try {
     const { exclusive } = request
-    unlock = exclusive && ctx.idempotency.lock(exclusive.name, exclusive.description)
+    unlock = exclusive && (await ctx.idempotency.lock(exclusive.name, exclusive.description))
     // 2. Check the request, and compute its candidates and its maximum cost.
     const work = await request.prepare(keyLock.slot)
     // 3. A job holds the credits, does the work later and settles it then.
@@ -91,7 +91,7 @@ async function serve<Stream>(
     // 4. Check the limit of running requests, and rethrow a recent charged failure.
     endRequest = checkAndBegin(ctx, request)
     // 5. Hold the maximum cost.
-    const hold = await holdMaxCost(ctx, work.hold)
+    const hold = await holdMaxCost(ctx, withCaller(ctx, request, work.hold))
     // 6. Call the upstream with fallbacks. Work that throws costs nothing.
     const outcome = await work
       .run({ hold, respond, settled: settled.promise })
@@ -101,7 +101,7 @@ async function serve<Stream>(
     // 8. Respond.
     const { response, error } = outcome.result
     if (response) return response
-    if (charged > 0n) rememberChargedFailure(ctx, request, error)
+    if (charged > 0n) await rememberChargedFailure(ctx, request, error)
     throw error
   } catch (error) {
     // Another process on the same database may have committed the same key first.
@@ -109,10 +109,18 @@ async function serve<Stream>(
   } finally {
     settled.resolve()
     endRequest?.()
-    unlock?.()
-    keyLock.release()
+    // Requests without a key or a lock end without a further turn of the event loop.
+    if (unlock) await unlock()
+    if (request.key !== undefined) await keyLock.release(hasPendingResponse(ctx, request))
   }
 }
+
+/** SQLite has one process, which counts the running calls in memory. */
+const withCaller = (
+  { db }: AppContext,
+  { caller }: Pick<PaidRequest, 'caller'>,
+  hold: HoldRequest,
+): HoldRequest => (caller && db.kind === 'postgres' ? { ...hold, caller: caller.id } : hold)
 
 const startJob = (
   ctx: AppContext,
@@ -168,6 +176,14 @@ async function settlePendingResponse(
   if (!isSettled) throw new ApiError('busy', { what: 'The same request' })
 }
 
+/** Returns whether the response of the same key waits for the database. */
+const hasPendingResponse = (
+  { pendingSettlements }: AppContext,
+  { owner, key }: Pick<PaidRequest, 'owner' | 'key'>,
+): boolean =>
+  key !== undefined &&
+  pendingSettlements.findPending((row) => isResponseOf(row, owner, key)).length > 0
+
 /** Adds the replayable response to the rows of the settlement. */
 function withReplay<Stream>(
   ctx: AppContext,
@@ -183,13 +199,13 @@ function withReplay<Stream>(
 }
 
 /** Remembers a charged failure for clients that retry at once. A client that left saw no error. */
-function rememberChargedFailure<Stream>(
+async function rememberChargedFailure<Stream>(
   { state }: AppContext,
   request: PaidRequest<Stream>,
   error: ApiError<GatewayErrorName>,
-): void {
+): Promise<void> {
   if (request.caller && !request.caller.signal.aborted) {
-    state.chargedFailures.set(failureKey(request), error)
+    await state.chargedFailures.add(failureKey(request), error)
   }
 }
 

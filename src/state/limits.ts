@@ -2,6 +2,7 @@ import type { Config } from '../config/settings.ts'
 import { ConcurrencyLimit } from '../core/concurrency-limit.ts'
 import { RateLimit } from '../core/rate-limit.ts'
 import { type Clock, day, hour, minute } from '../core/time.ts'
+import type { Engine } from '../db/engine.ts'
 import {
   claimTriesPerHour,
   nameAttack,
@@ -14,6 +15,7 @@ import {
   signUpsPerHour,
   unfundedUploadBytesPerPrefixDay,
 } from '../limits.ts'
+import { SharedRateLimit, type StrictLimit } from './shared-rate-limit.ts'
 
 /** Requests a minute of a client that the operator slowed down. */
 const slowedRequestsPerMinute = 12
@@ -33,10 +35,19 @@ export function applyLimits(limits: ReturnType<typeof createLimits>, config: Lim
 }
 
 /**
- * Creates every limit that a process counts in memory. Metrics report each by its name here, and
- * docs/security.md lists them. Quotas of bytes and money are in the database.
+ * Creates every limit of calls. Metrics report each by its name here, and docs/security.md lists
+ * them. On PostgreSQL the strict ones count in the database, and shareLimits shares the counts of
+ * the others. Quotas of bytes and money are in the database.
  */
-export const createLimits = (clock: Clock, config: LimitSettings) => ({
+export function createLimits(clock: Clock, config: LimitSettings, db: Engine) {
+  const strict = (name: string, max: number, windowMs: number): StrictLimit =>
+    db.kind === 'sqlite'
+      ? new RateLimit(clock, max, windowMs)
+      : new SharedRateLimit({ db, clock }, name, max, windowMs)
+  return { ...limitsOfProcess(clock, config), ...strictLimits(strict) }
+}
+
+const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   /** Agent API requests by address. A request that uses workers counts more: see Client. */
   apiRequests: new RateLimit(clock, config.requestsPerMinute, minute),
   /** Gateway requests by address. */
@@ -53,20 +64,23 @@ export const createLimits = (clock: Clock, config: LimitSettings) => ({
   keyTokens: new RateLimit(clock, unlimited, minute),
   /** Running paid calls by gateway key. */
   paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
+})
+
+const strictLimits = (strict: (name: string, max: number, windowMs: number) => StrictLimit) => ({
   /** Chat requests with web search by account. */
-  searches: new RateLimit(clock, searchesPerMinuteMax, minute),
+  searches: strict('searches', searchesPerMinuteMax, minute),
   /** Bytes that accounts without funds upload, by network. */
-  unfundedUploads: new RateLimit(clock, unfundedUploadBytesPerPrefixDay, day),
+  unfundedUploads: strict('unfundedUploads', unfundedUploadBytesPerPrefixDay, day),
   /** Wrong passwords by network and name together. */
-  signInsByName: new RateLimit(clock, signInsPerAddressAndName, 15 * minute),
+  signInsByName: strict('signInsByName', signInsPerAddressAndName, 15 * minute),
   /** Wrong passwords by network; wrong passkeys and codes by address. */
-  signIns: new RateLimit(clock, signInsPerAddress, hour),
+  signIns: strict('signIns', signInsPerAddress, hour),
   /** Wrong passwords by name. They lock nothing: see `nameAttack`. */
-  attackedNames: new RateLimit(clock, nameAttack.tenTimes, hour),
+  attackedNames: strict('attackedNames', nameAttack.tenTimes, hour),
   /** Wrong passwords by person and device. */
-  deviceSignIns: new RateLimit(clock, signInsPerDevice, 15 * minute),
+  deviceSignIns: strict('deviceSignIns', signInsPerDevice, 15 * minute),
   /** New people by address. */
-  signUps: new RateLimit(clock, signUpsPerHour, hour),
+  signUps: strict('signUps', signUpsPerHour, hour),
   /** Wrong claim codes by address. */
-  claims: new RateLimit(clock, claimTriesPerHour, hour),
+  claims: strict('claims', claimTriesPerHour, hour),
 })

@@ -1,7 +1,24 @@
+import type { Signals } from '../db/signals.ts'
+
 /** Streams of notes in this process. They sleep until a note of their agent is committed. */
 export class NoteSignals {
   private readonly listeners = new Map<string, Set<() => void>>()
   private timer: ReturnType<typeof setInterval> | undefined
+
+  constructor(private readonly signals?: Pick<Signals, 'on' | 'send' | 'isLive'>) {
+    signals?.on('notes', (agent) => (agent === undefined ? this.notifyAll() : this.notify(agent)))
+  }
+
+  /** Returns whether notes that other processes write arrive here. */
+  get hearsOthers(): boolean {
+    return this.signals?.isLive ?? false
+  }
+
+  /** Wakes the streams of an agent in all processes. Call it after the commit of a note. */
+  send(agent: string): void {
+    this.notify(agent)
+    void this.signals?.send('notes', agent)
+  }
 
   /**
    * Calls `listener` for each note of an agent. One timer calls `poll` every `ms` milliseconds

@@ -7,9 +7,10 @@ import { PdfReader } from '../core/pdf-reader.ts'
 import { SerialQueue } from '../core/serial-queue.ts'
 import { type Clock, second } from '../core/time.ts'
 import { Traffic } from '../core/traffic.ts'
-import type { ApiError, GatewayErrorName } from '../errors.ts'
-import { failureReplayMs, failureReplaysMax } from '../limits.ts'
+import type { Engine } from '../db/engine.ts'
+import type { Signals } from '../db/signals.ts'
 import { BackupWork } from './backup-work.ts'
+import { ChargedFailures } from './charged-failures.ts'
 import { KeyNetworks } from './key-networks.ts'
 import { createLimits, type LimitSettings } from './limits.ts'
 import { MetricsHistory } from './metrics-history.ts'
@@ -31,12 +32,22 @@ export interface IdentityProvider {
 /** The memory of one process between requests, beside the parts of AppContext. */
 export type ProcessState = ReturnType<typeof createProcessState>
 
+/** The database, and the signals of its other processes. */
+interface Shared {
+  db: Engine
+  signals: Signals
+}
+
 /**
- * Creates the memory of a process. A restart loses it. Several processes on one database do not
- * share it: a rate limit counts in each by itself. Modules keep at the top level only what belongs
- * to no context: worker pools, queues of CPU work, and caches of pure functions.
+ * Creates the memory of a process. A restart loses it. docs/architecture.md has a list of it, with
+ * the reason why several processes on one database are safe. Modules keep at the top level only
+ * what belongs to no context: worker pools, queues of CPU work, and caches of pure functions.
  */
-export const createProcessState = (clock: Clock, config: LimitSettings) => ({
+export const createProcessState = (
+  clock: Clock,
+  config: LimitSettings,
+  { db, signals }: Shared,
+) => ({
   /** Requests by part of the server, status and time, since the start: for metrics. */
   traffic: new Traffic(),
   /** Requests and model calls of the last day, for the console. */
@@ -44,7 +55,7 @@ export const createProcessState = (clock: Clock, config: LimitSettings) => ({
   /** Metrics of the last day by minute, for the console's charts. */
   metricsHistory: new MetricsHistory(),
 
-  limits: createLimits(clock, config),
+  limits: createLimits(clock, config, db),
   /** Costs by client, for the console. */
   costs: new Costs(clock),
   /** Errors of limits by their names, for metrics. */
@@ -52,7 +63,7 @@ export const createProcessState = (clock: Clock, config: LimitSettings) => ({
 
   /** Handles of agents by id. A handle never changes. */
   agentHandles: new Cache<string>(handlesMax),
-  noteSignals: new NoteSignals(),
+  noteSignals: new NoteSignals(signals),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),
   /** Networks of agents' keys that are written in batches; a crash loses seconds. */
@@ -62,14 +73,7 @@ export const createProcessState = (clock: Clock, config: LimitSettings) => ({
 
   /** Cuts the running calls of upstreams when the server stops. */
   shutdown: new AbortController(),
-  /**
-   * Failures that were charged, by key and request. The same call within a minute gets the same
-   * error and is not charged again (docs/spec/gateway-decisions.md, "Responses").
-   */
-  chargedFailures: new Cache<ApiError<GatewayErrorName>>(failureReplaysMax, {
-    clock,
-    ms: failureReplayMs,
-  }),
+  chargedFailures: new ChargedFailures(clock, signals),
   /** Settles, once per process, the holds that the process before it left open. */
   expiredHolds: new SharedResult<unknown>(clock),
   /** Items of Responses API results that clients send back by id alone. */

@@ -79,7 +79,7 @@ async function prepareChat(
   const models = resolved.map(({ model }) => model)
   const candidates = listCandidates(resolved, parsed.preferences, ctx.upstreams)
   const search = parsed.search || resolved.some(({ suffixes }) => suffixes.includes('online'))
-  if (search) validateSearch(ctx, parsed, models, spender.account)
+  if (search) await validateSearch(ctx, parsed, models, spender.account)
   const [first] = models
   if (first) validateCapabilities(parsed, first)
   await checkInlinePdfs(ctx, parsed)

@@ -48,7 +48,7 @@ export async function create(
   const { bytes, filename, purpose, expiresAfterSeconds: keptSeconds } = upload
   const isFunded = await hasBeenFunded(ctx.db.read, account)
   await checkQuota(ctx, account, bytes.length, isFunded)
-  if (!isFunded) checkUnfunded(ctx, bytes.length)
+  if (!isFunded) await checkUnfunded(ctx, bytes.length)
   const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes)
   const stored = await ctx.storage.put(bytes)
   const wordsSha256 =

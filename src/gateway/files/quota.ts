@@ -36,13 +36,13 @@ export async function checkQuota(
  * uploads have a limit per network and day, and stop first when the disk gets low. Throws
  * `uploads_limit` and `try_again`.
  */
-export function checkUnfunded(ctx: AppContext, bytes: number): void {
+export async function checkUnfunded(ctx: AppContext, bytes: number): Promise<void> {
   if (!ctx.storage.hasFreeSpace(bytes, unfundedDiskFloors)) {
     const why = 'The server has little disk space and accepts only files of funded accounts.'
     throw new ApiError('try_again', { why })
   }
   const { unfundedUploads: limit } = ctx.state.limits
-  const retryAfter = limit.take(currentClient().prefix, Math.max(1, bytes))
+  const retryAfter = await limit.take(currentClient().prefix, Math.max(1, bytes))
   if (retryAfter !== undefined)
     throw new ApiError('uploads_limit', { bytes: limit.max, retryAfter })
 }

@@ -45,7 +45,7 @@ export async function notify(
   await db.insert(notes).values(row)
   const old = lte(notes.number, number - notesPerAgentMax)
   await db.delete(notes).where(and(eq(notes.agent, agent), old))
-  afterCommit(db, () => state.noteSignals.notify(agent))
+  afterCommit(db, () => state.noteSignals.send(agent))
 }
 
 /** The filter of a list of notes. */

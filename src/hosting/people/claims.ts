@@ -12,14 +12,14 @@ async function withAttemptLimit<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { claims } = ctx.state.limits
-  const retryAfter = claims.take(address)
+  const retryAfter = await claims.take(address)
   if (retryAfter !== undefined) throw new ApiError('claim_locked', { max: claims.max, retryAfter })
   try {
     const result = await work()
-    claims.giveBack(address)
+    await claims.giveBack(address)
     return result
   } catch (error) {
-    if (!isApiError(error, 'bad_code')) claims.giveBack(address)
+    if (!isApiError(error, 'bad_code')) await claims.giveBack(address)
     throw error
   }
 }

@@ -1,8 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import type { RateLimit } from '../../core/rate-limit.ts'
 import { ApiError } from '../../errors.ts'
 import { nameAttack } from '../../limits.ts'
+import type { StrictLimit } from '../../state/shared-rate-limit.ts'
 import { deviceSlot, rememberDevice } from './devices.ts'
 import { hashPassword, validatePassword, verifyPassword } from './passwords.ts'
 import * as people from './people.ts'
@@ -40,7 +40,7 @@ export async function signIn(
 ): Promise<SignInResult> {
   const person = await people.findByName(ctx, name)
   const device = person && knownDevice(ctx, person, from)
-  const counts = device ?? byPrefix(ctx, people.normalizeName(name) ?? '', from)
+  const counts = device ?? (await byPrefix(ctx, people.normalizeName(name) ?? '', from))
   return attemptSignIn(ctx, counts, from, own, async () => {
     const isRight = await verifyPassword(password, person?.password ?? null)
     return person && isRight ? person : undefined
@@ -49,7 +49,7 @@ export async function signIn(
 
 /** A counter of an attempt. `isOpen`: it counts and never rejects. */
 interface Count {
-  limit: RateLimit
+  limit: StrictLimit
   key: string
   cost?: number
   isOpen?: boolean
@@ -74,9 +74,9 @@ function knownDevice(
  * Returns the counters of an unknown device. Each attempt at a name under attack costs more of the
  * budget of its prefix, but a prefix without wrong attempts always has one.
  */
-function byPrefix(ctx: AppContext, name: string, { prefix }: SignInClient): Count[] {
+async function byPrefix(ctx: AppContext, name: string, { prefix }: SignInClient): Promise<Count[]> {
   const { signInsByName, signIns, attackedNames: names } = ctx.state.limits
-  const wrong = names.max - names.left(name).calls
+  const wrong = names.max - (await names.left(name)).calls
   const mildCost = wrong >= nameAttack.fiveTimes ? 5 : 1
   const cost = wrong >= nameAttack.tenTimes ? 10 : mildCost
   return [
@@ -101,13 +101,13 @@ export async function attemptSignIn(
 ): Promise<SignInResult> {
   const counted: Count[] = []
   for (const count of counts) {
-    const retryAfter = count.limit.take(count.key, count.cost)
+    const retryAfter = await count.limit.take(count.key, count.cost)
     if (retryAfter === undefined) counted.push(count)
     else if (!count.isOpen) throw new ApiError('sign_in_locked', { retryAfter })
   }
   const person = await work()
   if (!person) throw new ApiError('bad_sign_in', { own })
-  for (const { limit, key, cost } of counted) limit.giveBack(key, cost)
+  for (const { limit, key, cost } of counted) await limit.giveBack(key, cost)
   return startSession(ctx, person, from)
 }
 
@@ -121,18 +121,22 @@ export async function signInUnguessably(
   from: SignInClient,
   work: () => Promise<people.Person | undefined>,
 ): Promise<SignInResult> {
-  const person = await work().catch((error: unknown) => {
-    countFailure(ctx, kind, from)
+  const person = await work().catch(async (error: unknown) => {
+    await countFailure(ctx, kind, from)
     throw error
   })
   if (person) return startSession(ctx, person, from)
-  countFailure(ctx, kind, from)
+  await countFailure(ctx, kind, from)
   throw new ApiError('bad_sign_in', { own: false })
 }
 
 /** Throws `sign_in_locked` after 60 failures in an hour. */
-function countFailure(ctx: AppContext, kind: string, { address }: SignInClient): void {
-  const retryAfter = ctx.state.limits.signIns.take(`${kind} ${address}`)
+async function countFailure(
+  ctx: AppContext,
+  kind: string,
+  { address }: SignInClient,
+): Promise<void> {
+  const retryAfter = await ctx.state.limits.signIns.take(`${kind} ${address}`)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
 }
 
@@ -156,7 +160,7 @@ export async function signUp(
   from: SignInClient,
 ): Promise<SignInResult & { codes: string[] }> {
   if (input.code === undefined) people.requireOpenSignUp(ctx)
-  const retryAfter = ctx.state.limits.signUps.take(from.address)
+  const retryAfter = await ctx.state.limits.signUps.take(from.address)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
   const { person, codes } = await people.createPerson(ctx, input)
   return { ...(await startSession(ctx, person, from)), codes }

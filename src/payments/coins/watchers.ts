@@ -1,8 +1,8 @@
 import { and, asc, eq, lte, or } from 'drizzle-orm'
 
 import { isWithin, minute, second } from '../../core/time.ts'
-import { hasEnded, thisProcess } from '../../db/process.ts'
 import { changedRowCount } from '../../db/query.ts'
+import { hasEnded, thisProcess } from '../../db/replicas/process.ts'
 import type { CoinContext } from './coins.ts'
 import { backOffMsMax, leaseMs, watcherSilenceMs } from './limits.ts'
 import { networksOf } from './method.ts'

@@ -10,6 +10,8 @@ export const binaryPath = join(import.meta.dir, '../../../dist/berth')
 export interface StartOptions {
   /** A command in front of it: ["setpriv", ...]. */
   under?: string[]
+  /** The program instead of the binary. */
+  program?: string[]
   env?: Record<string, string>
 }
 
@@ -22,8 +24,8 @@ export interface CommandResult {
 
 /** Runs a command of the binary to its end. It inherits no environment variable except PATH. */
 export async function runBerth(words: string[], start: StartOptions = {}): Promise<CommandResult> {
-  const { under = [], env = {} } = start
-  const child = Bun.spawn([...under, binaryPath, ...words], {
+  const { under = [], program = [binaryPath], env = {} } = start
+  const child = Bun.spawn([...under, ...program, ...words], {
     cwd: '/',
     env: { PATH: Bun.env.PATH, ...env },
     stdin: 'ignore',
@@ -58,10 +60,10 @@ export async function startServerProcess(
   dataDir: string,
   start: StartOptions = {},
 ): Promise<ServerProcess> {
-  const { under = [], env = {} } = start
+  const { under = [], program = [binaryPath], env = {} } = start
   const log = openSync(logOf(dataDir), 'a')
   const words = ['serve', '--json', '--port', '0', '--data', dataDir]
-  const child = Bun.spawn([...under, binaryPath, ...words], {
+  const child = Bun.spawn([...under, ...program, ...words], {
     env: { PATH: Bun.env.PATH, BUILDER_BROWSER: 'off', ...unlimited, ...env },
     stdin: 'ignore',
     stdout: 'pipe',

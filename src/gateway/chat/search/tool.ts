@@ -39,7 +39,7 @@ export const tool = {
  * `model_cannot_search`, `searches_limit`; `bad_request` for several choices and for a tool of the
  * client with the name of ours.
  */
-export function validateSearch(
+export async function validateSearch(
   {
     searcher,
     state: {
@@ -49,7 +49,7 @@ export function validateSearch(
   { body, choices }: ChatRequest,
   models: Model[],
   account: string,
-): void {
+): Promise<void> {
   if (!searcher) throw new ApiError('search_off')
   const withoutTools = models.find(({ supportsTools }) => !supportsTools)
   if (withoutTools) throw new ApiError('model_cannot_search', { model: withoutTools.id })
@@ -57,7 +57,7 @@ export function validateSearch(
   if (Array.isArray(body.tools) && body.tools.some(hasReservedName)) {
     throw invalidField('tools', `With web_search, rename your own tool ${toolName}.`)
   }
-  const retryAfter = searches.take(account)
+  const retryAfter = await searches.take(account)
   if (retryAfter === undefined) return
   throw new ApiError('searches_limit', { max: searchesPerMinuteMax, retryAfter })
 }

@@ -110,7 +110,7 @@ function streamNotes(ctx: AppContext, watcher: Watcher, start: number, onEnd: ()
 
 /**
  * Returns the poll that all streams share: it wakes them when the server stops, and on PostgreSQL
- * those whose notes another process wrote.
+ * those whose notes another process wrote, while its signals do not arrive.
  */
 function pollFor(ctx: AppContext): () => void {
   let known = new Map<string, number>()
@@ -124,8 +124,8 @@ function pollFor(ctx: AppContext): () => void {
   }
   return () => {
     if (ctx.jobs.isClosed) return ctx.state.noteSignals.notifyAll()
-    const hasOtherWriters = ctx.db.commits() === undefined
-    if (!hasOtherWriters || isRunning) return
+    const { hearsOthers } = ctx.state.noteSignals
+    if (ctx.db.kind === 'sqlite' || hearsOthers || isRunning) return
     isRunning = true
     poll()
       .catch((error: unknown) => ctx.log.warn('notes.poll', { why: messageOf(error) }))

@@ -1,0 +1,21 @@
+import { eq } from 'drizzle-orm'
+
+import type { Db, Engine } from '../engine.ts'
+import { sharedValues } from './tables.ts'
+
+async function readSharedValue(db: Db, name: string): Promise<string | undefined> {
+  const [row] = await db
+    .select({ value: sharedValues.value })
+    .from(sharedValues)
+    .where(eq(sharedValues.name, name))
+  return row?.value
+}
+
+/** Stores a value unless there is one. Returns the stored value, the same for all processes. */
+export async function shareFirst(db: Engine, name: string, value: string): Promise<string> {
+  if (db.kind === 'sqlite') return value
+  const known = await readSharedValue(db.read, name)
+  if (known !== undefined) return known
+  await db.tx((tx) => tx.insert(sharedValues).values({ name, value }).onConflictDoNothing())
+  return (await readSharedValue(db.read, name)) ?? value
+}
