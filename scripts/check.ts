@@ -54,12 +54,16 @@ const installServices = async () =>
     { tests: 'Bitcoin', program: 'litecoind', packages: ['litecoind'] },
     succeeds,
   )) &&
-  installPackages(
+  (await installPackages(
     {
       tests: 'storage in S3',
       program: 'swift-object-server',
       packages: ['swift-proxy', 'swift-account', 'swift-container', 'swift-object'],
     },
+    succeeds,
+  )) &&
+  installPackages(
+    { tests: 'backups of PostgreSQL', program: 'pg_ctlcluster', packages: ['postgresql'] },
     succeeds,
   )
 

@@ -28,6 +28,9 @@ export async function run(args: Arguments): Promise<CommandResult | undefined> {
   if (command === 'serve') return startServer(config, json)
   if (command === 'models') return (await import('./models.ts')).models(config, rest, yes)
   if (command === 'restore') return restore(config, rest)
+  if (command === 'storage' && rest.join(' ') === 'copy') {
+    return (await import('./storage-copy.ts')).storageCopy(config)
+  }
   const { commands } = await import('../operator/commands.ts')
   if (Object.hasOwn(commands, command)) return operate(config, command, rest)
   return failed(`Unknown command ${command}.\n\n${usage}`)

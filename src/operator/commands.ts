@@ -12,6 +12,7 @@ import { libraries } from './libraries.ts'
 
 /** A command that needs an open context. It runs in the server, or alone where no server runs. */
 type Command = (ctx: AppContext, args: string[]) => Promise<CommandResult>
+import { storage } from './storage.ts'
 import { paymentsCommand } from './topups.ts'
 
 const usage = (text: string): CommandResult => failed(`usage: berth ${text}`)
@@ -61,4 +62,5 @@ export const commands: Record<string, Command> = {
   link,
   recover,
   payments: paymentsCommand,
+  storage,
 }

@@ -9,6 +9,7 @@ import { diskFull, DiskSpace, type DiskSpaceOptions } from './disk-space.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
 import {
   contentName,
+  type FileState,
   type IsReferenced,
   type Storage,
   type StoredContent,
@@ -76,7 +77,7 @@ class DiskStore implements Storage {
   async sweep(isReferenced: IsReferenced, olderThanMs: number): Promise<SweepResult> {
     const done: SweepResult = { files: 0, removed: 0, bytes: 0 }
     const before = this.options.clock.now() - olderThanMs
-    for await (const names of batches(this.dir)) {
+    for await (const names of listContents(this.dir)) {
       done.files += names.length
       const old = names.filter((name) => sizeIfOld(this.pathOf(name), before) !== undefined)
       const referenced = old.length > 0 ? await isReferenced(old) : new Set<string>()
@@ -92,7 +93,7 @@ class DiskStore implements Storage {
 
   async usage(): Promise<Usage> {
     const total: Usage = { files: 0, bytes: 0, free: this.free() }
-    for await (const names of batches(this.dir)) {
+    for await (const names of listContents(this.dir)) {
       for (const name of names) {
         total.files += 1
         total.bytes += (await stat(this.pathOf(name)).catch(orUndefined))?.size ?? 0
@@ -111,6 +112,10 @@ class DiskStore implements Storage {
 
   hasFreeSpace(bytes: number, floors: number): boolean {
     return this.free() - bytes >= floors * this.options.freeFloorBytes
+  }
+
+  async recover(name: string): Promise<FileState> {
+    return (await this.has(name)) ? 'present' : 'missing'
   }
 
   async problem(): Promise<undefined> {
@@ -156,7 +161,7 @@ async function readFolders(dir: string): Promise<Set<string>> {
 }
 
 /** Yields every stored name, in batches of at most `sweepBatch`. */
-async function* batches(dir: string): AsyncGenerator<string[]> {
+export async function* listContents(dir: string): AsyncGenerator<string[]> {
   for (const folder of (await readdir(dir)).filter((name) => folderName.test(name))) {
     const names = (await readdir(join(dir, folder))).filter((name) => contentName.test(name))
     for (let at = 0; at < names.length; at += sweepBatch) yield names.slice(at, at + sweepBatch)

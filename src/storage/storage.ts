@@ -7,6 +7,9 @@ export interface StoredContent {
   bytes: number
 }
 
+/** The result of `recover`: the content was there, was brought back, or is lost. */
+export type FileState = 'present' | 'recovered' | 'missing'
+
 /** The result of a sweep: files examined, files removed, and the bytes of those removed. */
 export interface SweepResult {
   files: number
@@ -58,6 +61,8 @@ export interface Storage {
   hasFreeSpace(bytes: number, floors: number): boolean
   /** Throws `try_again` when `bytes` more would leave less free space than the floor. */
   requireFreeSpace(bytes: number): void
+  /** Brings content back that was deleted, where a copy of it is left. */
+  recover(sha256: string): Promise<FileState>
   /** Describes why the storage does not work right now; undefined while it works. */
   problem(): Promise<string | undefined>
 }

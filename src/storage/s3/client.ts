@@ -206,7 +206,7 @@ export class S3Client {
 }
 
 const isRetryable = ({ status, code }: S3Error): boolean =>
-  status === 0 || status === 429 || status >= 500 || retryableCodes.has(code)
+  status === 0 || status === 429 || (status >= 500 && status !== 501) || retryableCodes.has(code)
 
 function toS3Error(error: unknown): S3Error {
   if (error instanceof S3Error) return error

@@ -58,9 +58,15 @@ async function putInParts(client: S3Client, key: string, body: Uint8Array): Prom
   }
 }
 
-/** Copies an object within the bucket. Returns false where it does not exist. */
-export async function copyObject(client: S3Client, from: string, to: string): Promise<boolean> {
-  const headers = { 'x-amz-copy-source': client.source + from }
+/** Copies an object or a version of it within the bucket. Returns false where there is none. */
+export async function copyObject(
+  client: S3Client,
+  from: string,
+  to: string,
+  version?: string,
+): Promise<boolean> {
+  const query = version === undefined ? '' : `?versionId=${encodeURIComponent(version)}`
+  const headers = { 'x-amz-copy-source': client.source + from + query }
   return (await client.send({ method: 'PUT', key: to, headers }, readLateError)) !== undefined
 }
 

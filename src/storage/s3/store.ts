@@ -5,6 +5,7 @@ import type { Log } from '../../core/log.ts'
 import { type Clock, minute } from '../../core/time.ts'
 import {
   contentName,
+  type FileState,
   type IsReferenced,
   type Storage,
   type StoredContent,
@@ -24,6 +25,7 @@ import {
   putObject,
   trashKeyOf,
 } from './objects.ts'
+import { recoverObject } from './recover.ts'
 import { startProblem } from './start-problem.ts'
 import { sweepBucket } from './sweep.ts'
 
@@ -134,6 +136,10 @@ class S3Store implements Storage {
 
   requireFreeSpace(): void {
     // A bucket has no limit. The cache minds the space of its disk itself.
+  }
+
+  recover(name: string): Promise<FileState> {
+    return recoverObject(this.client, name)
   }
 
   async problem(): Promise<string | undefined> {
