@@ -39,6 +39,7 @@ import { openDiskStore } from './storage/disk.ts'
 import { readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
 import type { Storage } from './storage/storage.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { version } from './version.ts'
 
 /** Everything that an operation needs. It is the first parameter of every function of a feature. */
@@ -85,6 +86,8 @@ export interface AppContext {
   readonly coins: Coins
   /** Payments of agents in USDC; undefined without X402_PAY_TO. */
   readonly x402: X402 | undefined
+  /** Sends traces and metrics; undefined where no collector is set. */
+  readonly telemetry: Telemetry | undefined
   /** Observes every charge. http/background-work.ts registers it. */
   onCharge?: ChargeObserver
   /** Runs jobs; remembers the running ones and the clients that wait for them. */
@@ -151,6 +154,7 @@ export async function createContext(
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     coins: await openCoins({ config, clock, log }),
+    telemetry: await openTelemetry(config, { clock, log }),
     x402: await openX402({ config, db, clock, log }),
     jobs: new Runner({ db, clock, log, signals, costs: state.costs, closeHolds: closeJobHolds }),
     secret: await shareFirst(db, 'secret', folderSecret),
@@ -162,6 +166,16 @@ export async function createContext(
 /** Names a data folder: copies of a folder have the same secret, on other machines or paths. */
 const folderIdOf = ({ dataDir }: Config, secret: string): string =>
   sha256(`${hostname()} ${resolve(dataDir)} ${secret}`).slice(0, 32)
+
+/** Opens the traces and metrics where the operator has a collector for them. */
+async function openTelemetry(
+  config: Config,
+  parts: Pick<AppContext, 'clock' | 'log'>,
+): Promise<Telemetry | undefined> {
+  if (config.otelExporterOtlpEndpoint === '') return undefined
+  const telemetry = await import('./telemetry/telemetry.ts')
+  return telemetry.openTelemetry(config, parts)
+}
 
 /** Opens the payments of agents where the operator has an address for them. */
 async function openX402(parts: ConstructorParameters<typeof X402>[0]): Promise<X402 | undefined> {
@@ -221,5 +235,6 @@ export async function closeContext(ctx: AppContext): Promise<void> {
   await ctx.pendingSettlements.close()
   await ctx.presence.close()
   await ctx.signals.close()
+  await ctx.telemetry?.close()
   await ctx.db.close()
 }

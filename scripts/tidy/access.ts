@@ -48,8 +48,8 @@ const rights: Right[] = [
     harmless: ['BlockList', 'isIP', 'isIPv4', 'isIPv6', 'SocketAddress'],
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
     // The binary calls itself: `berth health`, the first sample, the control socket. The operator
-    // chose the address of the bucket.
-    may: /^src\/(core\/fetch\.ts|storage\/s3\/client\.ts|providers\/.*|(main|cli\/.*|operator\/control)\.ts)$/,
+    // chose the address of the bucket and the collector.
+    may: /^src\/(core\/fetch\.ts|storage\/s3\/client\.ts|providers\/.*|telemetry\/exporter\.ts|(main|cli\/.*|operator\/control)\.ts)$/,
     what: 'reaches the network',
     fix: 'use core/fetch.ts, or an adapter of providers/',
   },

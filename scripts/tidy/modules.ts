@@ -7,7 +7,7 @@ const rows = [
   ['core', 'db', 'errors', 'prices', 'limits', 'config', 'version'],
   ['libraries'],
   ['ledger', 'keys', 'idempotency', 'storage', 'scan', 'jobs', 'generators', 'providers', 'models'],
-  ['browser', 'state', 'payments'],
+  ['browser', 'state', 'payments', 'telemetry'],
   ['context'],
   ['http'],
   ['paid'],

@@ -10,6 +10,7 @@ import { publicUrls, safety, server, signIn, site } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import { s3 } from './storage-settings.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
+import { telemetry } from './telemetry-settings.ts'
 
 /** The settings by section, as docs/settings.md lists them. */
 export const sections = {
@@ -24,6 +25,7 @@ export const sections = {
   'Model gateway': gateway,
   'Upstream providers': upstreamKeys,
   'Web search': search,
+  'Traces and metrics': telemetry,
   'x402 payments': x402,
   Runs: runs,
   'Coin top-ups': coins,
@@ -43,6 +45,7 @@ export const SettingsSchema = Type.Object({
   ...gateway,
   ...upstreamKeys,
   ...search,
+  ...telemetry,
   ...x402,
   ...runs,
   ...coins,

@@ -117,3 +117,13 @@ export function withRandom<T>(next: () => number, work: () => T): T {
 /** Returns random bytes. */
 export const randomBytes = (count: number): Uint8Array =>
   crypto.getRandomValues(new Uint8Array(count))
+
+/** The hexadecimal digits of every byte. */
+const hexadecimal = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Returns random hexadecimal digits, for the ids of traces. */
+export function newTraceId(digits: 16 | 32): string {
+  let text = ''
+  while (text.length < digits) text += hexadecimal[nextByte()]
+  return text
+}

@@ -1,5 +1,6 @@
 import { getRequestContext, type RequestContext } from '../http/request-context.ts'
 import { idempotencyKeyOf } from '../idempotency/idempotency.ts'
+import type { SpanContext } from '../telemetry/trace-context.ts'
 
 /** The facts of a request that paid work needs. */
 export interface Call {
@@ -11,6 +12,8 @@ export interface Call {
    * retry.
    */
   signal: AbortSignal
+  /** The span of the request. */
+  span?: SpanContext | undefined
   /** Turns off the idle timeout of the socket while an upstream works, or turns it on again. */
   pauseIdleTimeout?: RequestContext['pauseIdleTimeout']
 }
@@ -18,6 +21,6 @@ export interface Call {
 export function callOf(request: Request): Call {
   const idempotencyKey = idempotencyKeyOf(request)
   const signal = idempotencyKey === undefined ? request.signal : new AbortController().signal
-  const { id: requestId, pauseIdleTimeout } = getRequestContext(request)
-  return { requestId, idempotencyKey, signal, pauseIdleTimeout }
+  const { id: requestId, span, pauseIdleTimeout } = getRequestContext(request)
+  return { requestId, idempotencyKey, signal, span, pauseIdleTimeout }
 }

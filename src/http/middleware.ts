@@ -121,7 +121,8 @@ export function withRequestLog(
   handle: (context: RequestContext) => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const startedAt = stopwatch()
-  const context = createRequestContext(ctx, request, socketAddress, pauseIdleTimeout)
+  const span = part === 'gateway' || part === 'api' ? beginSpan(ctx, request) : undefined
+  const context = createRequestContext(ctx, request, socketAddress, pauseIdleTimeout, span)
   const finish = (response: Response): Response => {
     if (context.hasOwnDeadline) pauseIdleTimeout?.(false)
     const ms = stopwatch() - startedAt
@@ -147,6 +148,7 @@ export function withRequestLog(
         cause: context.cause,
       },
     )
+    reportSpan(ctx, request, context, response, ms)
     ctx.log.info('request', {
       id: context.id,
       method,
@@ -164,11 +166,25 @@ export function withRequestLog(
   return response instanceof Promise ? response.then(finish) : finish(response)
 }
 
+const beginSpan = ({ telemetry }: AppContext, { headers }: Request) =>
+  telemetry?.beginRequest(headers.get('traceparent'))
+
+function reportSpan(
+  { telemetry }: AppContext,
+  { method }: Request,
+  { span, route, id: requestId, client: { key } }: RequestContext,
+  { status }: Response,
+  ms: number,
+): void {
+  if (span) telemetry?.endRequest(span, { method, route, status, ms, requestId, key })
+}
+
 function createRequestContext(
   ctx: AppContext,
   request: Request,
   socketAddress: string,
   pauseIdleTimeout: Incoming['pauseIdleTimeout'],
+  span: RequestContext['span'],
 ): RequestContext {
   const { trustedProxies, personHeader } = ctx.config
   const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
@@ -181,5 +197,6 @@ function createRequestContext(
     ),
     vouchedPerson: isVouched ? (request.headers.get(personHeader) ?? undefined) : undefined,
     pauseIdleTimeout,
+    span,
   }
 }

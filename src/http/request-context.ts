@@ -2,6 +2,7 @@ import type { AddressClient } from '../core/client.ts'
 import type { NanoUsd } from '../core/money.ts'
 import type { DirectPayment } from '../errors.ts'
 import type { Receipt } from '../payments/x402/offer.ts'
+import type { SpanContext } from '../telemetry/trace-context.ts'
 
 /** Peer address of in-process requests. They are not logged. */
 export const inProcessAddress = 'this process'
@@ -33,6 +34,8 @@ export interface RequestContext {
   receipt?: Receipt
   /** The name of the error, or the message of an unexpected one, for the console. */
   cause?: string
+  /** The span of the request; undefined without telemetry. */
+  readonly span?: SpanContext | undefined
   /** The path of a request that has no route, for the log. */
   unknownPath?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */

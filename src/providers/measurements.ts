@@ -63,7 +63,7 @@ interface Place {
 export class Attempt {
   private readonly started = stopwatch()
   private firstByteMs: number | undefined
-  private isRunning = true
+  private endedMs: number | undefined
 
   constructor(
     private readonly entry: Entry,
@@ -72,18 +72,28 @@ export class Attempt {
     entry.running += 1
   }
 
+  /** Milliseconds until the end, or until now. */
+  get ms(): number {
+    return this.endedMs ?? stopwatch() - this.started
+  }
+
+  /** Milliseconds until the first byte. */
+  get firstByte(): number | undefined {
+    return this.firstByteMs
+  }
+
   markFirstByte(): void {
     this.firstByteMs ??= stopwatch() - this.started
   }
 
   /** Ends the call. `tokens`: output tokens, for the speed. */
   end(how: AttemptEnd, tokens = 0): void {
-    if (!this.isRunning) return
-    this.isRunning = false
+    if (this.endedMs !== undefined) return
+    const ms = stopwatch() - this.started
+    this.endedMs = ms
     const { entry } = this
     entry.running -= 1
     if (how === 'dismissed') return
-    const ms = stopwatch() - this.started
     const { firstByteMs = ms } = this
     const isSuccess = how === 'completed'
     entry.samples[entry.next] = { at: this.clock.now(), firstByteMs, ms, isSuccess }

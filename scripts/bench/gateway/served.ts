@@ -41,7 +41,10 @@ const env = { ...unlimited, OLLAMA_HOST: 'off', PORT: '0' }
 const many = { BUN_CONFIG_MAX_HTTP_REQUESTS: '32000' }
 
 /** Starts all three. `everyMs` is the time between two chunks of a stream. */
-export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
+export async function serveGateway(
+  everyMs = 2,
+  settings: Record<string, string> = {},
+): Promise<ServedGateway> {
   const built = Bun.spawnSync(['./scripts/build', '--if-needed'], { cwd: root, stderr: 'pipe' })
   if (built.exitCode !== 0) throw new Error(built.stderr.toString())
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
@@ -49,7 +52,11 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   const upstream = await spawnServer([bun, peer('upstream.ts'), String(everyMs)])
   const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)], many)
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
-  const ctx = await spawnServer([binary, 'serve', '--json'], { ...env, DATA_DIR: dataDir })
+  const ctx = await spawnServer([binary, 'serve', '--json'], {
+    ...env,
+    ...settings,
+    DATA_DIR: dataDir,
+  })
   return {
     upstream,
     pass,

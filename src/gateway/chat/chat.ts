@@ -108,7 +108,7 @@ const chatCall = (
   transcriptionCost: NanoUsd,
 ): ChatCall => {
   const limits = chatLimits(request, candidates)
-  return { ...paid, request, candidates, limits, transcriptionCost }
+  return { ...paid, request, candidates, limits, transcriptionCost, requested: request.body }
 }
 
 /** Transcribes audio while the least cost of the chat is held, so that the chat can be paid too. */

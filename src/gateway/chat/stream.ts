@@ -1,9 +1,10 @@
 import { nano } from '../../core/money.ts'
+import { itemsOf, recordOf } from '../../core/schema.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
-import { parseRecord } from '../../providers/response.ts'
+import { asString, parseRecord } from '../../providers/response.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
@@ -54,6 +55,7 @@ export async function serveStream(
     sendVia,
     deadlines,
     open: (response, by) => openStream(response, chat, by, deadlines),
+    onFailure: (by, failure) => settlement.report(by, failure),
   }).catch((error: unknown) => {
     deadlines.end()
     throw error
@@ -65,7 +67,10 @@ export async function serveStream(
   }
   settlement.markFirstByte()
   const meter = createMeter(chat, candidate)
-  const copy = slot === undefined ? undefined : new StreamCopy()
+  const isStored = slot !== undefined
+  const isTraced = ctx.telemetry?.hasContent === true
+  const copyBytesMax = isStored ? upstreamResponseBytesMax : tracedBytesMax
+  const copy = isStored || isTraced ? new StreamCopy(copyBytesMax) : undefined
   const costOf = (usage: Usage) => nano(settlement.chargeOf(candidate, usage) + transcriptionCost)
   // A stream that is unreadable from its first byte is an interrupted stream without content.
   const events = opened ?? (await UpstreamEvents.open(new Response(null), deadlines))
@@ -74,10 +79,11 @@ export async function serveStream(
   const wantsUsage = request.wantsUsage && !isNative
   const terms = { costOf: wantsUsage ? costOf : undefined, settled, copy, convert, isNative }
   const relay = new Relay(events, meter, deadlines, terms)
-  respond(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
+  respond(streamResponse(copy && isStored ? copy.readBeside(relay.body()) : relay.body()))
   const end = await relay.ended
   if (end === 'empty') {
     attempt?.end('failed')
+    if (attempt) settlement.report({ candidate, attempt }, noContent)
     return settlement.failed(candidate, noContent)
   }
   const isWhole = end === 'done'
@@ -87,7 +93,8 @@ export async function serveStream(
       usage: meter.usage(isWhole),
       end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
       // A charged stream is replayed even where it broke off.
-      response: copy?.response,
+      response: isStored ? copy?.response : undefined,
+      output: isTraced ? copy?.text : undefined,
     },
   )
 }
@@ -121,10 +128,15 @@ function failureOfFirstEvent(
   return meter.isFiltered ? contentFiltered : undefined
 }
 
-/** A bounded copy of a stream's bytes, for its replay. */
+/** Bytes of a stream that are kept for its trace alone. */
+const tracedBytesMax = 262_144
+
+/** A bounded copy of a stream's bytes, for its replay and its trace. */
 class StreamCopy {
   private readonly parts: Uint8Array[] = []
   private bytes = 0
+
+  constructor(private readonly bytesMax: number) {}
 
   add(part: Uint8Array): void {
     this.bytes += part.byteLength
@@ -143,7 +155,17 @@ class StreamCopy {
   }
 
   private get isFull(): boolean {
-    return this.bytes > upstreamResponseBytesMax
+    return this.bytes > this.bytesMax
+  }
+
+  /** The text of the first choice; tool calls and reasoning are left out. */
+  get text(): string {
+    const lines = new TextDecoder().decode(Buffer.concat(this.parts)).split('\n')
+    const deltas = lines.map((line) => recordOf(parseRecord(line.replace(/^data: ?/, ''))))
+    return deltas
+      .map(({ choices, delta }) => recordOf(recordOf(itemsOf(choices)[0]).delta ?? delta))
+      .map(({ content, text }) => asString(content ?? text))
+      .join('')
   }
 
   /** The stored response; undefined for a stream that is too long to replay. */

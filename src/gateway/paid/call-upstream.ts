@@ -8,7 +8,7 @@ import type { Registry } from '../../providers/registry.ts'
 import type { NativeRequest, UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
-import { type CallEnd, OutcomeBuilder, type ServingAttempt } from './outcome-builder.ts'
+import { type CallEnd, OutcomeBuilder, type RunningAttempt } from './outcome-builder.ts'
 import type { PaidCall } from './paid-call.ts'
 import {
   failureOfError,
@@ -26,6 +26,8 @@ export interface UpstreamRequest<Opened> {
   open(response: Response, candidate: Candidate): Promise<Opened | UpstreamFailure>
   /** Returns the output tokens per choice at most, where the upstream needs a limit. */
   outputLimit?: ((candidate: Candidate) => number | undefined) | undefined
+  /** Observes an attempt that failed. */
+  onFailure?: ((by: RunningAttempt, failure: UpstreamFailure) => void) | undefined
   /** Replaces the single send: it may send several times and returns the response to open. */
   sendVia?: SendVia | undefined
 }
@@ -45,7 +47,7 @@ export type SendVia = (
 
 /** The opened response with the candidate that served it, or the failure of the last attempt. */
 export type UpstreamResult<Opened> =
-  | (ServingAttempt & { opened: Opened; failure?: undefined })
+  | (RunningAttempt & { opened: Opened; failure?: undefined })
   | { candidate: Candidate; opened?: undefined; failure: UpstreamFailure; attempt?: undefined }
 
 const isFailure = (value: object): value is UpstreamFailure => 'canTryNext' in value
@@ -112,6 +114,7 @@ async function tryCandidates<Opened extends object>(
     if (isApiError(opened.error, 'upstream_busy')) {
       upstreams.balancer.cool(candidate.offer, opened.error.details[0].retryAfter)
     }
+    request.onFailure?.({ candidate, attempt }, opened)
     last = { candidate, failure: opened }
     if (!opened.canTryNext) break
   }
@@ -159,7 +162,10 @@ export interface UpstreamOutput {
 }
 
 /** The parts of a paid call that depend on its operation. */
-export interface UpstreamWork extends Omit<UpstreamRequest<UpstreamOutput>, 'deadlines' | 'open'> {
+export interface UpstreamWork extends Omit<
+  UpstreamRequest<UpstreamOutput>,
+  'deadlines' | 'open' | 'onFailure'
+> {
   /** Reads a successful response, bounded. */
   read(
     response: Response,
@@ -183,6 +189,7 @@ export async function serveCall(
       ...work,
       deadlines,
       open: (response, by) => read(response, by, deadlines),
+      onFailure: (by, failure) => settlement.report(by, failure),
     })
     if (result.failure) return settlement.failed(result.candidate, result.failure)
     settlement.markFirstByte()
@@ -192,7 +199,8 @@ export async function serveCall(
     const cost = toUsd(charge)
     if (!stream) {
       const response = opened.response(cost, charge)
-      return settlement.served(result, { usage, end: 'completed', response, rows })
+      const { body: output } = response
+      return settlement.served(result, { usage, end: 'completed', response, rows, output })
     }
     respond(stream.response(cost))
     return settlement.served(result, { usage, end: await stream.ended })

@@ -9,16 +9,20 @@ import { createUsage, type Usage } from '../../models/usage.ts'
 import type { PaidOutcome, PaidResult } from '../../paid/paid-request.ts'
 import type { Attempt } from '../../providers/measurements.ts'
 import { errorEnvelope } from '../error-response.ts'
+import { reportAttempt } from './call-telemetry.ts'
 import type { Candidate } from './candidates.ts'
 import { historyRow } from './history-row.ts'
 import type { PaidCall } from './paid-call.ts'
 import { unreadable, type UpstreamFailure } from './upstream-failure.ts'
 
-/** A candidate that serves a call, and the running attempt; undefined where it has ended. */
-export interface ServingAttempt {
+/** A call that runs at a candidate. */
+export interface RunningAttempt {
   candidate: Candidate
-  attempt: Attempt | undefined
+  attempt: Attempt
 }
+
+/** The candidate of a call; its attempt is undefined where it has ended. */
+type ServingAttempt = Pick<RunningAttempt, 'candidate'> & { attempt: Attempt | undefined }
 
 /** The end of a call, as the history has it. */
 export type CallEnd = 'completed' | 'interrupted' | 'failed'
@@ -30,6 +34,8 @@ interface ServedCall {
   /** The result; undefined for a stream that the client already received. */
   response?: StoredResponse | undefined
   rows?: SettlementRow[] | undefined
+  /** The completion, or the text of a stream, for traces. */
+  output?: unknown
 }
 
 /** Times one call and builds its outcome: the charge, the history row and the replay. */
@@ -55,12 +61,16 @@ export class OutcomeBuilder {
 
   served(
     { candidate, attempt }: ServingAttempt,
-    { usage, end, response, rows }: ServedCall,
+    { usage, end, response, rows, output }: ServedCall,
   ): PaidOutcome {
     const tokens = candidate.model.type === 'chat' ? usage.completion : 0
     attempt?.end(end === 'interrupted' ? 'dismissed' : end, tokens)
     this.countTokens(usage)
     const charge = this.chargeOf(candidate, usage)
+    if (attempt) {
+      const error = end === 'completed' ? undefined : end
+      reportAttempt(this.call, { candidate, attempt, usage, charge, error, output })
+    }
     const result = { response: response ?? { status: 200, body: null } }
     const outcome = this.outcome(result, candidate, usage, end, charge, rows)
     return { ...outcome, replay: response, shortReplay: replayOf(unreadable.error) }
@@ -71,6 +81,11 @@ export class OutcomeBuilder {
     const { ctx, spender } = this.call
     if (typeof spender.tokensPerMinute !== 'number') return
     ctx.state.limits.keyTokens.add(spender.cap.key, prompt + completion)
+  }
+
+  /** Reports an attempt that failed. */
+  report(by: RunningAttempt, { error }: UpstreamFailure): void {
+    reportAttempt(this.call, { ...by, error: error.errorName })
   }
 
   failed(candidate: Candidate, { error, charges }: UpstreamFailure): PaidOutcome {

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { formatDecimal } from '../../core/money.ts'
-import { recordOf } from '../../core/schema.ts'
+import { type Json, recordOf } from '../../core/schema.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { HoldRequest } from '../../ledger/holds.ts'
 import { storedPrice } from '../../models/price.ts'
@@ -17,6 +17,8 @@ export interface PaidCall extends Call {
   ctx: AppContext
   spender: Spender
   candidates: Candidates
+  /** The request in OpenAI's format, for traces. */
+  requested?: Json
   /** The name of the stored response; undefined without an Idempotency-Key. */
   slot: string | undefined
 }
