@@ -212,10 +212,6 @@ export const speechKeptMs = 30 * day
 export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 
-/** Jobs that run at once in this process, by queue. */
-export const queueConcurrency = { builds: 4, assets: 4, media: 32, hooks: 32, covers: 1 }
-/** Running jobs of one owner, so that webhooks to a hanging receiver do not block others. */
-export const queueConcurrencyPerOwner = { ...queueConcurrency, hooks: 2 }
 /** The time without a heartbeat after which the process of a job counts as dead. */
 export const jobLeaseMs = minute
 export const jobHeartbeatMs = 15_000

@@ -14,6 +14,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { audioRoutes } from './audio/routes.ts'
 import { createTranscriber } from './audio/transcriber.ts'
 import { keyAuth } from './authentication.ts'
+import { batchRoutes } from './batches/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
@@ -60,6 +61,7 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
     .use(videoRoutes(ctx))
     .use(audioRoutes(ctx))
     .use(fileRoutes(ctx))
+    .use(batchRoutes(ctx))
     .use(topupRoutes(ctx))
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */

@@ -71,7 +71,16 @@ declare module '../http/request-context.ts' {
 export async function getSpender(ctx: AppContext, request: Request): Promise<KeySpender> {
   const text = readApiKey(request.headers)
   if (!text) throw new ApiError('no_key')
-  const key = await ctx.keys.find(text)
+  const spender = admitKey(ctx, await ctx.keys.find(text))
+  identifyClient(ctx, request, spender.key)
+  return spender
+}
+
+/**
+ * Counts a call of a key, and returns its spender. Throws `bad_key`, `key_expired`, and `key_rate`
+ * beyond its rates.
+ */
+export function admitKey(ctx: AppContext, key: FoundKey | undefined): KeySpender {
   // The keys of a closed agent are revoked with it, those of a suspended one suspended.
   const isLive = key && key.revoked === null && key.suspended === null
   if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
@@ -79,7 +88,6 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
     throw new ApiError('key_expired', { at: key.expires })
   }
   takeRate(ctx, key)
-  identifyClient(ctx, request, key)
   const { kind } = key
   const owner = { kind, owner: key.owner }
   const free = key.kind === 'gateway' || acceptsStartCredits(ctx)

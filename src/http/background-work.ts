@@ -31,6 +31,9 @@ export function registerBackgroundWork(ctx: AppContext, files: Map<string, Publi
   ctx.jobs.register('video', 'media', async () =>
     (await import('../gateway/videos/handler.ts')).videoHandler(ctx),
   )
+  ctx.jobs.register('batch', 'batches', async () =>
+    (await import('../gateway/batches/batch-job.ts')).batchHandler(ctx),
+  )
   ctx.pendingSettlements.register(ctx, historyRow)
   ctx.pendingSettlements.register(ctx, mediaFileRow)
   ctx.pendingSettlements.register(ctx, responseRow)

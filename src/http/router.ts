@@ -46,6 +46,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   v1beta: 'gateway',
   accounts: 'gateway',
   audio: 'gateway',
+  batches: 'gateway',
   chat: 'gateway',
   completions: 'gateway',
   credits: 'gateway',

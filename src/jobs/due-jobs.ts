@@ -1,7 +1,7 @@
 import { type Party, Turns } from '../core/turns.ts'
 import type { Engine } from '../db/engine.ts'
-import { queueConcurrencyPerOwner } from '../limits.ts'
 import type { Job } from './handler.ts'
+import { queueConcurrencyPerOwner } from './limits.ts'
 import * as rows from './rows.ts'
 import type { Queue } from './tables.ts'
 
@@ -30,6 +30,7 @@ export class DueJobs {
     media: new Turns(),
     hooks: new Turns(),
     covers: new Turns(),
+    batches: new Turns(),
   }
 
   constructor(private readonly ctx: rows.JobContext & { db: Engine }) {}

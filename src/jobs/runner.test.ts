@@ -6,12 +6,7 @@ import { hour, minute } from '../core/time.ts'
 import { DatabaseBusy } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
 import { balanceOf, openHold, settleHold } from '../ledger/ledger.ts'
-import {
-  jobHeartbeatMs,
-  jobLeaseMs,
-  queueConcurrency,
-  queueConcurrencyPerOwner,
-} from '../limits.ts'
+import { jobHeartbeatMs, jobLeaseMs } from '../limits.ts'
 import { catchError } from '../testing/catch-error.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/fixtures/jobs.ts'
 import { ann, holdRequest, type TestLedger } from '../testing/fixtures/ledger.ts'
@@ -19,6 +14,7 @@ import { until } from '../testing/until.ts'
 import { shiftDue } from './clock-steps.ts'
 import { LeaseLost } from './handler.ts'
 import * as jobs from './jobs.ts'
+import { queueConcurrency, queueConcurrencyPerOwner } from './limits.ts'
 
 let t: TestJobs
 let books: TestLedger

@@ -17,7 +17,7 @@ export const endStates = ['done', 'failed', 'cancelled'] as const
 export type EndState = (typeof endStates)[number]
 export type JobState = 'queued' | 'running' | EndState
 
-export const queues = ['builds', 'assets', 'media', 'hooks', 'covers'] as const
+export const queues = ['builds', 'assets', 'media', 'hooks', 'covers', 'batches'] as const
 export type Queue = (typeof queues)[number]
 
 /** Failure of a job: an error code and a message. */

@@ -205,6 +205,16 @@ export class KeyRing {
     return key
   }
 
+  /** Returns a key of an owner by its prefix, for work that goes on without its text. */
+  async findOwn(owner: string, prefix: string): Promise<FoundKey | undefined> {
+    const [key] = await this.db.read
+      .select({ ...columns, budget: projects })
+      .from(keys)
+      .leftJoin(projects, eq(projects.id, keys.project))
+      .where(and(eq(keys.owner, owner), eq(keys.prefix, prefix)))
+    return key
+  }
+
   /** Clears the cache in all processes. Call it after the commit of a change to keys. */
   forget(): void {
     this.clear()

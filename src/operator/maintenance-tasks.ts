@@ -1,6 +1,7 @@
 import type { AppContext } from '../context.ts'
 import { day, hour, minute, second } from '../core/time.ts'
 import { deleteOldWindows } from '../db/replicas/windows.ts'
+import * as batches from '../gateway/batches/batches.ts'
 import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
 import { deleteExpired as deleteExpiredResponses } from '../gateway/responses/stored-responses.ts'
@@ -103,6 +104,7 @@ export const tasks: Task[] = [
   ['delete old usage records', hour, deleteOldUsage],
   ['delete expired gateway files', hour, files.deleteExpired],
   ['delete expired media files', hour, mediaFiles.deleteExpired],
+  ['delete old batches', hour, batches.deleteOld],
   ['delete expired responses', hour, deleteExpiredResponses],
   ['rescan pages of older rules', minute, rescanOutdated],
   ['expire runs', minute, expireRuns],

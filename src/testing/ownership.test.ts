@@ -72,8 +72,14 @@ const createdVideo = await gus.call('POST', '/v1/videos', { model: 'demo/video',
 const key = await gus.call('POST', '/accounts/keys', { name: 'two' })
 const project = await gus.call('POST', '/accounts/projects', { name: 'three' })
 const stored = await gus.call('POST', '/v1/responses', { model: 'demo/chat', input: 'Hello' })
+const batch = await gus.call('POST', '/v1/batches', {
+  input_file_id: file.text('id'),
+  endpoint: '/v1/embeddings',
+  completion_window: '24h',
+})
 /** Gus's ids by the path before them. An operation on another path gets the id of a file. */
 const gateways: Record<string, string> = {
+  '/batches': batch.text('id'),
   '/responses': stored.text('id'),
   '/files': file.text('id'),
   '/videos': createdVideo.text('id'),

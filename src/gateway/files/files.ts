@@ -6,6 +6,7 @@ import { newId } from '../../core/ids.ts'
 import { countWords } from '../../core/text.ts'
 import { day, second, unixSeconds } from '../../core/time.ts'
 import { contentReferences } from '../../db/content-references.ts'
+import type { Db } from '../../db/engine.ts'
 import { isWriteUnavailable } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
 import { ApiError } from '../../errors.ts'
@@ -77,6 +78,40 @@ export async function create(
     await db.insert(gatewayFiles).values(row)
   })
   return row
+}
+
+/**
+ * Stores a file that this gateway created, such as the results of a batch. The account has paid for
+ * it, so no quota applies. `insertResults` adds the row in the transaction of the work.
+ */
+export async function storeResult(
+  { storage, clock }: AppContext,
+  account: AccountId,
+  { bytes, filename, purpose }: Upload,
+): Promise<StoredFile> {
+  const { sha256 } = await storage.put(bytes)
+  const created = clock.now()
+  return {
+    id: `file_${newId()}`,
+    account,
+    filename,
+    purpose,
+    kind: 'text',
+    type: 'text/plain; charset=utf-8',
+    bytes: bytes.length,
+    sha256,
+    wordsSha256: sha256,
+    pages: null,
+    words: null,
+    durationMs: null,
+    created,
+    expires: null,
+    used: created,
+  }
+}
+
+export async function insertResults(db: Db, rows: StoredFile[]): Promise<void> {
+  if (rows.length > 0) await db.insert(gatewayFiles).values(rows)
 }
 
 /** Stores extracted text. A text file is its own text. */

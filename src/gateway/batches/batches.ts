@@ -1,0 +1,234 @@
+import { and, count, desc, eq, isNull, lt, lte, or } from 'drizzle-orm'
+
+import type { AppContext } from '../../context.ts'
+import { requireWhole } from '../../core/cursor.ts'
+import { newId } from '../../core/ids.ts'
+import { zero } from '../../core/money.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
+import { day, hour, unixSeconds } from '../../core/time.ts'
+import { lock } from '../../db/lock.ts'
+import { ApiError } from '../../errors.ts'
+import { enqueue } from '../../jobs/jobs.ts'
+import type { AccountId, KeySpender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { invalidField, readString } from '../fields.ts'
+import * as files from '../files/files.ts'
+import { batchListMax, openBatchesPerAccountMax } from './limits.ts'
+import { countResults } from './results.ts'
+import { endpoints } from './run-line.ts'
+import type { BatchListQuery, BatchResponse } from './schemas.ts'
+import { batches } from './tables.ts'
+
+export type Batch = typeof batches.$inferSelect
+
+/** The completion window: OpenAI's only one. */
+const windowMs = 24 * hour
+/** A batch ends with its window. Its job lives longer, for a server that was down then. */
+const jobMs = windowMs + 7 * day
+const retentionMs = 30 * day
+const idPattern = /^batch_[A-Za-z0-9]{12}$/
+const fileIdCharsMax = 100
+const metadataPairsMax = 16
+const metadataCharsMax = 512
+
+/**
+ * Creates a batch of the requests in an uploaded file, which a job validates and runs. Throws
+ * `bad_request`, `no_file`, and `holds_limit` beyond the open batches of an account.
+ */
+export async function create(
+  ctx: AppContext,
+  spender: KeySpender,
+  raw: unknown,
+  { idempotencyKey }: Call,
+): Promise<Response> {
+  const { account } = spender
+  const { status, body } = await ctx.idempotency.run(
+    account,
+    idempotencyKey,
+    { path: '/batches', body: raw },
+    async (storeResponse) => {
+      const batch = await readRequest(ctx, spender, raw)
+      const response = { status: 200, body: present(batch) }
+      await ctx.db.tx(async (db) => {
+        await lock(db, `batches of ${account}`)
+        const [open] = await db
+          .select({ count: count() })
+          .from(batches)
+          .where(and(eq(batches.account, account), isNull(batches.ended)))
+        if ((open?.count ?? 0) >= openBatchesPerAccountMax) {
+          throw new ApiError('holds_limit', { max: openBatchesPerAccountMax, retryAfter: 60 })
+        }
+        await enqueue(ctx, db, {
+          kind: 'batch',
+          queue: 'batches',
+          owner: account,
+          slot: batch.id,
+          input: { batch: batch.id },
+          price: zero,
+          ms: jobMs,
+        })
+        await db.insert(batches).values(batch)
+        await storeResponse(db, response)
+      })
+      ctx.jobs.wake()
+      return response
+    },
+  )
+  return Response.json(body, { status })
+}
+
+async function readRequest(
+  ctx: AppContext,
+  { account, key }: KeySpender,
+  raw: unknown,
+): Promise<Batch> {
+  const body = recordOf(raw)
+  const endpoint = readString(body, 'endpoint', 100)
+  if (!Object.hasOwn(endpoints, endpoint)) {
+    throw invalidField('endpoint', `endpoint must be ${Object.keys(endpoints).join(' or ')}.`)
+  }
+  if (body.completion_window !== '24h') {
+    throw invalidField('completion_window', 'completion_window must be 24h.')
+  }
+  const metadata = readMetadata(body.metadata)
+  const file = await files.use(ctx, account, readString(body, 'input_file_id', fileIdCharsMax))
+  if (file.kind !== 'text') {
+    throw invalidField('input_file_id', 'The input file must be JSONL: one JSON object a line.')
+  }
+  const now = ctx.clock.now()
+  return {
+    id: `batch_${newId()}`,
+    account,
+    owner: key.owner,
+    key: key.prefix,
+    endpoint,
+    inputFile: file.id,
+    metadata,
+    status: 'validating',
+    total: 0,
+    completed: 0,
+    failed: 0,
+    errors: null,
+    outputFile: null,
+    errorFile: null,
+    created: now,
+    started: null,
+    cancelling: null,
+    ended: null,
+    expires: now + windowMs,
+  }
+}
+
+function readMetadata(raw: unknown): Record<string, string> | null {
+  if (raw === undefined || raw === null) return null
+  const pairs = isRecord(raw) ? Object.entries(raw) : []
+  const texts = pairs.flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' && name.length + value.length <= metadataCharsMax
+      ? [[name, value]]
+      : [],
+  )
+  if (isRecord(raw) && pairs.length <= metadataPairsMax && texts.length === pairs.length) {
+    return Object.fromEntries(texts)
+  }
+  const problem = `metadata must have at most ${metadataPairsMax} pairs of strings.`
+  throw invalidField('metadata', problem)
+}
+
+/** Returns a batch of this account, with the counts of a running one. Throws `not_found`. */
+export async function get(ctx: AppContext, account: AccountId, id: string): Promise<Batch> {
+  const [batch] = idPattern.test(id)
+    ? await ctx.db.read
+        .select()
+        .from(batches)
+        .where(and(eq(batches.id, id), eq(batches.account, account)))
+    : []
+  if (!batch) throw new ApiError('not_found', { what: 'batch' })
+  return withCounts(ctx, batch)
+}
+
+const withCounts = async (ctx: AppContext, batch: Batch): Promise<Batch> =>
+  batch.ended === null ? { ...batch, ...(await countResults(ctx.db.read, batch.id)) } : batch
+
+/** Lists the batches of an account, newest first. Throws `bad_request`. */
+export async function list(
+  ctx: AppContext,
+  account: AccountId,
+  { limit = 20, after }: BatchListQuery,
+) {
+  const size = requireWhole('limit', limit, batchListMax)
+  const last = after === undefined ? undefined : await findAfter(ctx, account, after)
+  const isAfter =
+    last &&
+    or(
+      lt(batches.created, last.created),
+      and(eq(batches.created, last.created), lt(batches.id, last.id)),
+    )
+  const rows = await ctx.db.read
+    .select()
+    .from(batches)
+    .where(and(eq(batches.account, account), isAfter))
+    .orderBy(desc(batches.created), desc(batches.id))
+    .limit(size + 1)
+  const data: BatchResponse[] = []
+  for (const row of rows.slice(0, size)) data.push(present(await withCounts(ctx, row)))
+  return {
+    object: 'list' as const,
+    data,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: rows.length > size,
+  }
+}
+
+const findAfter = (ctx: AppContext, account: AccountId, after: string): Promise<Batch> =>
+  get(ctx, account, after).catch(() => {
+    throw invalidField('after', '"after" is not in this list. Start again without it.')
+  })
+
+/**
+ * Cancels an open batch: running lines end, others do not run. An ended batch stays as it is.
+ * Throws `not_found`.
+ */
+export async function cancel(ctx: AppContext, account: AccountId, id: string): Promise<Batch> {
+  await get(ctx, account, id)
+  const changes = { status: 'cancelling', cancelling: ctx.clock.now() } as const
+  const isOpen = and(eq(batches.id, id), isNull(batches.ended), isNull(batches.cancelling))
+  await ctx.db.tx((db) => db.update(batches).set(changes).where(isOpen))
+  ctx.jobs.wake()
+  return get(ctx, account, id)
+}
+
+/** Deletes batches that ended more than 30 days ago. */
+export async function deleteOld({ db, clock }: AppContext): Promise<void> {
+  const isOld = lte(batches.ended, clock.now() - retentionMs)
+  await db.tx((tx) => tx.delete(batches).where(isOld))
+}
+
+/** Converts a batch to OpenAI's format. */
+export function present(batch: Batch): BatchResponse {
+  const { status, ended, started, cancelling, errors } = batch
+  const at = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms))
+  const endedAs = (name: Batch['status']): number | null => (status === name ? at(ended) : null)
+  return {
+    id: batch.id,
+    object: 'batch',
+    endpoint: batch.endpoint,
+    errors: errors && { object: 'list', data: errors },
+    input_file_id: batch.inputFile,
+    completion_window: '24h',
+    status,
+    output_file_id: batch.outputFile,
+    error_file_id: batch.errorFile,
+    created_at: unixSeconds(batch.created),
+    in_progress_at: at(started),
+    expires_at: unixSeconds(batch.expires),
+    finalizing_at: started === null ? null : at(ended),
+    completed_at: endedAs('completed'),
+    failed_at: endedAs('failed'),
+    expired_at: endedAs('expired'),
+    cancelling_at: at(cancelling),
+    cancelled_at: endedAs('cancelled'),
+    request_counts: { total: batch.total, completed: batch.completed, failed: batch.failed },
+    metadata: batch.metadata,
+  }
+}

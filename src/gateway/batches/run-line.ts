@@ -1,0 +1,124 @@
+import type { AppContext } from '../../context.ts'
+import { newId } from '../../core/ids.ts'
+import { second } from '../../core/time.ts'
+import { ApiError, isApiError } from '../../errors.ts'
+import { admitKey, type KeySpender } from '../authentication.ts'
+import type { Call } from '../call.ts'
+import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { createCompletion } from '../completions/completions.ts'
+import { createEmbeddings } from '../embeddings/embeddings.ts'
+import { errorResponse, internalErrorResponse } from '../error-response.ts'
+import { generateImages } from '../images/images.ts'
+import { createModeration } from '../moderations/moderations.ts'
+import { rerank } from '../rerank/rerank.ts'
+import { createResponse } from '../responses/responses.ts'
+import type { BatchLine } from './input-file.ts'
+import { batchAttemptsMax, batchRetryMsMax } from './limits.ts'
+import type { batches } from './tables.ts'
+
+/** A request of a batch, ready for its operation. */
+interface LineCall {
+  ctx: AppContext
+  spender: KeySpender
+  body: unknown
+  call: Call
+  createTranscriber: TranscriberFactory
+}
+
+/** The operations that a batch can call, by their paths. */
+export const endpoints: Record<string, (line: LineCall) => Promise<Response>> = {
+  '/v1/chat/completions': ({ ctx, spender, body, call, createTranscriber }) =>
+    createChatCompletion(ctx, spender, body, call, createTranscriber),
+  '/v1/responses': ({ ctx, spender, body, call, createTranscriber }) =>
+    createResponse(ctx, spender, body, call, createTranscriber),
+  '/v1/completions': ({ ctx, spender, body, call, createTranscriber }) =>
+    createCompletion(ctx, spender, body, call, createTranscriber),
+  '/v1/embeddings': ({ ctx, spender, body, call }) => createEmbeddings(ctx, spender, body, call),
+  '/v1/moderations': ({ ctx, spender, body, call }) => createModeration(ctx, spender, body, call),
+  '/v1/rerank': ({ ctx, spender, body, call }) => rerank(ctx, spender, body, call),
+  '/v1/images/generations': ({ ctx, spender, body, call }) =>
+    generateImages(ctx, spender, body, call),
+}
+
+/** The response to a line, as the output file has it. */
+export interface LineResponse {
+  status_code: number
+  request_id: string
+  body: unknown
+}
+
+/** The key or the upstream has reached its rate: the batch waits so many milliseconds. */
+export interface Paused {
+  pausedMs: number
+}
+
+type Batch = Pick<typeof batches.$inferSelect, 'id' | 'owner' | 'key' | 'endpoint'>
+
+/**
+ * Runs a line as the key's own call, with a hold and a settlement of its own. Its Idempotency-Key
+ * is the line, so a line that runs again after a crash is charged once: a settled one returns its
+ * stored response. A failure without a charge that may pass is tried again.
+ */
+export async function runLine(
+  ctx: AppContext,
+  batch: Batch,
+  { line, body }: BatchLine,
+  createTranscriber: TranscriberFactory,
+): Promise<LineResponse | Paused> {
+  for (let attempt = 1; ; attempt += 1) {
+    const requestId = newId()
+    const response = await sendLine(
+      ctx,
+      batch,
+      { body, createTranscriber },
+      {
+        requestId,
+        idempotencyKey: `batch:${batch.id}:${line}`,
+        // A line goes on when the job is aborted: its result is stored under the key.
+        signal: new AbortController().signal,
+      },
+    )
+    if ('pausedMs' in response) return response
+    const { status } = response
+    const retryMs = retryMsOf(response, attempt)
+    const isLast = attempt >= batchAttemptsMax
+    if (retryMs === undefined || (isLast && !pauseStatuses.includes(status))) {
+      return { status_code: status, request_id: requestId, body: await response.json() }
+    }
+    // The next slice tries a busy upstream again, until the batch expires.
+    if (isLast) return { pausedMs: retryMs }
+    await Bun.sleep(retryMs)
+  }
+}
+
+async function sendLine(
+  ctx: AppContext,
+  { owner, key, endpoint }: Batch,
+  line: Pick<LineCall, 'body' | 'createTranscriber'>,
+  call: Call,
+): Promise<Response | Paused> {
+  try {
+    const spender = admitKey(ctx, await ctx.keys.findOwn(owner, key))
+    const operation = endpoints[endpoint]
+    if (!operation) throw new ApiError('not_found', { what: `endpoint ${endpoint}` })
+    return await operation({ ctx, spender, call, ...line })
+  } catch (error) {
+    if (isApiError(error, 'key_rate')) return { pausedMs: error.details[0].retryAfter * second }
+    return errorResponse(error, () => {
+      ctx.log.error('batch.line_failed', error)
+      return internalErrorResponse(call.requestId, error)
+    })
+  }
+}
+
+/** 409: another process still runs the line. */
+const retryStatuses = [409, 429, 502, 503]
+const pauseStatuses = [409, 429]
+
+/** Returns the wait before another attempt; undefined for a final response. */
+function retryMsOf({ status, headers }: Response, attempt: number): number | undefined {
+  const isFinal = headers.get('x-should-retry') === 'false'
+  if (isFinal || !retryStatuses.includes(status)) return undefined
+  const seconds = Number(headers.get('retry-after') ?? 2 ** (attempt - 1))
+  return Math.min(seconds * second, batchRetryMsMax)
+}
