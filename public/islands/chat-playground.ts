@@ -1,170 +1,248 @@
-const triesMax = 6
-const tryMs = 250
+import type { Mode } from '../../src/web/models/modes.ts'
+import { Attachments } from './playground/attachments.ts'
+import { readParameters, setUpFields, startersOf } from './playground/composer.ts'
+import type { Conversation } from './playground/conversation.ts'
+import { openCode, openHistory } from './playground/dialogs.ts'
+import { actionButton, element } from './playground/elements.ts'
+import { SessionGateway } from './playground/gateway.ts'
+import { ConversationHistory } from './playground/history.ts'
+import { PaneView, type Question } from './playground/pane.ts'
+import { requestBody } from './playground/request.ts'
 
-/** A message in the form's `turns` field. */
-interface Turn {
-  role: 'user' | 'assistant'
-  content: string
-  summary?: string
-}
+/** Plain HTTP has no random UUID. A browser starts one conversation at a time. */
+const newId = (): string => Date.now().toString(36)
 
-/** A server-sent event of the gateway (document 2, section 6). */
-interface Chunk {
-  choices?: { delta?: { content?: string | null } }[]
-  error?: { message: string }
-}
-
-/** `<chat-playground>`: streams the reply into the page, with a button that stops it. */
+/** `<chat-playground>`: sends to one model or two, streams replies and keeps conversations. */
 class ChatPlayground extends HTMLElement {
-  #controller: AbortController | undefined
-  #stop = document.createElement('button')
-
   connectedCallback(): void {
     const form = this.querySelector('form')
     const text = this.querySelector<HTMLTextAreaElement>('textarea[name=text]')
-    if (!form || !text) return
-    this.#stop.type = 'button'
-    this.#stop.className = 'button quiet'
-    this.#stop.textContent = 'Stop'
-    this.#stop.addEventListener('click', () => this.#controller?.abort())
-    text.placeholder = 'Enter to send, Shift+Enter for a new line'
-    text.addEventListener('keydown', (event) => {
+    const pane = PaneView.of(this.querySelector('.pane'))
+    if (form && text && pane) new Playground(this, { form, text, pane }).start()
+  }
+}
+
+interface Parts {
+  form: HTMLFormElement
+  text: HTMLTextAreaElement
+  pane: PaneView
+}
+
+class Playground {
+  readonly #form: HTMLFormElement
+  readonly #text: HTMLTextAreaElement
+  readonly #panes: PaneView[]
+  readonly #gateway: SessionGateway
+  readonly #history: ConversationHistory
+  readonly #attachments: Attachments
+  readonly #stop = actionButton('Stop', 'button quiet', () => this.#controller?.abort())
+  readonly #compare = actionButton('Compare', 'button quiet', () => this.#toggleCompare())
+  #controller: AbortController | undefined
+  #mode: Mode = 'chat'
+  #id = newId()
+
+  constructor(
+    private readonly host: HTMLElement,
+    { form, text, pane }: Parts,
+  ) {
+    this.#form = form
+    this.#text = text
+    this.#panes = [pane]
+    const token = form.querySelector<HTMLInputElement>('input[name=token]')?.value ?? ''
+    this.#gateway = new SessionGateway(new URL(form.action).pathname, token)
+    this.#history = new ConversationHistory(host.dataset['owner'] ?? '')
+    this.#attachments = new Attachments(this.#gateway, {
+      bytesMax: Number(host.dataset['fileBytes']),
+      onError: (message) => this.#showError(message),
+    })
+  }
+
+  start(): void {
+    this.#addTools()
+    this.#listen()
+    this.#changeMode()
+    if (this.host.dataset['other']) this.#toggleCompare(this.host.dataset['other'])
+  }
+
+  #addTools(): void {
+    const code = actionButton('Get code', 'button quiet', () => this.#openCode())
+    const history = actionButton('History', 'button quiet', () =>
+      openHistory(this.#history, (conversation) => this.#open(conversation)),
+    )
+    this.#compare.setAttribute('aria-pressed', 'false')
+    const tools = element('p', 'actions tools', this.#compare, code, history)
+    document.querySelector('.title')?.append(tools)
+    this.#form.querySelector('.actions .left')?.before(this.#attachments.bar)
+    const settings = this.#form.querySelector('details')
+    if (settings) settings.open = matchMedia('(min-width: 1000px)').matches
+    this.#text.placeholder = 'Enter to send, Shift+Enter for a new line'
+  }
+
+  #listen(): void {
+    this.#text.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
       event.preventDefault()
-      form.requestSubmit()
+      this.#form.requestSubmit()
     })
-    form.addEventListener('submit', (event) => {
+    this.#form.addEventListener('submit', (event) => {
       event.preventDefault()
-      if (!this.#controller) void this.#send(form, text)
+      if (!this.#controller) void this.#send()
+    })
+    this.#panes[0]?.select.addEventListener('change', () => this.#changeMode())
+    this.#form.querySelector('a.quiet')?.addEventListener('click', (event) => {
+      event.preventDefault()
+      this.#reset()
+      this.#text.focus()
+    })
+    this.#form.addEventListener('paste', ({ clipboardData }) => {
+      this.#attachments.add([...(clipboardData?.files ?? [])])
+    })
+    this.#form.addEventListener('dragover', (event) => event.preventDefault())
+    this.#form.addEventListener('drop', (event) => {
+      event.preventDefault()
+      this.#attachments.add([...(event.dataTransfer?.files ?? [])])
     })
   }
 
-  async #send(form: HTMLFormElement, text: HTMLTextAreaElement): Promise<void> {
-    const controller = new AbortController()
-    this.#controller = controller
-    const body = new URLSearchParams({ stream: 'yes' })
-    for (const [name, value] of new FormData(form)) body.set(name, String(value))
-    const content = text.value
-    text.value = ''
-    this.querySelector('.alert')?.remove()
-    const question = this.#add('user', content)
-    const reply = this.#add('assistant', '')
-    this.#setBusy(true)
-    const answer = await this.#stream(form, body, reply, controller.signal)
-    if (reply.textContent === '') {
-      for (const shown of [question, reply]) shown.closest('article')?.remove()
-      text.value ||= content
+  /** Starts anew when the selected model serves other requests than the one before. */
+  #changeMode(): void {
+    const [pane] = this.#panes
+    const mode = pane?.mode ?? 'chat'
+    const isOther = mode !== this.#mode
+    this.#mode = mode
+    setUpFields(this.#form, this.#text, mode)
+    this.#attachments.setUp(mode, pane?.inputs ?? [])
+    if (!isOther && (pane?.turns.length ?? 0) > 0) return
+    if (this.#panes.length > 1 && isOther) this.#toggleCompare()
+    this.#reset()
+  }
+
+  #reset(): void {
+    this.#controller?.abort()
+    this.#id = newId()
+    this.#attachments.clear()
+    this.host.querySelector('.composer .alert')?.remove()
+    for (const pane of this.#panes) pane.show([], this.#starters())
+  }
+
+  #starters = (): Node[] => startersOf(this.#mode, this.#text)
+
+  /** Adds a second model of the same kind, or removes it. */
+  #toggleCompare(model?: string): void {
+    const [first, second] = this.#panes
+    if (second) {
+      second.section.remove()
+      this.#panes.length = 1
     } else {
-      this.#store(form, { role: 'user', content })
-      const summary = await this.#addSummary(form, reply, answer.id)
-      const turn = { role: 'assistant', content: reply.textContent } as const
-      this.#store(form, { ...turn, ...(summary && { summary }) })
+      const added = first && PaneView.beside(first, model)
+      if (added) this.#panes.push(added)
+      added?.show([], this.#starters())
     }
-    if (answer.error !== undefined) this.#showError(answer.error)
-    this.#setBusy(false)
+    const isComparing = this.#panes.length > 1
+    this.#compare.setAttribute('aria-pressed', String(isComparing))
+    this.host.classList.toggle('comparing', isComparing)
+  }
+
+  async #send(): Promise<void> {
+    const problem = this.#problem()
+    if (problem !== undefined) {
+      this.#showError(problem)
+      return
+    }
+    this.#controller = new AbortController()
+    const { signal } = this.#controller
+    const question = this.#question()
+    this.#text.value = ''
+    this.#attachments.clear()
+    this.host.querySelector('.composer .alert')?.remove()
+    this.#setBusy(true)
+    const onBalance = (left: string): void =>
+      this.host.querySelector('[data-left]')?.replaceChildren(left)
+    const errors = await Promise.all(
+      this.#panes.map((pane) => pane.ask(this.#gateway, question, { signal, onBalance })),
+    )
+    this.#finish(question, errors, signal.aborted)
     this.#controller = undefined
-    text.focus()
+    this.#setBusy(false)
+    this.#text.focus()
   }
 
-  /** Streams the reply into the page. Returns the request ID and any error. */
-  async #stream(
-    form: HTMLFormElement,
-    body: URLSearchParams,
-    reply: HTMLElement,
-    signal: AbortSignal,
-  ): Promise<{ id: string; error?: string }> {
-    let id = ''
-    try {
-      const response = await fetch(form.action, { method: 'POST', body, signal })
-      id = response.headers.get('x-request-id') ?? ''
-      if (response.redirected) location.assign(response.url)
-      const type = response.headers.get('content-type') ?? ''
-      if (type.startsWith('application/json')) {
-        const { error }: Chunk = await response.json()
-        return { id, error: error?.message ?? 'The request failed. Try again.' }
-      }
-      if (!response.body || !type.startsWith('text/event-stream')) {
-        return { id, error: 'This page expired. Reload it.' }
-      }
-      const error = await this.#read(response.body, reply)
-      return { id, ...(error !== undefined && { error }) }
-    } catch {
-      return signal.aborted ? { id } : { id, error: 'The connection was lost. Try again.' }
+  /** Keeps the conversation. A message that no model replied to stays in its field. */
+  #finish(question: Question, errors: (string | undefined)[], isAborted: boolean): void {
+    const [first] = errors
+    if (errors.every((error) => error !== undefined)) {
+      this.#text.value ||= question.text
+      if (!isAborted && first !== undefined) this.#showError(first)
+      for (const pane of this.#panes) if (pane.turns.length === 0) pane.show([], this.#starters())
+      return
     }
+    for (const [at, error] of errors.entries()) {
+      if (error !== undefined) this.#panes[at]?.showError(error)
+    }
+    const panes = this.#panes.map(({ stored }) => stored)
+    this.#history.save({ id: this.#id, at: Date.now(), mode: this.#mode, panes })
   }
 
-  async #read(stream: ReadableStream<Uint8Array>, reply: HTMLElement): Promise<string | undefined> {
-    const [reader, decoder] = [stream.getReader(), new TextDecoder()]
-    for (let rest = ''; ;) {
-      const { done, value } = await reader.read()
-      if (done) return undefined
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) {
-        if (!line.startsWith('data: {')) continue
-        const { choices, error }: Chunk = JSON.parse(line.slice('data: '.length))
-        if (error) return error.message
-        reply.append(choices?.[0]?.delta?.content ?? '')
-      }
-      reply.closest('.log')?.scrollTo(0, reply.closest('.log')?.scrollHeight ?? 0)
-    }
+  #question(): Question {
+    const parameters = readParameters(this.#form, this.#mode)
+    const { uploads: files, file } = this.#attachments
+    return { mode: this.#mode, text: this.#text.value, files, parameters, file }
   }
 
-  /** Adds the summary of the reply, which is available shortly after the stream ends. */
-  async #addSummary(
-    form: HTMLFormElement,
-    reply: HTMLElement,
-    id: string,
-  ): Promise<string | undefined> {
-    for (let tries = 0; tries < triesMax && id !== ''; tries += 1) {
-      const response = await fetch(`${form.action}/${id}`).catch(() => undefined)
-      if (response?.ok && !response.redirected) {
-        const { summary, left }: { summary: string; left: string } = await response.json()
-        const line = document.createElement('p')
-        line.className = 'small'
-        line.textContent = summary
-        reply.after(line)
-        this.querySelector('[data-left]')?.replaceChildren(left)
-        return summary
-      }
-      await new Promise((wake) => setTimeout(wake, tryMs))
-    }
+  #problem(): string | undefined {
+    if (this.#attachments.isUploading) return 'Wait until the files are uploaded.'
+    if (this.#mode === 'transcription' && !this.#attachments.file) return 'Choose an audio file.'
     return undefined
   }
 
-  #add(role: Turn['role'], content: string): HTMLElement {
-    const article = document.createElement('article')
-    article.className = `turn ${role}`
-    const author = document.createElement('h2')
-    author.textContent = role === 'user' ? 'You' : 'Model'
-    const text = document.createElement('p')
-    text.className = 'turn-text'
-    text.textContent = content
-    article.append(author, text)
-    this.querySelector('.log')?.append(article)
-    return text
+  #openCode(): void {
+    const [pane] = this.#panes
+    if (!pane) return
+    const question = this.#question()
+    const last = pane.turns.findLast(({ role }) => role === 'user')
+    const isNew = question.text !== '' || last === undefined
+    const body = requestBody({
+      ...question,
+      model: pane.model,
+      text: question.text || (last?.content ?? 'Hello'),
+      turns: isNew ? pane.turns : pane.turns.slice(0, pane.turns.indexOf(last)),
+    })
+    openCode({ mode: this.#mode, gateway: this.host.dataset['gateway'] ?? '', body })
   }
 
-  #store(form: HTMLFormElement, turn: Turn): void {
-    const field = form.elements.namedItem('turns')
-    if (!(field instanceof HTMLInputElement)) return
-    const turns: Turn[] = JSON.parse(field.value)
-    field.value = JSON.stringify([...turns, turn])
+  #open({ id, mode, panes }: Conversation): void {
+    const [first, second] = panes
+    const [pane] = this.#panes
+    if (!first || !pane) return
+    if (this.#panes.length > 1) this.#toggleCompare()
+    pane.select.value = first.model
+    if (pane.mode !== mode) {
+      this.#showError(`The model ${first.model} is not available any more.`)
+      pane.select.selectedIndex = 0
+      this.#changeMode()
+      return
+    }
+    pane.turns = []
+    this.#changeMode()
+    this.#id = id
+    pane.show(first.turns)
+    if (!second) return
+    this.#toggleCompare(second.model)
+    this.#panes[1]?.show(second.turns)
   }
 
   #showError(error: string): void {
-    const line = document.createElement('p')
-    line.className = 'alert'
+    this.host.querySelector('.composer .alert')?.remove()
+    const line = element('p', 'alert', error)
     line.setAttribute('role', 'alert')
-    line.textContent = error
-    this.querySelector('.log')?.after(line)
+    this.host.querySelector('.composer')?.prepend(line)
   }
 
   #setBusy(is: boolean): void {
-    if (is) this.querySelector('.actions')?.append(this.#stop)
+    if (is) this.#form.querySelector('.actions .button')?.after(this.#stop)
     else this.#stop.remove()
-    this.querySelector('.log')?.setAttribute('aria-busy', String(is))
-    this.querySelector<HTMLButtonElement>('.actions .button')?.toggleAttribute('disabled', is)
+    const [send] = this.#form.querySelectorAll<HTMLButtonElement>('.composer .actions .button')
+    send?.toggleAttribute('disabled', is)
   }
 }
 

@@ -92,15 +92,20 @@ function unknownModule(source: Source): Finding[] {
 
 type Problem = [what: string, fix: string]
 
-/** The one module that runs on the server and in browsers (docs/decisions/0071). */
-const packing = 'src/web/new/page-folder.ts'
+/** The modules that run on the server and in browsers (docs/decisions/0071 and 0077). */
+const sharedFiles = [
+  'src/web/new/page-folder.ts',
+  'src/web/models/modes.ts',
+  'src/web/models/code-examples.ts',
+]
 
 function importProblem(source: Source, entry: Import): Problem | undefined {
   const { to } = entry
   const [from] = source.path.split('/')
   if (source.test || !/^(src|scripts|public)\//.test(to)) return undefined
   if (from !== 'src') {
-    if (from === 'scripts' || to.startsWith(`${from}/`) || to === packing) return undefined
+    if (from === 'scripts' || to.startsWith(`${from}/`) || sharedFiles.includes(to))
+      return undefined
     return [`${from} imports ${to}`, 'code of browsers imports nothing of the server']
   }
   if (!to.startsWith('src/')) return [`src imports ${to}`, 'move what the binary needs into src']

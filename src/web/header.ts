@@ -131,12 +131,9 @@ export function renderHeader(
     ? html`<a class="balance" href="/wallet" title="${formatAmount(user.credits, 'credit')}"
           ><span class="visually-hidden">Balance: </span>${formatCompact(Math.floor(user.credits))}
           cr</a
-        >${bell(user)}<button
-          class="icon-button"
-          popovertarget="menu"
-          aria-label="Menu of ${user.name}"
-        >
-          <span class="avatar" aria-hidden="true">${[...user.name][0]?.toUpperCase() ?? '?'}</span>
+        >${bell(user)}<button class="icon-button" popovertarget="menu">
+          <span class="avatar" aria-hidden="true">${[...user.name][0]?.toUpperCase() ?? '?'}</span
+          ><span class="visually-hidden">Menu of </span><bdi class="user-name">${user.name}</bdi>
         </button>`
     : html`<a
           class="button quiet"

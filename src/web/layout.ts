@@ -11,6 +11,7 @@ const staticFiles = {
   'web.css': 'css/web.css',
   'packs.css': 'css/packs.css',
   'console.css': 'css/console.css',
+  'playground.css': 'css/playground.css',
   // The style sheet names it, so its name changes with its content.
   'geist-1.woff2': 'fonts/geist.woff2',
   'icon-192.png': 'icons/icon-192.png',
@@ -115,6 +116,8 @@ export interface Page {
   isConsole?: boolean
   /** Has the styles of skills and frameworks. */
   isPack?: boolean
+  /** Has the styles of the playground. */
+  isPlayground?: boolean
   /** Is true for a page that shows apps in the sandbox. */
   frames?: boolean
   /** Reloads the page at this interval where scripts are off. */
@@ -144,6 +147,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     <link rel="stylesheet" href="${addressOf('web.css')}" />
     ${page.isConsole && html`<link rel="stylesheet" href="${addressOf('console.css')}" />`}
     ${page.isPack && html`<link rel="stylesheet" href="${addressOf('packs.css')}" />`}
+    ${page.isPlayground && html`<link rel="stylesheet" href="${addressOf('playground.css')}" />`}
     <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />

@@ -155,15 +155,33 @@ export const searchField = ({ label, value, maxLength }: SearchField): Html =>
 
 /**
  * A column's label, with the style of its cells: `number` aligns right, `long` wraps, `capitalized`
- * capitalizes a wire value. The label of `unseen` is for screen readers only.
+ * capitalizes a wire value. The labels of `unseen` and `select` are for screen readers only. A
+ * `link` sorts by the column.
  */
 export type Column =
-  string | { number: string } | { long: string } | { capitalized: string } | { unseen: string }
+  | string
+  | { number: string; link?: string; sorted?: 'ascending' | 'descending' }
+  | { long: string }
+  | { capitalized: string }
+  | { unseen: string }
+  | { select: string }
 
 const labelAndStyle = (column: Column): [label: string, style: string] => {
   if (typeof column === 'string') return [column, '']
   const [[style = '', label = ''] = []] = Object.entries(column)
   return [label, style]
+}
+
+function heading(column: Column): Html {
+  const [text, style] = labelAndStyle(column)
+  if (style === 'unseen' || style === 'select') {
+    return html`<th ${styleClass(style)}><span class="visually-hidden">${text}</span></th>`
+  }
+  const { link, sorted } = typeof column === 'object' && 'number' in column ? column : {}
+  const label = link === undefined ? text : html`<a class="sort" href="${link}">${text}</a>`
+  return html`<th scope="col" ${styleClass(style)} ${sorted && html` aria-sort="${sorted}"`}>
+    ${label}
+  </th>`
 }
 
 const styleClass = (style: string): Part => style !== '' && html`class="${style}"`
@@ -180,12 +198,9 @@ export function dataTable(label: string, columns: Column[], rows: Part[][]): Htm
   const hasCards =
     columns.length > plainColumnsMax ||
     heads.some(([, style]) => style === 'long' || style === 'unseen')
-  const head = ([text, style]: [string, string]): Html =>
-    style === 'unseen'
-      ? html`<th><span class="visually-hidden">${text}</span></th>`
-      : html`<th scope="col" ${styleClass(style)}>${text}</th>`
   const cell = (part: Part, at: number): Html => {
     const [text = '', style = ''] = heads[at] ?? []
+    if (style === 'select') return html`<td class="select">${part}</td>`
     return style === 'unseen'
       ? html`<td class="end">${part}</td>`
       : html`<td data-label="${text}" ${styleClass(style)}>${part}</td>`
@@ -194,7 +209,7 @@ export function dataTable(label: string, columns: Column[], rows: Part[][]): Htm
     <table class="${hasCards && 'stacked'}">
       <thead>
         <tr>
-          ${heads.map(head)}
+          ${columns.map(heading)}
         </tr>
       </thead>
       <tbody>

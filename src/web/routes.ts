@@ -20,7 +20,6 @@ import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { readCard } from './cards/cards.ts'
-import { catalogPage } from './catalog.ts'
 import { collectionRoutes } from './collections/routes.ts'
 import { queryOf } from './components.ts'
 import { consoleRoutes } from './console/routes.ts'
@@ -36,11 +35,16 @@ import { homePage } from './home.ts'
 import { type Layout, type Page, pageResponse } from './layout.ts'
 import { tilesShown } from './lists.ts'
 import { manifest } from './manifest.ts'
+import { comparePage, comparePath } from './models/compare.ts'
+import { modelListPage } from './models/list.ts'
+import { findModelPage } from './models/model-page.ts'
 import { newAppRoutes } from './new/routes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
 import { newPackRoutes } from './packs/new-pack.ts'
 import { runPage } from './packs/run-page.ts'
+import { modelsPath } from './paths.ts'
+import { playgroundRoutes } from './playground/routes.ts'
 import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
 import { getPageRequest, pageRoutes, privatePage, redirectTo, withErrorPage } from './session.ts'
@@ -74,6 +78,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(accountRoutes(ctx, layout))
     .use(walletRoutes(ctx, layout))
     .use(addMoneyRoutes(ctx, layout))
+    .use(playgroundRoutes(ctx, layout))
     .use(studioRoutes(ctx, layout))
     .use(consoleRoutes(ctx, layout))
 
@@ -124,8 +129,14 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       redirectTo(await nextPath(ctx, String(params.name))),
     )
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
-    .get('/catalogue', ({ request }) =>
-      sendUncached(request, () => catalogPage(ctx, queryOf(request))),
+    .get(modelsPath, ({ request }) =>
+      sendUncached(request, () => modelListPage(ctx, queryOf(request))),
+    )
+    .get(comparePath, ({ request }) =>
+      sendUncached(request, () => comparePage(ctx, queryOf(request))),
+    )
+    .get(`${modelsPath}/*`, ({ params, request }) =>
+      sendUncached(request, () => findModelPage(ctx, params['*'])),
     )
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../testing/fixtures/fake-upstream-server.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { makeWav } from '../../testing/fixtures/wav.ts'
 
 const ms = 120_000
 const path = '/wallet/playground'
@@ -79,44 +80,104 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
 
   const words = (page: Page) => page.locator('.turn-text').allInnerTexts()
   const stop = (page: Page) => page.getByRole('button', { name: 'Stop', exact: true })
-  const summary = (page: Page, nth: number) => page.locator('.turn .small').nth(nth)
+  const summary = (page: Page, nth: number) => page.locator('.turn .summary').nth(nth)
 
   test(
-    'streams replies as text over several turns with their cost',
+    'renders replies as Markdown without HTML, keeps the history and shows the code',
     async () => {
       const context = await person('olga', demo, origin)
       const { page, errors } = await play(context, origin, 'demo/chat')
-      const markup = '<img src=x onerror="alert(1)">\n<script>alert(2)</script> **bold**'
+      const markup =
+        '<img src=x onerror="alert(1)">\n\n**bold** [a](javascript:alert(2)) ![b](https://x.invalid/y.png)\n\n```js\nlet one\n```'
       await page.fill('textarea[name=system]', 'Be brief.')
       await page.fill('textarea[name=text]', markup)
       await page.press('textarea[name=text]', 'Enter')
       expect(await summary(page, 0).innerText()).toMatch(
-        /^demo\/chat · tokens: \d+ in, \d+ out · .* credits, \$0\.0/,
+        /^\d+ tokens in, \d+ out · [\d.]+ credits · /,
       )
-      expect(await words(page)).toEqual([markup, markup])
-      expect(await page.locator('.turn-text *').count()).toBe(0)
+      expect(await summary(page, 0).getAttribute('title')).toMatch(/^0\.\d+ credits, \$0\.0/)
+      expect((await words(page))[0]).toBe(markup)
+      const reply = page.locator('.turn.assistant .turn-text')
+      expect(await reply.locator('strong').innerText()).toBe('bold')
+      expect(await reply.innerText()).toContain('<img src=x onerror="alert(1)">')
+      expect(await reply.locator('img, [href^=javascript]').count()).toBe(0)
+      expect(await reply.locator('copy-line button').innerText()).toBe('Copy')
       expect(await page.locator('[data-left]').innerText()).toMatch(
         /^999\.9\d+ credits$|^1,000 credits$/,
       )
-      await page.keyboard.type('And again')
+      await page.fill('textarea[name=text]', 'And again')
       await page.click('text=Send')
       await summary(page, 1).waitFor()
       expect((await words(page)).slice(2)).toEqual(['And again', 'And again'])
       const { newest, total, held, balance } = await walletOf(demo, 'olga')
-      expect([total, Number(held), newest?.source, newest?.status]).toEqual([
-        2,
-        0,
-        'web',
-        'completed',
-      ])
+      expect([total, Number(held), newest?.source]).toEqual([2, 0, 'web'])
       expect(balance < 1_000_000_000n).toBe(true)
-      expect(newest?.input_count).toBeGreaterThan(15)
-      expect(errors).toEqual([])
-      // The conversation continues without JavaScript and ends with the page.
-      const kept = await page.locator('input[name=turns]').inputValue()
-      expect(JSON.parse(kept)).toHaveLength(4)
+      await page.getByRole('button', { name: 'Get code' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Code' })
+      await dialog.getByText('Python', { exact: true }).click()
+      expect(await dialog.locator('[data-language=python] code').innerText()).toContain(
+        '"content": "Be brief.",',
+      )
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      // The conversation is in the history of this browser.
       await page.reload()
       expect(await words(page)).toEqual([])
+      await page.getByRole('button', { name: 'History' }).click()
+      expect(await findViolations(page)).toEqual([])
+      await page.locator('.history-open').click()
+      expect(await words(page)).toHaveLength(4)
+      expect(errors).toEqual([])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'compares two models, attaches a file and keeps the parameters of each kind',
+    async () => {
+      const context = await person('rita', demo, origin)
+      const { page, errors } = await play(context, origin, 'demo/chat')
+      // The links of results have the configured address of the server.
+      await page.route('http://localhost:3000/**', async (route) => {
+        const url = route.request().url().replace('http://localhost:3000', origin)
+        await route.fulfill({ response: await route.fetch({ url }) })
+      })
+      await page.getByRole('button', { name: 'Compare', exact: true }).click()
+      await page.locator('.pane select').nth(1).selectOption('demo/omni')
+      const notes = {
+        name: 'notes.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('Low at nine'),
+      }
+      await page.locator('input[type=file]').setInputFiles(notes)
+      await page.locator('.attach .files li', { hasText: /^notes\.txt/ }).waitFor()
+      await page
+        .locator('.attach .files li', { hasText: 'uploading' })
+        .waitFor({ state: 'detached' })
+      await page.fill('textarea[name=text]', 'When?')
+      await page.press('textarea[name=text]', 'Enter')
+      await summary(page, 1).waitFor()
+      for (const pane of await page.locator('.pane').all()) {
+        expect(await pane.locator('.turn.assistant').innerText()).toContain('Low at nine')
+      }
+      expect(await findViolations(page)).toEqual([])
+      await page.locator('.pane select').first().selectOption('demo/image')
+      expect(await page.locator('.pane').count()).toBe(1)
+      await page.locator('fieldset:not([hidden]) select[name=size]').waitFor()
+      await page.fill('textarea[name=text]', 'A boat')
+      await page.press('textarea[name=text]', 'Enter')
+      await page.locator('.turn img').waitFor()
+      expect(await summary(page, 0).innerText()).toStartWith('1 image · ')
+      await page.locator('.pane select').first().selectOption('demo/speech')
+      await page.fill('textarea[name=text]', 'Ahoy')
+      await page.press('textarea[name=text]', 'Enter')
+      await page.locator('.turn audio').waitFor()
+      await page.locator('.pane select').first().selectOption('demo/transcription')
+      const sound = { name: 'a.wav', mimeType: 'audio/wav', buffer: Buffer.from(makeWav()) }
+      await page.locator('input[type=file]').setInputFiles(sound)
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      expect(await summary(page, 0).innerText()).toMatch(/^1 second · /)
+      expect(errors).toEqual([])
       await context.close()
     },
     ms,

@@ -1,26 +1,20 @@
 import type { AppContext } from '../../context.ts'
 import { csvResponse } from '../../core/csv.ts'
-import { isRecord } from '../../core/schema.ts'
-import { ApiError } from '../../errors.ts'
 import { formatHistory } from '../../gateway/usage/history.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import { walletOf } from '../../hosting/people/people.ts'
-import { getRequestContext } from '../../http/request-context.ts'
 import { counterOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { findLatestSpending } from '../../ledger/spending.ts'
-import { playBytesMax } from '../../limits.ts'
 import { getSpending, listUsedModels } from '../../models/spending.ts'
 import { openMethods } from '../../payments/coins/method.ts'
 import { withQuery } from '../components.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { playgroundPath } from '../paths.ts'
 import {
   pageRoutes,
-  privatePage,
   redirectTo,
   requireUser,
   userForm,
@@ -31,14 +25,6 @@ import { historyPage, readFilters, readRows } from './history.ts'
 import { changeKeys } from './keys.ts'
 import { ledgerPage } from './ledger.ts'
 import { walletPage } from './overview.ts'
-import {
-  type ChatDraft,
-  findRequestSummary,
-  formatBalance,
-  readDraft,
-  runChat,
-} from './playground-chat.ts'
-import { emptyDraft, playgroundPage } from './playground.ts'
 import { daysIn } from './spending.ts'
 
 const entriesShown = 10
@@ -69,44 +55,6 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   return walletPage({ ...form, ...user, gateway, account, keys, last, cap, spending, entries })
 }
 
-async function getPlaygroundPage(
-  req: UserRequest,
-  draft: ChatDraft,
-  message?: string,
-): Promise<Page> {
-  const left = formatBalance(await ledger.balanceOf(req.ctx, ownerOf(req)))
-  return playgroundPage(req.ctx, { token: req.token, draft, left, message })
-}
-
-/** Runs a chat turn without JavaScript and renders the page with its result or error. */
-async function completeTurn(req: UserRequest, draft: ChatDraft): Promise<Page> {
-  const response = await runChat(req, draft, false)
-  const body: unknown = await response.json()
-  if (!response.ok) {
-    const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined
-    const wait = response.headers.get('retry-after')
-    const page = await getPlaygroundPage(req, draft, String(error))
-    return { ...page, status: response.status, headers: wait ? { 'retry-after': wait } : {} }
-  }
-  const requestId = getRequestContext(req.request).id
-  const { summary } = (await findRequestSummary(req.ctx, ownerOf(req), requestId)) ?? {}
-  const question = { role: 'user', content: draft.text } as const
-  const reply = {
-    role: 'assistant',
-    content: messageText(body),
-    ...(summary && { summary }),
-  } as const
-  const turns = [...(draft.turns ?? []), question, reply]
-  return getPlaygroundPage(req, { ...draft, text: '', turns })
-}
-
-/** Returns the text of a chat completion. */
-function messageText(body: unknown): string {
-  const [choice]: unknown[] = isRecord(body) && Array.isArray(body.choices) ? body.choices : []
-  const message = isRecord(choice) ? choice.message : undefined
-  return isRecord(message) && typeof message.content === 'string' ? message.content : ''
-}
-
 export const walletRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/wallet', ({ input }) => userPage(input, getWalletPage))
@@ -130,35 +78,4 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
     )
     .get('/wallet/ledger', ({ input }) =>
       userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
-    )
-    .get(playgroundPath, ({ input }) =>
-      userPage(input, (req) => getPlaygroundPage(req, emptyDraft(req.query.get('model') ?? ''))),
-    )
-    .post(
-      playgroundPath,
-      ({ input }) =>
-        userForm(
-          input,
-          async (req, form) => {
-            const draft = readDraft(form)
-            return form.has('stream')
-              ? runChat(req, draft, true)
-              : privatePage(req, await completeTurn(req, draft))
-          },
-          (req, message, form) => getPlaygroundPage(req, readDraft(form), message),
-          { bytesMax: playBytesMax },
-        ),
-      {
-        // The model has its own deadline.
-        transform: ({ request }) => {
-          getRequestContext(request).hasOwnDeadline = true
-        },
-      },
-    )
-    .get(`${playgroundPath}/:request`, ({ input, params }) =>
-      requireUser(input, async (req) => {
-        const summary = await findRequestSummary(ctx, ownerOf(req), params.request)
-        if (summary) return Response.json(summary, { headers: { 'cache-control': 'no-store' } })
-        throw new ApiError('not_found', { what: 'request', see: 'Usage lists all requests.' })
-      }),
     )

@@ -32,6 +32,23 @@ const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }
 const send = (browser: FormBrowser, values: Record<string, string>) =>
   browser.fill(path, path, { ...draft, ...values })
 
+const tokenOf = async (browser: FormBrowser): Promise<string> =>
+  hiddenFields(String((await browser.open(path)).body), path).token ?? ''
+
+/** Sends a JSON body to an operation, as the script of the page does. */
+const callApi = async (browser: FormBrowser, operation: string, body: object, headers = {}) =>
+  browser.send(`${path}/v1/${operation}`, JSON.stringify(body), {
+    'content-type': 'application/json',
+    'x-form-token': await tokenOf(browser),
+    ...headers,
+  })
+
+const question = (text: string) => ({
+  model: 'demo/chat',
+  messages: [{ role: 'user', content: text }],
+  max_tokens: 50,
+})
+
 async function walletOf(name: string) {
   const person = await findByName(h.ctx, name)
   const owner = { kind: 'gateway', owner: person?.wallet ?? '' } as const
@@ -52,11 +69,11 @@ test('chats over several turns without JavaScript and charges the wallet', async
   const page = String(first.body)
   expect(
     page.match(/<p class="turn-text">Ahoy &lt;script&gt;alert\(1\)&lt;\/script&gt;<\/p>/g),
-  ).toHaveLength(2)
+  ).toHaveLength(1)
+  // The reply is Markdown: the renderer drops its tags.
+  expect(page).toMatch(/<div class="turn-text markdown">\s*<p>Ahoy <\/p>/)
   expect(page).not.toContain('<script>alert')
-  expect(page).toMatch(
-    /<p class="small">demo\/chat · tokens: \d+ in, \d+ out · [\d.]+ credits, \$0\.0\d+ · \d+ ms</,
-  )
+  expect(page).toMatch(/<p class="small">\d+ tokens in, \d+ out · [\d.]+ credits · \d+ ms</)
   const after = await walletOf('olga')
   expect(after.held).toBe(before.held)
   expect(after.newest).toMatchObject({ source: 'web', status: 'completed', model: 'demo/chat' })
@@ -77,32 +94,88 @@ test('chats over several turns without JavaScript and charges the wallet', async
 })
 
 test('streams with JavaScript and shows the cost summary to its owner only', async () => {
-  const answer = await send(olga, { text: 'one two three', stream: 'yes' })
+  const body = { ...question('one two three'), stream: true }
+  const answer = await callApi(olga, 'chat/completions', body)
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(String(answer.body)).toContain('"content":"one"')
   expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
   const its = `${path}/${answer.headers.get('x-request-id')}`
   const summary = await olga.open(its)
-  expect(summary.text('summary')).toMatch(/^demo\/chat · tokens: \d+ in, 3 out · /)
+  expect(summary.text('summary')).toMatch(/^\d+ tokens in, 3 out · [\d.]+ credits · /)
+  expect(summary.text('exact')).toMatch(/^[\d.]+ credits, \$0\.0\d+$/)
   expect(summary.text('left')).toEndWith(' credits')
   expect((await cy.open(its)).status).toBe(404)
   for (const odd of ['x', '%00', '..%2f'])
     expect((await olga.open(`${path}/${odd}`)).status).toBe(404)
 })
 
+test('sends the requests of every kind of model and names their units', async () => {
+  const summaryOf = async ({ headers }: { headers: Headers }) =>
+    (await olga.open(`${path}/${headers.get('x-request-id')}`)).text('summary')
+  const image = await callApi(olga, 'images/generations', {
+    model: 'demo/image',
+    prompt: 'A boat',
+    n: 2,
+  })
+  expect(image.body).toMatchObject({ data: [{ url: expect.stringContaining('/v1/images/') }, {}] })
+  expect(await summaryOf(image)).toStartWith('2 images · 2 credits')
+  const vector = await callApi(olga, 'embeddings', { model: 'demo/embedding', input: 'A boat' })
+  expect(vector.status).toBe(200)
+  expect(await summaryOf(vector)).toMatch(/^\d tokens · /)
+  const speech = await callApi(olga, 'audio/speech', {
+    model: 'demo/speech',
+    input: 'Ahoy',
+    response_format: 'wav',
+  })
+  expect(speech.headers.get('content-type')).toStartWith('audio/')
+  expect(await summaryOf(speech)).toStartWith('4 characters · ')
+  const video = await callApi(olga, 'videos', { model: 'demo/video', prompt: 'A boat' })
+  expect(video.text('status')).toBe('pending')
+  const its = `${path}/v1/videos/${video.text('id')}`
+  expect((await olga.open(its)).text('model')).toBe('demo/video')
+  expect((await cy.open(its)).status).toBe(404)
+  expect((await callApi(olga, 'accounts/keys', {})).status).toBe(404)
+})
+
+test('uploads a file for a chat and reads its text', async () => {
+  const form = new FormData()
+  form.append('file', new File(['The tide turns at nine.'], 'tides.txt'))
+  const upload = new Response(form)
+  const type = upload.headers.get('content-type') ?? ''
+  const sent = await h.request('POST', `${path}/v1/files`, {
+    body: await upload.bytes(),
+    from: '203.0.113.50',
+    headers: {
+      'content-type': type,
+      cookie: `berth=${olga.cookie()}`,
+      origin: 'http://localhost:3000',
+      'x-form-token': await tokenOf(olga),
+    },
+  })
+  expect(sent.body).toMatchObject({ filename: 'tides.txt', kind: 'text' })
+  const parts = [
+    { type: 'text', text: 'When?' },
+    { type: 'file', file_id: sent.text('id') },
+  ]
+  const chat = { ...question(''), messages: [{ role: 'user', content: parts }] }
+  const answer = await callApi(olga, 'chat/completions', chat)
+  expect(JSON.stringify(answer.body)).toContain('The tide turns at nine.')
+  // Another wallet has no such file.
+  expect((await callApi(cy, 'chat/completions', chat)).status).toBe(404)
+})
+
 test('shows errors in page terms, keeps the message and charges nothing', async () => {
   const kept = await walletOf('olga')
   const refused = async (values: Record<string, string>, browser = olga) => {
     const plain = await send(browser, { text: 'Hello "there"', ...values })
-    const streamed = await send(browser, { text: 'Hello "there"', ...values, stream: 'yes' })
-    expect(streamed.status).toBe(plain.status)
-    const sentence = alertText(plain).replaceAll('&quot;', '"')
-    // The stream flag is part of the request, so the hold differs.
-    const wordsOf = (text: string) => text.replace(/cost up to [\d.]+/, 'cost')
-    expect(wordsOf(streamed.text('error.message'))).toBe(wordsOf(sentence))
     expect(String(plain.body)).toContain('Hello &quot;there&quot;</textarea>')
-    return [plain.status, sentence]
+    return [plain.status, alertText(plain).replaceAll('&quot;', '"')]
   }
+  const called = await callApi(cy, 'chat/completions', question('Hello'))
+  expect([called.status, called.text('error.message')]).toEqual([
+    402,
+    expect.stringContaining('Lower “Max tokens” or add credits'),
+  ])
   expect(await refused({}, cy)).toEqual([
     402,
     expect.stringMatching(
@@ -133,17 +206,19 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
 })
 
 test('rejects other origins, other sessions and larger forms', async () => {
-  const { token = '' } = hiddenFields(String((await olga.open(path)).body), path)
-  const its = hiddenFields(String((await cy.open(path)).body), path).token ?? ''
+  const [token, its] = [await tokenOf(olga), await tokenOf(cy)]
   const fields = { ...draft, text: 'Hello' }
   const kept = await h.snapshot()
+  const chat = question('Hello')
   const tries = [
     await olga.send(path, fields),
     await olga.send(path, { ...fields, token: its }),
-    await olga.send(path, { ...fields, token, stream: 'yes' }, { origin: 'https://evil.example' }),
-    await olga.send(path, { ...fields, token, stream: 'yes' }, { 'sec-fetch-site': 'cross-site' }),
+    await olga.send(path, { ...fields, token }, { origin: 'https://evil.example' }),
+    await callApi(olga, 'chat/completions', chat, { 'x-form-token': its }),
+    await callApi(olga, 'chat/completions', chat, { origin: 'https://evil.example' }),
+    await callApi(olga, 'chat/completions', chat, { 'sec-fetch-site': 'cross-site' }),
   ]
-  expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+  expect(tries.map(({ status }) => status)).toEqual(Array(6).fill(403))
   const large = { ...fields, token, text: 'x'.repeat(1_100_000) }
   expect((await olga.send(path, large)).status).toBe(413)
   expect((await olga.send(path, `token=${token}&text=a&text=b`)).status).toBe(400)
@@ -168,8 +243,8 @@ test('counts as gateway requests of the client address', async () => {
 
 test('selects the model of the link, or the cheapest one', async () => {
   const chosen = String((await olga.open(`${path}?model=demo%2Fomni`)).body)
-  expect(chosen).toMatch(/<option value="demo\/omni"\s+selected/)
+  expect(chosen).toMatch(/<option\s+value="demo\/omni"\s+selected/)
   const page = String((await olga.open(`${path}?model=no%22such`)).body)
-  expect(page).not.toMatch(/<option[^>]* selected/)
-  expect(String((await olga.open(path)).body)).toMatch(/<option value="demo\/small"\s+selected/)
+  expect(page).not.toMatch(/<option\s+value="demo[^>]* selected/)
+  expect(String((await olga.open(path)).body)).toMatch(/<option\s+value="demo\/small"\s+selected/)
 })

@@ -1,0 +1,42 @@
+/** The kinds of requests that models serve. The playground sends each of them. */
+export const modes = ['chat', 'image', 'video', 'speech', 'transcription', 'embedding'] as const
+export type Mode = (typeof modes)[number]
+
+/** Kinds of requests with those that only programs send. */
+export const requestModes = [...modes, 'moderation', 'rerank'] as const
+export type RequestMode = (typeof requestModes)[number]
+
+export const modeNames: Record<RequestMode, string> = {
+  chat: 'Chat',
+  image: 'Images',
+  video: 'Videos',
+  speech: 'Speech',
+  transcription: 'Transcription',
+  embedding: 'Embeddings',
+  moderation: 'Moderation',
+  rerank: 'Rerank',
+}
+
+/** Paths below `/v1` (document 2, section 4). */
+export const modePaths: Record<RequestMode, string> = {
+  chat: '/chat/completions',
+  image: '/images/generations',
+  video: '/videos',
+  speech: '/audio/speech',
+  transcription: '/audio/transcriptions',
+  embedding: '/embeddings',
+  moderation: '/moderations',
+  rerank: '/rerank',
+}
+
+/** Returns the kind of requests of a model: an audio model speaks or transcribes. */
+export function modeOf({
+  type,
+  outputs,
+}: {
+  type: RequestMode | 'audio'
+  outputs: string[]
+}): RequestMode {
+  if (type !== 'audio') return type
+  return outputs.includes('audio') ? 'speech' : 'transcription'
+}
