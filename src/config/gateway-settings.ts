@@ -46,6 +46,12 @@ export const gateway = {
   GATEWAY_FIRST_BYTE_SECONDS: seconds(120, 'Seconds until the first byte of an upstream response.'),
   GATEWAY_TOTAL_SECONDS: seconds(600, 'Seconds until the end of an upstream response.'),
   VIDEO_POLL_SECONDS: seconds(5, 'Seconds between two polls of a video that an upstream creates.'),
+  RESPONSE_CACHE_MB: integer(
+    0,
+    16_384,
+    64,
+    'Memory for responses to chats that ask for it with cache: { ttl }. 0 turns the cache off.',
+  ),
   FILES_KEPT_DAYS: integer(
     0,
     36_500,

@@ -1,5 +1,6 @@
 import type { Configuration } from 'openid-client'
 
+import type { Config } from '../config/settings.ts'
 import { Cache } from '../core/cache.ts'
 import { Costs } from '../core/costs.ts'
 import { SharedResult } from '../core/lazy.ts'
@@ -17,6 +18,7 @@ import { MetricsHistory } from './metrics-history.ts'
 import { NoteSignals } from './note-signals.ts'
 import { Observations } from './observations.ts'
 import { PendingOpens } from './pending-opens.ts'
+import { ResponseCache } from './response-cache.ts'
 import { ResponseItems } from './response-items.ts'
 
 const handlesMax = 20_000
@@ -45,7 +47,7 @@ interface Shared {
  */
 export const createProcessState = (
   clock: Clock,
-  config: LimitSettings,
+  config: LimitSettings & Pick<Config, 'responseCacheMb'>,
   { db, signals }: Shared,
 ) => ({
   /** Requests by part of the server, status and time, since the start: for metrics. */
@@ -76,6 +78,8 @@ export const createProcessState = (
   chargedFailures: new ChargedFailures(clock, signals),
   /** Settles, once per process, the holds that the process before it left open. */
   expiredHolds: new SharedResult<unknown>(clock),
+  /** Responses to chats with the field `cache`. */
+  responseCache: new ResponseCache(clock, config.responseCacheMb),
   /** Items of Responses API results that clients send back by id alone. */
   responseItems: new ResponseItems(clock),
   /** Reads uploaded PDFs in workers, two at a time. */

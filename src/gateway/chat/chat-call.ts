@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../core/money.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { Model } from '../../models/catalog.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { UsageLimits } from '../../models/usage.ts'
@@ -19,6 +20,8 @@ export interface ChatCall extends PaidCall {
   transcriptionCost: NanoUsd
   /** The request in the format of another API, for upstreams that speak it. */
   native?: NativeChat | undefined
+  /** Keeps a whole response for the same request; undefined without the field `cache`. */
+  keep?: ((response: StoredResponse) => void) | undefined
   /** The rounds of a web search with the candidate of the current attempt. */
   searching?: SearchSession
 }

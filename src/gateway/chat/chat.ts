@@ -15,6 +15,7 @@ import { completionWork } from './complete.ts'
 import { chatLimits, chatMaxCost } from './max-cost.ts'
 import type { NativeChat } from './native.ts'
 import { type ChatRequest, parseChatRequest, type PreparedChat } from './request.ts'
+import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
 import { serveStream, streamResponse } from './stream.ts'
 import {
@@ -40,14 +41,22 @@ export function createChatCompletion(
   createTranscriber: TranscriberFactory,
   native?: NativeChat,
 ): Promise<Response> {
+  let isCached = false
   return respondToPaidCall(ctx, spender, call, {
     path: '/chat/completions',
     // A native response cannot be replayed to a client of chats.
     body: native ? { chat: raw, api: native.kind } : raw,
-    present,
+    present: (result) => (isCached ? presentCached(result) : present(result)),
     prepare: async (slot) => {
-      const paid = { ...call, ctx, spender, slot, native }
+      const cached = native ? undefined : readCacheSlot(ctx, spender.account, raw)
+      const keep = cached && ((response: StoredResponse) => keepResponse(ctx, cached, response))
+      const paid = { ...call, ctx, spender, slot, native, keep }
       const chat = await prepareChat(paid, raw, () => createTranscriber(spender, call))
+      const known = cached && ctx.state.responseCache.get(cached.key)
+      if (known) {
+        isCached = true
+        return { start: () => Promise.resolve(freeOfCharge(known)) }
+      }
       const { isStream } = chat.request
       return {
         hold: chatHold(chat),
@@ -56,6 +65,18 @@ export function createChatCompletion(
       }
     },
   })
+}
+
+const keepResponse = (
+  { state }: AppContext,
+  { key, ttlMs }: CacheSlot,
+  response: StoredResponse,
+): void => state.responseCache.set(key, response, ttlMs)
+
+function presentCached(result: StoredResponse): Response {
+  const response = present(result)
+  response.headers.set('x-cache', 'hit')
+  return response
 }
 
 function present(result: StoredResponse): Response {

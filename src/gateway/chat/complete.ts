@@ -42,6 +42,7 @@ async function readCompletion(
       const total = nano(charge + chat.transcriptionCost)
       const converted = chat.request.hasFunctions ? toFunctionCalls(answer) : answer
       const body = native ? withNativeCost(answer, total) : withCost(converted, usage, total)
+      chat.keep?.({ status: 200, body })
       return { status: 200, body }
     },
   }

@@ -33,6 +33,10 @@ export const chatRequestSchema: OpenAPIV3.SchemaObject = {
     max_tokens: { type: 'integer', minimum: 1, description: 'A lower value holds fewer credits.' },
     stream: { type: 'boolean' },
     web_search: { type: 'boolean' },
+    cache: {
+      ...anyObject,
+      description: '{ ttl }: seconds for which the same request gets the same response for free.',
+    },
     file_id: {
       type: 'string',
       description: 'The id of an uploaded file to add to the last user message.',

@@ -69,8 +69,9 @@ export async function serveStream(
   const meter = createMeter(chat, candidate)
   const isStored = slot !== undefined
   const isTraced = ctx.telemetry?.hasContent === true
-  const copyBytesMax = isStored ? upstreamResponseBytesMax : tracedBytesMax
-  const copy = isStored || isTraced ? new StreamCopy(copyBytesMax) : undefined
+  const isKept = isStored || chat.keep !== undefined
+  const copyBytesMax = isKept ? upstreamResponseBytesMax : tracedBytesMax
+  const copy = isKept || isTraced ? new StreamCopy(copyBytesMax) : undefined
   const costOf = (usage: Usage) => nano(settlement.chargeOf(candidate, usage) + transcriptionCost)
   // A stream that is unreadable from its first byte is an interrupted stream without content.
   const events = opened ?? (await UpstreamEvents.open(new Response(null), deadlines))
@@ -87,6 +88,7 @@ export async function serveStream(
     return settlement.failed(candidate, noContent)
   }
   const isWhole = end === 'done'
+  if (isWhole && copy?.response) chat.keep?.(copy.response)
   return settlement.served(
     { candidate, attempt },
     {

@@ -4,7 +4,7 @@ import { type Json, recordOf } from '../../core/schema.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { HoldRequest } from '../../ledger/holds.ts'
 import { storedPrice } from '../../models/price.ts'
-import { type RequestWork, runPaidRequest } from '../../paid/paid-request.ts'
+import { type JobWork, type RequestWork, runPaidRequest } from '../../paid/paid-request.ts'
 import type { UpstreamPath } from '../../providers/upstream.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
@@ -30,7 +30,7 @@ interface PaidOperation {
   body: unknown
   /** Turns a result into the HTTP response, at first and in replays. */
   present(result: StoredResponse): Response | Promise<Response>
-  prepare(slot: string | undefined): Promise<RequestWork<Response>>
+  prepare(slot: string | undefined): Promise<RequestWork<Response> | JobWork>
 }
 
 /** Runs a paid operation and returns its HTTP response. Throws the errors of `runPaidRequest`. */

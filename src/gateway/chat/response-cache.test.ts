@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { minute } from '../../core/time.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+
+let faked: FakeUpstreamServer
+let gus: GatewayUser
+beforeAll(async () => {
+  faked = await startFakeUpstreamServer()
+  gus = await faked.gus('50')
+})
+afterAll(() => faked.close())
+
+/** Calls a model, and returns the response and the number of upstream requests. */
+async function chat(content: string, more: object = {}, by = gus, server = faked) {
+  const before = server.fake.received.length
+  const body = { model: 'fake/ok', messages: [{ role: 'user', content }], max_tokens: 50, ...more }
+  const answer = await by.call('POST', '/v1/chat/completions', body)
+  return { answer, calls: server.fake.received.length - before }
+}
+const cache = { ttl: 60 }
+
+test.each([[false], [true]])(
+  'stream %p: the same request is answered once and free later',
+  async (stream) => {
+    const options = { cache, stream, stream_options: stream ? { include_usage: true } : undefined }
+    const first = await chat(`Hello ${stream}.`, options)
+    expect([first.calls, first.answer.headers.get('x-cache')]).toEqual([1, null])
+    const { total } = await faked.lastUse(gus)
+    const before = await faked.snapshot()
+    const second = await chat(`Hello ${stream}.`, options)
+    expect([second.calls, second.answer.headers.get('x-cache')]).toEqual([0, 'hit'])
+    const withoutCost = (body: unknown) => JSON.stringify(body).replaceAll(/cost\\?":[\d.e-]+/g, '')
+    expect(withoutCost(second.answer.body)).toBe(withoutCost(first.answer.body))
+    expect(JSON.stringify(second.answer.body)).toMatch(/cost\\?":0[,}]/)
+    expect(await faked.snapshot()).toEqual(before)
+    expect((await faked.lastUse(gus)).total).toBe(total)
+    // Without the field, with another field, and for another account, the model runs.
+    expect((await chat(`Hello ${stream}.`, { stream })).calls).toBe(1)
+    expect((await chat(`Hello ${stream}.`, { ...options, temperature: 0.1 })).calls).toBe(1)
+    expect((await chat(`Hello ${stream}.`, options, await faked.gus('5'))).calls).toBe(1)
+    faked.clock.advance(2 * minute)
+    expect((await chat(`Hello ${stream}.`, options)).calls).toBe(1)
+  },
+)
+
+test('failures and cut streams are not kept', async () => {
+  for (const model of ['fake/500', 'fake/reset-middle']) {
+    const options = { cache, model, stream: true }
+    expect((await chat('Broken.', options)).calls).toBe(1)
+    expect((await chat('Broken.', options)).calls).toBe(1)
+  }
+})
+
+test('a key that may not use a model gets no cached response of it', async () => {
+  expect((await chat('Shared.', { cache })).calls).toBe(1)
+  const made = await gus.call('POST', '/v1/accounts/keys', { models: ['other/*'] })
+  const body = {
+    model: 'fake/ok',
+    messages: [{ role: 'user', content: 'Shared.' }],
+    max_tokens: 50,
+    cache,
+  }
+  const refused = await faked.request('POST', '/v1/chat/completions', {
+    key: made.text('api_key'),
+    body,
+  })
+  expect([refused.status, refused.code]).toEqual([403, 'model_not_allowed'])
+})
+
+test.each([[{ ttl: 0 }], [{ ttl: 1.5 }], [{ ttl: 86_401 }], [{}], [true], ['60']])(
+  'cache %j is rejected by name',
+  async (invalid) => {
+    const { answer, calls } = await chat('Hello.', { cache: invalid })
+    expect([answer.status, Object(answer.body).error.param, calls]).toEqual([400, 'cache', 0])
+  },
+)
+
+test('a server without the cache names the setting', async () => {
+  const off = await startFakeUpstreamServer({ RESPONSE_CACHE_MB: '0' })
+  const { answer } = await chat('Hello.', { cache }, await off.gus('5'), off)
+  expect(Object(answer.body).error.message).toContain('RESPONSE_CACHE_MB')
+  await off.close()
+})
