@@ -19,6 +19,7 @@ const staticFiles = {
   'copy-line.js': 'islands/copy-line.js',
   'auto-refresh.js': 'islands/auto-refresh.js',
   'time-chart.js': 'islands/time-chart.js',
+  'review-keys.js': 'islands/review-keys.js',
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
   'show-more.js': 'islands/show-more.js',

@@ -142,9 +142,17 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       const context = await signedIn()
       const page = await context.newPage()
       await recordMetrics(t.ctx)
-      await page.goto(`${origin}/console`)
       for (let at = 0; at < 30; at += 1) await ann.call('GET', '/me')
-      await page.getByText(/Now 3\d requests/).waitFor()
+      await page.goto(`${origin}/console`)
+      const chart = page.locator('time-chart[data-title="Requests"]')
+      await chart.locator('.u-over').hover()
+      await chart
+        .locator('.u-legend')
+        .getByText(/[\d.]+\/s/)
+        .waitFor()
+      await link(page, 'Requests').click()
+      await ann.call('GET', '/me/ledger')
+      await page.getByText('GET /api/me/ledger').first().waitFor()
       await link(page, 'Grants').click()
       await page.getByLabel('Recipient').fill('@ann')
       await page.getByLabel('USD').fill('2.5')
@@ -159,6 +167,42 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     ms,
   )
 
+  test(
+    'decides the cases of the queue from the keyboard, and undoes a takedown',
+    async () => {
+      const ids = [
+        await ann.publish({ title: 'Keys one' }),
+        await ann.publish({ title: 'Keys two' }),
+      ]
+      for (const id of ids) {
+        const report = { reason: 'other', text: 'Look' } as const
+        await createReport(t.ctx, id, report, '192.0.2.78')
+        t.clock.advance(minute)
+      }
+      const context = await signedIn()
+      const page = await context.newPage()
+      await page.goto(`${origin}/console/queue`)
+      await page.keyboard.press('a')
+      await page.keyboard.press('j')
+      await page.keyboard.press('t')
+      await page.keyboard.press('Enter')
+      expect(await page.textContent('.case .alert')).toContain('Enter a reason')
+      await page.keyboard.type('It is spam.')
+      await page.keyboard.press('Enter')
+      await page.getByText('was taken down').waitFor()
+      expect((await ann.call('GET', `/apps/${ids[0]}`)).code).toBe('taken_down')
+      await button(page, 'Undo').click()
+      await page.getByText('is live again').waitFor()
+      expect((await ann.call('GET', `/apps/${ids[0]}`)).status).toBe(200)
+      await page.keyboard.press('j')
+      await page.keyboard.press('a')
+      await page.getByText('has no open reports now').waitFor()
+      await page.getByText('All caught up').waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
   const paths = async (): Promise<string[]> => {
     const id = await ann.publish({
       title: 'A title that is as long as a title may well become here',
@@ -166,7 +210,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     await createReport(t.ctx, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
     await signUp(t, 'cyrus')
     await admin(t.ctx, ['suspend', 'cyrus', 'w'.repeat(200)])
-    const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']
+    const lists = [
+      '',
+      'requests',
+      'latency',
+      'errors',
+      'queue',
+      'agents',
+      'agents?q=zeppelin',
+      'people',
+      'grants',
+      'upstreams',
+    ]
     const more = [
       'grants?to=@ann&usd=5',
       'grants?to=nobody&usd=5',
@@ -175,7 +230,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       'audit',
       'libraries',
     ]
-    const rest = ['settings', `apps/${id}`, 'agents/ann', 'people/cyrus', 'audit?q=zeppelin']
+    const rest = [
+      'settings',
+      'settings/MARGIN_PERCENT',
+      `apps/${id}`,
+      'agents/ann',
+      'people/cyrus',
+      'audit?q=zeppelin',
+    ]
     return [...lists, ...more, ...rest].map((path) => `/console/${path}`.replace(/\/$/, ''))
   }
 

@@ -26,6 +26,7 @@ import {
   searchCharsMax,
   searchForm,
 } from './components.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
 
 const rowsShown = 30
 
@@ -94,7 +95,8 @@ export async function agentPage(
     ['Credits', await getCredits(req.ctx, agentOwner(agent.id))],
     ['Storage', formatBytes(agent.storedBytes)],
   ]
-  const main = html`<p class="lead">
+  const main = html`${decidedNotice(req, decision.action)}
+    <p class="lead">
       ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Unclaimed'} · Created
       ${renderDate(agent.created)}
     </p>
@@ -112,5 +114,5 @@ export async function agentPage(
 export async function decideAgent(req: UserRequest, handle: string, form: Form): Promise<Response> {
   const decision = { name: form.text('decision'), item: `@${handle}`, why: form.text('why') }
   await applyDecision(req, ['suspend', 'unsuspend', 'pause', 'resume'], decision)
-  return redirectTo(`/console/agents/${handle}`)
+  return redirectTo(decidedPath(`/console/agents/${handle}`, decision.name, decision.item))
 }

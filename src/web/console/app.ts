@@ -25,6 +25,7 @@ import {
   type DecisionOption,
   stateBadge,
 } from './components.ts'
+import { decidedNotice } from './undo.ts'
 
 /** The stored reason starts with the verdict. */
 const answerCharsMax = decisionReasonCharsMax - 'grant '.length
@@ -75,7 +76,7 @@ function appealSection(
   const fields = html`${textArea({ ...reply, max: answerCharsMax, required: true })}
     <div class="actions">
       <button class="button" name="decision" value="grant">Grant appeal</button>
-      <button class="button quiet" name="decision" value="deny">Deny appeal</button>
+      <button class="button quiet danger" name="decision" value="deny">Deny appeal</button>
     </div>`
   return section(
     'Appeal',
@@ -168,7 +169,7 @@ export async function appPage(
     'Created',
     { unseen: 'Block' },
   ]
-  const main = html`${appSummary(known, itemUrl(ctx, app))}
+  const main = html`${decidedNotice(req, action)}${appSummary(known, itemUrl(ctx, app))}
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports}
   ${section('Actions', decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}

@@ -141,7 +141,7 @@ interface DecisionForm {
 }
 
 /** Decisions that take something away. Their buttons are red. */
-const destructive: ReadonlySet<string> = new Set(['takedown', 'suspend'])
+const destructive: ReadonlySet<string> = new Set(['takedown', 'suspend', 'hold', 'pause'])
 
 /** A reason field with a button for each decision. */
 export function decisionForm(

@@ -162,7 +162,9 @@ describe('moderation', () => {
     expect(page).toContain('Mine &lt;i&gt;')
     expect(page).toContain(`/a/${id}/versions/1`)
 
-    expect((await decide(olga, path, 'hold', 'A look first')).headers.get('location')).toBe(path)
+    expect((await decide(olga, path, 'hold', 'A look first')).headers.get('location')).toBe(
+      `${path}?done=hold&item=${id}`,
+    )
     expect((await h.request('GET', `/a/${id}`)).status).toBe(403)
     const preview = await olga.open(`/a/${id}/versions/1`)
     expect(preview.status).toBe(200)

@@ -24,6 +24,7 @@ import {
   searchCharsMax,
   searchForm,
 } from './components.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
 
 const rowsShown = 30
 
@@ -101,7 +102,8 @@ export async function personPage(
     ['Wallet (credits)', wallet],
     ['Agents', agents],
   ]
-  const main = html`<p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
+  const main = html`${decidedNotice(req, decision.action)}
+    <p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
     ${accountSummary(person, stats, person.name)}
     ${!person.operator && section('Actions', decisionForm(req.token, decision, [option]))}
     ${decisionHistory(decisions)}`
@@ -126,5 +128,5 @@ export async function decidePerson(req: UserRequest, name: string, form: Form): 
   const { person } = await getPersonCase(req, name)
   const decision = { name: form.text('decision'), item: person.name, why: form.text('why') }
   await applyDecision(req, personDecisions, decision)
-  return redirectTo(personPath(person))
+  return redirectTo(decidedPath(personPath(person), decision.name, person.name))
 }

@@ -1,38 +1,56 @@
 import { type Html, html, type Part } from '../../core/html.ts'
 import { findHandles } from '../../hosting/agents/agents.ts'
+import type { Appeal } from '../../hosting/apps/appeal/appeals.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import { type BlockedPage, listBlockedPages } from '../../hosting/apps/blocked-pages.ts'
+import type { App } from '../../hosting/apps/apps.ts'
+import { listBlockedPages } from '../../hosting/apps/blocked-pages.ts'
+import { reportReasons } from '../../hosting/reports/reasons.ts'
+import type { Report } from '../../hosting/reports/reports.ts'
+import { decisionReasonCharsMax } from '../../limits.ts'
 import { listOpenCases } from '../../operator/cases.ts'
+import { decide, type Decision } from '../../operator/decisions.ts'
 import { section } from '../components.ts'
 import { formatCount, renderDateTime } from '../format.ts'
-import { button, type Form, form, hiddenField, inputField } from '../forms.ts'
+import { button, type Form, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { dataTable, emptyState } from '../lists.ts'
-import type { UserRequest } from '../session.ts'
+import { emptyState } from '../lists.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { applyDecision, operatorName } from './access.ts'
+import { blocklist } from './blocklist.ts'
 import { badge, consolePage, stateBadge } from './components.ts'
+import { decidedNotice, decidedPath } from './undo.ts'
 
 const blockedShown = 20
 
-/** Open reports and appeals of an app. */
+const place = '/console/queue'
+
+/** Open reports and appeals of an app, oldest first. */
 interface PendingItems {
   since: number
-  reports: number
-  appeals: number
+  reports: Report[]
+  appeals: Appeal[]
+}
+
+/** A decision that was rejected: its app, the typed reason and the message. */
+interface FailedDecision {
+  item?: string
+  why?: string
+  message?: string | undefined
 }
 
 /** Returns the apps that need a decision, the longest waiting first. */
 async function getCases({ ctx }: UserRequest) {
   const { quarantined, appeals, reports } = await listOpenCases(ctx)
   const all = new Map<string, PendingItems>()
-  const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
-    const pending = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
+  const add = (id: string, at: number): PendingItems => {
+    const pending = all.get(id) ?? { since: at, reports: [], appeals: [] }
     pending.since = Math.min(pending.since, at)
-    if (what) pending[what] += 1
     all.set(id, pending)
+    return pending
   }
   for (const { id, quarantinedAt } of quarantined) add(id, quarantinedAt ?? 0)
-  for (const { app, at } of appeals) add(app, at, 'appeals')
-  for (const { app, at } of reports) add(app, at, 'reports')
+  for (const appeal of appeals) add(appeal.app, appeal.at).appeals.push(appeal)
+  for (const report of reports) add(report.app, report.at).reports.push(report)
   const found = await Promise.all(
     [...all].map(async ([id, pending]) => ({ ...pending, app: await apps.findApp(ctx, id) })),
   )
@@ -48,64 +66,64 @@ async function getCases({ ctx }: UserRequest) {
 
 type Case = Awaited<ReturnType<typeof getCases>>[number]
 
-const row = ({ app, since, reports, appeals, maker }: Case): Part[] => [
-  html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
-  html`<a href="/console/agents/${maker}">@${maker}</a>`,
-  html`${stateBadge(app)} ${reports > 0 && badge(formatCount(reports, 'report'), 'bad')}
-  ${appeals > 0 && badge('appeal', 'bad')}`,
-  renderDateTime(since),
-]
-
-const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
-  const lift = form(
-    token,
-    '/console/blocklist',
-    html`${hiddenField('sha256', sha256)}<button
-        class="button quiet slim"
-        name="decision"
-        value="unblock"
-        aria-label="Unblock ${sha256.slice(0, 12)}"
-      >
-        Unblock
-      </button>`,
-    'act',
-  )
-  const of = html`<a href="/console/apps/${app}">Restore app</a>`
-  return [
-    html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
-    html`<bdi>${reason}</bdi>`,
-    renderDateTime(at),
-    app === '' ? lift : of,
-  ]
+/** Buttons that decide a case at once. A takedown has its reason beside it. */
+function caseForm(token: string, { app, reports }: Case, failed: FailedDecision): Html {
+  const isFailed = failed.item === app.id
+  const approval = app.quarantinedAt !== null ? 'release' : reports.length > 0 ? 'dismiss' : ''
+  const label = approval === 'release' ? 'Release' : 'Dismiss reports'
+  const error = isFailed && failed.message
+  // Enter in the reason presses the first button.
+  const fields = html`${hiddenField('item', app.id)}
+    <label class="visually-hidden" for="why-${app.id}">Reason for ${app.title}</label
+    ><input
+      id="why-${app.id}"
+      name="why"
+      maxlength="${decisionReasonCharsMax}"
+      value="${isFailed && failed.why}"
+      placeholder="Reason, which the maker receives"
+      autocomplete="off"
+      dir="auto"
+      ${error && html` aria-invalid="true" aria-describedby="error-${app.id}" autofocus`}
+    /><button class="button quiet slim danger" name="decision" value="takedown">Take down</button>${
+      approval !== '' &&
+      html`<button class="button slim" name="decision" value="${approval}" data-key="a">
+        ${label}
+      </button>`
+    }
+    ${error && html`<p class="alert field-error" id="error-${app.id}" role="alert">${error}</p>`}`
+  return form(token, place, fields, 'case-form')
 }
 
-function blocklist(
-  token: string,
-  blocked: BlockedPage[],
-  { sha256, why }: { sha256: string; why?: string | undefined },
-): Html {
-  const fields = html`${inputField({ label: 'SHA-256 hash of a page', name: 'sha256', max: 64, value: sha256 })}${inputField({ label: 'Reason', name: 'why', max: 200, value: why })}<button
-      class="button quiet"
-      name="decision"
-      value="block"
-    >
-      Block page
-    </button>`
-  return html`<section id="blocklist">
-    <h2>Blocked pages</h2>
-    <p class="small">
-      A page with a blocked hash cannot be published. Existing apps with the page are quarantined.
+const appealLink = (app: App): Html =>
+  html`<p><a class="button slim" href="/console/apps/${app.id}">Decide appeal</a></p>`
+
+function caseItem(token: string, one: Case, failed: FailedDecision): Html {
+  const { app, since, reports, appeals, maker } = one
+  const [newest] = reports.toReversed()
+  return html`<li class="case" tabindex="-1">
+    <p>
+      <a class="case-title" href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
+      <span class="small">by <a href="/console/agents/${maker}">@${maker}</a></span>
+      ${stateBadge(app)}
+      ${reports.length > 0 && badge(formatCount(reports.length, 'report'), 'bad')}
+      ${appeals.length > 0 && badge('appeal', 'bad')}
+      <span class="small">since ${renderDateTime(since)}</span>
     </p>
-    ${
-      blocked.length > 0 &&
-      dataTable(
-        'Blocked pages',
-        ['Page', { long: 'Reason' }, 'Since', { unseen: 'Unblock' }],
-        blocked.map((page) => blockedRow(token, page)),
-      )
-    }
-    ${form(token, '/console/blocklist', fields)}
-  </section>`
+    ${app.quarantineReason !== null && html`<p class="small">Quarantined by ${app.quarantinedBy}: <bdi>${app.quarantineReason}</bdi></p>`}
+    ${newest && html`<p><strong>${reportReasons[newest.reason]}.</strong> <bdi>${newest.text}</bdi></p>`}
+    ${appeals.map(({ text }) => html`<blockquote><bdi>${text}</bdi></blockquote>`)}
+    ${app.takenDown === null ? caseForm(token, one, failed) : appealLink(app)}
+  </li>`
+}
+
+/** Takes an app of the queue down or approves it. Throws `not_found`, `bad_request`. */
+export async function decideCase(req: UserRequest, submitted: Form): Promise<Response> {
+  const [name, item] = [submitted.text('decision'), submitted.text('item')]
+  const allowed: Decision[] = ['takedown', 'release', 'dismiss', 'restore']
+  await applyDecision(req, allowed, { name, item, why: submitted.text('why') })
+  // An app that was quarantined for reports has both decided.
+  if (name === 'release') await decide(req.ctx, 'dismiss', { item, why: '', by: operatorName(req) })
+  return redirectTo(decidedPath(place, name, item))
 }
 
 /** Renders the moderation queue and the blocklist. */
@@ -117,22 +135,34 @@ export async function queuePage(
   const { ctx, token, query } = req
   const [cases, blocked] = await Promise.all([getCases(req), listBlockedPages(ctx, blockedShown)])
   const failed = submitted?.text('decision') === 'block' ? submitted : undefined
+  const isOfCase = submitted?.has('item') === true
+  const failedCase = isOfCase
+    ? { item: submitted.text('item'), why: submitted.text('why'), message }
+    : {}
+  const isListed = cases.some(({ app }) => app.id === failedCase.item)
   const sha256 = failed?.text('sha256') ?? query.get('sha256') ?? ''
   const again = form(token, '/console/rescan', html`${button('Rescan all apps', 'quiet')}`, 'act')
   const list: Part =
     cases.length > 0
-      ? dataTable(
-          'Needs review',
-          [{ long: 'App' }, 'Maker', 'Reason', 'Waiting since'],
-          cases.map(row),
-        )
+      ? html`<review-keys>
+          <ul class="cases" aria-label="Needs review">
+            ${cases.map((one) => caseItem(token, one, failedCase))}
+          </ul>
+          <p class="small">
+            Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>a</kbd> approve,
+            <kbd>t</kbd> take down (type a reason, then Enter), <kbd>o</kbd> open.
+          </p>
+        </review-keys>`
       : emptyState('All caught up', 'Reports, appeals and quarantined apps appear here.')
-  const main = html`${list}
+  const main = html`${decidedNotice(req, place)}${list}
   ${section(
     'Safety check',
     html`<p class="small">Checks all apps with the current rules, in the background.</p>
       ${again}`,
   )}
   ${blocklist(token, blocked, { sha256, why: failed?.text('why') })}`
-  return consolePage({ place: '/console/queue', title: 'Moderation', message, main })
+  // The case shows its error; one that was decided elsewhere is gone.
+  const shown = isListed ? undefined : message
+  const scripts: Page['scripts'] = ['review-keys.js']
+  return consolePage({ place, title: 'Moderation', message: shown, main, scripts })
 }

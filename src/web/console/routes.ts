@@ -35,9 +35,10 @@ import { overviewPage } from './overview.ts'
 import { packFilesPage } from './pack-files.ts'
 import { creditPayment, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
-import { queuePage } from './queue.ts'
+import { decideCase, queuePage } from './queue.ts'
 import { requestPage, requestsPage } from './requests.ts'
 import { settingPage, settingsPage, submitSetting } from './settings.ts'
+import { decidedPath } from './undo.ts'
 import { upstreamsPage } from './upstreams.ts'
 
 /** The pages of the operator's console and the forms on them. */
@@ -100,7 +101,7 @@ async function decideApp(req: UserRequest, id: string, form: Form): Promise<Resp
   const [name, why] = [form.text('decision'), form.text('why').trim()]
   const decision = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
   await applyDecision(req, appDecisions, { ...decision, item: id })
-  return redirectTo(`/console/apps/${id}`)
+  return redirectTo(decidedPath(`/console/apps/${id}`, name, id))
 }
 
 /** Blocks or unblocks a page by its hash. Throws `bad_request`. */
@@ -109,7 +110,7 @@ async function decideHash(req: UserRequest, form: Form): Promise<Response> {
   if (!/^[0-9a-f]{64}$/.test(item)) rejectForm('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
   const decision = { name: form.text('decision'), item, why: form.text('why') }
   await applyDecision(req, ['block', 'unblock'], decision)
-  return redirectTo('/console/queue')
+  return redirectTo(decidedPath('/console/queue', decision.name, item))
 }
 
 const decisionRoutes = (ctx: AppContext, layout: Layout) =>
@@ -145,6 +146,7 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     )
     .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
     .get('/console/rescan', () => redirectTo('/console/queue'))
+    .post('/console/queue', ({ input }) => operatorForm(input, decideCase, queuePage))
     .post('/console/blocklist', ({ input }) => operatorForm(input, decideHash, queuePage))
     .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
