@@ -125,6 +125,9 @@ export async function createContext(
   const models = await openModels(config, { clock, log })
   const folderSecret = await openSecret(config.dataDir)
   const signals = new Signals({ db, log, clock })
+  signals.on('settings', () => {
+    settings.load().catch((error: unknown) => log.error('settings', error))
+  })
   const state = createProcessState(clock, config, { db, signals })
   const restrictions = new Restrictions({ db, log, signals })
   await restrictions.load()

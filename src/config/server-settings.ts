@@ -37,6 +37,13 @@ export const server = {
     'URL of the same PostgreSQL database without a pooler, when DATABASE_URL is a pooler in ' +
       'transaction mode such as PgBouncer. It is used for LISTEN and migrations.',
   ),
+  STOP_DELAY_SECONDS: integer(
+    0,
+    60,
+    0,
+    'Seconds that a stopping server still answers while /readyz is 503, so that a load balancer ' +
+      'stops sending requests.',
+  ),
   METRICS_TOKEN: secret('Bearer token for GET /metrics. Without it there are no metrics.'),
 }
 

@@ -5,7 +5,7 @@ import { originAt } from '../config/urls.ts'
 import { type AppContext, closeContext, createContext } from '../context.ts'
 import { lazy } from '../core/lazy.ts'
 import { errorCodeOf, messageOf } from '../core/text.ts'
-import { stopwatch } from '../core/time.ts'
+import { second, stopwatch } from '../core/time.ts'
 import { hasOtherProcesses } from '../db/replicas/process.ts'
 import { flushKeyNetworks } from '../hosting/agents/key-networks.ts'
 import { flushOpens } from '../hosting/apps/opens.ts'
@@ -82,6 +82,9 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   const closeControl = openControlSocket(ctx)
   const stopMaintenance = startMaintenance(ctx)
   const stop = lazy(async () => {
+    ctx.state.isStopping = true
+    // A load balancer stops sending requests before the port closes.
+    await Bun.sleep(config.stopDelaySeconds * second)
     stopMaintenance()
     stopping.abort()
     await drain(ctx, server, closeControl, waits)

@@ -21,6 +21,7 @@ export function healthResponse(
 }
 
 async function readiness(ctx: AppContext): Promise<Response> {
+  if (ctx.state.isStopping) return Response.json({ ok: false, stopping: true }, { status: 503 })
   try {
     // A monitor needs a response also while the database hangs.
     const timeout = Bun.sleep(pingMs).then(() =>

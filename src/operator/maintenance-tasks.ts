@@ -4,6 +4,7 @@ import { deleteOldWindows } from '../db/replicas/windows.ts'
 import * as batches from '../gateway/batches/batches.ts'
 import * as files from '../gateway/files/lifetime.ts'
 import * as mediaFiles from '../gateway/media-files/media-files.ts'
+import { deleteOldItems } from '../gateway/responses/shared-items.ts'
 import { deleteExpired as deleteExpiredResponses } from '../gateway/responses/stored-responses.ts'
 import { expireHolds } from '../gateway/usage/expire-holds.ts'
 import { deleteOldKeyNetworks, flushKeyNetworks } from '../hosting/agents/key-networks.ts'
@@ -105,6 +106,7 @@ export const tasks: Task[] = [
   ['delete expired gateway files', hour, files.deleteExpired],
   ['delete expired media files', hour, mediaFiles.deleteExpired],
   ['delete old batches', hour, batches.deleteOld],
+  ['delete old items of responses', 10 * minute, deleteOldItems],
   ['delete expired responses', hour, deleteExpiredResponses],
   ['rescan pages of older rules', minute, rescanOutdated],
   ['expire runs', minute, expireRuns],

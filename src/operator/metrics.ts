@@ -4,6 +4,7 @@ import type { AppContext } from '../context.ts'
 import { sha256 } from '../core/ids.ts'
 import { second } from '../core/time.ts'
 import { statusClasses, trafficParts } from '../core/traffic.ts'
+import { thisProcess } from '../db/replicas/process.ts'
 import { countByQueue } from '../jobs/jobs.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { readTotals } from '../ledger/totals.ts'
@@ -99,13 +100,16 @@ async function topupMetrics(ctx: AppContext): Promise<string[]> {
   return [gauge('berth_topup_watcher_up', help, up)]
 }
 
-function processMetrics({ clock, storage, state }: AppContext): string[] {
+function processMetrics({ clock, storage, state, presence: { isLeader } }: AppContext): string[] {
   const { user, system } = process.cpuUsage()
   const startedAt = Math.round(clock.now() / second - process.uptime())
   const lateSeconds = state.metricsHistory.recentLateMs / second
   const memory = process.memoryUsage.rss()
   return [
-    gauge('berth_info', 'The version of this program.', [[{ version }, 1]]),
+    gauge('berth_info', 'The version and the id of this process.', [
+      [{ version, process: thisProcess }, 1],
+    ]),
+    gauge('berth_leader', '1 where this server does the periodic work.', isLeader ? 1 : 0),
     gauge('berth_disk_free_bytes', 'Free disk space of the data folder.', storage.free()),
     gauge('berth_loop_late_seconds', 'The longest recent delay of a timer.', lateSeconds),
     gauge('process_resident_memory_bytes', 'Memory of the process.', memory),

@@ -40,6 +40,7 @@ export async function changeSetting(
     await recordAudit(ctx, db, { by, did: value === null ? 'reset' : 'set', item: name, why })
   })
   await ctx.settings.load()
+  await ctx.signals.send('settings')
 }
 
 /** Adds a model to MODELS_OFF, or removes it. Throws as `changeSetting` does. */

@@ -73,6 +73,8 @@ export const createProcessState = (
   /** The OpenID Connect provider, discovered with the first sign-in. */
   identityProvider: new SharedResult<IdentityProvider>(clock, discoveryRestMs),
 
+  /** The server stops soon: /readyz says so, while requests are still answered. */
+  isStopping: false,
   /** Cuts the running calls of upstreams when the server stops. */
   shutdown: new AbortController(),
   chargedFailures: new ChargedFailures(clock, signals),

@@ -16,7 +16,7 @@ const deadline = sql`${databaseNow} - ${deadMs}`
 
 /**
  * Shows the other servers of a PostgreSQL database that this process lives, with one transaction
- * every two seconds, and removes those that died (docs/decisions/0078). SQLite has one server.
+ * every two seconds, and removes those that died (docs/decisions/0079). SQLite has one server.
  */
 export class Presence {
   private timer: Timer | undefined

@@ -20,6 +20,8 @@ export interface ResponseOptions {
   created: number
   /** Receives every finished item. */
   onItem(item: Json): void
+  /** Runs before the response ends. */
+  onFinish?: () => Promise<void>
 }
 
 /** Numbered events of a response that are not sent yet. */

@@ -56,6 +56,7 @@ export class ResponseWriter {
     const status = this.isTruncated ? 'incomplete' : 'completed'
     const incomplete_details = this.isTruncated ? { reason: 'max_output_tokens' } : null
     const response: Json = { ...this.response(status), incomplete_details }
+    await this.options.onFinish?.()
     if (this.options.store) response.store = await this.options.store(response)
     this.events.add(`response.${status}`, { response })
     return response

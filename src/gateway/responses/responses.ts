@@ -11,6 +11,7 @@ import { invalidField } from '../fields.ts'
 import { storedResponseBytesMax } from './limits.ts'
 import { parseResponsesRequest } from './request.ts'
 import { ResponseWriter } from './response-writer.ts'
+import { loadSharedItems, shareItems } from './shared-items.ts'
 import * as stored from './stored-responses.ts'
 import { streamEvents } from './stream.ts'
 
@@ -27,6 +28,7 @@ export async function createResponse(
 ): Promise<Response> {
   const { account } = spender
   const references = ctx.state.responseItems
+  await loadSharedItems(ctx, account, recordOf(raw).input)
   const conversation = await findConversation(ctx, account, recordOf(raw).previous_response_id)
   const { chat, isStream, echo, tools, isReferable, isStored, input } = parseResponsesRequest(raw, {
     findItem: references.finder(account),
@@ -43,8 +45,11 @@ export async function createResponse(
   )
   if (!completion.ok) return completion
   const created = unixSeconds(ctx.clock.now())
+  const made: Json[] = []
   const onItem = (item: Json): void => {
-    if (isReferable) references.add(account, item)
+    if (!isReferable) return
+    references.add(account, item)
+    made.push(item)
   }
   const store = (response: Json): Promise<boolean> =>
     storeResponse(ctx, account, { input: items, response, before: conversation?.ids ?? [] })
@@ -54,6 +59,7 @@ export async function createResponse(
     name,
     created,
     onItem,
+    onFinish: () => shareItems(ctx, account, made),
     store: canStore ? store : undefined,
   })
   if (isStream && completion.body) return streamResponse(streamEvents(completion.body, writer))

@@ -3,6 +3,18 @@ import type { AccountId } from '../../ledger/tables.ts'
 
 type Json = Record<string, unknown>
 
+/** On PostgreSQL: items of the last hour that clients send back by id, to any server. */
+export const sharedItems = table(
+  'response_items',
+  {
+    account: text('account').$type<AccountId>().notNull(),
+    id: text('id').notNull(),
+    item: json<Json>('item').notNull(),
+    at: time('at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.account, t.id] }), index('response_items_at').on(t.at)],
+)
+
 /**
  * Responses that clients continue or read again (`store`). A row has the items of its own request;
  * `previous` names the response with the conversation before them.

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { isRecord, recordOf } from '../../core/schema.ts'
+import { stopwatch } from '../../core/time.ts'
+import { dialect } from '../../db/dialect.ts'
+import { claimTriesPerHour } from '../../limits.ts'
+import { type ServerProcess, textAt } from '../processes/server-process.ts'
+import { until } from '../until.ts'
+import { type Replicas, startReplicas } from './replicas.ts'
+
+/** A change must be visible at every server within a second; a busy machine gets two. */
+const visibleMs = 2_000
+
+const hello = (model: string) => ({
+  model: `fake/${model}`,
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hello.' }],
+})
+
+if (dialect === 'postgres')
+  describe('what servers remember', () => {
+    let r: Replicas
+    let a: ServerProcess
+    let b: ServerProcess
+    beforeAll(async () => {
+      r = await startReplicas(2, { env: { REQUESTS_PER_MINUTE: '200' } })
+      const [first, second] = r.servers
+      if (!first || !second) throw new Error('No servers.')
+      a = first
+      b = second
+    }, 60_000)
+    afterAll(() => r.close())
+
+    const chat = async (server: ServerProcess, key: string, model = 'ok') =>
+      (await server.call('POST', '/v1/chat/completions', key, hello(model))).status
+
+    test('a revoked key and a lowered cap are seen by the others', async () => {
+      const main = await r.newGatewayKey()
+      const made = await (await a.call('POST', '/v1/accounts/keys', main, {})).json()
+      const [key, id] = [textAt(made, 'api_key'), textAt(made, 'id')]
+      expect(await chat(b, key)).toBe(200)
+      const capped = await a.call('PATCH', `/v1/accounts/keys/${id}`, main, { daily_cap: 0 })
+      expect(capped.status).toBe(200)
+      const cappedAt = stopwatch()
+      await until(async () => (await chat(b, key)) === 429)
+      expect(stopwatch() - cappedAt).toBeLessThan(visibleMs)
+      await a.call('DELETE', `/v1/accounts/keys/${id}`, main)
+      const revokedAt = stopwatch()
+      await until(async () => (await chat(b, key)) === 401)
+      expect(stopwatch() - revokedAt).toBeLessThan(visibleMs)
+    })
+
+    test('a charged failure is not charged again by another server', async () => {
+      const key = await r.newGatewayKey()
+      const before = r.fake.received.length
+      expect(await chat(a, key, 'bad-json')).toBe(502)
+      await Bun.sleep(100)
+      expect(await chat(b, key, 'bad-json')).toBe(502)
+      expect(r.fake.received.length).toBe(before + 1)
+    })
+
+    test('a block by a command on another machine is seen by all', async () => {
+      const key = await a.newKey()
+      expect((await b.call('GET', '/api/me', key)).status).toBe(200)
+      await r.command(['admin', 'ban', `key:${key.slice(0, 11)}`, 'spam'])
+      const bannedAt = stopwatch()
+      for (const server of [a, b]) {
+        await until(async () => (await server.call('GET', '/api/me', key)).status === 429)
+      }
+      expect(stopwatch() - bannedAt).toBeLessThan(2 * visibleMs)
+    })
+
+    test('wrong claim codes count together', async () => {
+      const codes: string[] = []
+      for (let at = 0; at < claimTriesPerHour + 4; at += 1) {
+        const server = at % 2 === 0 ? a : b
+        const body: unknown = await (await server.call('GET', '/api/claim/AAAA-AAAA-AAAA')).json()
+        codes.push(String(recordOf(body).code))
+      }
+      const wrong = codes.filter((code) => code === 'bad_code')
+      expect(wrong).toHaveLength(claimTriesPerHour)
+      expect(codes.slice(-4)).toEqual(Array.from({ length: 4 }, () => 'claim_locked'))
+    })
+
+    test('the requests of an address count together', async () => {
+      const from = { 'x-forwarded-for': '198.51.100.77' }
+      const send = ({ origin }: ServerProcess) => fetch(`${origin}/api/explore`, { headers: from })
+      let passed = 0
+      for (let at = 0; at < 260; at += 1) {
+        const { status } = await send(at % 2 === 0 ? a : b)
+        if (status === 200) passed += 1
+        // Both servers learn of the other's calls twice a second.
+        if (at % 40 === 39) await Bun.sleep(700)
+      }
+      expect(passed).toBeGreaterThanOrEqual(200)
+      expect(passed).toBeLessThan(245)
+    }, 60_000)
+
+    test('an item of a response is known to the other server', async () => {
+      const key = await r.newGatewayKey()
+      const sent = { model: 'fake/ok', input: 'Hello.', max_output_tokens: 100 }
+      const made: unknown = await (await a.call('POST', '/v1/responses', key, sent)).json()
+      const { output } = recordOf(made)
+      const [item] = Array.isArray(output) ? output.filter(isRecord) : []
+      const input = [
+        { role: 'user', content: 'Hello.' },
+        { type: 'item_reference', id: item?.id },
+        { role: 'user', content: 'Again.' },
+      ]
+      const again = await b.call('POST', '/v1/responses', key, { ...sent, input })
+      expect([again.status, await again.text()]).toEqual([200, expect.any(String)])
+    })
+
+    test('a form of one server is accepted by the other', async () => {
+      const opened = await fetch(`${a.origin}/sign-up`)
+      const cookies = opened.headers.getSetCookie().map((line) => line.split(';')[0])
+      const page = await opened.text()
+      const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? []
+      expect(token).not.toBe('')
+      const result = await fetch(`${b.origin}/sign-up`, {
+        method: 'POST',
+        headers: { origin: 'http://replicas.test', cookie: cookies.join('; ') },
+        body: new URLSearchParams({ token, name: 'olga', password: 'no' }),
+      })
+      expect(result.status).not.toBe(403)
+    })
+  })
