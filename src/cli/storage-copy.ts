@@ -1,7 +1,9 @@
 import type { Config } from '../config/settings.ts'
 import { systemClock } from '../core/time.ts'
+import { openEngine } from '../db/open.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
 import { FolderInUse, lockFolder } from '../storage/folder-lock.ts'
+import { moveFiles } from '../storage/place.ts'
 
 const needsBucket =
   'berth storage copy copies the files of the data folder into a bucket. Set S3_ENDPOINT, ' +
@@ -32,6 +34,8 @@ export async function storageCopy(config: Config): Promise<CommandResult> {
           'only what is new.',
       )
     }
+    const db = await openEngine(config)
+    await moveFiles(db, config).finally(() => db.close())
     return succeeded(`${counts} Start the server with the same settings: it uses the bucket now.`)
   } finally {
     unlock?.()

@@ -162,3 +162,26 @@ test('secrets are never displayed', () => {
   expect(JSON.stringify(rows)).not.toContain('hush')
   expect(rows.find((row) => row.name === 'OPERATOR_TOKEN')?.value).toBe('(set)')
 })
+
+test('the settings of a bucket go together and need PostgreSQL', () => {
+  const bucket = {
+    S3_ENDPOINT: 'https://s3.example.com',
+    S3_BUCKET: 'berth-files',
+    S3_ACCESS_KEY_ID: 'id',
+    S3_SECRET_ACCESS_KEY: 'secret',
+  }
+  const DATABASE_URL = 'postgres://localhost/berth'
+  expect(loadConfig({}, { ...bucket, DATABASE_URL })).toMatchObject({ s3Bucket: 'berth-files' })
+  expect(problemsOf({}, bucket)).toEqual([expect.stringContaining('S3_BUCKET needs DATABASE_URL')])
+  const needed = 'S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY'
+  expect(problemsOf({}, { DATABASE_URL, S3_BUCKET: 'berth-files' })).toEqual([
+    `Storage in S3 also needs ${needed}. Set all of them or none.`,
+  ])
+  for (const [name, value] of [
+    ['S3_PREFIX', '/berth'],
+    ['S3_ENDPOINT', 'https://a/b'],
+  ]) {
+    const wrong = { ...bucket, DATABASE_URL, [name ?? '']: value ?? '' }
+    expect(problemsOf({}, wrong)[0]).toStartWith(`${name} (environment) must be`)
+  }
+})

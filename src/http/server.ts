@@ -6,7 +6,6 @@ import { type AppContext, closeContext, createContext } from '../context.ts'
 import { lazy } from '../core/lazy.ts'
 import { errorCodeOf, messageOf } from '../core/text.ts'
 import { second, stopwatch } from '../core/time.ts'
-import { hasOtherProcesses } from '../db/replicas/process.ts'
 import { flushKeyNetworks } from '../hosting/agents/key-networks.ts'
 import { flushOpens } from '../hosting/apps/opens.ts'
 import { modelSettingWarnings } from '../hosting/models/model-settings.ts'
@@ -15,6 +14,7 @@ import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
 import { Journal } from '../storage/journal.ts'
+import { claimPlace } from '../storage/place.ts'
 import type { RequestHandler } from './middleware.ts'
 import { inProcessAddress } from './request-context.ts'
 import { createRouter, respondStarting } from './router.ts'
@@ -51,14 +51,10 @@ class PortInUse extends Error {
   }
 }
 
-const sharedDatabase =
-  'Another Berth uses this PostgreSQL database. Each keeps the files of its apps in its own data ' +
-  'folder, so links to apps of one fail at the other. Run one server.'
-
 /** The steps of a stop, in milliseconds: see limits.ts. */
 const stopWaits = { drainMs, cutMs, closeMs }
 
-/** Starts a server with `config`. Throws FolderInUse and PortInUse. */
+/** Starts a server with `config`. Throws FolderInUse, PortInUse and FilesElsewhere. */
 export async function serve(config: Config, waits = stopWaits): Promise<RunningServer> {
   const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting
@@ -71,9 +67,10 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   }
   await ctx.presence.start()
   ctx.signals.start()
-  if (await hasOtherProcesses(ctx.db.read)) {
-    ctx.log.warn('database.shared', { why: sharedDatabase })
-  }
+  const leavePlace = await claimPlace(ctx).catch(async (error: unknown) => {
+    await closeContext(ctx)
+    throw error
+  })
   const stopping = new AbortController()
   ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
   await Promise.all([replayJournal(ctx), ctx.damage.probe()])
@@ -88,6 +85,7 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
     stopMaintenance()
     stopping.abort()
     await drain(ctx, server, closeControl, waits)
+    leavePlace()
     unlock()
   })
   return { ctx, origin, send: async (request) => handle(request, inProcessAddress), stop }

@@ -21,13 +21,16 @@ export function hasEnded(process: SQLWrapper): SQL | undefined {
   return and(isOther, sql`not exists (select 1 from ${replicas} where ${replicas.id} = ${process})`)
 }
 
-/** Returns whether another server uses this database. */
-export async function hasOtherProcesses(db: Db): Promise<boolean> {
-  if (dialect === 'sqlite') return false
+/** Other servers of a database that are listed. */
+const othersMax = 1_000
+
+/** Returns the ids of the other servers that use this database. */
+export async function listOtherProcesses(db: Db): Promise<string[]> {
+  if (dialect === 'sqlite') return []
   const others = await db
     .select({ id: replicas.id })
     .from(replicas)
     .where(ne(replicas.id, thisProcess))
-    .limit(1)
-  return others.length > 0
+    .limit(othersMax)
+  return others.map(({ id }) => id)
 }

@@ -19,3 +19,11 @@ export async function shareFirst(db: Engine, name: string, value: string): Promi
   await db.tx((tx) => tx.insert(sharedValues).values({ name, value }).onConflictDoNothing())
   return (await readSharedValue(db.read, name)) ?? value
 }
+
+/** Replaces a value. Processes that read it at their start keep the old one. */
+export async function setSharedValue(db: Engine, name: string, value: string): Promise<void> {
+  const row = { name, value }
+  await db.tx((tx) =>
+    tx.insert(sharedValues).values(row).onConflictDoUpdate({ target: sharedValues.name, set: row }),
+  )
+}

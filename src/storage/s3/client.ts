@@ -6,13 +6,12 @@ import type { Log } from '../../core/log.ts'
 import { errorCodeOf, messageOf } from '../../core/text.ts'
 import { type Clock, isWithin, second } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
-import { videoBytesMax } from '../../limits.ts'
 import {
   mb,
   s3AttemptMs,
   s3AttemptsMax,
-  s3DownAttemptMs,
   s3MsPerMegabyte,
+  s3PartBytes,
   s3RequestsMax,
   s3WaitingMax,
 } from './limits.ts'
@@ -27,6 +26,8 @@ export interface Bucket {
   /** The start of every key; it ends with / or is empty. */
   prefix: string
   pathStyle: boolean
+  /** The time of one attempt until its response. */
+  attemptMs?: number
 }
 
 /** A request for one object, or with the key '' for the bucket. */
@@ -59,8 +60,6 @@ export const wrongContent = (name: string): S3Error =>
 const unavailable = 'The file storage of this server does not respond.'
 const retryPausesMs = [100, 500]
 const logPauseMs = 10 * second
-/** After a failure, requests make one short attempt for this long. */
-const downMs = 5 * second
 const retryableCodes = new Set([
   'BadDigest',
   'RequestTimeout',
@@ -86,17 +85,13 @@ export class S3Client {
     isFree: true,
   })
   private readonly signingKeys = new Map<string, ArrayBuffer>()
-  private failedAt = -Infinity
   private loggedAt = -Infinity
 
   constructor(
     private readonly bucket: Bucket,
     private readonly ctx: { clock: Clock; log?: Log | undefined },
   ) {
-    const url = new URL(bucket.endpoint)
-    if (bucket.pathStyle) url.pathname = `/${bucket.bucket}/`
-    else url.hostname = `${bucket.bucket}.${url.hostname}`
-    this.base = url.href
+    this.base = bucketUrl(bucket)
   }
 
   /** The bucket's name and prefix, as a copy source has them. */
@@ -134,13 +129,14 @@ export class S3Client {
     request: S3Request,
     read: (response: Response) => Promise<Result>,
   ): Promise<Result> {
-    const isDown = this.problem !== undefined && isWithin(this.ctx.clock, this.failedAt, downMs)
+    // A store that is down keeps each request waiting only once.
+    const attempts = this.problem === undefined ? s3AttemptsMax : 1
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.once(request, isDown ? s3DownAttemptMs : s3AttemptMs, read)
+        return await this.once(request, read)
       } catch (error) {
         const failure = toS3Error(error)
-        if (isDown || attempt === s3AttemptsMax || !isRetryable(failure)) throw failure
+        if (attempt === attempts || !isRetryable(failure)) throw failure
         await Bun.sleep(retryPausesMs[attempt - 1] ?? 0)
       }
     }
@@ -148,7 +144,6 @@ export class S3Client {
 
   private async once<Result>(
     request: S3Request,
-    firstMs: number,
     read: (response: Response) => Promise<Result>,
   ): Promise<Result> {
     const { method, body } = request
@@ -156,7 +151,7 @@ export class S3Client {
     const limit = (bytes: number) =>
       setTimeout(
         () => abort.abort(new S3Error(0, 'Timeout', 'The store did not respond in time.')),
-        firstMs + Math.ceil(bytes / mb) * s3MsPerMegabyte,
+        (this.bucket.attemptMs ?? s3AttemptMs) + Math.ceil(bytes / mb) * s3MsPerMegabyte,
       )
     let timer = limit(body?.length ?? 0)
     try {
@@ -165,7 +160,7 @@ export class S3Client {
       const init = { method, headers, signal, redirect: 'manual', ...(body && { body }) } as const
       const response = await fetch(url, init)
       clearTimeout(timer)
-      timer = limit(Number(response.headers.get('content-length') ?? videoBytesMax))
+      timer = limit(Number(response.headers.get('content-length') ?? s3PartBytes))
       if (response.ok) return await read(response)
       throw await readError(response)
     } finally {
@@ -195,7 +190,6 @@ export class S3Client {
     const why = error instanceof S3Error ? `${error.code}: ${error.message}` : messageOf(error)
     if (!(error instanceof PoolBusyError)) {
       this.problem = why
-      this.failedAt = clock.now()
     }
     if (!isWithin(clock, this.loggedAt, logPauseMs)) {
       this.loggedAt = clock.now()
@@ -203,6 +197,14 @@ export class S3Client {
     }
     return new ApiError('try_again', { why: unavailable })
   }
+}
+
+/** Returns the URL of a bucket, which has its name in the path or in the host. */
+export function bucketUrl({ endpoint, bucket, pathStyle }: Bucket): string {
+  const url = new URL(endpoint)
+  if (pathStyle) url.pathname = `/${bucket}/`
+  else url.hostname = `${bucket}.${url.hostname}`
+  return url.href
 }
 
 const isRetryable = ({ status, code }: S3Error): boolean =>

@@ -3,10 +3,8 @@ export const mb = 1_048_576
 
 export const s3AttemptsMax = 3
 /** The time of one attempt until its response, and per megabyte of its body. */
-export const s3AttemptMs = 10_000
+export const s3AttemptMs = 5_000
 export const s3MsPerMegabyte = 1_000
-/** The time of the only attempt while the store does not respond. */
-export const s3DownAttemptMs = 2_000
 /** Requests to the store at once, and more that wait. */
 export const s3RequestsMax = 64
 export const s3WaitingMax = 10_000

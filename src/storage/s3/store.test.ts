@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { sha256 } from '../../core/ids.ts'
 import { openLog } from '../../core/log.ts'
 import { hour, minute } from '../../core/time.ts'
-import { s3Error, type S3Proxy, startS3Proxy } from '../../testing/fixtures/s3-proxy.ts'
+import { hang, s3Error, type S3Proxy, startS3Proxy } from '../../testing/fixtures/s3-proxy.ts'
 import { hasS3Server, type S3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
 import { testStorage } from '../../testing/fixtures/storage-suite.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { contentPath } from '../disk.ts'
 import type { Storage } from '../storage.ts'
-import type { Bucket } from './client.ts'
+import { type Bucket, bucketUrl } from './client.ts'
 import { mb, s3PartBytes } from './limits.ts'
 import { openS3Store } from './store.ts'
 
@@ -139,13 +139,33 @@ describe.skipIf(!hasS3Server)('in a bucket', () => {
     }
     expect(await store.problem()).toContain('503')
     expect(Buffer.from((await store.read(kept)) ?? '').toString()).toBe('kept')
-    // Three attempts each, and one while the store is known to be down.
     expect(proxy.requests.length).toBeLessThanOrEqual(4 * 3 + 1)
     expect(lines[0]).toMatchObject({ level: 'error', event: 's3.failed' })
     proxy.inject = undefined
     expect(await store.problem()).toBeUndefined()
     await store.put(bytesOf('new'))
     expect(await store.usage()).toMatchObject({ files: 2 })
+  })
+
+  test('try_again: the store hangs', async () => {
+    const { sha256: kept } = await store.put(bytesOf('kept'))
+    const other = await open({ attemptMs: 300 })
+    proxy.inject = hang
+    proxy.requests = []
+    await expect(other.read(kept)).rejects.toMatchObject({ errorName: 'try_again' })
+    expect(proxy.requests).toHaveLength(3)
+    await expect(other.read(kept)).rejects.toMatchObject({ errorName: 'try_again' })
+    expect(proxy.requests).toHaveLength(4)
+    expect(await other.problem()).toContain('did not respond in time')
+    proxy.inject = undefined
+    expect(await other.read(kept)).toHaveLength(4)
+  })
+
+  test('has the bucket in the path, or in the host', () => {
+    const aws = { ...bucket, endpoint: 'https://s3.eu-central-1.amazonaws.com', bucket: 'files' }
+    expect(bucketUrl(aws)).toBe('https://s3.eu-central-1.amazonaws.com/files/')
+    const inHost = 'https://files.s3.eu-central-1.amazonaws.com/'
+    expect(bucketUrl({ ...aws, pathStyle: false })).toBe(inHost)
   })
 
   test('try_again: the store lies about content, and the lie is neither served nor kept', async () => {

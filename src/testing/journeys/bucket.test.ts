@@ -1,5 +1,6 @@
 /** Two servers with one PostgreSQL database and one bucket, and their restore from a backup. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { systemClock } from '../../core/time.ts'
@@ -137,11 +138,14 @@ describe.skipIf(!hasS3Server || !hasPostgresServer)('servers with a bucket', () 
     expect(await after.json()).toEqual({ ok: true })
   }, 120_000)
 
-  test('a server without a usable bucket does not start', async () => {
+  test('a server with other files does not start', async () => {
     const rejects = async (name: string, env: Record<string, string>, reason: RegExp) => {
       const started = startServerProcess(at(name), { env: { DATABASE_URL: url, ...env } })
       await expect(started).rejects.toThrow(reason)
     }
+    const wrong = await s3.createBucket()
+    await rejects('third', {}, new RegExp(`are in the bucket ${bucket.bucket}/`))
+    await rejects('third', envOf(wrong), new RegExp(`are in the bucket ${bucket.bucket}/`))
     const missing = { ...envOf(bucket), S3_BUCKET: 'berth-missing' }
     await rejects('third', missing, /S3_BUCKET berth-missing does not exist/)
   }, 60_000)
@@ -187,13 +191,25 @@ describe.skipIf(!hasS3Server || !hasPostgresServer)('servers with a bucket', () 
     const before = await serve('moved', inFolder)
     const key = await before.newKey()
     const [id, html] = await publish(before, key)
+    cpSync(at('moved'), at('copy'), { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    const onCopy = startServerProcess(at('copy'), { env: inFolder }).catch(String)
+    await expect(startServerProcess(at('second'), { env: inFolder })).rejects.toThrow(
+      'are in another data folder',
+    )
+    await expect(startServerProcess(at('third'), { env: inBucket })).rejects.toThrow(
+      'berth storage copy',
+    )
     const copy = () => runBerth(['storage', 'copy', '--data', at('moved')], { env: inBucket })
     expect((await copy()).out).toContain('stop it and run this command again')
     const [next, nextHtml] = await publish(before, key)
+    expect(await onCopy).toContain('Another server uses this database with a copy')
     await stop(before)
     expect((await copy()).out).toContain('Start the server with the same settings')
     const after = await serve('elsewhere', inBucket)
     expect(await (await open(after, id)).text()).toBe(html)
     expect(await (await open(after, next)).text()).toBe(nextHtml)
+    await expect(startServerProcess(at('moved'), { env: inFolder })).rejects.toThrow(
+      'are in the bucket',
+    )
   }, 120_000)
 })
