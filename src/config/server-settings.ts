@@ -77,6 +77,11 @@ export const site = editable({
   HOME_TEXT: text('Text below the heading of the home page.', siteText(300)),
 })
 
+/** The operator's console. */
+export const operatorConsole = editable({
+  SETUP_CHECKLIST: onOff(true, 'Shows the steps of setting up a server in the console.'),
+})
+
 export const signIn = {
   ...editable({
     SIGN_UP: choice(

@@ -6,7 +6,7 @@ import { builds, hosting } from './hosting-settings.ts'
 import { libraryStore } from './library-settings.ts'
 import { x402 } from './payment-settings.ts'
 import { runs } from './run-settings.ts'
-import { publicUrls, safety, server, signIn, site } from './server-settings.ts'
+import { operatorConsole, publicUrls, safety, server, signIn, site } from './server-settings.ts'
 import type { CamelCase } from './setting-types.ts'
 import { s3 } from './storage-settings.ts'
 import type { ModelRow, UpstreamRow } from './tables.ts'
@@ -18,6 +18,7 @@ export const sections = {
   'Files in S3': s3,
   'Public URLs and proxies': publicUrls,
   'Web site': site,
+  Console: operatorConsole,
   'Sign-in': signIn,
   'Agent API': hosting,
   'Builds and assets': builds,
@@ -38,6 +39,7 @@ export const SettingsSchema = Type.Object({
   ...s3,
   ...publicUrls,
   ...site,
+  ...operatorConsole,
   ...signIn,
   ...hosting,
   ...builds,

@@ -13,6 +13,7 @@ import { section, statList } from '../components.ts'
 import { formatBytes, formatCompact, renderDateTime, shortCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import type { UserRequest } from '../session.ts'
+import { checklist } from './checklist.ts'
 import { consolePage } from './components.ts'
 import { healthLine } from './health-line.ts'
 import { rangePicker, readRange, trafficRanges } from './ranges.ts'
@@ -24,15 +25,16 @@ const place = '/console'
 const uptimeMs = (): number => process.uptime() * second
 
 /** Renders the current state, and the traffic of a span of time. */
-export async function overviewPage({ ctx, query }: UserRequest): Promise<Page> {
+export async function overviewPage({ ctx, query, token }: UserRequest): Promise<Page> {
   const range = readRange(query, trafficRanges, uptimeMs())
-  const [health, points, stats, days] = await Promise.all([
+  const [setup, health, points, stats, days] = await Promise.all([
+    checklist(ctx, token),
     healthLine(ctx),
     listMetrics(ctx, range),
     getStats(ctx),
     listDailyIncome(ctx, daysShown),
   ])
-  const main = html`<auto-refresh data-seconds="10"
+  const main = html`${setup}<auto-refresh data-seconds="10"
       >${health} ${rangePicker(place, trafficRanges, range)}
       <div class="charts">${charts(points)}</div>
       ${statList(stats)}</auto-refresh

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { ConfigError, loadConfig } from '../../config/load.ts'
 import type { SettingName } from '../../config/settings.ts'
 import { createContext } from '../../context.ts'
+import { operatorLink } from '../../hosting/people/people.ts'
 import { changeSetting } from '../../operator/settings.ts'
 import {
   alertText,
@@ -130,6 +131,39 @@ test('ignores a stored value that its schema no longer accepts', async () => {
       why: 'MARGIN_PERCENT (console) must be an integer (0 to 1000).',
     }),
   )
+})
+
+test('ends the first run in the console', async () => {
+  const h = await startTestServer()
+  opened.push(h)
+  const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
+  const browser = new FormBrowser(h)
+  const codes = await browser.fill(link, link, { name: 'olga', password })
+  expect(String(codes.body)).toMatch(/<a[^>]* href="\/console"/)
+  expect(String((await browser.open('/console')).body)).toContain('Set up this server')
+})
+
+test('ticks the checklist from the state of the server, and hides it', async () => {
+  const { h, olga } = await open()
+  const steps = async (): Promise<string[]> => {
+    const page = String((await olga.open('/console')).body)
+    const list = page.slice(page.indexOf('class="checklist"')).split('</section>')[0] ?? ''
+    return [...list.matchAll(/<strong>([^<]+)<\/strong>\s*<span[^>]*>\((\w+)/g)].map(
+      ([, name, state]) => `${name}: ${state}`,
+    )
+  }
+  const before = await steps()
+  expect(before).toContain('Publish the first app: To')
+  expect(before).toContain('Accept payments: Optional')
+  expect(before).toContain('Accept the role developer: Optional')
+  await (await h.agent('ann')).publish({ store: true, title: 'Boats' })
+  await set(olga, 'GATEWAY_DEVELOPER_ROLE', 'system')
+  const after = await steps()
+  expect(after).toContain('Publish the first app: Done')
+  expect(after).toContain('Accept the role developer: Done')
+  expect(after).toContain('Add a provider key: To')
+  await set(olga, 'SETUP_CHECKLIST', 'off')
+  expect(await steps()).toEqual([])
 })
 
 test('closes sign-up, shows a notice and turns a model off and on', async () => {

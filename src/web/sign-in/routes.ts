@@ -102,9 +102,9 @@ async function submitFirstRun(input: PageInput, code: string): Promise<Response>
   await checkOperatorCode(ctx, ctx.db.read, code)
   if (isProxyUnknown(req)) return privatePage(req, { ...proxyPage, status: 403 })
   const work = async (_: PageRequest, form: Form): Promise<Response> => {
-    if (!visitor) return createAccount(req, form, code, '/account')
+    if (!visitor) return createAccount(req, form, code, '/console')
     await becomeOperator(ctx, visitor.person, code)
-    return redirectTo('/account')
+    return redirectTo('/console')
   }
   return handleForm(req, work, (_, message, form) =>
     renderFirstRun({ ...signInFormOf(req), message, name: form.text('name') }, req, code),
