@@ -60,7 +60,13 @@ const listings: Listing[] = [
     type: 'rerank',
     price: { per_search: '0.0001' },
   },
-  { id: 'demo/image', name: 'Demo image', type: 'image', price: { per_image: '0.001' } },
+  {
+    id: 'demo/image',
+    name: 'Demo image',
+    type: 'image',
+    inputs: ['text', 'image'],
+    price: { per_image: '0.001' },
+  },
   {
     id: 'demo/video',
     name: 'Demo video: moving colored squares',

@@ -60,6 +60,7 @@ const media: Record<string, MediaPrices> = {
     rows: [
       row('google', 'gemini-2.5-flash-image', {
         type: 'image',
+        inputs: ['text', 'image'],
         maxOutput: 8_192,
         price: { prompt: '0.0000003', completion: '0.00003' },
       }),

@@ -136,7 +136,7 @@ function familyOf(id: string, { maker, inputs = [] }: Provider) {
   const type = byFamily(types, id) ?? 'chat'
   const image = byFamily(imageTokens, id)
   const output = type === 'chat' ? byFamily(outputLimits, id) : undefined
-  const hasVision = type !== 'embedding' && vision.test(id)
+  const hasVision = type === 'image' || (type !== 'embedding' && vision.test(id))
   const audio = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
   return {
     id: id.includes('/') ? id : `${maker}/${id}`,

@@ -98,6 +98,11 @@ const media: Record<Exclude<UpstreamPath, '/chat/completions'>, string[]> = {
     model moderation n negative_prompt output_compression output_format prompt quality
     response_format safety_identifier seed size style user
   `),
+  '/images/edits': words(`
+    background image input_fidelity mask model moderation n negative_prompt output_compression
+    output_format prompt quality response_format safety_identifier seed size strength style user
+  `),
+  '/images/variations': words('image model n response_format size user'),
   '/videos': words(`
     generate_audio guidance_scale image image_url input_reference model negative_prompt prompt seconds seed size user
   `),
@@ -110,6 +115,7 @@ const media: Record<Exclude<UpstreamPath, '/chat/completions'>, string[]> = {
     known_speaker_references language languages model prompt response_format temperature
     timestamp_granularities user vad_filter
   `),
+  '/audio/translations': words('file model prompt response_format temperature'),
 }
 
 /** The fields that an upstream receives, by path. */
@@ -124,8 +130,11 @@ export function requestFieldsOf(baseUrl: string, more: readonly string[] = []): 
     '/moderations': withMore(media['/moderations']),
     '/rerank': withMore(media['/rerank']),
     '/images/generations': withMore(media['/images/generations']),
+    '/images/edits': withMore(media['/images/edits']),
+    '/images/variations': withMore(media['/images/variations']),
     '/videos': withMore(media['/videos']),
     '/audio/speech': withMore(media['/audio/speech']),
     '/audio/transcriptions': withMore(media['/audio/transcriptions']),
+    '/audio/translations': withMore(media['/audio/translations']),
   }
 }

@@ -9,9 +9,12 @@ export type UpstreamPath =
   | '/moderations'
   | '/rerank'
   | '/images/generations'
+  | '/images/edits'
+  | '/images/variations'
   | '/videos'
   | '/audio/speech'
   | '/audio/transcriptions'
+  | '/audio/translations'
 
 export interface UpstreamCall {
   path: UpstreamPath

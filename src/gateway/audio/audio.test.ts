@@ -77,6 +77,22 @@ test('synthesizes speech and charges its characters', async () => {
   expect(await detectFileKind(mp3.bytes, mp3.bytes.byteLength)).toMatchObject({ seconds: 0.336 })
 })
 
+test('speech as events has the audio in base64 and its usage at the end', async () => {
+  const plain = await synthesize({ format: 'wav' })
+  const keyed = { 'idempotency-key': 'events' }
+  for (const headers of [{}, keyed, keyed]) {
+    const answer = await synthesize({ format: 'wav', stream_format: 'sse' }, headers)
+    expect(answer.headers.get('content-type')).toStartWith('text/event-stream')
+    const frames = String(answer.body).trim().split('\n\n')
+    const events = frames.map((frame) => JSON.parse(frame.slice('data: '.length)))
+    const last = events.pop()
+    expect(last).toMatchObject({ type: 'speech.audio.done', usage: { cost: 0.000_007 } })
+    const parts = events.map(({ type, audio }) => [type, Buffer.from(audio, 'base64')] as const)
+    expect(new Set(parts.map(([type]) => type))).toEqual(new Set(['speech.audio.delta']))
+    expect(Buffer.concat(parts.map(([, bytes]) => bytes)).equals(plain.bytes)).toBe(true)
+  }
+})
+
 test('replays speech for the same Idempotency-Key and charges once', async () => {
   const headers = { 'idempotency-key': 'spoken' }
   const first = await synthesize({ input: 'Once' }, headers)
@@ -108,7 +124,7 @@ test('rejects invalid speech fields by name', async () => {
     ['voice', 7],
     ['format', 'exe'],
     ['response_format', 'json'],
-    ['stream_format', 'sse'],
+    ['stream_format', 'json'],
   ]) {
     const answer = await synthesize({ [String(param)]: value })
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
@@ -282,7 +298,7 @@ test('rejects an invalid form by field before calling the upstream', async () =>
     ['file', '', { model }],
     ['model', 'RIFF', { model: '' }],
     ['language', 'RIFF', { model, language: 'not a code' }],
-    ['response_format', 'RIFF', { model, response_format: 'srt' }],
+    ['response_format', 'RIFF', { model, response_format: 'diarized_json' }],
     ['stream', 'RIFF', { model, stream: 'true' }],
   ] as const) {
     const answer = await transcribe(ned, bytes, fields)

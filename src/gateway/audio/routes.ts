@@ -54,3 +54,26 @@ export const audioRoutes = (ctx: AppContext) =>
         mediaErrors,
       ),
     )
+    .post(
+      '/audio/translations',
+      ({ spender, request }) =>
+        createTranscription(ctx, spender, request, callOf(request), '/audio/translations'),
+      keyOperation(
+        {
+          id: 'create_translation',
+          tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
+          input: 'handler',
+          summary: 'Transcribe audio in English',
+          description: 'As a transcription, without `language`. Needs a model that translates.',
+          requestBodies: { 'multipart/form-data': { schema: schemas.translationRequestSchema } },
+        },
+        {
+          200: Type.Unsafe<Response>(
+            Type.Union([schemas.TranscriptionSchema, mediaSchema('text/plain')]),
+          ),
+        },
+        mediaErrors,
+      ),
+    )

@@ -20,6 +20,7 @@ export const speechRequestSchema: OpenAPIV3.SchemaObject = {
       enum: [...speechFormats],
       description: 'Alias of format.',
     },
+    stream_format: { type: 'string', enum: ['audio', 'sse'], default: 'audio' },
   },
 }
 
@@ -34,6 +35,14 @@ export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
     prompt: { type: 'string', maxLength: promptCharsMax },
     response_format: { type: 'string', enum: [...transcriptionFormats], default: 'json' },
   },
+}
+
+const { language: _, ...translationProperties } = transcriptionRequestSchema.properties ?? {}
+
+/** The body of a translation request. */
+export const translationRequestSchema: OpenAPIV3.SchemaObject = {
+  ...transcriptionRequestSchema,
+  properties: translationProperties,
 }
 
 /** A transcription with its cost (document 2, POST /v1/audio/transcriptions). */

@@ -9,11 +9,12 @@ import {
 } from '../../limits.ts'
 import type { Model } from '../../models/catalog.ts'
 import { isTimed } from '../../models/price.ts'
-import { maxInputTokens } from '../../models/tokens.ts'
+import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import { streamResponse } from '../chat/stream.ts'
 import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import {
@@ -32,6 +33,7 @@ import {
   type UpstreamFailure,
 } from '../paid/upstream-failure.ts'
 import { ByteRelay, openSource } from './byte-relay.ts'
+import { toSpeechEvents } from './speech-events.ts'
 
 const mediaTypes = {
   mp3: 'audio/mpeg',
@@ -60,9 +62,10 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
   const modelIds = readModels(model, models)
   const input = readString(params, 'input', speechCharsMax)
   findString(params, 'voice', promptCharsMax)
-  findEnum(params, 'stream_format', ['audio'])
+  const isEvents = findEnum(params, 'stream_format', ['audio', 'sse']) === 'sse'
   const format = readFormat({ ...params, format: formatField })
-  const body = { ...params, response_format: format }
+  const body = { ...params, stream_format: undefined, response_format: format }
+  const present = isEvents ? eventsPresenter(input) : audioResponse
   const characters = [...input].length
   const usageAt = (seconds: number): Usage =>
     createUsage({ characters, seconds: characters * seconds, estimated: true })
@@ -87,7 +90,9 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       const type = await readMediaType(response, format, call)
       if (typeof type !== 'string') return type
       if (!call.isReplayable && !isTimed(call.candidate.price)) {
-        return streamSpeech(response, type, createUsage({ characters }), call)
+        return streamSpeech(response, call, createUsage({ characters }), (bytes, cost) =>
+          present(bytes, type, cost),
+        )
       }
       const bytes = await readBoundedBytes(response, call.deadlines)
       if (!bytes) return interruptionOf(call.deadlines)
@@ -108,7 +113,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       if (!content) {
         throw new ApiError('not_found', { what: 'speech any more for this Idempotency-Key' })
       }
-      return audioResponse(content.bytes, content.type, Number(cost))
+      return present(content.bytes, content.type, Number(cost))
     },
   }
 }
@@ -148,9 +153,9 @@ async function readMediaType(
 
 async function streamSpeech(
   response: Response,
-  type: string,
-  usage: Usage,
   call: MediaCall,
+  usage: Usage,
+  present: (bytes: AudioBody, cost: number) => Response,
 ): Promise<MediaOutput | UpstreamFailure> {
   const source = await openSource(response, call.deadlines).catch(() => 'broken' as const)
   if (source === 'broken' || call.deadlines.cause) return interruptionOf(call.deadlines)
@@ -160,7 +165,7 @@ async function streamSpeech(
     usage,
     response: () => ({ status: 200, body: null }),
     stream: {
-      response: (cost) => audioResponse(relay.body(), type, cost),
+      response: (cost) => present(relay.body(), cost),
       ended: relay.ended,
     },
   }
@@ -173,11 +178,21 @@ async function measureUsage(bytes: Uint8Array, estimate: Usage): Promise<Usage> 
   return { ...estimate, seconds: file.seconds, estimated: false }
 }
 
-const audioResponse = (
-  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob,
-  type: string,
-  cost: number,
-): Response =>
+type AudioBody = ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob
+
+/** Returns the function that presents audio as OpenAI's events, the last of which has the usage. */
+function eventsPresenter(input: string): typeof audioResponse {
+  const tokens = estimateTokens(input)
+  return (body, _type, cost) => {
+    const usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens, cost }
+    const bytes = body instanceof ReadableStream ? body : new Blob([body]).stream()
+    const response = streamResponse(toSpeechEvents(bytes, usage))
+    for (const [name, value] of Object.entries(costHeader(cost))) response.headers.set(name, value)
+    return response
+  }
+}
+
+const audioResponse = (body: AudioBody, type: string, cost: number): Response =>
   new Response(body, {
     headers: {
       'content-type': type,

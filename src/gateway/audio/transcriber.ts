@@ -91,6 +91,7 @@ async function transcribeFile(
   const name = `sound.${file.type.replace('audio/', '').replace('mpeg', 'mp3')}`
   form.append('file', new File([bytes], name, { type: file.type }))
   const input = {
+    path: '/audio/transcriptions' as const,
     models,
     form,
     format: 'json' as const,

@@ -4,11 +4,16 @@ import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../limits.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import { findEnum, findString, invalidField, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
+import { isSubtitles } from './subtitles.ts'
 
-export const transcriptionFormats = ['json', 'verbose_json', 'text'] as const
+export const transcriptionFormats = ['json', 'verbose_json', 'text', 'srt', 'vtt'] as const
+
+/** Transcribes audio in its own language, or translates it to English. */
+export type TranscriptionPath = '/audio/transcriptions' | '/audio/translations'
 
 /** Audio for a transcription. */
 export interface TranscriptionRequest {
+  path: TranscriptionPath
   /** The model and its fallbacks. */
   models: string[]
   format: (typeof transcriptionFormats)[number]
@@ -34,7 +39,10 @@ const languagePattern = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
  * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4). Throws
  * `bad_request`, and `too_large` without buffering more.
  */
-export async function readTranscriptionRequest(request: Request): Promise<TranscriptionRequest> {
+export async function readTranscriptionRequest(
+  request: Request,
+  path: TranscriptionPath,
+): Promise<TranscriptionRequest> {
   const sent = await readMultipart(request)
   if (!sent) {
     throw invalidField('file', 'Send multipart/form-data with the fields "model" and "file".')
@@ -49,10 +57,11 @@ export async function readTranscriptionRequest(request: Request): Promise<Transc
   if (file.size > fileBytesMax) {
     throw new ApiError('too_large', { bytes: file.size, max: fileBytesMax })
   }
-  validateFields(fields)
+  validateFields(fields, path)
   const format = findEnum(fields, 'response_format', transcriptionFormats) ?? 'json'
   const bytes = await file.bytes()
   return {
+    path,
     models: [model],
     format,
     form: buildForm(texts, file, format),
@@ -74,8 +83,14 @@ export async function measureAudio(
   return { seconds, secondsMax: isClaimed ? Math.max(seconds, secondsMax) : seconds }
 }
 
-function validateFields({ language, stream, ...fields }: Record<string, string>): void {
+function validateFields(
+  { language, stream, ...fields }: Record<string, string>,
+  path: TranscriptionPath,
+): void {
   findString(fields, 'prompt', promptCharsMax)
+  if (language && path === '/audio/translations') {
+    throw invalidField('language', 'Translations are in English. Remove language.')
+  }
   if (language && !languagePattern.test(language)) {
     throw invalidField('language', 'language must be an ISO 639 code, such as en.')
   }
@@ -84,7 +99,10 @@ function validateFields({ language, stream, ...fields }: Record<string, string>)
   }
 }
 
-/** Builds the body for the upstream. Text is requested as JSON, which has the usage. */
+/**
+ * Builds the body for the upstream. Text and subtitles are requested as JSON, which has the usage
+ * and, when verbose, the segments.
+ */
 function buildForm(
   texts: [string, string][],
   file: File,
@@ -94,7 +112,8 @@ function buildForm(
   for (const [name, value] of texts) {
     if (!['model', 'stream', 'response_format'].includes(name)) form.append(name, value)
   }
-  form.append('response_format', format === 'text' ? 'json' : format)
+  const sent = isSubtitles(format) ? 'verbose_json' : format === 'text' ? 'json' : format
+  form.append('response_format', sent)
   form.append('file', file, file.name)
   return form
 }

@@ -14,7 +14,12 @@ import { costHeader } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { noContent } from '../paid/upstream-failure.ts'
-import { readTranscriptionRequest, type TranscriptionRequest } from './transcription-request.ts'
+import { isSubtitles, subtitleTypes, toSubtitles } from './subtitles.ts'
+import {
+  readTranscriptionRequest,
+  type TranscriptionPath,
+  type TranscriptionRequest,
+} from './transcription-request.ts'
 
 /** Typical bytes per second, for audio of unknown length. */
 const bytesPerSecond = 4_000
@@ -30,7 +35,8 @@ export const createTranscription = async (
   spender: Spender,
   request: Request,
   call: Call,
-) => transcribe(ctx, spender, await readTranscriptionRequest(request), call)
+  path: TranscriptionPath = '/audio/transcriptions',
+) => transcribe(ctx, spender, await readTranscriptionRequest(request, path), call)
 
 /** Transcribes parsed input. `part` identifies it among several of the same request. */
 export const transcribe = (
@@ -42,9 +48,9 @@ export const transcribe = (
 ) => runMediaRequest(ctx, spender, toMediaRequest(input, part), call)
 
 function toMediaRequest(input: TranscriptionRequest, part: string | undefined): MediaRequest {
-  const { models, form, fingerprint, format } = input
+  const { path, models, form, fingerprint, format } = input
   return {
-    path: '/audio/transcriptions',
+    path,
     type: 'audio',
     kind: 'transcription',
     modelIds: models,
@@ -63,7 +69,12 @@ function toMediaRequest(input: TranscriptionRequest, part: string | undefined): 
       if (!('answer' in read)) return read
       const { text } = read.answer
       if (typeof text !== 'string') return noContent
-      const body = format === 'verbose_json' ? { ...toVerbose(read.answer, input), text } : { text }
+      const seconds = input.seconds ?? input.bytes / bytesPerSecond
+      const body = isSubtitles(format)
+        ? { text: toSubtitles(read.answer, format, seconds) }
+        : format === 'verbose_json'
+          ? { ...toVerbose(read.answer, input), text }
+          : { text }
       return {
         usage: readTranscriptionUsage({ ...read.answer, text }, input, candidate),
         response: (cost) => ({ status: 200, body: { ...body, cost } }),
@@ -72,6 +83,10 @@ function toMediaRequest(input: TranscriptionRequest, part: string | undefined): 
     async present({ body }) {
       const { text, cost } = recordOf(body)
       const headers = costHeader(Number(cost))
+      if (isSubtitles(format)) {
+        const type = `${subtitleTypes[format]}; charset=utf-8`
+        return new Response(String(text), { headers: { ...headers, 'content-type': type } })
+      }
       return format === 'text'
         ? new Response(String(text), { headers })
         : Response.json(body, { headers })

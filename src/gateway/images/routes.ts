@@ -9,6 +9,7 @@ import { callOf } from '../call.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import { keyOperation, publicOperation } from '../operation.ts'
 import { mediaErrors } from '../paid/media.ts'
+import { changeImages } from './edits.ts'
 import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
@@ -30,6 +31,44 @@ export const imageRoutes = (ctx: AppContext) =>
           summary: 'Generate images from a prompt',
           description: 'Charged per returned image; cost is in USD. URLs are valid for 24 hours.',
           requestBodies: { 'application/json': { schema: schemas.imagesRequestSchema } },
+        },
+        { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
+        mediaErrors,
+      ),
+    )
+    .post(
+      '/images/edits',
+      ({ spender, request }) =>
+        changeImages(ctx, spender, '/images/edits', request, callOf(request)),
+      keyOperation(
+        {
+          id: 'edit_images',
+          tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
+          input: 'handler',
+          summary: 'Edit images by a prompt',
+          description: 'Charged like generated images. The images have at most 32 MB together.',
+          requestBodies: { 'multipart/form-data': { schema: schemas.editRequestSchema } },
+        },
+        { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
+        mediaErrors,
+      ),
+    )
+    .post(
+      '/images/variations',
+      ({ spender, request }) =>
+        changeImages(ctx, spender, '/images/variations', request, callOf(request)),
+      keyOperation(
+        {
+          id: 'vary_image',
+          tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
+          input: 'handler',
+          summary: 'Create variations of an image',
+          description: 'Charged like generated images.',
+          requestBodies: { 'multipart/form-data': { schema: schemas.variationRequestSchema } },
         },
         { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
         mediaErrors,

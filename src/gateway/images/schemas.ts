@@ -4,18 +4,44 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { anyObject } from '../../core/schema.ts'
 import { imagesPerRequestMax, promptCharsMax } from '../../limits.ts'
 
-/** The body of an image request, which images.ts parses. */
+/** Fields of every request for images. */
+const common: OpenAPIV3.SchemaObject['properties'] = {
+  model: { type: 'string', description: 'The id of an image model.' },
+  size: { type: 'string', description: 'WIDTHxHEIGHT' },
+  n: { type: 'integer', minimum: 1, maximum: imagesPerRequestMax, default: 1 },
+  response_format: { type: 'string', enum: ['url', 'b64_json'], default: 'url' },
+}
+const prompt: OpenAPIV3.SchemaObject = { type: 'string', minLength: 1, maxLength: promptCharsMax }
+const image: OpenAPIV3.SchemaObject = { type: 'string', format: 'binary' }
+
+/** The body of an image request, which image-request.ts parses. */
 export const imagesRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'prompt'],
   properties: {
-    model: { type: 'string', description: 'The id of an image model.' },
-    prompt: { type: 'string', minLength: 1, maxLength: promptCharsMax },
-    size: { type: 'string', description: 'WIDTHxHEIGHT' },
-    n: { type: 'integer', minimum: 1, maximum: imagesPerRequestMax, default: 1 },
+    ...common,
+    prompt,
     negative_prompt: { type: 'string', maxLength: promptCharsMax },
-    response_format: { type: 'string', enum: ['url', 'b64_json'], default: 'url' },
   },
+}
+
+/** The form of an edit, which edits.ts parses. */
+export const editRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  required: ['model', 'image', 'prompt'],
+  properties: {
+    ...common,
+    prompt,
+    image: { ...image, description: 'PNG, JPEG, WebP or GIF. Up to 16, as image[].' },
+    mask: { ...image, description: 'Its transparent areas are edited.' },
+  },
+}
+
+/** The form of a variation, which edits.ts parses. */
+export const variationRequestSchema: OpenAPIV3.SchemaObject = {
+  ...anyObject,
+  required: ['model', 'image'],
+  properties: { ...common, image },
 }
 
 /** Images with their cost (document 2, section 2). */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { minute, second } from '../../core/time.ts'
+import { fakePicture } from '../../testing/fakes/media-scripts.ts'
 import {
   type FakeUpstreamServer,
   startFakeUpstreamServer,
@@ -47,12 +48,34 @@ afterAll(async () => {
 })
 
 const kinds = mediaKinds
-const requests: Record<MediaKind, { path: string; body?: object; held: number }> = {
+const requests: Record<
+  MediaKind,
+  { path: string; body?: object; form?: () => FormData; held: number }
+> = {
   // 1,000 tokens for what templates add, and the bytes of the body.
   embedding: { path: '/v1/embeddings', body: { input: 'Hello' }, held: 1_017_000 },
   image: { path: '/v1/images/generations', body: { prompt: 'A boat', n: 2 }, held: 40_000_000 },
   speech: { path: '/v1/audio/speech', body: { input: 'Hello' }, held: 50_000 },
-  transcription: { path: '/v1/audio/transcriptions', held: 1_000_000 },
+  transcription: {
+    path: '/v1/audio/transcriptions',
+    form: () => formOf({ file: sound() }),
+    held: 1_000_000,
+  },
+  translation: {
+    path: '/v1/audio/translations',
+    form: () => formOf({ file: sound() }),
+    held: 1_000_000,
+  },
+  edit: {
+    path: '/v1/images/edits',
+    form: () => formOf({ image: picture(), prompt: 'A boat', n: '2' }),
+    held: 40_000_000,
+  },
+  variation: {
+    path: '/v1/images/variations',
+    form: () => formOf({ image: picture() }),
+    held: 20_000_000,
+  },
   moderation: { path: '/v1/moderations', body: { input: 'Hello' }, held: 1_017_000 },
   rerank: {
     path: '/v1/rerank',
@@ -81,19 +104,26 @@ function sound(): File {
   return new File([bytes], 'a.wav')
 }
 
+const picture = (): File => new File([Buffer.from(fakePicture, 'base64')], 'a.png')
+
+function formOf(fields: Record<string, string | File>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  return form
+}
+
 async function ask(
   gus: GatewayUser,
   kind: MediaKind,
   script: string,
   headers: Record<string, string> = {},
 ): Promise<TestResponse> {
-  const { path, body } = requests[kind]
+  const { path, body, form = () => new FormData() } = requests[kind]
   const model = `${kind}/${script}`
   if (body) return gus.call('POST', path, { model, ...body }, headers)
-  const form = new FormData()
-  form.set('model', model)
-  form.set('file', sound())
-  const sent = new Response(form)
+  const fields = form()
+  fields.set('model', model)
+  const sent = new Response(fields)
   const type = sent.headers.get('content-type') ?? ''
   return gus.call('POST', path, await sent.bytes(), { ...headers, 'content-type': type })
 }
@@ -133,7 +163,7 @@ describe.each(kinds)('charges of %s', (kind) => {
 
   test('no key, no model, another type, no price, a search: nothing is stored', async () => {
     const gus = await patient.gus()
-    const other = kind === 'image' ? 'embedding' : 'image'
+    const other = ['image', 'edit', 'variation'].includes(kind) ? 'embedding' : 'image'
     for (const [model, status, says] of [
       ['nobody', 404, 'does not exist'],
       ['unpriced', 400, 'no published price'],
@@ -221,7 +251,10 @@ const renamed =
   (gus: GatewayUser, other: MediaKind): GatewayUser['call'] =>
   (method, path, body, headers) => {
     const latin = body instanceof Uint8Array ? Buffer.from(body).toString('latin1') : ''
-    const bytes = Buffer.from(latin.replace(/(transcription)\/ok/, `${other}/ok`), 'latin1')
+    const bytes = Buffer.from(
+      latin.replace(/(transcription|translation|edit|variation)\/ok/, `${other}/ok`),
+      'latin1',
+    )
     const sent = latin ? new Uint8Array(bytes) : { ...Object(body), model: `${other}/ok` }
     return gus.call(method, path, sent, headers)
   }

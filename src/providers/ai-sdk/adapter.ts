@@ -10,7 +10,7 @@ import { streamChat } from './chat-stream.ts'
 import { createHead, generateChat } from './chat.ts'
 import { createEmbeddings } from './embeddings.ts'
 import { toErrorResponse } from './errors.ts'
-import { generateImages } from './image.ts'
+import { editImages, generateImages } from './image.ts'
 import { sendNative } from './native.ts'
 import { type AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
@@ -81,6 +81,10 @@ async function sendCall(
   const kind = { ...providerKinds[upstream.kind], name: upstream.kind }
   if (body instanceof FormData) {
     if (path === '/videos') return errorResponse(400, 'This model does not accept an input image.')
+    if (path === '/images/edits') {
+      return editImages(provider.imageModel(id), body, kind, { created, signal })
+    }
+    if (path !== '/audio/transcriptions') return noModel(path)
     const model = provider.transcriptionModel?.(id)
     return model ? transcribe(model, body, kind, signal) : noModel(path)
   }

@@ -19,11 +19,15 @@ export async function generateImages(
   body: Json,
   kind: ProviderKind & { name: string },
   { created, signal }: { created: number; signal: AbortSignal },
+  sources: Pick<ImageOptions, 'files' | 'mask'> = { files: undefined, mask: undefined },
 ): Promise<Response> {
   const count = typeof body.n === 'number' ? body.n : 1
   const perCall = await imagesPerCall(model)
   const calls = Array.from({ length: Math.ceil(count / perCall) }, (_, at) =>
-    model.doGenerate(buildOptions(body, Math.min(perCall, count - at * perCall), kind, signal)),
+    model.doGenerate({
+      ...buildOptions(body, Math.min(perCall, count - at * perCall), kind, signal),
+      ...sources,
+    }),
   )
   const settled = await Promise.allSettled(calls)
   const results = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -33,6 +37,28 @@ export async function generateImages(
   const data = images.map((image) => ({ b64_json: toBase64(image) }))
   return Response.json({ created, data, ...sumUsage(results) })
 }
+
+/** Edits the images of a form. */
+export async function editImages(
+  model: ImageModelV4,
+  form: FormData,
+  kind: ProviderKind & { name: string },
+  call: { created: number; signal: AbortSignal },
+): Promise<Response> {
+  const { prompt, n = 1, size, seed } = Object.fromEntries(form.entries())
+  const body = { prompt, size, n: Number(n), ...(seed !== undefined && { seed: Number(seed) }) }
+  const images = [...form.getAll('image'), ...form.getAll('image[]')]
+  const files = await Promise.all(images.filter((one) => one instanceof File).map(toSource))
+  const mask = form.get('mask')
+  const sources = { files, mask: mask instanceof File ? await toSource(mask) : undefined }
+  return generateImages(model, body, kind, call, sources)
+}
+
+const toSource = async (file: File) => ({
+  type: 'file' as const,
+  mediaType: file.type || 'image/png',
+  data: await file.bytes(),
+})
 
 async function imagesPerCall({ maxImagesPerCall: max, modelId }: ImageModelV4): Promise<number> {
   return (await (typeof max === 'function' ? max({ modelId }) : max)) ?? 1

@@ -9,24 +9,32 @@ import {
 } from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 
-const paths: Record<string, UpstreamPath> = {
-  'demo/chat': '/chat/completions',
-  'demo/small': '/chat/completions',
-  'demo/omni': '/chat/completions',
-  'demo/builder': '/chat/completions',
-  'demo/embedding': '/embeddings',
-  'demo/moderation': '/moderations',
-  'demo/rerank': '/rerank',
-  'demo/image': '/images/generations',
-  'demo/video': '/videos',
-  'demo/speech': '/audio/speech',
-  'demo/transcription': '/audio/transcriptions',
+const paths: Record<string, UpstreamPath[]> = {
+  'demo/chat': ['/chat/completions'],
+  'demo/small': ['/chat/completions'],
+  'demo/omni': ['/chat/completions'],
+  'demo/builder': ['/chat/completions'],
+  'demo/embedding': ['/embeddings'],
+  'demo/moderation': ['/moderations'],
+  'demo/rerank': ['/rerank'],
+  'demo/image': ['/images/generations', '/images/edits', '/images/variations'],
+  'demo/video': ['/videos'],
+  'demo/speech': ['/audio/speech'],
+  'demo/transcription': ['/audio/transcriptions', '/audio/translations'],
 }
 
 type Handler = (request: DemoRequest) => Promise<Response>
 
 /** Loaded on first use, which keeps the start fast. */
-const handlers: Record<Exclude<UpstreamPath, '/audio/transcriptions'>, Handler> = {
+const forms: Partial<Record<UpstreamPath, (form: FormData, created: number) => Promise<Response>>> =
+  {
+    '/audio/transcriptions': async (form) => (await import('./transcription.ts')).transcribe(form),
+    '/audio/translations': async (form) => (await import('./transcription.ts')).transcribe(form),
+    '/images/edits': async (...sent) => (await import('./image.ts')).changeImages(...sent),
+    '/images/variations': async (...sent) => (await import('./image.ts')).changeImages(...sent),
+  }
+
+const handlers: Partial<Record<UpstreamPath, Handler>> = {
   '/chat/completions': async (request) => (await import('./chat.ts')).completeChat(request),
   '/embeddings': async (request) => (await import('./embedding.ts')).createEmbeddings(request),
   '/moderations': async (request) => (await import('./moderation.ts')).moderate(request),
@@ -52,13 +60,16 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
   kind: 'demo',
   async send({ path, model, body, signal }: UpstreamCall) {
     checkSignal(signal)
-    if (paths[model] !== path) return errorResponse(404, `No demo model ${model} at ${path}.`)
-    if (path === '/audio/transcriptions') {
-      if (!(body instanceof FormData)) return errorResponse(400, 'Send the audio as a form.')
-      return (await import('./transcription.ts')).transcribe(body)
+    if (!paths[model]?.includes(path)) {
+      return errorResponse(404, `No demo model ${model} at ${path}.`)
     }
-    if (body instanceof FormData) return errorResponse(400, 'Send the request as JSON.')
-    return handlers[path]({ model, body, created: unixSeconds(clock.now()) })
+    const created = unixSeconds(clock.now())
+    if (body instanceof FormData) {
+      const answer = forms[path]?.(body, created)
+      return answer ?? errorResponse(400, 'Send the request as JSON.')
+    }
+    const answer = handlers[path]?.({ model, body, created })
+    return answer ?? errorResponse(400, 'Send the request as a form.')
   },
   async poll({ path, signal }) {
     checkSignal(signal)

@@ -28,6 +28,17 @@ export function generateImages({ body, created }: DemoRequest): Response {
   return Response.json({ created, data })
 }
 
+/** Changes images: squares that depend on the images and the prompt, the same for the same form. */
+export async function changeImages(form: FormData, created: number): Promise<Response> {
+  const images = [...form.getAll('image'), ...form.getAll('image[]')]
+  const files = images.filter((image) => image instanceof File)
+  if (files.length === 0) return errorResponse(400, 'image is missing.')
+  const hashes = await Promise.all(files.map(async (file) => sha256(await file.bytes())))
+  const prompt = `${hashes.join(' ')} ${asString(form.get('prompt'))}`
+  const { n = 1, size } = Object.fromEntries(form.entries())
+  return generateImages({ model: '', body: { prompt, size, n: Number(n) }, created })
+}
+
 /** Encodes a PNG (ISO 15948) of 8-bit RGB. The hex `digits` determine the colors. */
 export function encodePng(width: number, height: number, digits: string): Buffer {
   const size = Math.ceil(Math.max(width, height) / squares)

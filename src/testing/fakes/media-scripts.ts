@@ -14,8 +14,7 @@ export const raw = (bytes: Uint8Array, type: string): Step[] => [
   end,
 ]
 
-/** Responses of a fake upstream for all media endpoints, by the model's name. */
-export const mediaScripts: Record<string, Step[]> = {
+const scripts: Record<string, Step[]> = {
   'embedding-ok': json(200, {
     object: 'list',
     data: [{ object: 'embedding', index: 0, embedding: [0.6, 0.8] }],
@@ -77,4 +76,14 @@ export const mediaScripts: Record<string, Step[]> = {
   'transcription-ok': json(200, { text: 'Hello wörld', usage: { type: 'duration', seconds: 2 } }),
   'transcription-no-usage': json(200, { text: 'Hello wörld' }),
   'transcription-empty': json(200, { text: '' }),
+}
+
+const named = (name: string): Step[] => scripts[name] ?? []
+
+/** Responses of a fake upstream for all media endpoints, by the model's name. */
+export const mediaScripts: Record<string, Step[]> = {
+  ...scripts,
+  'edit-ok': named('image-ok'),
+  'variation-ok': named('image-ok'),
+  'translation-ok': named('transcription-ok'),
 }

@@ -1,0 +1,148 @@
+import type { AppContext } from '../../context.ts'
+import { type Json, recordOf } from '../../core/schema.ts'
+import { unixSeconds } from '../../core/time.ts'
+import { imagesPerRequestMax, promptCharsMax, unknownOutputTokens } from '../../limits.ts'
+import type { Model } from '../../models/catalog.ts'
+import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import type { UpstreamCall } from '../../providers/upstream.ts'
+import * as fields from '../fields.ts'
+import * as mediaFiles from '../media-files/media-files.ts'
+import type { MediaRequest } from '../paid/media.ts'
+import { type Preferences, readPreferences } from '../paid/preferences.ts'
+import { readJsonObject } from '../paid/response-body.ts'
+import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
+import { noContent } from '../paid/upstream-failure.ts'
+import { imageDetails, readResults, storeImages, withoutUnfetched } from './stored-images.ts'
+
+/** The parsed fields of a request for images. */
+export interface ImageParams {
+  modelIds: string[]
+  preferences: Preferences
+  /** The fields for the upstream. */
+  body: Json
+  prompt: string
+  n: number
+  asBytes: boolean
+  quality: unknown
+  fidelity: unknown
+}
+
+/** A request for images, ready to be paid. */
+interface ImageRequest {
+  path: MediaRequest['path']
+  params: ImageParams
+  /** Number of images that the client sends. */
+  images: number
+  /** The bodies for models with a price per token, and per image. */
+  bodies: { all: UpstreamCall['body']; withoutQuality: UpstreamCall['body'] }
+  fingerprint: unknown
+}
+
+/** Parses the fields of a request for images. Throws `bad_request`. */
+export function readParams(sent: unknown): ImageParams {
+  const { model, models, provider, ...params } = recordOf(sent)
+  const modelIds = fields.readModels(model, models)
+  validateFields(params)
+  const n = fields.findCount(params, 'n', imagesPerRequestMax) ?? 1
+  const format = fields.findEnum(params, 'response_format', ['url', 'b64_json'])
+  const body = readSize(params)
+  return {
+    modelIds,
+    preferences: readPreferences(provider),
+    body,
+    prompt: fields.findString(params, 'prompt', promptCharsMax) ?? '',
+    n,
+    asBytes: format === 'b64_json',
+    quality: params.quality,
+    fidelity: params.input_fidelity,
+  }
+}
+
+/** Returns the paid request for images, which are charged per returned image or by tokens. */
+export function toMediaRequest(
+  ctx: AppContext,
+  { path, params, images: given, bodies, fingerprint }: ImageRequest,
+): MediaRequest {
+  const { body, prompt, n, asBytes, modelIds, preferences } = params
+  const limitsOf = ({ maxOutput, imageTokens }: Model) => ({
+    prompt: maxInputTokens(body, 0) + given * imageTokens,
+    completion: n * (maxOutput || unknownOutputTokens),
+  })
+  const estimateUsage = (to: Model): Usage =>
+    to.price?.perImage === undefined
+      ? createUsage({
+          prompt: estimateTokens(prompt) + given * to.imageTokens,
+          completion: limitsOf(to).completion,
+        })
+      : createUsage({ images: n })
+  return {
+    path,
+    type: 'image',
+    kind: 'image',
+    modelIds,
+    body: bodies.all,
+    fingerprint,
+    preferences,
+    validate: (to) => checkQuality(to, params),
+    bodyFor: ({ price }) => (price.perImage === undefined ? bodies.all : bodies.withoutQuality),
+    maxUsage(to) {
+      const { prompt: inputTokensMax, completion: outputTokensMax } = limitsOf(to)
+      return { inputTokensMax, outputTokensMax, images: n }
+    },
+    estimateUsage,
+    async read(response, { candidate, deadlines }) {
+      const read = await readJsonObject(response, deadlines)
+      if (!('answer' in read)) return read
+      const { data, usage, created, ...details } = read.answer
+      if (!Array.isArray(data) || data.length === 0) return noContent
+      const results = await readResults(ctx, data.slice(0, n), candidate, deadlines)
+      if (!('images' in results)) return results
+      const { images: found, unfetched } = results
+      const counted =
+        readUsage(usage, limitsOf(candidate.model)) ??
+        (candidate.price.perImage === undefined
+          ? { ...estimateUsage(candidate.model), estimated: true }
+          : createUsage({}))
+      const images = await storeImages(ctx, found, asBytes)
+      const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
+      return {
+        usage: { ...withoutUnfetched(counted, found.length, unfetched), images: found.length },
+        rows: images.rows.map((row) => mediaFiles.mediaFileRow.create(ctx, row)),
+        response: (cost) => ({
+          status: 200,
+          body: { created: seconds, ...imageDetails(details), data: images.data, cost },
+        }),
+      }
+    },
+  }
+}
+
+const defaultQualities: unknown[] = [undefined, null, 'auto', 'standard']
+
+/**
+ * Throws `bad_request` for a quality that a price per image does not cover: it covers the default
+ * only, and another may cost more than the hold.
+ */
+function checkQuality({ id, price }: Model, { quality, fidelity }: ImageParams): void {
+  if (price?.perImage === undefined) return
+  if (!defaultQualities.includes(quality)) {
+    throw fields.invalidField('quality', `${id} has one price per image. Remove quality.`)
+  }
+  if (fidelity !== undefined && fidelity !== null && fidelity !== 'low') {
+    throw fields.invalidField('input_fidelity', `${id} has one price per image. Send low.`)
+  }
+}
+
+/** Throws `bad_request` for an invalid field that reaches the upstream unchanged. */
+function validateFields(params: Json): void {
+  fields.findString(params, 'negative_prompt', promptCharsMax)
+  fields.checkUrls(params)
+  rejectUnpricedFields(params, 'image')
+}
+
+/** Validates the size. Some clients send "auto" for the model's default. */
+function readSize({ size: sent, ...body }: Json): Json {
+  const size = sent === 'auto' ? undefined : fields.findSize(sent)
+  return size === undefined ? body : { ...body, size }
+}

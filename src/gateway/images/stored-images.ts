@@ -1,0 +1,67 @@
+import type { AppContext } from '../../context.ts'
+import type { Json } from '../../core/schema.ts'
+import { second } from '../../core/time.ts'
+import { mediaLinkMs } from '../../limits.ts'
+import type { Usage } from '../../models/usage.ts'
+import { fetchResult } from '../media-files/fetch-result.ts'
+import * as mediaFiles from '../media-files/media-files.ts'
+import type { Candidate } from '../paid/candidates.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
+import { interruptionOf, unfetchable, unreadable } from '../paid/upstream-failure.ts'
+import { type ImageResult, readImageResults } from './image-results.ts'
+
+const fetchRetryMs = second
+
+/** Reads the images of a response, also from URLs. Without an image it is a failure. */
+export async function readResults(
+  ctx: AppContext,
+  data: unknown[],
+  { offer: { upstream } }: Candidate,
+  deadlines: CallDeadlines,
+) {
+  const results = await readImageResults(data, async (url, bytesMax) => {
+    const fetchImage = () => fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+    let bytes = await fetchImage()
+    if (bytes === undefined && !deadlines.cause) {
+      // Some hosts serve an image only moments after its URL.
+      await Bun.sleep(fetchRetryMs)
+      bytes = await fetchImage()
+    }
+    return bytes === 'blocked' ? undefined : bytes
+  })
+  if (results.images.length > 0) return results
+  if (results.unfetched === 0) return unreadable
+  return deadlines.cause === 'client' ? interruptionOf(deadlines) : unfetchable
+}
+
+/** Returns the properties of the images that an upstream sends in OpenAI's format. */
+export const imageDetails = (response: Json): Json =>
+  Object.fromEntries(
+    ['background', 'output_format', 'quality', 'size'].flatMap((name) =>
+      typeof response[name] === 'string' ? [[name, response[name]]] : [],
+    ),
+  )
+
+/** Reduces the output tokens by the share of the images that could not be fetched. */
+export function withoutUnfetched(usage: Usage, images: number, unfetched: number): Usage {
+  if (unfetched === 0) return usage
+  const completion = Math.ceil((usage.completion * images) / (images + unfetched))
+  return { ...usage, completion, reasoning: Math.min(usage.reasoning, completion), estimated: true }
+}
+
+/** Stores images behind signed URLs, unless the client requested bytes. */
+export async function storeImages(ctx: AppContext, images: ImageResult[], asBytes: boolean) {
+  const rows: mediaFiles.MediaFile[] = []
+  const data: Record<string, string>[] = []
+  for (const image of images) {
+    const prompt = image.revisedPrompt === undefined ? {} : { revised_prompt: image.revisedPrompt }
+    if (asBytes) {
+      data.push({ b64_json: Buffer.from(image.bytes).toString('base64'), ...prompt })
+    } else {
+      const row = await mediaFiles.store(ctx, { ...image, forMs: mediaLinkMs })
+      rows.push(row)
+      data.push({ url: mediaFiles.signedUrlOf(ctx, row), ...prompt })
+    }
+  }
+  return { rows, data }
+}
