@@ -60,8 +60,8 @@ async function buildFrame(out: string): Promise<void> {
   const style = `<style>${await bundle('frame/frame.css')}</style>`
   const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}${texts}`
   await writeFile(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
-  await writeFile(join(out, 'frame/shell.js'), await read('shell'))
-  await writeFile(join(out, 'frame/libraries.js'), await read('libraries'))
+  for (const name of ['libraries', 'databases', 'shell'])
+    await writeFile(join(out, `frame/${name}.js`), await read(name))
   await writeFile(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
   await writeFile(join(out, 'frame/message.css'), await bundle('css/message.css'))
 }

@@ -1,15 +1,19 @@
+import { absent } from './absent.ts'
 import { openAssets } from './assets.ts'
 import { clipboard } from './clipboard.ts'
 import { dialogs } from './dialogs.ts'
 import { guard, lock } from './guard.ts'
 import { takeKeys } from './keys.ts'
-import { bases, histories, links } from './links.ts'
+import { leaving } from './leaving.ts'
+import { bases, fragments, histories, links } from './links.ts'
 import { listen, outliveOpening } from './listen.ts'
 import type { AppMessage, Run } from './messages.ts'
+import { offline } from './offline.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
 import { openStorage } from './storage.ts'
-import { moduleWorkers } from './workers.ts'
+import { viewerFeatures } from './viewer-features.ts'
+import { workers } from './workers.ts'
 
 /** Boot script: runs in the app's document before its first byte, and then removes itself. */
 const reachesOut = [
@@ -28,22 +32,30 @@ function boot(run: Run, shell: Window): void {
   const tell = (message: AppMessage): void => post(message, '*')
   for (const name of reachesOut) lock(window, name, undefined)
   if (run.needsFallback) guard()
-  else moduleWorkers()
+  workers(run.needsFallback)
   const service = Object.freeze({ assets: openAssets(shell) })
   // Configurable, so that a page can declare its own `service`.
   const kept = { enumerable: true, configurable: true }
   Object.defineProperty(window, 'service', { value: service, ...kept })
   openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
   quiet()
+  absent()
+  offline()
   clipboard()
-  dialogs()
+  viewerFeatures(tell)
+  dialogs(run.answers, (answers) => {
+    tell({ type: 'service:answers', answers })
+    location.reload()
+  })
   links(tell, run.needsFallback)
+  fragments()
   histories()
   bases()
   takeKeys()
   if (run.quirks) quirks()
   outliveOpening()
-  listen('pagehide', () => tell({ type: 'service:gone', run: run.run }))
+  leaving(shell)
+  listen('pagehide', (event) => event.isTrusted && tell({ type: 'service:gone', run: run.run }))
   tell({ type: 'service:hello', run: run.run })
 }
 

@@ -1,4 +1,5 @@
-import { listen } from './listen.ts'
+import { watchCallers } from './callers.ts'
+import { type Answer, answersMax } from './messages.ts'
 
 /** Bound on queued dialogs of a page. */
 const waitingMax = 5
@@ -64,15 +65,23 @@ function show(content: Dialog, done: () => void): void {
   if (content.begin !== undefined) input.select()
 }
 
+/** Time for which an answer waits for the code that asked. */
+const answerMs = 5_000
+
 /**
  * Installs alert, confirm and prompt that do not block. confirm first returns false and prompt
- * null. After OK, the click that led here is repeated and then gets the result.
+ * null. After OK, the event or the timer whose code asked is repeated, and then gets the answer.
+ * Code that asked while the page loaded runs again with the page: `restart` carries its answers,
+ * which `given` then holds.
  */
-export function dialogs(): void {
+export function dialogs(given: Answer[], restart: (answers: Answer[]) => void): void {
   const waiting: Dialog[] = []
-  const answers = new Map<string, string>()
+  const answers = new Map(given)
+  const whileLoading = new Map(given)
+  const repeatOf = watchCallers()
+  /** Answers in the code that is repeated now, which it needs again for a further question. */
+  let repeated: Answer[] = []
   let shown = false
-  let repeat = (): void => undefined
 
   const next = (): void => {
     const content = waiting.shift()
@@ -84,39 +93,34 @@ export function dialogs(): void {
     waiting.push(content)
     if (!shown) next()
   }
-  const remember = (event: MouseEvent | KeyboardEvent): void => {
-    const { target } = event
-    if (!event.isTrusted || !target) return
-    repeat = () => {
-      const again =
-        event instanceof KeyboardEvent
-          ? new KeyboardEvent(event.type, event)
-          : new MouseEvent(event.type, event)
-      target.dispatchEvent(again)
-    }
-  }
-  listen('click', remember, { capture: true })
-  listen('keydown', remember, { capture: true })
-
-  /** Returns the recent result of this question; undefined while the dialog is open. */
-  const put = (kind: string, text: string, begin?: string): string | undefined => {
+  /** Returns the recent answer to this question; undefined while the dialog is open. */
+  const ask = (kind: string, text: string, begin?: string): string | undefined => {
     const key = `${kind} ${text}`
     const answer = answers.get(key)
     answers.delete(key)
     if (answer !== undefined) return answer
-    const again = repeat
+    const repeat = repeatOf()
+    const before = repeated
     const yes = (typed: string): void => {
-      answers.set(key, typed)
-      again()
-      answers.delete(key)
+      if (repeat === 'page') {
+        whileLoading.set(key, typed)
+        return restart([...whileLoading].slice(-answersMax))
+      }
+      repeated = [...before, [key, typed]]
+      for (const [question, answer] of repeated) answers.set(question, answer)
+      // Without a caller to repeat, the answer is for the next time that the code asks.
+      if (!repeat) return
+      setTimeout(() => answers.delete(key), answerMs)
+      repeat()
+      repeated = []
     }
     showDialog(begin === undefined ? { text, yes } : { text, yes, begin })
     return undefined
   }
-  const text = (given: unknown): string =>
-    (given === undefined ? '' : String(given)).slice(0, 4_000)
-  window.alert = (given?: unknown) => showDialog({ text: text(given) })
-  window.confirm = (given?: unknown) => put('confirm', text(given)) !== undefined
-  window.prompt = (given?: unknown, begin?: unknown) =>
-    put('prompt', text(given), text(begin)) ?? null
+  const text = (value: unknown): string =>
+    (value === undefined ? '' : String(value)).slice(0, 4_000)
+  window.alert = (message?: unknown) => showDialog({ text: text(message) })
+  window.confirm = (message?: unknown) => ask('confirm', text(message)) !== undefined
+  window.prompt = (message?: unknown, begin?: unknown) =>
+    ask('prompt', text(message), text(begin)) ?? null
 }

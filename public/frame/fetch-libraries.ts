@@ -4,7 +4,7 @@ import { field, type Libraries, type LibraryFile } from './messages.ts'
 export const isText = (type: string): boolean => /script|css|json/.test(type)
 
 /** Returns bytes as base64. */
-const toBase64 = (bytes: Blob): Promise<string> =>
+export const toBase64 = (bytes: Blob): Promise<string> =>
   new Promise((done) => {
     const reader = new FileReader()
     reader.onload = () => done(String(reader.result).replace(/.*,/, ''))
@@ -19,7 +19,7 @@ export const fulfilled = <Value>(results: PromiseSettledResult<Value>[]): Value[
 export async function fetchLibraries(
   list: unknown,
   answered: (url: string) => Promise<Response>,
-): Promise<Libraries> {
+): Promise<Omit<Libraries, 'own'>> {
   const read = (row: unknown, name: string): string => String(field(row, name))
   const rows = field(list, 'files')
   const files = (Array.isArray(rows) ? rows : []).map(
@@ -30,9 +30,14 @@ export async function fetchLibraries(
       return { name: read(row, 'name'), type, text }
     },
   )
-  const loader = await (await answered(read(list, 'loader'))).text()
+  const script = async (name: string): Promise<string> => {
+    const url = field(list, name)
+    return typeof url === 'string' ? (await answered(url)).text() : ''
+  }
+  const [loader, databases] = await Promise.all([script('loader'), script('databases')])
   return {
     loader,
+    databases,
     files: fulfilled(await Promise.allSettled(files)),
     urls: field(list, 'urls'),
     imports: field(list, 'imports'),

@@ -5,7 +5,7 @@
  */
 import { listen } from './listen.ts'
 import { own, swap, test } from './patterns.ts'
-import { findRenamed, parseRenamed, renamed } from './renamed.ts'
+import { findRenamed, opened, parseRenamed, renamed } from './renamed.ts'
 import { worklets } from './worklets.ts'
 
 const { apply } = Reflect
@@ -14,12 +14,12 @@ const text = String
 const banned = own(/^(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)$/i)
 const entities = own(/<!ENTITY|<!DOCTYPE[^>]*\[/i)
 const declarations = own(/<!/g)
-const shadows = own(/shadowrootmode/gi)
 const writes = own(/write/i)
 const halfTag = own(/<([\\/a-z]*)$/i)
 const goes = own(/location|href|javascript|navigat|action|iframe src/i)
 const scheme = own(/^\s*javascript:/i)
 const prefix = own(/^[^]*:/)
+const replacements = [...opened, ...renamed]
 
 const bad = (name: string): boolean => test(banned, swap(name, prefix, ''))
 
@@ -37,11 +37,10 @@ export function lock(owner: object | undefined, name: string, value: unknown): v
 function clean(given: string, sink: string): string {
   let html = text(given)
   if (test(entities, html)) html = swap(html, declarations, '&lt;!')
-  for (let i = 0; i < renamed.length; i++) {
-    const row = renamed[i]
+  for (let i = 0; i < replacements.length; i++) {
+    const row = replacements[i]
     if (row) html = swap(html, row[0], row[1])
   }
-  html = swap(html, shadows, 'data-srm')
   return test(writes, sink) ? swap(html, halfTag, '&lt;$1') : html
 }
 
@@ -222,7 +221,7 @@ function stopPresses(): void {
 }
 
 export function guard(): void {
-  for (const [pattern] of renamed) own(pattern)
+  for (const [pattern] of replacements) own(pattern)
   policy()
   creation()
   parsers()

@@ -1,5 +1,13 @@
-import { fetchLibraries, fulfilled } from './fetch-libraries.ts'
-import { field, type Files, type PageContent, type Saved, type Start } from './messages.ts'
+import { fetchLibraries, fulfilled, toBase64 } from './fetch-libraries.ts'
+import {
+  type Answer,
+  field,
+  type Files,
+  type LibraryFile,
+  type PageContent,
+  type Saved,
+  type Start,
+} from './messages.ts'
 
 const waitMs = 15_000
 
@@ -32,9 +40,14 @@ export class SandboxHost {
   }
 
   /** Runs an app, instead of the current one. */
-  start(content: PageContent, local: Saved = [], session: Saved = []): void {
+  start(
+    content: PageContent,
+    local: Saved = [],
+    session: Saved = [],
+    answers: Answer[] = [],
+  ): void {
     this.run += 1
-    const message: Start = { type: 'start', run: this.run, ...content, local, session }
+    const message: Start = { type: 'start', run: this.run, ...content, local, session, answers }
     this.frame.contentWindow?.postMessage(message, '*')
   }
 
@@ -58,13 +71,30 @@ export async function fetchOwn(url: string): Promise<Response> {
 export const fetchList = async (at: string): Promise<unknown> =>
   (await fetchOwn(`${at}/files`)).json()
 
-/** Fetches the HTML of the app at a path, and the libraries in its list where it has some. */
-export async function fetchPage(at: string, list: Promise<unknown>): Promise<PageContent> {
+/**
+ * Fetches the HTML of the app at a path, with its libraries and those of its files that the page
+ * names by relative URLs.
+ */
+export async function fetchPage(
+  at: string,
+  list: Promise<unknown>,
+  files: Promise<Files>,
+): Promise<PageContent> {
   const response = await fetchOwn(`${at}/data`)
   const html = response.text()
   if (!response.headers.has('page-libraries')) return { html: await html }
   const libraries = await fetchLibraries(field(await list, 'libraries'), fetchOwn)
-  return { html: await html, libraries }
+  const named = field(await list, 'own')
+  const own = await ownFiles(Array.isArray(named) ? named : [], (await files).files)
+  return { html: await html, libraries: { ...libraries, own } }
+}
+
+/** Returns files as the app's document takes them before its first script. */
+async function ownFiles(names: unknown[], files: Files['files']): Promise<LibraryFile[]> {
+  const named = files.filter(({ name }) => names.includes(name))
+  return Promise.all(
+    named.map(async ({ name, blob }) => ({ name, type: blob.type, text: await toBase64(blob) })),
+  )
 }
 
 /** Fetches the files of a list as blobs. A file that fails to load is left out. */

@@ -2,7 +2,9 @@
 import { isText } from './fetch-libraries.ts'
 import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
 import type { LibraryFile, LibraryPage } from './messages.ts'
+import { openOwnFiles, replaceOwnLoaders } from './own-files.ts'
 
+const loaders = /^(?:script|link|img|image|audio|video|source|use|a)$/
 const names = /berth:[^\s"')]+/g
 const places = new RegExp(`(${placeholder}|${sheetPlaceholder})(\\d+)`, 'g')
 
@@ -73,37 +75,43 @@ function replaceProperty(owner: object, name: string, find: Find, original: Find
 }
 
 /** Loads libraries that scripts name: elements, fetch, XMLHttpRequest, document.write. */
-function replaceLoaders(urls: [url: string, target: string][], find: Find, original: Find): void {
+function replaceLoaders(find: Find, original: Find, inHtml: (html: string) => string): void {
   replaceProperty(HTMLScriptElement.prototype, 'src', find, original)
   replaceProperty(HTMLLinkElement.prototype, 'href', find, original)
+  for (const owner of [HTMLImageElement, HTMLMediaElement, HTMLSourceElement]) {
+    replaceProperty(owner.prototype, 'src', find, original)
+  }
+  replaceProperty(HTMLVideoElement.prototype, 'poster', find, original)
   const { setAttribute } = Element.prototype
   Element.prototype.setAttribute = function (name, value) {
-    const isLoader = /^(?:script|link)$/.test(this.localName) && /^(?:src|href)$/i.test(name)
+    const isLoader = loaders.test(this.localName) && /^(?:src|href|poster)$/i.test(name)
     setAttribute.call(this, name, (isLoader ? find(value) : undefined) ?? value)
   }
   const load = window.fetch
-  window.fetch = (input, init) =>
-    load(typeof input === 'object' && 'method' in input ? input : (find(input) ?? input), init)
+  window.fetch = (input, init) => {
+    const isRequest = typeof input === 'object' && 'method' in input
+    return load(find(isRequest ? input.url : input) ?? input, init)
+  }
   const { open } = XMLHttpRequest.prototype
   XMLHttpRequest.prototype.open = function (method: string, url: string | URL, ...rest: unknown[]) {
     Reflect.apply(open, this, [method, find(url) ?? url, ...(rest.length > 0 ? rest : [true])])
   }
   const { write } = Document.prototype
   Document.prototype.write = function (...texts) {
-    const given = texts.map((text) => {
-      let html = String(text)
-      if (html.includes('//')) for (const [url, target] of urls) html = html.replaceAll(url, target)
-      return html
-    })
-    write.apply(this, given)
+    write.apply(
+      this,
+      texts.map((text) => inHtml(String(text))),
+    )
   }
 }
 
 /** Text that makes importScripts load libraries, before a worker's own code. */
 const prelude = (urls: [url: string, target: string][]): string => `{
 if (self.trustedTypes) try { trustedTypes.createPolicy('default', { createScriptURL: (u) => u }) } catch {}
-const known = new Map(${JSON.stringify(urls)}), real = self.importScripts
-self.importScripts = (...given) => real.apply(self, given.map((url) => known.get(String(url)) ?? url))
+const known = new Map(${JSON.stringify(urls)}), real = self.importScripts, load = self.fetch
+const find = (url) => known.get(String(url).replace(/^\\.?\\//, '')) ?? url
+self.importScripts = (...given) => real.apply(self, given.map(find))
+self.fetch = (url, options) => load.call(self, find(url), options)
 };`
 
 /** Starts classic workers from blobs with that text. */
@@ -160,22 +168,36 @@ function openLibraries(page: LibraryPage): string {
   const urls = page.urls.map(([url, name]): [string, string] => [url, byName.get(name) ?? url])
   const targets = new Map(urls)
   const originals = new Map(urls.map(([url, target]) => [target, url]))
+  const own = openOwnFiles(page.own, ({ type, text }) =>
+    URL.createObjectURL(new Blob([fromBase64(text)], { type })),
+  )
+  const hasOwn = page.own.length > 0
   const find: Find = (given) => {
     const url = String(given)
     // A library computes the URL of a file beside it, so only its name is known.
-    return (
+    const known =
       targets.get(url) ?? (/^https?:/.test(url) ? targets.get(url.replace(/^.*\//, '')) : undefined)
-    )
+    return known ?? (hasOwn ? own.find(url) : undefined)
+  }
+  const inHtml = (text: string): string => {
+    let html = text
+    if (html.includes('//')) for (const [url, target] of urls) html = html.replaceAll(url, target)
+    return hasOwn ? own.inHtml(html) : html
   }
   addImportMap(page, byName)
-  replaceLoaders(urls, find, (url) => originals.get(String(url)))
-  replaceWorkers(urls)
+  replaceLoaders(find, (url) => originals.get(String(url)) ?? own.original(url), inHtml)
+  if (hasOwn) replaceOwnLoaders(own)
+  replaceWorkers([
+    ...urls,
+    ...page.own.map(({ name }): [string, string] => [name, own.find(name) ?? '']),
+  ])
   if (page.needsFallback) replaceLinks(find, sheetOf)
-  return markLibraries(page).replace(places, (whole, kind: string, at: string) => {
+  const html = markLibraries(page).replace(places, (whole, kind: string, at: string) => {
     const url = byName.get(page.files[Number(at)]?.name ?? '')
     if (url === undefined) return whole
     return kind === sheetPlaceholder ? sheetOf(url) : url
   })
+  return hasOwn ? own.inHtml(html) : html
 }
 
 const script = document.currentScript

@@ -128,6 +128,12 @@ function here(url: string): string {
   return path === '' ? page : page + (path.startsWith('#') ? path : `#${path}`)
 }
 
+/** Goes to a fragment, for scripts-text.ts. */
+export function fragments(): void {
+  const value = (hash: unknown): void => void (location.hash = String(hash))
+  Object.defineProperty(window, 'goToHash', { value, writable: true, configurable: true })
+}
+
 /** Makes pushState and replaceState with a path or query use the hash, and never throw. */
 export function histories(): void {
   for (const name of ['pushState', 'replaceState'] as const) {

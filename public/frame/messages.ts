@@ -5,6 +5,9 @@ export type Change = [key: string, value: string | null]
 /** Bound on the changes in one message. */
 export const changesMax = 10_000
 export type Area = 'local' | 'session'
+/** A question of confirm or prompt that was asked while a page loaded, with its answer. */
+export type Answer = [question: string, text: string]
+export const answersMax = 20
 
 /** Shell to wrapper: run this app instead of the current one. */
 export interface Start extends PageContent {
@@ -12,6 +15,7 @@ export interface Start extends PageContent {
   run: number
   local: Saved
   session: Saved
+  answers: Answer[]
 }
 
 /** An app's HTML, and its libraries where it has some. */
@@ -27,6 +31,10 @@ export interface Libraries {
   /** As the host lists them: LibraryPage. */
   urls: unknown
   imports: unknown
+  /** Files of the app that the page names by relative URLs, in base64. */
+  own: LibraryFile[]
+  /** Script with IndexedDB, for a page that uses it; '' for the others. */
+  databases: string
 }
 
 export interface LibraryFile {
@@ -38,7 +46,24 @@ export interface LibraryFile {
 
 /** Returns whether received data has the fields of libraries. */
 export const isLibraries = (data: unknown): data is Libraries =>
-  ['files', 'urls', 'imports'].every((name) => Array.isArray(field(data, name)))
+  ['files', 'urls', 'imports', 'own'].every((name) => Array.isArray(field(data, name)))
+
+/** A database of an app, from the app to the shell and back. */
+export interface SavedDatabase {
+  name: string
+  version: number
+  stores: SavedStore[]
+}
+
+export interface SavedStore {
+  name: string
+  keyPath: unknown
+  autoIncrement: boolean
+  /** The last number of its key generator. */
+  next: number
+  indexes: { name: string; keyPath: unknown; unique: boolean; multiEntry: boolean }[]
+  records: [key: unknown, value: unknown][]
+}
 
 /** Wrapper to loader, as JSON in a tag of its own, for a page with libraries. */
 export interface LibraryPage {
@@ -49,6 +74,7 @@ export interface LibraryPage {
   urls: [url: string, name: string][]
   /** Import map: names of files, or URLs that are no library. */
   imports: [name: string, target: string][]
+  own: LibraryFile[]
 }
 
 /** Wrapper to shell, once: whether the fallback is on, and the number of relays above the app. */
@@ -67,6 +93,7 @@ export interface Run {
   quirks: boolean
   local: Saved
   session: Saved
+  answers: Answer[]
 }
 
 /** Wrapper to relay, and relay to relay. */
@@ -96,6 +123,12 @@ export type AppMessage =
   | { type: 'service:save'; area: Area; changes: Change[] }
   | { type: 'service:link'; href: string }
   | { type: 'service:download'; name: string; blob: Blob }
+  | { type: 'service:databases' }
+  | { type: 'service:database'; database: SavedDatabase }
+  | { type: 'service:database'; deleted: string }
+  | { type: 'service:answers'; answers: Answer[] }
+  | { type: 'service:print'; height: number }
+  | { type: 'service:share'; title: string; text: string; url: string }
 
 /** Reads a field of received data. Never throws. */
 export const field = (data: unknown, name: string): unknown =>

@@ -1,3 +1,4 @@
+import { field, text } from './messages.ts'
 import { type Offer, size } from './notices.ts'
 
 const fileBytesMax = 67_108_864
@@ -11,7 +12,7 @@ function fileName(given: string): string {
 }
 
 /** Offers a file of the app. It is saved only after a click on the shell's button. */
-export function fileOffer(given: string, blob: Blob): Offer {
+function fileOffer(given: string, blob: Blob): Offer {
   const name = fileName(given)
   if (programs.test(name) || blob.size > fileBytesMax) {
     return {
@@ -30,7 +31,7 @@ export function fileOffer(given: string, blob: Blob): Offer {
 }
 
 /** Offers a link of the app and shows its target before it opens. */
-export function linkOffer(given: string): Offer {
+function linkOffer(given: string): Offer {
   const inside = 'https://app.invalid'
   const url = URL.canParse(given, inside) ? new URL(given, inside) : undefined
   if (!url || url.origin === inside || !/^(?:https?|mailto):$/.test(url.protocol)) {
@@ -38,4 +39,55 @@ export function linkOffer(given: string): Offer {
   }
   const shown = url.href.length > 80 ? `${url.href.slice(0, 79)}…` : url.href
   return { text: `This app links to ${shown}`, label: 'Open', href: url.href }
+}
+
+const printHeightMax = 30_000
+
+/** Offers to print the app, as high as its page, since only its visible part would be on paper. */
+function printOffer(requested: number): Offer {
+  const press = (): void => {
+    const height = Math.min(Math.max(Number(requested) || 0, 100), printHeightMax)
+    document.documentElement.style.setProperty('--print-height', `${height}px`)
+    print()
+  }
+  return { text: 'This app has a page to print.', label: 'Print', press }
+}
+
+/** Offers to share what the app names: by the browser where it can, else as a copy. */
+function shareOffer(data: unknown): Offer {
+  const link = document.querySelector<HTMLInputElement>('#sharing input')?.value ?? ''
+  const named = text(data, 'url', 2_000)
+  // The app knows no URL of its own. A link to another site is shown, like any link.
+  const url = /^https?:\/\/(?!app\.invalid)/.test(named) && !named.includes('/frame') ? named : link
+  const [title, words] = [text(data, 'title', 200), text(data, 'text', 2_000)]
+  const shown = [title, words, url].filter((part) => part !== '').join(' · ')
+  const canShare = 'share' in navigator
+  const press = (): void => {
+    const shared = canShare
+      ? navigator.share({ title, text: words, url })
+      : navigator.clipboard?.writeText([words || title, url].join('\n'))
+    void Promise.resolve(shared).catch(() => undefined)
+  }
+  return {
+    text: `This app shares: ${shown.slice(0, 160)}`,
+    label: canShare ? 'Share' : 'Copy',
+    press,
+  }
+}
+
+/** Returns the offer that a message of the app asks for; undefined for any other message. */
+export function offerOf(data: unknown): Offer | undefined {
+  const blob = field(data, 'blob')
+  switch (field(data, 'type')) {
+    case 'service:link':
+      return linkOffer(text(data, 'href', 4_000))
+    case 'service:download':
+      return blob instanceof Blob ? fileOffer(text(data, 'name', 300), blob) : undefined
+    case 'service:print':
+      return printOffer(Number(field(data, 'height')))
+    case 'service:share':
+      return shareOffer(data)
+    default:
+      return undefined
+  }
 }

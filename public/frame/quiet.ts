@@ -35,18 +35,42 @@ class Refused extends EventTarget {
   close(): void {}
 }
 
+/** Returns whether a constructor threw because of the policy, and not for its arguments. */
+const isPolicyError = (error: unknown): boolean =>
+  !(error instanceof TypeError) &&
+  (!(error instanceof DOMException) || error.name === 'SecurityError')
+
 /** A WebSocket that fails by events. Firefox and WebKit would throw in the constructor. */
 function sockets(): void {
   const construct = (real: typeof WebSocket, given: [string | URL]): object => {
     try {
-      return Reflect.construct(real, given)
+      const socket: WebSocket = Reflect.construct(real, given)
+      // Chromium fires no close event for a socket that the policy blocks.
+      socket.addEventListener('error', () => {
+        let isClosed = false
+        socket.addEventListener('close', () => void (isClosed = true), { once: true })
+        setTimeout(() => isClosed || socket.dispatchEvent(new CloseEvent('close', { code: 1006 })))
+      })
+      return socket
     } catch (error) {
-      const isRefused = error instanceof DOMException && error.name === 'SecurityError'
-      if ((error instanceof DOMException && !isRefused) || error instanceof TypeError) throw error
+      if (!isPolicyError(error)) throw error
       return new Refused(3, 'error', 'close')
     }
   }
   window.WebSocket = new Proxy(WebSocket, { construct })
+}
+
+/** An EventSource that fails by an event. WebKit would throw in the constructor. */
+function eventSources(): void {
+  const construct = (real: typeof EventSource, given: [string | URL]): object => {
+    try {
+      return Reflect.construct(real, given)
+    } catch (error) {
+      if (!isPolicyError(error)) throw error
+      return new Refused(2, 'error')
+    }
+  }
+  window.EventSource = new Proxy(EventSource, { construct })
 }
 
 /** document.cookie in memory, for the life of the page. */
@@ -67,12 +91,14 @@ function cookies(): void {
 export function quiet(): void {
   cookies()
   sockets()
+  eventSources()
   const nothing = async (): Promise<undefined> => undefined
   const no = async (): Promise<boolean> => false
   const none = async (): Promise<never[]> => []
   const cache = { match: nothing, matchAll: none, add: nothing, addAll: nothing, put: nothing }
   const open = async (): Promise<object> => ({ ...cache, delete: no, keys: none })
   put(window, 'caches', { open, match: nothing, has: no, delete: no, keys: none })
+  // Pages that use it get databases.ts.
   put(window, 'indexedDB', {
     open: () => new Refused('done', 'error'),
     deleteDatabase: () => new Refused('done', 'error'),
@@ -86,12 +112,11 @@ export function quiet(): void {
     Object.assign(new EventTarget(), worker, { getRegistration: nothing, getRegistrations: none }),
   )
   put(navigator, 'storage', {
-    estimate: async () => ({ quota: 1_048_576, usage: 0 }),
+    estimate: async () => ({ quota: 5 * 1_048_576, usage: 0 }),
     persist: no,
     persisted: no,
     getDirectory: deny,
   })
-  put(window, 'print', () => undefined)
   // Firefox would show a permission prompt outside the visible page.
   if ('requestMIDIAccess' in navigator) put(navigator, 'requestMIDIAccess', deny)
 }

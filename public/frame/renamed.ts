@@ -9,10 +9,27 @@ const all = 'link|meta|base|iframe|frame|frameset|object|embed|portal|fencedfram
 const prefix = `[^\\s<>/"'=:]*:`
 const any = `(?:${prefix})?(?:${all})${end}`
 
-/** Replacements in a page's text, in this order. */
+/** Replacements of names in a page's text, in this order. */
 export const renamed: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(?<![\\w$)\\]])<(?=${alone})`, 'gi'), '<basefont x-off-'],
   [new RegExp(`<(/?)(?=${any})`, 'gi'), '<$1x-off-'],
+]
+
+const marked = 'shadow-root-mode'
+
+/**
+ * Makes all declarative shadow roots open, in this order: the guard sees no link in a closed one.
+ * Other spellings of the attribute lose it. The last line creates the attribute only from the mark
+ * of the second, which the first has removed from the page.
+ */
+export const opened: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(marked, 'gi'), 'data-srm'],
+  [
+    /shadowrootmode\s*=\s*(?:(["'])(?:open|closed)\1|(?:open|closed)(?=[\s>/]))/gi,
+    `${marked}=$1open$1`,
+  ],
+  [/shadowrootmode/gi, 'data-srm'],
+  [new RegExp(marked, 'g'), 'shadowrootmode'],
 ]
 
 const sheets = new RegExp(

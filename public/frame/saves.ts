@@ -1,4 +1,4 @@
-import { type Change, changesMax, type Saved } from './messages.ts'
+import { type Answer, answersMax, type Change, changesMax, type Saved } from './messages.ts'
 
 const charsMax = 1_048_576
 const writeMs = 200
@@ -12,7 +12,7 @@ export interface Saves {
   change(changes: Change[]): void
 }
 
-const promised = <T>(request: IDBRequest<T>): Promise<T> =>
+export const promised = <T>(request: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
@@ -132,6 +132,12 @@ export async function openSaves(id: string): Promise<Saves> {
     },
   }
 }
+
+/** Validates answers: a bounded list of pairs of texts. */
+export const answersIn = (data: unknown): Answer[] =>
+  changesIn(data)
+    .flatMap(([question, text]): Answer[] => (text === null ? [] : [[question, text]]))
+    .slice(0, answersMax)
 
 /** Validates changes: a bounded list of pairs of texts. */
 export function changesIn(data: unknown, max = changesMax): Change[] {

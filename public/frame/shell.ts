@@ -1,15 +1,17 @@
 import { openBar } from './bar.ts'
 import { fetchFiles, fetchList, fetchPage, SandboxHost } from './host.ts'
-import { field, type Files, text } from './messages.ts'
+import { type Answer, field, type Files } from './messages.ts'
 import { openNotices } from './notices.ts'
-import { fileOffer, linkOffer } from './offers.ts'
-import { apply, changesIn, openSaves } from './saves.ts'
+import { receiver } from './receiver.ts'
+import { openSaves } from './saves.ts'
 
 /** The page around an app: fetches the app as data, passes it to the wrapper, runs the toolbar. */
 const restartsMax = 3
 const restartWindowMs = 10_000
 const hungMs = 4_000
 const goneMs = 500
+/** Time for an app to save before it is restarted. */
+const leaveMs = 150
 
 const { at = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
 const stage = document.querySelector('main')
@@ -24,6 +26,7 @@ const host = frame && new SandboxHost(frame, frameUrl)
 let greeted = 0
 let restarts: number[] = []
 const session = new Map<string, string>()
+let answers: Answer[] = []
 
 /** Shows why the app cannot be opened. The toolbar keeps working. */
 function fail(why: string): void {
@@ -43,6 +46,21 @@ function rescue(requested: number): void {
   }, hungMs)
 }
 
+/** Lets the app save what it saves when it is left, and waits for it. */
+async function letSave(): Promise<void> {
+  const app = host?.app ?? null
+  const waiting = new AbortController()
+  await new Promise<void>((resolve) => {
+    const take = ({ source, data }: MessageEvent): void => {
+      if (source === app && field(data, 'type') === 'service:left') resolve()
+    }
+    addEventListener('message', take, { signal: waiting.signal })
+    setTimeout(resolve, leaveMs)
+    app?.postMessage({ type: 'service:leave' }, '*')
+  })
+  waiting.abort()
+}
+
 async function open(): Promise<void> {
   const old =
     !('srcdoc' in HTMLIFrameElement.prototype) || !('SecurityPolicyViolationEvent' in window)
@@ -50,13 +68,14 @@ async function open(): Promise<void> {
     return fail('This browser is too old for the sandbox. Open the app in a newer browser.')
   }
   const list = fetchList(at)
-  const page = fetchPage(at, list)
   const files = list.then(fetchFiles).catch((): Files => ({ type: 'service:assets', files: [] }))
-  const [saves] = await Promise.all([openSaves(at.slice('/a/'.length)), host?.load()])
+  const page = fetchPage(at, list, files)
+  const id = at.slice('/a/'.length)
+  const [saves] = await Promise.all([openSaves(id), host?.load()])
   const content = await page
 
   const start = (): void => {
-    host?.start(content, saves.all(), [...session])
+    host?.start(content, saves.all(), [...session], answers)
     focus()
   }
   /** Restarts an app that reloaded or navigated away, three times at most. */
@@ -66,23 +85,18 @@ async function open(): Promise<void> {
     if (restarts.length <= restartsMax) start()
     else notify({ text: 'This app keeps navigating away.', label: 'Restart', press: start })
   }
-  const take = async (source: MessageEventSource, data: unknown): Promise<void> => {
-    const blob = field(data, 'blob')
-    switch (field(data, 'type')) {
-      case 'service:hello':
-        greeted = Number(field(data, 'run'))
-        bar.started()
-        return source.postMessage(await files, { targetOrigin: '*' })
-      case 'service:save':
-        return field(data, 'area') === 'local'
-          ? saves.change(changesIn(field(data, 'changes')))
-          : apply(session, changesIn(field(data, 'changes')))
-      case 'service:link':
-        return notify(linkOffer(text(data, 'href', 4_000)))
-      case 'service:download':
-        if (blob instanceof Blob) notify(fileOffer(text(data, 'name', 300), blob))
-    }
-  }
+  const take = receiver({
+    id,
+    files,
+    saves,
+    session,
+    started(run) {
+      greeted = run
+      bar.started()
+    },
+    answered: (given) => void (answers = given),
+    notify,
+  })
   addEventListener('message', ({ source, data }) => {
     // The last message of an unloaded document has no source window.
     const gone = field(data, 'type') === 'service:gone' && field(data, 'run') === host?.run
@@ -90,8 +104,10 @@ async function open(): Promise<void> {
     if (gone && (source === null || source === app)) again()
     else if (source !== null && source === app) void take(source, data)
   })
-  document.getElementById('reload')?.addEventListener('click', () => {
+  document.getElementById('reload')?.addEventListener('click', async () => {
     restarts = []
+    answers = []
+    await letSave()
     start()
     if (host) rescue(host.run)
   })

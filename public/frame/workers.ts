@@ -12,11 +12,59 @@ import('${url}').then(() => {
 }`
 
 /**
- * Starts module workers: in an opaque origin Chromium cannot load one from a blob: URL. A classic
- * worker imports the module from a URL of its own, since pages revoke theirs at once.
+ * Start of every worker in the fallback, on its first line: workers inherit Trusted Types, and
+ * without a policy of their own they have no eval, new Function or importScripts. They have no
+ * elements, and the policy of the wrapper keeps them off the network. Workers that a worker starts
+ * get the same start.
  */
-export function moduleWorkers(): void {
+const prelude = `(function start() {
+if (self.trustedTypes) try {
+const same = (text) => text;
+trustedTypes.createPolicy('default', { createHTML: same, createScript: same, createScriptURL: same });
+} catch {}
+if (!self.Worker) return;
+const blobs = new Map(), { createObjectURL, revokeObjectURL } = URL;
+URL.createObjectURL = (thing) => {
+const url = createObjectURL(thing);
+if (thing instanceof Blob) blobs.set(url, thing);
+return url;
+};
+URL.revokeObjectURL = (url) => { blobs.delete(String(url)); revokeObjectURL(url); };
+self.Worker = new Proxy(Worker, { construct(real, [url, options], made) {
+const blob = blobs.get(String(url));
+const code = blob && new Blob(['(' + start + ')();', blob], { type: 'text/javascript' });
+return Reflect.construct(real, [code ? createObjectURL(code) : url, options], made);
+} });
+})();`.replaceAll('\n', ' ')
+
+/** Time in which a browser fetches the code of a worker. */
+const keptMs = 10_000
+
+type WorkerArguments = [url: string | URL, options?: WorkerOptions]
+
+/** Returns the code of a worker with its options; undefined to start it as the page does. */
+type Prepare = (
+  blob: Blob,
+  options: WorkerOptions | undefined,
+  createUrl: typeof URL.createObjectURL,
+) => { code: BlobPart[]; options: WorkerOptions | undefined } | undefined
+
+/** In an opaque origin Chromium cannot load a module worker from a blob: URL, but import it. */
+const asClassic: Prepare = (blob, options, createUrl) =>
+  options?.type === 'module'
+    ? { code: [begin(createUrl(blob))], options: { ...options, type: 'classic' } }
+    : undefined
+
+const withPrelude: Prepare = (blob, options) => ({ code: [prelude, blob], options })
+
+/**
+ * Changes workers that start from blob: URLs. Each gets a URL of its own, since pages revoke theirs
+ * at once.
+ */
+export function workers(needsFallback: boolean): void {
+  const prepare = needsFallback ? withPrelude : asClassic
   const blobs = new Map<string, Blob>()
+  const later = setTimeout.bind(window)
   const { createObjectURL, revokeObjectURL } = URL
   URL.createObjectURL = (thing) => {
     const url = createObjectURL(thing)
@@ -29,19 +77,16 @@ export function moduleWorkers(): void {
   }
   const construct = (
     real: typeof Worker,
-    given: [string | URL, WorkerOptions?],
+    given: WorkerArguments,
     made: NewableFunction,
   ): object => {
     const [address, options] = given
-    const blob = options?.type === 'module' ? blobs.get(String(address)) : undefined
-    if (!blob) return Reflect.construct(real, given, made)
-    const code = new Blob([begin(createObjectURL(blob))], { type: 'text/javascript' })
-    const url = createObjectURL(code)
-    try {
-      return Reflect.construct(real, [url, { ...options, type: 'classic' }], made)
-    } finally {
-      revokeObjectURL(url)
-    }
+    const blob = blobs.get(String(address))
+    const prepared = blob && prepare(blob, options, createObjectURL)
+    if (!prepared) return Reflect.construct(real, given, made)
+    const url = createObjectURL(new Blob(prepared.code, { type: 'text/javascript' }))
+    later(() => revokeObjectURL(url), keptMs)
+    return Reflect.construct(real, [url, prepared.options], made)
   }
   window.Worker = new Proxy(Worker, { construct })
 }

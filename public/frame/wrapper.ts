@@ -9,7 +9,8 @@ import {
 } from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
-import { renamed, styled } from './renamed.ts'
+import { opened, renamed, styled } from './renamed.ts'
+import { withEncodedScripts, withFragments } from './scripts-text.ts'
 
 /**
  * The wrapper: the same bytes for every app. It puts the boot script before the app's HTML, which
@@ -53,23 +54,29 @@ function dress(html: string, run: Run, libraries: Libraries | undefined): string
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
   const start = needsFallback ? trusted : ''
   if (!libraries) return start + boot + secure(html)
-  const { loader, ...files } = libraries
+  const { loader, databases, ...files } = libraries
+  const more = databases === '' ? '' : `<script data-depth=${depth}>${databases}</script>`
+  if (loader === '') return start + boot + more + secure(html)
   const page = { ...files, html: secure(html), needsFallback }
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')
-  return `${start}<script type=text>${data}</script>${boot}<script>${loader}</script>`
+  return `${start}${boot}${more}<script type=text>${data}</script><script>${loader}</script>`
 }
 
-/** Renames dangerous elements in the fallback. */
+/** Renames dangerous elements in the fallback, after all other changes to the text. */
 function secure(html: string): string {
   if (!needsFallback) return html
-  const safe = renamed.reduce((text, [pattern, by]) => text.replace(pattern, by), styled(html))
-  return safe.replace(/shadowrootmode/gi, 'data-srm')
+  return [...opened, ...renamed].reduce(
+    (text, [pattern, by]) => text.replace(pattern, by),
+    styled(withEncodedScripts(html)),
+  )
 }
 
 /** Returns the libraries of a start message. The shell has built them. */
 const librariesIn = (data: unknown): Libraries | undefined => {
   const libraries = field(data, 'libraries')
-  return isLibraries(libraries) && libraries.files.length > 0 ? libraries : undefined
+  return isLibraries(libraries) && (libraries.loader !== '' || libraries.databases !== '')
+    ? libraries
+    : undefined
 }
 
 const saved = (data: unknown, name: string): Saved => {
@@ -82,7 +89,7 @@ async function start(data: unknown, given: string): Promise<void> {
   if (document.hidden) {
     await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
   }
-  const page = given.replace(/^\uFEFF+/, '')
+  const page = withFragments(given.replace(/^\uFEFF+/, ''))
   const quirks = isQuirky(page)
   const run: Run = {
     run: Number(field(data, 'run')),
@@ -91,6 +98,7 @@ async function start(data: unknown, given: string): Promise<void> {
     quirks,
     local: saved(data, 'local'),
     session: saved(data, 'session'),
+    answers: saved(data, 'answers'),
   }
   const html = dress(quirks ? quirkless(page) : page, run, librariesIn(data))
   if (depth === 0) {

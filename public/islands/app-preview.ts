@@ -1,7 +1,7 @@
 import { fetchFiles, fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
-import { field, type Files, type PageContent } from '../frame/messages.ts'
+import { type Answer, field, type Files, type PageContent } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
-import { apply, changesIn } from '../frame/saves.ts'
+import { answersIn, apply, changesIn } from '../frame/saves.ts'
 
 const restartsMax = 3
 const widths = { Phone: '390px', Tablet: '768px', Full: '100%' }
@@ -17,6 +17,7 @@ export class AppPreview extends HTMLElement {
   #content: PageContent = { html: '' }
   #files: Promise<Files> = Promise.resolve({ type: 'service:assets', files: [] })
   #saves = { local: new Map<string, string>(), session: new Map<string, string>() }
+  #answers: Answer[] = []
   #restarts = 0
 
   connectedCallback(): void {
@@ -54,7 +55,7 @@ export class AppPreview extends HTMLElement {
     try {
       const list = fetchList(at)
       this.#files = list.then(fetchFiles)
-      this.#content = await fetchPage(at, list)
+      this.#content = await fetchPage(at, list, this.#files)
       await this.show(this.#content.html)
     } catch {
       this.#fail('The app did not load. Reload this page to try again.')
@@ -63,7 +64,7 @@ export class AppPreview extends HTMLElement {
 
   #start(): void {
     const { local, session } = this.#saves
-    this.#host?.start(this.#content, [...local], [...session])
+    this.#host?.start(this.#content, [...local], [...session], this.#answers)
   }
 
   #fail(message: string): void {
@@ -87,6 +88,10 @@ export class AppPreview extends HTMLElement {
       } else if (type === 'service:save') {
         const area = field(data, 'area') === 'local' ? 'local' : 'session'
         apply(this.#saves[area], changesIn(field(data, 'changes')))
+      } else if (type === 'service:databases') {
+        source.postMessage({ databases: [] }, { targetOrigin: '*' })
+      } else if (type === 'service:answers') {
+        this.#answers = answersIn(field(data, 'answers'))
       }
     }
   }
@@ -104,7 +109,10 @@ export class AppPreview extends HTMLElement {
       button.ariaPressed = String(label === 'Full')
       return button
     })
-    const restart = createButton('Restart', () => this.#start())
+    const restart = createButton('Restart', () => {
+      this.#answers = []
+      this.#start()
+    })
     bar.append(...sizes, restart)
     this.prepend(bar)
   }

@@ -16,7 +16,7 @@ function hashOf(files: string[]): string {
 
 test('the rules have one version: raise it after a change, then put the new pair here', () => {
   const hash = hashOf(sources.filter((file) => !file.startsWith('packs/')))
-  expect({ rulesVersion, hash }).toEqual({ rulesVersion: 10, hash: '557a789e87408cb4' })
+  expect({ rulesVersion, hash }).toEqual({ rulesVersion: 11, hash: 'cab04dfa652aef6f' })
 })
 
 test('the rules of packs have a version of their own', () => {

@@ -15,28 +15,41 @@ const shaPattern = /^[0-9a-f]{64}$/
 const immutable = 'public, max-age=31536000, immutable'
 const quality = 5
 
-/** The library files that the viewer serves, compressed at first use and cached in memory. */
+/**
+ * The library files that the viewer serves, compressed at first use and cached in memory, and the
+ * scripts that load them.
+ */
 export class LibraryFiles {
   readonly #entities = new LRUCache<string, Entity>({
     maxSize: cacheBytesMax,
     sizeCalculation: ({ variants }) => variants.reduce((sum, { bytes }) => sum + bytes, 1_000),
   })
 
-  readonly #loader: string
-  readonly #loaderEntity: Entity
+  readonly #scripts: Map<string, Entity>
+  readonly #urls: { loader: string; databases: string }
 
   constructor(
     private readonly source: AppSource,
-    loader: PublicFile,
+    scripts: { loader: PublicFile; databases: PublicFile },
   ) {
-    this.#loader = sha256(loader.identity)
-    this.#loaderEntity = createEntity(loader, dataHeaders(loader.type, immutable))
+    const { loader, databases } = scripts
+    const [loaderName, databasesName] = [sha256(loader.identity), sha256(databases.identity)]
+    const entityOf = (file: PublicFile) => createEntity(file, dataHeaders(file.type, immutable))
+    this.#scripts = new Map([
+      [loaderName, entityOf(loader)],
+      [databasesName, entityOf(databases)],
+    ])
+    this.#urls = {
+      loader: librariesPath + loaderName,
+      databases: librariesPath + databasesName,
+    }
   }
 
-  /** Returns the library files of a page as the shell reads them. */
-  list({ files, urls, imports }: PageLibraries) {
+  /** Returns what a page needs before its first script, as the shell reads it. */
+  list({ files, urls, imports }: PageLibraries, needs: { loader: boolean; databases: boolean }) {
     return {
-      loader: librariesPath + this.#loader,
+      ...(needs.loader && { loader: this.#urls.loader }),
+      ...(needs.databases && { databases: this.#urls.databases }),
       files: files.map((file) => ({
         name: file.name,
         type: file.type,
@@ -49,7 +62,8 @@ export class LibraryFiles {
 
   /** Finds a file by its SHA-256; undefined when no app uses it. */
   async find(name: string): Promise<Entity | undefined> {
-    if (name === this.#loader) return this.#loaderEntity
+    const script = this.#scripts.get(name)
+    if (script) return script
     if (!shaPattern.test(name)) return undefined
     const known = this.#entities.get(name)
     if (known) return known

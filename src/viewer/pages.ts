@@ -4,8 +4,9 @@ import { idPattern } from '../core/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../core/public-files.ts'
 import { type Clock, isWithin } from '../core/time.ts'
 import { compressText, createEntity, type Entity } from '../http/entity.ts'
-import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
+import type { AppSource, HostedApp, HostedHtml, ViewerUrls } from './app-source.ts'
 import { librariesPath, LibraryFiles } from './library-files.ts'
+import { ownFiles } from './own-files.ts'
 import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
 
@@ -34,8 +35,15 @@ const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
-/** Header of the data of a page with libraries. The shell then waits for the list of files. */
+/**
+ * Header of the data of a page that loads libraries or its own files by name. The shell then waits
+ * for the list of files.
+ */
 const withLibraries = { 'page-libraries': '1' }
+/** Names of IndexedDB, and of libraries that use it. */
+const databaseNames = ['indexedDB', 'localforage', 'Dexie']
+const usesDatabases = (html: Buffer): boolean => databaseNames.some((name) => html.includes(name))
+const noLibraries = { files: [], urls: [], imports: [] }
 
 /** The viewer's rendered pages, cached in memory and revalidated after each change. */
 export class Pages {
@@ -65,7 +73,10 @@ export class Pages {
     this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.assets = loadPageAssets(files)
-    this.libraryFiles = new LibraryFiles(source, getPublicFile(files, 'frame/libraries.js'))
+    this.libraryFiles = new LibraryFiles(source, {
+      loader: getPublicFile(files, 'frame/libraries.js'),
+      databases: getPublicFile(files, 'frame/databases.js'),
+    })
   }
 
   /** Returns a cached page that is still fresh, or undefined. */
@@ -151,12 +162,12 @@ export class Pages {
 
   async data(page: CachedPage): Promise<Entity> {
     if (page.data) return page.data
-    const { sha256: etag, hasLibraries, ...content } = await this.source.html(page.app)
+    const html = await this.source.html(page.app)
+    const { sha256: etag, hasLibraries, ...content } = html
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    page.data = createEntity(
-      { etag, ...content },
-      { ...headers, ...(hasLibraries && withLibraries) },
-    )
+    const { own, databases } = await this.#needs(page, html)
+    const needsList = hasLibraries || databases || own.length > 0
+    page.data = createEntity({ etag, ...content }, { ...headers, ...(needsList && withLibraries) })
     this.#keep(page)
     return page.data
   }
@@ -172,11 +183,26 @@ export class Pages {
       }),
     )
     const libraries = await this.source.libraries?.(page.app)
-    const list = { files, ...(libraries && { libraries: this.libraryFiles.list(libraries) }) }
+    const { own, databases } = await this.#needs(page, await this.source.html(page.app))
+    const needs = { loader: own.length > 0 || Boolean(libraries), databases }
+    const hasScripts = needs.loader || databases
+    const list = {
+      files,
+      ...(hasScripts && { libraries: this.libraryFiles.list(libraries ?? noLibraries, needs) }),
+      ...(own.length > 0 && { own: own.map(({ name }) => name) }),
+    }
     const headers = dataHeaders('application/json', 'no-cache')
     page.files = createEntity(compressText(JSON.stringify(list)), headers)
     this.#keep(page)
     return page.files
+  }
+
+  /** Returns the files that the page names by relative URLs, and whether it uses IndexedDB. */
+  async #needs({ app }: CachedPage, { identity }: HostedHtml) {
+    const files = await this.source.files(app)
+    const bytes = Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength)
+    const own = files.length === 0 ? [] : ownFiles(bytes.toString(), files)
+    return { own, databases: usesDatabases(bytes) }
   }
 
   /** Updates the cached size of a page that grew, unless it was evicted. */

@@ -13,9 +13,9 @@ import { startCredits } from '../../prices.ts'
 
 const pageRules = [
   'A page is one self-contained html document. It runs in a sandbox without network access. Images, sounds and JSON can be assets. Libraries and fonts load by their usual CDN URLs (jsDelivr, unpkg, cdnjs, esm.sh, Google Fonts): the server supplies those that GET /libraries lists, pinned. Inline everything else.',
-  "Load assets in the page: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)` or `json(name)`. A missing file gives '' or null, so draw a placeholder.",
-  'localStorage works: 1 MB for each app, kept across reloads and versions. IndexedDB, persistent cookies, frames, camera, printing and requests to other hosts do not work. For links, window.open and a[download] the viewer shows the visitor a button.',
-  'alert, confirm and prompt do not block: confirm returns false and prompt returns null, and the click is repeated after the visitor has answered. Use your own <dialog> instead. Route with location.hash or history.pushState: location.href = "#x" reloads the page.',
+  "Load assets in the page by their relative names, such as fetch('data.json') or <img src=\"ship.png\">. Or: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)` or `json(name)`. A missing file gives '' or null, so draw a placeholder.",
+  'localStorage (1 MB) and IndexedDB (5 MB) work for each app, kept across reloads and versions. Persistent cookies, frames, camera, notifications and requests to other hosts do not work. For links, window.open, a[download], print() and navigator.share the viewer shows the visitor a button.',
+  'alert, confirm and prompt do not block: confirm returns false and prompt returns null, and the code that asked is repeated after the visitor has answered. Use your own <dialog> instead. Route with location.hash, location.href = "#x" or history.pushState.',
   'The response to a publish lists features that do not work here in "scan.warnings", each with its line and an alternative.',
   'Declare the files that the page needs: <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>. GET /apps/{id}/assets lists those that are still missing.',
 ]

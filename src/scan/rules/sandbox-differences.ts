@@ -1,21 +1,20 @@
 import type { Hit } from '../findings.ts'
 import { isRemote, type Page, type Script } from '../page.ts'
-import { CHUNK, TEXT } from '../token-kinds.ts'
+import { TEXT } from '../token-kinds.ts'
 import { credentialOf } from './credentials.ts'
 
 const asking =
-  'returns no at first here, and the click is repeated with the answer. Outside a click it has no ' +
-  'effect. Use your own <dialog>.'
+  'returns no at first here, and the code that asked is repeated with the answer. Use your own ' +
+  '<dialog>.'
 const pickers = 'is not available here. Save with a[download], open with <input type=file>.'
 const calls: Record<string, string> = {
   confirm: `confirm() ${asking}`,
   prompt: `prompt() ${asking}`,
-  print: 'print() does nothing here. Offer a file with a[download].',
+  print: 'print() does not print at once here: the viewer shows a button.',
   showSaveFilePicker: `showSaveFilePicker() ${pickers}`,
   showOpenFilePicker: `showOpenFilePicker() ${pickers}`,
 }
 const members: Record<string, [of: string, help: string]> = {
-  open: ['indexedDB', 'indexedDB is not available here. Use localStorage, which has 1 MB per app.'],
   getUserMedia: ['mediaDevices', 'Camera and microphone are not available here.'],
   getCurrentPosition: ['geolocation', 'Geolocation is not available here.'],
   watchPosition: ['geolocation', 'Geolocation is not available here.'],
@@ -25,7 +24,6 @@ const popups =
   'window.open() opens no window here and returns null. Show the content in the page, or offer it ' +
   'as a file with a[download].'
 const frames = 'Frames do not work here in all browsers. Show the content in the page.'
-const leaving = 'This reloads the page. Set location.hash and handle hashchange.'
 const sending =
   'Forms are not sent here. Use a link, which the viewer offers to open, or handle submit.'
 
@@ -49,8 +47,6 @@ export function* sandboxDifferences(page: Page): Generator<Hit> {
       if (opensEmpty(script, index)) yield hit(script.place(index), popups)
     for (const index of find('createElement'))
       if (texts[index + 2] === 'iframe') yield hit(script.place(index), frames)
-    for (const index of find('location'))
-      if (isHash(script, index)) yield hit(script.place(index), leaving)
   }
 }
 
@@ -92,18 +88,4 @@ function isMethod({ tokens: { texts } }: Script, open: number): boolean {
     if (texts[at] === ')' && --depth === 0) return texts[at + 1] === '{'
   }
   return false
-}
-
-/** Matches `location = '#a'`, `location.href = '#a'` and `location.assign('#a')`. */
-function isHash({ tokens: { kinds, texts } }: Script, index: number): boolean {
-  if (texts[index - 1] === '.' && !/^(?:window|document|self)$/.test(texts[index - 2] ?? ''))
-    return false
-  const member = texts[index + 1] === '.' ? texts[index + 2] : ''
-  const sign = texts[index + (member === '' ? 1 : 3)]
-  const set = (member === '' || member === 'href') && sign === '='
-  const call = (member === 'assign' || member === 'replace') && sign === '('
-  const at = index + (member === '' ? 2 : 4)
-  const value = texts[at] === '`' ? at + 1 : at
-  const isText = kinds[value] === TEXT || kinds[value] === CHUNK
-  return (set || call) && isText && (texts[value] ?? '').startsWith('#')
 }

@@ -18,8 +18,7 @@ const allMs = 240_000
  * the shell does, except for the toolbar.
  */
 const script = (ids: string[]): string => `
-import { fetchLibraries } from '/corpus/fetch-libraries.js'
-const answered = async (url) => { const r = await fetch(url); if (!r.ok) throw Error(r.status); return r }
+import { fetchFiles, fetchList, fetchPage } from '/corpus/host.js'
 const results = self.results = {}
 const waiting = ${JSON.stringify(ids)}
 const topOf = (source) => { let at = source; while (at && at.parent !== self) at = at.parent; return at }
@@ -27,17 +26,17 @@ async function run(id) {
   const frame = document.createElement('iframe')
   frame.setAttribute('sandbox', 'allow-scripts allow-forms allow-pointer-lock')
   frame.style = 'width:380px;height:200px;border:0'
-  const data = await answered('/a/' + id + '/data')
-  const list = await (await answered('/a/' + id + '/files')).json()
-  const libraries = data.headers.has('page-libraries') ? await fetchLibraries(list.libraries, answered) : undefined
-  const html = await data.text()
+  const list = fetchList('/a/' + id)
+  const files = list.then(fetchFiles)
+  const content = await fetchPage('/a/' + id, list, files)
   await new Promise((done) => {
     const end = (said) => { removeEventListener('message', take); clearTimeout(late); results[id] = said; frame.remove(); done() }
     const late = setTimeout(() => end('no message'), ${pageMs})
     const take = ({ source, data }) => {
       if (topOf(source) !== frame.contentWindow) return
-      if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, html, local: [], session: [], ...(libraries && { libraries }) }, '*')
-      else if (data?.type === 'service:hello') source.postMessage({ type: 'service:assets', files: [] }, '*')
+      if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, ...content, local: [], session: [], answers: [] }, '*')
+      else if (data?.type === 'service:hello') files.then((all) => source.postMessage(all, '*'))
+      else if (data?.type === 'service:databases') source.postMessage({ databases: [] }, '*')
       else if (data && 'said' in data) end(data.said)
     }
     addEventListener('message', take)
@@ -55,21 +54,25 @@ addEventListener('load', () => setTimeout(async () => {
 }))
 `
 
-/** Runs the pages of `hosted` in a browser and returns what each of them posted. */
+/**
+ * Runs the pages of `hosted` in a browser and returns what each of them posted. Those of `alone`
+ * need the viewer, one after another: they use the history, or what the viewer does for an app.
+ */
 export async function runPages(
   hosted: MemoryAppSource,
   browser: Browser,
   ids: string[],
+  alone: string[] = [],
 ): Promise<PageResults> {
   const built = await Bun.build({
-    entrypoints: [join(frameDir, 'fetch-libraries.ts')],
+    entrypoints: [join(frameDir, 'host.ts')],
     target: 'browser',
     format: 'esm',
   })
   const loader = (await built.outputs[0]?.text()) ?? ''
   const target = openTarget(hosted, browser.name, (request) => {
     const { pathname } = new URL(request.url)
-    if (pathname === '/corpus/fetch-libraries.js') {
+    if (pathname === '/corpus/host.js') {
       return new Response(loader, { headers: { 'content-type': 'text/javascript' } })
     }
     if (pathname !== '/corpus') return undefined
@@ -86,6 +89,7 @@ export async function runPages(
     for (const id of ids) {
       if (results.get(id) === 'no message') results.set(id, await runInViewer(tab, target, id))
     }
+    for (const id of alone) results.set(id, await runInViewer(tab, target, id))
     return results
   } finally {
     await tab.close()

@@ -7,6 +7,7 @@ import { openWebkit } from '../browsers/webkit.ts'
 import { runVectors } from './run.ts'
 import type { Vector } from './vector.ts'
 import { connections } from './vectors/connections.ts'
+import { habits } from './vectors/habits.ts'
 import { hosts } from './vectors/host.ts'
 import { libraries } from './vectors/libraries.ts'
 import { loads } from './vectors/loads.ts'
@@ -22,6 +23,7 @@ const vectors = [
   ...lookups,
   ...hosts,
   ...libraries,
+  ...habits,
 ]
 /** Only one WebKit window acts at a time, so it runs a few vectors of each kind. */
 const some = new Set(
@@ -31,6 +33,8 @@ const some = new Set(
     'link preconnect, link preconnect by innerHTML, link preconnect by createDocument',
     'link preconnect by XML entity, location.href, top.location, meta refresh, link, iframe',
     'iframe srcdoc with an img, form by script, cookies of the host, answer of the host',
+    'link preconnect in a declarative shadow root, eval in a blob worker that fetches',
+    'press in a closed declarative shadow root, link in a comment in a script',
     'library by its tag, import map that replaces a library, library of another app by tag',
   ].flatMap((line) => line.split(', ')),
 )

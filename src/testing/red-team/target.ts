@@ -17,7 +17,7 @@ export interface Target {
 const html = { 'content-type': 'text/html; charset=utf-8' }
 /** Data to steal on this origin. The page also replies on a broadcast channel. */
 const treasure = `<!doctype html><title>host</title><script>
-document.cookie='person=ann';localStorage.setItem('person','ann');caches.open('host').then(c=>c.put('/treasure',new Response('x')));
+document.cookie='person=ann';localStorage.setItem('person','ann');const d=indexedDB.open('host',1);d.onupgradeneeded=()=>d.result.createObjectStore('treasure');caches.open('host').then(c=>c.put('/treasure',new Response('x')));
 const c=new BroadcastChannel('x');c.onmessage=(e)=>{if(e.data==='from the app')c.postMessage('from the host')}
 </script>`
 const stage =

@@ -9,7 +9,7 @@ The page runs in a sandbox that reaches no network. So:
   <script type="application/json" data-assets>[{"name":"hero.png","kind":"sprite","what":"a red spaceship","width":128,"height":128}]</script>
   kinds: sprite (one thing on transparent ground), picture (a background), sound (an effect), voice ("what" is the words), music. Names are a-z, 0-9, dot, - and _. At most 8 of them, fewer is better.
   They are used after \`await service.assets.ready\`: \`await service.assets.image("hero.png")\` and \`.audio("name")\` give an element or null; \`.url(name)\` gives an address or "". Always draw a stand-in where the answer is null.
-- localStorage works and is kept for each visitor. alert, confirm, cookies and popups do not: draw your own dialogs.
+- localStorage (1 MB) and IndexedDB (5 MB) work and are kept for each visitor. alert, confirm, cookies and popups do not: draw your own dialogs.
 - The page works with keyboard, mouse and touch, from 360 pixels wide to a large screen, fits the window and follows its resizing, in light and dark.
 - It stops its timers, frames and sounds while document.hidden. Sound begins with the first press.
 - No error may reach the console. Text is readable, contrast is good, buttons are at least 44 pixels.`

@@ -174,7 +174,9 @@ export const navigations: Vector[] = [
   { name: 'question', page: script("confirm('sure?')"), by: 'native', live: ['chromium'] },
   {
     name: 'print',
-    page: script("addEventListener('beforeprint',()=>top.postMessage({got:1},'*'));print()"),
+    page: script(
+      "addEventListener('beforeprint',(e)=>e.isTrusted&&top.postMessage({got:1},'*'));print()",
+    ),
     by: 'told',
     live: ['chromium'],
   },

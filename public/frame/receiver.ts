@@ -1,0 +1,44 @@
+import { type Answer, field, type Files } from './messages.ts'
+import type { Offer } from './notices.ts'
+import { offerOf } from './offers.ts'
+import { openDatabases, type SavedDatabases } from './saved-databases.ts'
+import { answersIn, apply, changesIn, type Saves } from './saves.ts'
+
+/** The part of the shell that answers an app. */
+interface Receiver {
+  id: string
+  files: Promise<Files>
+  saves: Saves
+  /** Values of sessionStorage, which live as long as the page. */
+  session: Map<string, string>
+  /** The document of a run has started. */
+  started(run: number): void
+  answered(answers: Answer[]): void
+  notify(offer: Offer): void
+}
+
+/** Returns a function that handles the messages of an app. */
+export function receiver(shell: Receiver) {
+  let opened: Promise<SavedDatabases> | undefined
+  const databases = (): Promise<SavedDatabases> => (opened ??= openDatabases(shell.id))
+  return async (source: MessageEventSource, data: unknown): Promise<void> => {
+    const reply = (message: object): void => source.postMessage(message, { targetOrigin: '*' })
+    switch (field(data, 'type')) {
+      case 'service:hello':
+        shell.started(Number(field(data, 'run')))
+        return reply(await shell.files)
+      case 'service:save':
+        return field(data, 'area') === 'local'
+          ? shell.saves.change(changesIn(field(data, 'changes')))
+          : apply(shell.session, changesIn(field(data, 'changes')))
+      case 'service:databases':
+        return reply({ databases: (await databases()).all() })
+      case 'service:database':
+        return (await databases()).take(data)
+      case 'service:answers':
+        return shell.answered(answersIn(field(data, 'answers')))
+    }
+    const offer = offerOf(data)
+    if (offer) shell.notify(offer)
+  }
+}
