@@ -29,6 +29,7 @@ import { listPricedModels, openCatalog } from './models/open-catalog.ts'
 import { parseSyncedModels } from './models/public-lists.ts'
 import { type Coins, openCoins } from './payments/coins/coins.ts'
 import type { X402 } from './payments/x402/x402.ts'
+import { Guardrail } from './providers/guardrail.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
 import { Inspector } from './scan/inspect.ts'
@@ -86,6 +87,8 @@ export interface AppContext {
   readonly coins: Coins
   /** Payments of agents in USDC; undefined without X402_PAY_TO. */
   readonly x402: X402 | undefined
+  /** Checks what models receive; undefined without GUARDRAIL_URL. */
+  readonly guardrail: Guardrail | undefined
   /** Sends traces and metrics; undefined where no collector is set. */
   readonly telemetry: Telemetry | undefined
   /** Observes every charge. http/background-work.ts registers it. */
@@ -157,6 +160,7 @@ export async function createContext(
     damage: new DamageCheck({ db, log }),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     coins: await openCoins({ config, clock, log }),
+    guardrail: config.guardrailUrl === '' ? undefined : new Guardrail(config, log),
     telemetry: await openTelemetry(config, { clock, log }),
     x402: await openX402({ config, db, clock, log }),
     jobs: new Runner({ db, clock, log, signals, costs: state.costs, closeHolds: closeJobHolds }),

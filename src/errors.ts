@@ -157,6 +157,9 @@ interface GatewayDetails {
   gateway_unavailable: None
   upstream_busy: { retryAfter: number }
   content_policy: None
+  /** `reason`: the words of the operator's guardrail. */
+  guardrail_refused: { reason: string | undefined }
+  guardrail_failed: None
   upstream_failed: { retryAfter?: number | undefined }
   /** `reason`: the message of the upstream. */
   upstream_rejected: { reason?: string; code?: 'context_length_exceeded' }

@@ -2,6 +2,7 @@ import { type StaticDecode, Type } from '@sinclair/typebox'
 
 import { coins } from './coin-settings.ts'
 import { gateway, search, upstreamKeys } from './gateway-settings.ts'
+import { guardrail } from './guardrail-settings.ts'
 import { builds, hosting } from './hosting-settings.ts'
 import { libraryStore } from './library-settings.ts'
 import { x402 } from './payment-settings.ts'
@@ -26,6 +27,7 @@ export const sections = {
   'Model gateway': gateway,
   'Upstream providers': upstreamKeys,
   'Web search': search,
+  Guardrail: guardrail,
   'Traces and metrics': telemetry,
   'x402 payments': x402,
   Runs: runs,
@@ -47,6 +49,7 @@ export const SettingsSchema = Type.Object({
   ...gateway,
   ...upstreamKeys,
   ...search,
+  ...guardrail,
   ...telemetry,
   ...x402,
   ...runs,

@@ -51,6 +51,8 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   gateway_unavailable: [],
   upstream_busy: [wait],
   content_policy: [],
+  guardrail_refused: [{ reason: 'It contains a card number.' }],
+  guardrail_failed: [],
   upstream_failed: [{}],
   upstream_rejected: [{ reason: 'This model does not accept a temperature.' }],
   no_content: [],

@@ -105,6 +105,10 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,
+  guardrail_refused: ({ reason }) =>
+    `The rules of this server do not allow this request${reason ? `: ${endWithStop(reason)}` : '.'} ${uncharged}`,
+  guardrail_failed: () =>
+    `The check of this server's rules did not answer. Try again. ${uncharged}`,
   content_policy: () => `The provider blocked this request under its content rules. ${uncharged}`,
   upstream_failed: () => `The provider failed. ${uncharged} Retry with backoff.`,
   upstream_rejected: ({ reason }) =>

@@ -39,6 +39,10 @@ const section7: Row[] = [
   row(502, 'api_error', null, 'gateway_unavailable'),
   row(429, 'rate_limit_error', null, 'upstream_busy', { retryAfter: 7 }),
   row(400, 'invalid_request_error', 'content_policy_violation', 'content_policy'),
+  row(400, 'invalid_request_error', 'content_policy_violation', 'guardrail_refused', {
+    reason: undefined,
+  }),
+  row(503, 'api_error', null, 'guardrail_failed'),
   row(502, 'api_error', null, 'upstream_failed', {}),
   row(400, 'api_error', null, 'upstream_rejected', {}),
   row(502, 'api_error', null, 'no_content'),
@@ -111,6 +115,7 @@ test('429 and 503 have retry-after, and final errors have x-should-retry', () =>
     'not_enough_credits',
     'daily_cap',
     'content_policy',
+    'guardrail_refused',
     'upstream_rejected',
     'unreadable',
     'deadline',

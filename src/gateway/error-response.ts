@@ -57,6 +57,8 @@ const table: { [N in GatewayErrorName]: Row } = {
   // After the model has run. The last two charge the hold.
   upstream_busy: [429, limit],
   content_policy: [400, invalid, null, 'content_policy_violation', 'final'],
+  guardrail_refused: [400, invalid, null, 'content_policy_violation', 'final'],
+  guardrail_failed: [503, api],
   upstream_failed: [502, api],
   upstream_rejected: [400, api, null, null, 'final'], // or context_length_exceeded
   no_content: [502, api],

@@ -13,6 +13,8 @@ export const upstreamErrors = [
   'gateway_unavailable',
   'upstream_busy',
   'content_policy',
+  'guardrail_refused',
+  'guardrail_failed',
   'upstream_failed',
   'upstream_rejected',
   'no_content',

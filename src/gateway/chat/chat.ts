@@ -8,6 +8,7 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { serveCall } from '../paid/call-upstream.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
+import { checkInput } from '../paid/guardrail.ts'
 import { holdRequestOf, jsonResponse, respondToPaidCall } from '../paid/paid-call.ts'
 import { checkContextWindow, filterFallbacks, validateCapabilities } from './capabilities.ts'
 import type { ChatCall } from './chat-call.ts'
@@ -104,6 +105,8 @@ async function prepareChat(
   const [first] = models
   if (first) validateCapabilities(parsed, first)
   await checkInlinePdfs(ctx, parsed)
+  const guard = ({ body }: ChatRequest) => checkInput(paid, first?.id ?? '', body)
+  await guard(parsed)
   const prepare = (request: ChatRequest): PreparedChat => {
     for (const model of models) checkContextWindow(request, model)
     const { body, isStream, wantsUsage, choices, outputMax, hasFunctions } = request
@@ -116,9 +119,12 @@ async function prepareChat(
     models,
     transcriber,
   )
+  // Uploads are text of the request, too.
+  if (request !== parsed) await guard(request)
   const chat = chatCall(paid, prepare(request), candidates, zero)
   if (!pending) return chat
   const transcribed = await transcribeUnderHold(ctx, chatHold(chat), pending)
+  await guard(transcribed.request)
   return chatCall(paid, prepare(transcribed.request), candidates, transcribed.cost)
 }
 

@@ -2,6 +2,7 @@ import { nano } from '../../core/money.ts'
 import type { UpstreamOutput, UpstreamWork } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
+import { checkOutput } from '../paid/guardrail.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { contentFiltered, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { type ChatCall, createMeter } from './chat-call.ts'
@@ -35,6 +36,8 @@ async function readCompletion(
   meter.read(native ? native.toCompletion(answer) : answer)
   if (meter.isFiltered) return contentFiltered
   if (!meter.hasContent) return noContent
+  const refused = await checkOutput(chat, candidate.model.id, answer.choices ?? answer.content)
+  if (refused) return refused
   const usage = meter.usage(true)
   return {
     usage,

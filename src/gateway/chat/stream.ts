@@ -1,3 +1,4 @@
+import type { AppContext } from '../../context.ts'
 import { nano } from '../../core/money.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
@@ -8,6 +9,7 @@ import { asString, parseRecord } from '../../providers/response.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
+import { checkOutput } from '../paid/guardrail.ts'
 import { OutcomeBuilder } from '../paid/outcome-builder.ts'
 import {
   contentFiltered,
@@ -67,11 +69,7 @@ export async function serveStream(
   }
   settlement.markFirstByte()
   const meter = createMeter(chat, candidate)
-  const isStored = slot !== undefined
-  const isTraced = ctx.telemetry?.hasContent === true
-  const isKept = isStored || chat.keep !== undefined
-  const copyBytesMax = isKept ? upstreamResponseBytesMax : tracedBytesMax
-  const copy = isKept || isTraced ? new StreamCopy(copyBytesMax) : undefined
+  const copy = copyFor(chat)
   const costOf = (usage: Usage) => nano(settlement.chargeOf(candidate, usage) + transcriptionCost)
   // A stream that is unreadable from its first byte is an interrupted stream without content.
   const events = opened ?? (await UpstreamEvents.open(new Response(null), deadlines))
@@ -80,14 +78,17 @@ export async function serveStream(
   const wantsUsage = request.wantsUsage && !isNative
   const terms = { costOf: wantsUsage ? costOf : undefined, settled, copy, convert, isNative }
   const relay = new Relay(events, meter, deadlines, terms)
-  respond(streamResponse(copy && isStored ? copy.readBeside(relay.body()) : relay.body()))
+  const stream = copy && slot !== undefined ? copy.readBeside(relay.body()) : relay.body()
+  if (isHeldBack(ctx)) void readToEnd(stream)
+  else respond(streamResponse(stream))
   const end = await relay.ended
-  if (end === 'empty') {
-    attempt?.end('failed')
-    if (attempt) settlement.report({ candidate, attempt }, noContent)
-    return settlement.failed(candidate, noContent)
-  }
   const isWhole = end === 'done'
+  const ended = end === 'empty' ? noContent : await failureOfHeldBack(chat, candidate, end, copy)
+  if (ended) {
+    attempt?.end(isWhole ? 'dismissed' : 'failed')
+    if (attempt) settlement.report({ candidate, attempt }, ended)
+    return settlement.failed(candidate, ended)
+  }
   if (isWhole && copy?.response) chat.keep?.(copy.response)
   return settlement.served(
     { candidate, attempt },
@@ -95,10 +96,39 @@ export async function serveStream(
       usage: meter.usage(isWhole),
       end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
       // A charged stream is replayed even where it broke off.
-      response: isStored ? copy?.response : undefined,
-      output: isTraced ? copy?.text : undefined,
+      response: slot !== undefined || isHeldBack(ctx) ? copy?.response : undefined,
+      output: isTraced(ctx) ? copy?.text : undefined,
     },
   )
+}
+
+const isTraced = ({ telemetry }: AppContext): boolean => telemetry?.hasContent === true
+
+/** Returns whether streams wait for the guardrail, which checks whole responses. */
+const isHeldBack = ({ guardrail }: AppContext): boolean => guardrail?.checksOutput === true
+
+/** Returns the copy of a stream for its replay, the cache, the guardrail or a trace. */
+function copyFor({ ctx, slot, keep }: ChatCall): StreamCopy | undefined {
+  const isKept = slot !== undefined || keep !== undefined || isHeldBack(ctx)
+  if (isKept) return new StreamCopy(upstreamResponseBytesMax)
+  return isTraced(ctx) ? new StreamCopy(tracedBytesMax) : undefined
+}
+
+/** Returns the failure of a stream that was held back, and that may not be sent. */
+async function failureOfHeldBack(
+  chat: ChatCall,
+  { model }: Candidate,
+  end: string,
+  copy: StreamCopy | undefined,
+): Promise<UpstreamFailure | undefined> {
+  if (!isHeldBack(chat.ctx) || end === 'client') return undefined
+  if (end !== 'done' || !copy?.response) return noContent
+  return checkOutput(chat, model.id, copy.text)
+}
+
+/** Reads a stream that no client gets. */
+async function readToEnd(body: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const _ of body) continue
 }
 
 /** Opens a stream. One that ends or fails before its first event is a failure. */
@@ -160,13 +190,17 @@ class StreamCopy {
     return this.bytes > this.bytesMax
   }
 
-  /** The text of the first choice; tool calls and reasoning are left out. */
+  /** The text of the first choice, and the names and arguments of its calls. */
   get text(): string {
     const lines = new TextDecoder().decode(Buffer.concat(this.parts)).split('\n')
     const deltas = lines.map((line) => recordOf(parseRecord(line.replace(/^data: ?/, ''))))
     return deltas
       .map(({ choices, delta }) => recordOf(recordOf(itemsOf(choices)[0]).delta ?? delta))
-      .map(({ content, text }) => asString(content ?? text))
+      .map(({ content, text, tool_calls, partial_json }) => {
+        const call = recordOf(recordOf(itemsOf(tool_calls)[0]).function)
+        const parts = [content ?? text ?? partial_json, call.name, call.arguments]
+        return parts.map(asString).join('')
+      })
       .join('')
   }
 

@@ -18,6 +18,7 @@ import {
   maxCostOf,
 } from './candidates.ts'
 import type { CallDeadlines } from './deadlines.ts'
+import { checkInput } from './guardrail.ts'
 import { holdRequestOf, jsonResponse, type PaidCall, respondToPaidCall } from './paid-call.ts'
 import type { Preferences } from './preferences.ts'
 import type { UpstreamFailure } from './upstream-failure.ts'
@@ -74,6 +75,8 @@ export function runMediaRequest(
     present: (result) => (result.status === 200 ? present(result) : jsonResponse(result)),
     prepare: async (slot) => {
       const candidates = listMediaCandidates(ctx, spender, request)
+      const guarded = { ...call, ctx, spender }
+      if (!(body instanceof FormData)) await checkInput(guarded, candidates[0].model.id, body)
       const paid: PaidCall = { ...call, ctx, spender, candidates, slot }
       const { pauseIdleTimeout } = call
       const isReplayable = slot !== undefined

@@ -15,7 +15,8 @@ export interface UpstreamFailure {
   canTryNext: boolean
 }
 
-const free = (error: ApiError<GatewayErrorName>, canTryNext: boolean): UpstreamFailure => ({
+/** Returns a failure that costs nothing. */
+export const free = (error: ApiError<GatewayErrorName>, canTryNext: boolean): UpstreamFailure => ({
   error,
   charges: 'nothing',
   canTryNext,
@@ -35,9 +36,16 @@ export const unfetchable: UpstreamFailure = free(new ApiError('upstream_failed',
 /** No candidate is available. */
 export const unavailable: UpstreamFailure = free(new ApiError('model_unavailable'), true)
 
+const ofRequest = new Set<string>([
+  'content_policy',
+  'guardrail_failed',
+  'guardrail_refused',
+  'upstream_rejected',
+])
+
 /** Returns whether a failure is the upstream's, not that of a request or a client. */
 export const isOfUpstream = ({ error: { errorName }, charges }: UpstreamFailure): boolean =>
-  charges !== 'delivered' && errorName !== 'content_policy' && errorName !== 'upstream_rejected'
+  charges !== 'delivered' && !ofRequest.has(errorName)
 
 const deadlinePassed: UpstreamFailure = charged(new ApiError('deadline'), 'hold')
 /** The client left, so it never receives this error. */

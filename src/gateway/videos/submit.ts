@@ -16,6 +16,7 @@ import { invalidField } from '../fields.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import { type Candidates, maxCostOf } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
+import { checkInput } from '../paid/guardrail.ts'
 import { listMediaCandidates } from '../paid/media.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
@@ -63,6 +64,9 @@ async function submitVideo(
     preferences,
     validate,
   })
+  if (!(video.body instanceof FormData)) {
+    await checkInput({ ...call, ctx, spender }, candidates[0].model.id, video.body)
+  }
   const endCall = beginPaidCall(ctx.state, spender.callerId)
   try {
     const submission = { video, candidates, call }

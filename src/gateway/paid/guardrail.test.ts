@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+
+import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import {
+  type FakeUpstreamServer,
+  startFakeUpstreamServer,
+} from '../../testing/fixtures/fake-upstream-server.ts'
+import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+
+/** A guardrail that refuses texts with "forbidden", hangs for "slow" and fails for "broken". */
+function startGuardrail() {
+  const questions: Record<string, unknown>[] = []
+  const state = { word: 'forbidden' }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const question: unknown = await request.json()
+      questions.push({ ...Object(question), authorization: request.headers.get('authorization') })
+      const text = JSON.stringify(question)
+      if (text.includes('slow')) await Bun.sleep(5_000)
+      if (text.includes('broken')) return new Response('<html>', { status: 200 })
+      if (text.includes(state.word)) {
+        return Response.json({ allow: false, reason: 'No such words' })
+      }
+      return Response.json({ allow: true })
+    },
+  })
+  return { questions, state, url: server.url.origin, stop: () => server.stop(true) }
+}
+
+const guardrail = startGuardrail()
+let faked: FakeUpstreamServer
+let gus: GatewayUser
+const start = (settings: Record<string, string>) =>
+  startFakeUpstreamServer({
+    GUARDRAIL_URL: `${guardrail.url}/check`,
+    GUARDRAIL_TOKEN: 'tok',
+    GUARDRAIL_MS: '400',
+    ...settings,
+  })
+beforeAll(async () => {
+  faked = await start({ GUARDRAIL_OUTPUT: 'on' })
+  gus = await faked.gus('50')
+})
+beforeEach(() => {
+  guardrail.questions.length = 0
+  guardrail.state.word = 'forbidden'
+})
+afterAll(async () => {
+  await faked.close()
+  await guardrail.stop()
+})
+
+async function chat(content: unknown, more: object = {}, server = faked, by = gus) {
+  const before = server.fake.received.length
+  const body = { model: 'fake/ok', messages: [{ role: 'user', content }], max_tokens: 50, ...more }
+  const answer = await by.call('POST', '/v1/chat/completions', body)
+  return { answer, calls: server.fake.received.length - before }
+}
+
+test('guardrail_refused: the request calls no model, costs nothing and names the reason', async () => {
+  for (const stream of [false, true]) {
+    const before = await faked.snapshot()
+    const { answer, calls } = await chat('This is forbidden.', { stream })
+    expect([answer.status, answer.code, calls]).toEqual([400, 'content_policy_violation', 0])
+    expect(Object(answer.body).error.message).toContain('No such words. Nothing was charged.')
+    expect(await faked.snapshot()).toEqual(before)
+  }
+  const image = await gus.call('POST', '/v1/embeddings', { model: 'fake/ok', input: 'forbidden' })
+  expect(image.status).toBe(400)
+})
+
+test('a guardrail is told the request without its media, and the response', async () => {
+  const url = `data:image/png;base64,${'A'.repeat(300)}`
+  const parts = [{ type: 'text', text: 'Look.' }]
+  expect((await chat(parts)).answer.status).toBe(200)
+  expect(guardrail.questions).toMatchObject([
+    {
+      stage: 'input',
+      model: 'fake/ok',
+      account: `gateway:${gus.creditId}`,
+      key: gus.key.slice(0, 11),
+      authorization: 'Bearer tok',
+      input: { messages: [{ role: 'user', content: parts }] },
+    },
+    { stage: 'output', output: [{ message: { content: fakeText.join('') } }] },
+  ])
+  await chat([...parts, { type: 'image_url', image_url: { url } }])
+  expect(JSON.stringify(guardrail.questions)).not.toContain('AAAA')
+})
+
+test('a refused response reaches no client and costs nothing, also as a stream', async () => {
+  const [word = ''] = fakeText
+  guardrail.state.word = `"output":`
+  for (const stream of [false, true]) {
+    const { answer, calls } = await chat('Hello.', { stream })
+    expect([stream, answer.status, answer.code, calls]).toEqual([
+      stream,
+      400,
+      'content_policy_violation',
+      1,
+    ])
+    expect(JSON.stringify(answer.body)).not.toContain(word)
+    expect(Number((await faked.lastUse(gus)).use?.charged)).toBe(0)
+  }
+  guardrail.state.word = 'forbidden'
+  const { answer } = await chat('Hello.', { stream: true })
+  expect(String(answer.body)).toContain('[DONE]')
+  expect((await faked.lastUse(gus)).use?.charged).toBeGreaterThan(0n)
+  const cut = await chat('Hello.', { stream: true, model: 'fake/reset-middle' })
+  expect([cut.answer.status, Number((await faked.lastUse(gus)).use?.charged)]).toEqual([502, 0])
+  expect(await faked.findProblems(gus)).toEqual([])
+})
+
+test('guardrail_failed: a guardrail that hangs refuses requests, or lets them run', async () => {
+  for (const content of ['slow', 'broken']) {
+    const { answer, calls } = await chat(content)
+    expect([content, answer.status, calls]).toEqual([content, 503, 0])
+    expect(answer.headers.get('retry-after')).toBe('1')
+  }
+  const open = await start({ GUARDRAIL_FAILURE: 'allow' })
+  const by = await open.gus('5')
+  for (const content of ['slow', 'broken']) {
+    const { answer, calls } = await chat(content, {}, open, by)
+    expect([content, answer.status, calls]).toEqual([content, 200, 1])
+  }
+  expect((await chat('forbidden', {}, open, by)).answer.status).toBe(400)
+  await open.close()
+})
