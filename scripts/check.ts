@@ -46,9 +46,10 @@ const soak = async () =>
   (await bun('scripts/soak/kill.ts', '3')) &&
   (await bun('scripts/soak/payments.ts', '3')) &&
   (await bun('scripts/soak/topups.ts', '3')) &&
-  (await bun('scripts/soak/streams.ts'))
+  (await bun('scripts/soak/streams.ts')) &&
+  bun('src/testing/postgres.ts', process.execPath, 'scripts/soak/replicas.ts', '40')
 
-/** Installs what tests start beside the server: a node of a chain, and an S3 server. */
+/** Installs what tests start beside the server: a node of a chain, an S3 server, and so on. */
 const installServices = async () =>
   (await installPackages(
     { tests: 'Bitcoin', program: 'litecoind', packages: ['litecoind'] },
@@ -62,10 +63,15 @@ const installServices = async () =>
     },
     succeeds,
   )) &&
-  installPackages(
+  (await installPackages(
     { tests: 'backups of PostgreSQL', program: 'pg_ctlcluster', packages: ['postgresql'] },
     succeeds,
-  )
+  )) &&
+  (await installPackages(
+    { tests: 'a load balancer', program: 'nginx', packages: ['nginx-light'] },
+    succeeds,
+  )) &&
+  installPackages({ tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] }, succeeds)
 
 const staticChecks: Step[][] = [
   [['format', () => bun('fmt', '--check')]],

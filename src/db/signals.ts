@@ -5,7 +5,7 @@ import { type Clock, monotonic, second } from '../core/time.ts'
 import type { Engine } from './engine.ts'
 
 /** Kinds of changes that other processes of the database must learn of. */
-type Topic = 'failures' | 'job' | 'jobs' | 'keys' | 'notes' | 'restrictions' | 'settings'
+type Topic = 'apps' | 'failures' | 'job' | 'jobs' | 'keys' | 'notes' | 'restrictions' | 'settings'
 
 /** Receives a changed value. Undefined means that any value may have changed. */
 type Listener = (value: string | undefined) => void

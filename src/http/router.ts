@@ -184,7 +184,8 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
         if (response) return response
       }
       setRequestContext(request, context)
-      return runFor(context.client, () => handlers[part](request, context))
+      const response = runFor(context.client, () => handlers[part](request, context))
+      return isChange(ctx, request, part) ? announceChange(ctx, response) : response
     })
   }
 
@@ -197,6 +198,19 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
     /** Loads both APIs now. */
     load: async () => ({ agentApi: await agentApi.load(), gateway: await gatewayApi.load() }),
   }
+}
+
+const isChange = ({ db }: AppContext, { method }: Request, part: string): boolean =>
+  db.kind === 'postgres' && /^(api|mcp|pages)$/.test(part) && !/^(GET|HEAD|OPTIONS)$/.test(method)
+
+/** Tells the other servers of a change before the client can ask them for it. */
+async function announceChange(
+  { state: { appChanges } }: AppContext,
+  pending: Response | Promise<Response>,
+): Promise<Response> {
+  const response = await pending
+  if (response.status < 400) await appChanges.announce()
+  return response
 }
 
 interface App {

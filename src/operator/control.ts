@@ -53,7 +53,10 @@ export async function runCommand(
   try {
     const { commands } = await import('./commands.ts')
     const known = Object.hasOwn(commands, command) ? commands[command] : undefined
-    return known ? await known(ctx, words) : failed(`Unknown command ${command}.`)
+    if (!known) return failed(`Unknown command ${command}.`)
+    const result = await known(ctx, words)
+    await ctx.state.appChanges.announce()
+    return result
   } catch (error) {
     return failedWith(error)
   }

@@ -10,6 +10,7 @@ import { type Clock, second } from '../core/time.ts'
 import { Traffic } from '../core/traffic.ts'
 import type { Engine } from '../db/engine.ts'
 import type { Signals } from '../db/signals.ts'
+import { AppChanges } from './app-changes.ts'
 import { BackupWork } from './backup-work.ts'
 import { ChargedFailures } from './charged-failures.ts'
 import { KeyNetworks } from './key-networks.ts'
@@ -65,6 +66,7 @@ export const createProcessState = (
 
   /** Handles of agents by id. A handle never changes. */
   agentHandles: new Cache<string>(handlesMax),
+  appChanges: new AppChanges(signals),
   noteSignals: new NoteSignals(signals),
   /** Openings of apps that are written to the database in batches; a crash loses them. */
   pendingOpens: new PendingOpens(),

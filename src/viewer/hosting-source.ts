@@ -42,7 +42,7 @@ async function recordPersonalUse(ctx: AppContext, id: string, request: Request):
 export function hostingSource(ctx: AppContext): AppSource {
   const filesOf = (app: HostedApp) => assets.listAssets(ctx, app.id, app.version)
   return {
-    commits: () => ctx.db.commits(),
+    commits: () => ctx.db.commits() ?? ctx.state.appChanges.count,
     async find(id) {
       const app = await apps.findApp(ctx, id)
       const maker = app && (await agents.findAgent(ctx, app.maker))

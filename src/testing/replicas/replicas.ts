@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
+import { newId } from '../../core/ids.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
 import {
@@ -52,13 +53,13 @@ price = ${price}
 interface ReplicaOptions {
   models?: string[]
   env?: Record<string, string>
-  /** Returns the address that the servers use instead of the database's. */
-  through?(url: string): Record<string, string>
+  /** Returns settings for a database at this address. */
+  through?(url: string): Promise<Record<string, string>>
 }
 
 /** Runs a command on a machine that has only the database. Throws where it fails. */
 async function runCommand(folder: string, url: string, words: string[]): Promise<string> {
-  const { code, out, err } = await runBerth([...words, '--data', join(folder, 'command')], {
+  const { code, out, err } = await runBerth([...words, '--data', join(folder, newId())], {
     program,
     env: { OLLAMA_HOST: 'off', DATABASE_URL: url },
   })
@@ -86,11 +87,12 @@ export async function startReplicas(
   const url = await createDatabase()
   const fake = startFakeUpstream()
   const servers: ServerProcess[] = []
+  const settings = await through?.(url)
   const own = { OLLAMA_HOST: 'off', APP_URL: 'http://replicas.test', TRUSTED_PROXIES: '127.0.0.1' }
   const start = async (index: number): Promise<ServerProcess> => {
     const server = await startServerProcess(createFolder(folder, index, configOf(fake, models)), {
       program,
-      env: { ...own, DATABASE_URL: url, ...env, ...through?.(url) },
+      env: { ...own, DATABASE_URL: url, ...env, ...settings },
     })
     servers[index] = server
     return server
