@@ -13,6 +13,7 @@ import { migrateSqlite } from '../db/migrate.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import { DamageCheck } from '../ledger/damage.ts'
 import { freshEngine } from '../testing/fixtures/engine.ts'
+import { signInOperator } from '../testing/fixtures/form-browser.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 test('a full disk is reported and the server stays ready', async () => {
@@ -20,6 +21,34 @@ test('a full disk is reported and the server stays ready', async () => {
   const body = { ok: true, disk: 'full' }
   expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
   await h.close()
+})
+
+test('a bucket that does not respond is reported and the server stays ready', async () => {
+  const bucket = {
+    DATABASE_URL: 'postgres://127.0.0.1/unused',
+    S3_ENDPOINT: 'https://s3.example.com',
+    S3_BUCKET: 'berth-files',
+    S3_ACCESS_KEY_ID: 'id',
+    S3_SECRET_ACCESS_KEY: 'secret',
+    METRICS_TOKEN: 'metrics',
+  }
+  const own = await startTestServer()
+  let problem: string | undefined = 'SlowDown: Reduce your request rate.'
+  const storage = Object.assign(Object.create(own.ctx.storage), { problem: async () => problem })
+  const h = await startTestServer(bucket, { storage })
+  const metrics = async () => (await h.request('GET', '/metrics', { key: 'metrics' })).body
+  const operator = await signInOperator(h)
+  const console = async () => String((await operator.open('/console')).body)
+  const body = { ok: true, files: 'unavailable' }
+  expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
+  expect(await metrics()).toContain('berth_bucket_up 0')
+  expect(await console()).toContain('Unavailable: SlowDown: Reduce your request rate.')
+  problem = undefined
+  expect((await h.request('GET', '/readyz')).body).toEqual({ ok: true })
+  expect(await metrics()).toContain('berth_bucket_up 1')
+  expect(await console()).toContain('In bucket berth-files')
+  await h.close()
+  await own.close()
 })
 
 test('a hanging database is reported as not ready while the process is healthy', async () => {

@@ -54,6 +54,13 @@ function trafficMetrics({ state: { traffic } }: AppContext): string[] {
   ]
 }
 
+/** Returns the state of the bucket; nothing where files are in the data folder. */
+async function bucketMetrics({ config, storage }: AppContext): Promise<string[]> {
+  if (config.s3Bucket === '') return []
+  const isUp = (await storage.problem()) === undefined
+  return [gauge('berth_bucket_up', '1 while the bucket of the files responds.', Number(isUp))]
+}
+
 async function ledgerMetrics(ctx: AppContext): Promise<string[]> {
   const { income, balance, held } = await readTotals(ctx)
   const unit = 'in billionths of a USD'
@@ -148,6 +155,7 @@ async function metricsText(ctx: AppContext): Promise<string> {
     ...upstreams,
     ...topups,
     ...processMetrics(ctx),
+    ...(await bucketMetrics(ctx)),
   ].join('')
 }
 

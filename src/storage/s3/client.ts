@@ -110,9 +110,10 @@ export class S3Client {
   async send<Result>(
     request: S3Request,
     read: (response: Response) => Promise<Result>,
+    attemptsMax = s3AttemptsMax,
   ): Promise<Result | undefined> {
     try {
-      const result = await this.queue.run(0, () => this.attempt(request, read))
+      const result = await this.queue.run(0, () => this.attempt(request, read, attemptsMax))
       this.problem = undefined
       return result
     } catch (error) {
@@ -128,9 +129,10 @@ export class S3Client {
   async attempt<Result>(
     request: S3Request,
     read: (response: Response) => Promise<Result>,
+    attemptsMax = s3AttemptsMax,
   ): Promise<Result> {
     // A store that is down keeps each request waiting only once.
-    const attempts = this.problem === undefined ? s3AttemptsMax : 1
+    const attempts = this.problem === undefined ? attemptsMax : 1
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.once(request, read)

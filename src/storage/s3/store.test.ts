@@ -12,7 +12,7 @@ import { testStorage } from '../../testing/fixtures/storage-suite.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { contentPath } from '../disk.ts'
 import type { Storage } from '../storage.ts'
-import { type Bucket, bucketUrl } from './client.ts'
+import { type Bucket, bucketUrl, S3Client } from './client.ts'
 import { mb, s3PartBytes } from './limits.ts'
 import { openS3Store } from './store.ts'
 
@@ -212,6 +212,49 @@ describe.skipIf(!hasS3Server)('in a bucket', () => {
     const other = await open()
     expect(Buffer.from((await other.read(name)) ?? '').toString()).toBe('needed')
     expect(await store.has(name)).toBe(true)
+  })
+
+  test('content that is put while a sweep deletes it is not lost', async () => {
+    const { sha256: name } = await store.put(bytesOf('contested'))
+    const [second, third] = [await open(), await open()]
+    clock.ms += 2 * hour
+    let isPut = false
+    proxy.inject = (request, path) => {
+      if (request.method !== 'DELETE' || !path.endsWith(`/files/${name}`) || isPut) return undefined
+      isPut = true
+      // The sweep has checked the content and copied it: now another process puts it.
+      const put = second.put(bytesOf('contested'))
+      return async (response) => {
+        await put
+        return response
+      }
+    }
+    const rows = async () => new Set(isPut ? [name] : [])
+    await store.sweep(rows, hour)
+    expect(isPut).toBe(true)
+    proxy.inject = undefined
+    // Whichever of the two came first, the object is deleted now.
+    const client = new S3Client({ ...bucket, endpoint: server.url }, { clock })
+    await client.send({ method: 'DELETE', key: `files/${name}` }, async () => true)
+    expect(Buffer.from((await third.read(name)) ?? '').toString()).toBe('contested')
+    clock.ms += 2 * hour
+    await store.sweep(rows, hour)
+    const fourth = await open()
+    expect(await fourth.read(name)).toHaveLength(9)
+  })
+
+  test('a sweep ends uploads that a dead process began', async () => {
+    const client = new S3Client({ ...bucket, endpoint: server.url }, { clock })
+    const key = `files/${sha256('half')}`
+    const query = { uploads: '' }
+    await client.send({ method: 'POST', key, query }, async () => true)
+    const list = () =>
+      client.send({ method: 'GET', key: '', query }, async (response) => response.text())
+    await store.sweep(none, hour)
+    expect(await list()).toContain('<Upload>')
+    clock.ms += 2 * hour
+    await store.sweep(none, hour)
+    expect(await list()).not.toContain('<Upload>')
   })
 
   test('the second sweep restores what a row references by then and deletes the rest', async () => {

@@ -143,7 +143,8 @@ class S3Store implements Storage {
   }
 
   async problem(): Promise<string | undefined> {
-    await changedMsOf(this.client, 'check').catch(() => undefined)
+    const request = { method: 'HEAD', key: 'check' } as const
+    await this.client.send(request, async () => true, 1).catch(() => undefined)
     return this.client.problem
   }
 
