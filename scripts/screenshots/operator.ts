@@ -48,6 +48,8 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
 const lists = [
   'requests',
   'latency',
+  'alerts',
+  'spend',
   'errors',
   'queue',
   'agents',

@@ -7,7 +7,7 @@ import { providers } from './providers.ts'
 import { camelCase, toText } from './setting-types.ts'
 import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
 import { readModels, readUpstreams } from './tables.ts'
-import { checkTogether, readValue } from './values.ts'
+import { checkTogether, readValue, shownText } from './values.ts'
 
 /** Every invalid setting, one message each. */
 export class ConfigError extends Error {
@@ -55,8 +55,7 @@ export function loadConfig(
     const { value, problem } = readValue(name, text, source)
     if (problem === undefined) values[camelCase(name)] = value
     else problems.push(problem)
-    const shown = schema.secret && text ? '(set)' : text
-    return { name, value: shown, source, description: schema.description ?? '' }
+    return { name, value: shownText(name, text), source, description: schema.description ?? '' }
   })
   const report = (problem: string): void => void problems.push(problem)
   const upstreams = readUpstreams(tables.upstream, environment, report, needsKeys)

@@ -101,6 +101,9 @@ const decoded = <T>(schema: TString, decode: (value: string) => T) =>
 /** A URL, stored without a slash at its end. */
 export const url = (description: string) =>
   decoded(formatted('http-url', description), withoutSlash)
+/** A URL with a secret in its path, such as that of a chat channel. It is not displayed. */
+export const secretUrl = (description: string) =>
+  decoded(formatted('http-url', description, { secret: true }), withoutSlash)
 /** The URL of a whole host, because its pages know no path prefix. */
 export const origin = (description: string) =>
   decoded(formatted('http-origin', description), withoutSlash)

@@ -1,5 +1,6 @@
 import { type StaticDecode, Type } from '@sinclair/typebox'
 
+import { alerting } from './alert-settings.ts'
 import { coins } from './coin-settings.ts'
 import { gateway, search, upstreamKeys } from './gateway-settings.ts'
 import { guardrail } from './guardrail-settings.ts'
@@ -32,6 +33,7 @@ export const sections = {
   'x402 payments': x402,
   Runs: runs,
   'Coin top-ups': coins,
+  Alerts: alerting,
   'Safety and webhooks': safety,
 }
 
@@ -54,6 +56,7 @@ export const SettingsSchema = Type.Object({
   ...x402,
   ...runs,
   ...coins,
+  ...alerting,
   ...safety,
 })
 

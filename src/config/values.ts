@@ -27,6 +27,12 @@ export const editableSettings: ReadonlySet<string> = new Set(
 /** Returns the default of a setting as text. */
 export const defaultOf = (name: SettingName): string => toText(properties[name].default)
 
+/** Returns the text of a value for display. */
+export const shownText = (name: SettingName, text: string): string =>
+  isSecret(name) && text !== '' ? '(set)' : text
+
+export const isSecret = (name: SettingName): boolean => properties[name]['secret'] === true
+
 /** A setting whose value is not the operator's to change in the console: see `Source`. */
 export const isFixed = (source: Source): boolean => source !== 'console' && source !== 'default'
 
@@ -43,9 +49,10 @@ export function overlay(config: Config, stored: ReadonlyMap<string, string>): st
     const read = text === undefined ? undefined : readValue(row.name, text, 'console')
     if (read?.problem !== undefined) problems.push(read.problem)
     const isOwn = read !== undefined && read.problem === undefined
-    row.value = isOwn ? (text ?? '') : defaultOf(row.name)
+    const initial = defaultOf(row.name)
+    row.value = isOwn ? shownText(row.name, text ?? '') : initial
     row.source = isOwn ? 'console' : 'default'
-    const { value } = isOwn ? read : readValue(row.name, row.value, 'default')
+    const { value } = isOwn ? read : readValue(row.name, initial, 'default')
     Reflect.set(config, camelCase(row.name), value)
   }
   return problems

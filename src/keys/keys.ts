@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
@@ -112,6 +112,12 @@ export const listAll = (db: Db, owner: string): Promise<Key[]> =>
     .where(eq(keys.owner, owner))
     .orderBy(desc(keys.created))
     .limit(keysListedMax)
+
+/** Finds keys by their prefixes, which are also the names of their counters (`counterOf`). */
+export async function findByPrefixes(db: Db, prefixes: string[]): Promise<Map<string, Key>> {
+  const rows = await db.select(columns).from(keys).where(inArray(keys.prefix, prefixes))
+  return new Map(rows.map((key) => [key.prefix, key]))
+}
 
 /** Counts an owner's live keys. */
 export const count = (db: Db, owner: string): Promise<number> =>

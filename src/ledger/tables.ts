@@ -153,7 +153,12 @@ export const caps = table(
     day: text('day').notNull(),
     used: nano('used').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.key, t.day] }), check('caps_used', sql`${t.used} >= 0`)],
+  (t) => [
+    primaryKey({ columns: [t.key, t.day] }),
+    // A key adds a row each day: the index costs nothing for further calls.
+    index('caps_day').on(t.day),
+    check('caps_used', sql`${t.used} >= 0`),
+  ],
 )
 
 /** Free credits of all agents that paid for builds on one UTC day, settled and held. */

@@ -1,5 +1,15 @@
 import { zero } from '../core/money.ts'
-import { flag, integer, nano, primaryKey, table, text, time, uniqueIndex } from '../db/columns.ts'
+import {
+  flag,
+  index,
+  integer,
+  nano,
+  primaryKey,
+  table,
+  text,
+  time,
+  uniqueIndex,
+} from '../db/columns.ts'
 
 /**
  * The usage history: one row per request that reached a model, without its bodies. `number` counts
@@ -54,5 +64,5 @@ export const useCounts = table(
     charged: nano('charged').notNull().default(zero),
     at: time('at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.account, t.day, t.model] })],
+  (t) => [primaryKey({ columns: [t.account, t.day, t.model] }), index('use_counts_day').on(t.day)],
 )

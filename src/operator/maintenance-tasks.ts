@@ -27,6 +27,7 @@ import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
 import { openMethods } from '../payments/coins/method.ts'
 import { shareLimits } from '../state/share-limits.ts'
+import { checkAlerts } from './alerts.ts'
 import { recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
 
@@ -92,6 +93,7 @@ export const tasks: Task[] = [
   ['read restrictions', minute, ({ restrictions }) => restrictions.load(), 'everywhere'],
   ['read the ledger', day, ({ damage }) => damage.scan(), 'everywhere'],
   ['record metrics', minute, recordMetrics, 'everywhere'],
+  ['check alerts', minute, (ctx) => checkAlerts(ctx), 'everywhere'],
   ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick(), 'everywhere'],
   ['share the counts of limits', second / 2, shareLimits, 'everywhere'],
   ['delete old counts of limits', hour, deleteOldCounts],

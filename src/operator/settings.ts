@@ -1,5 +1,5 @@
 import type { SettingName, Source } from '../config/settings.ts'
-import { defaultOf, editableSettings, isFixed, problemsOf } from '../config/values.ts'
+import { defaultOf, editableSettings, isFixed, problemsOf, shownText } from '../config/values.ts'
 import type { AppContext } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
@@ -36,7 +36,7 @@ export async function changeSetting(
   if (problem !== undefined) throw new ApiError('bad_request', { problem })
   await ctx.db.tx(async (db) => {
     await storeSetting(ctx, db, { name: row.name, value, by })
-    const why = `${shownValue(row.value)} → ${shownValue(text)}`
+    const why = `${shownValue(row.value)} → ${shownValue(shownText(row.name, text))}`
     await recordAudit(ctx, db, { by, did: value === null ? 'reset' : 'set', item: name, why })
   })
   await ctx.settings.load()

@@ -1,4 +1,4 @@
-import { table, text, time } from '../db/columns.ts'
+import { flag, integer, table, text, time } from '../db/columns.ts'
 
 /**
  * The last change of each setting in the console. The environment and berth.toml win. A value that
@@ -13,4 +13,18 @@ export const changedSettings = table('changed_settings', {
   /** Author: the operator's name. */
   by: text('by').notNull(),
   at: time('at').notNull(),
+})
+
+/** Conditions that hold now, or whose end was not sent yet, one row each. */
+export const alerts = table('alerts', {
+  name: text('name').primaryKey(),
+  text: text('text').notNull(),
+  since: time('since').notNull(),
+  /** The last time that a process saw the condition. */
+  seen: time('seen').notNull(),
+  resolved: time('resolved'),
+  /** Its beginning was sent; with `resolved`, its end. */
+  isSent: flag('is_sent').notNull(),
+  tries: integer('tries').notNull(),
+  problem: text('problem'),
 })

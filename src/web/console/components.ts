@@ -20,6 +20,7 @@ const consoleGroups = {
     '/console/requests': 'Requests',
     '/console/latency': 'Latency',
     '/console/errors': 'Errors',
+    '/console/alerts': 'Alerts',
   },
   Moderate: {
     '/console/queue': 'Moderation',
@@ -28,6 +29,7 @@ const consoleGroups = {
     '/console/clients': 'Clients',
   },
   Money: {
+    '/console/spend': 'Spend',
     '/console/grants': 'Grants',
     '/console/payments': 'Payments',
   },

@@ -29,6 +29,8 @@ const pages = [
   '',
   '/requests',
   '/latency',
+  '/alerts',
+  '/spend',
   '/errors',
   '/queue',
   '/agents',

@@ -19,6 +19,14 @@ export const trafficRanges: Range[] = [
   { name: '24h', label: 'Day', ms: day, points: 72 },
 ]
 
+/** Spans of the money that the database has, in UTC days. */
+export const moneyRanges: Range[] = [
+  { name: '1d', label: 'Today', ms: day, points: 1 },
+  { name: '7d', label: '7 days', ms: 7 * day, points: 7 },
+  { name: '30d', label: '30 days', ms: 30 * day, points: 30 },
+  { name: '90d', label: '90 days', ms: 90 * day, points: 90 },
+]
+
 /**
  * Returns the requested span. By default it is the shortest one with all data there is, which began
  * `ageMs` ago, up to the second of them.

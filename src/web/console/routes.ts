@@ -22,6 +22,7 @@ import {
   requireOperator,
 } from './access.ts'
 import { agentPage, agentsPage, decideAgent } from './agents.ts'
+import { alertsPage, testAlert } from './alerts.ts'
 import { appDecisions, appPage, verdicts } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
@@ -38,6 +39,7 @@ import { decidePerson, peoplePage, personPage } from './people.ts'
 import { decideCase, queuePage } from './queue.ts'
 import { requestPage, requestsPage } from './requests.ts'
 import { settingPage, settingsPage, submitSetting } from './settings.ts'
+import { spendPage } from './spend.ts'
 import { decidedPath } from './undo.ts'
 import { upstreamsPage } from './upstreams.ts'
 
@@ -53,6 +55,8 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/requests': requestsPage,
   '/latency': latencyPage,
   '/errors': errorsPage,
+  '/alerts': (req) => alertsPage(req),
+  '/spend': spendPage,
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
@@ -157,6 +161,8 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
         (req, message, submitted) => settingPage(req, name, message, submitted),
       ),
     )
+    .get('/console/alerts/test', () => redirectTo('/console/alerts'))
+    .post('/console/alerts/test', ({ input }) => operatorForm(input, testAlert, alertsPage))
     .get('/console/models/switch', () => redirectTo('/console/models'))
     .post('/console/models/switch', ({ input }) => operatorForm(input, submitModel, modelsPage))
     .post('/console/libraries', ({ input }) => operatorForm(input, submitLibrary, librariesPage))

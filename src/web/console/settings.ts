@@ -1,6 +1,6 @@
 import { expectedOf } from '../../config/setting-types.ts'
 import { type ConfigRow, sections, SettingsSchema } from '../../config/settings.ts'
-import { defaultOf, editableSettings, isFixed } from '../../config/values.ts'
+import { defaultOf, editableSettings, isFixed, isSecret } from '../../config/values.ts'
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
@@ -97,8 +97,16 @@ function valueField({ name }: ConfigRow, value: string): Html {
     const pairs = options.map((word) => [word, word] as const)
     return selectField({ label, name: 'value', value, options: pairs })
   }
-  const hint = `It must be ${expectedOf(schema)}.`
-  return inputField({ label, name: 'value', value, hint, max: 10_000, isOptional: true })
+  const shownHint = isSecret(name) ? 'The value is not shown. Empty removes it. ' : ''
+  const hint = `${shownHint}It must be ${expectedOf(schema)}.`
+  return inputField({
+    label,
+    name: 'value',
+    value: isSecret(name) ? '' : value,
+    hint,
+    max: 10_000,
+    isOptional: true,
+  })
 }
 
 /** Renders one setting with its form. Throws `not_found`. */

@@ -1,0 +1,92 @@
+import { type Html, html, type Part } from '../../core/html.ts'
+import { signingSecret } from '../../hosting/me/hooks/signing.ts'
+import { type Condition, readConditions } from '../../operator/alert-conditions.ts'
+import { alertHook, alertTriesMax, sendTestAlert } from '../../operator/alerts.ts'
+import { listAlerts, type StoredAlert } from '../../state/alerts.ts'
+import { copyLine, section } from '../components.ts'
+import { renderDateTime } from '../format.ts'
+import { button, type Form, form, notice, rejectForm } from '../forms.ts'
+import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
+import { badge, consolePage } from './components.ts'
+
+const place = '/console/alerts'
+
+/** Conditions with the setting of their threshold. */
+const conditions: Record<Condition['name'], [label: string, setting?: string]> = {
+  errors: ['Share of server errors', 'ALERT_ERROR_PERCENT'],
+  latency: ['Slow responses (p95)', 'ALERT_P95_MS'],
+  disk: ['Free disk space', 'ALERT_DISK_FREE_BYTES'],
+  files: ['Stored files'],
+  upstreams: ['Paused upstreams'],
+  payments: ['Payments and their servers'],
+}
+
+const settingLink = (name: string): Html =>
+  html`<a href="/console/settings/${name}"><code>${name}</code></a>`
+
+function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {
+  if (!stored) return false
+  if (stored.isSent) return 'sent'
+  if (!hasReceiver) return 'no receiver'
+  const tries = `${stored.tries} of ${alertTriesMax} attempts`
+  return stored.problem === null ? 'waiting' : `${stored.problem}, ${tries}`
+}
+
+/** Renders the conditions, and the receiver of the alerts. */
+export async function alertsPage(req: UserRequest, message?: string): Promise<Page> {
+  const { ctx, token, query } = req
+  const [current, stored] = await Promise.all([readConditions(ctx), listAlerts(ctx)])
+  const hasReceiver = ctx.config.alertWebhookUrl !== ''
+  const row = ({ name, isFiring, text }: Condition): Part[] => {
+    const [label, setting] = conditions[name]
+    const alert = stored.find((one) => one.name === name)
+    const isOpen = alert !== undefined && alert.resolved === null
+    return [
+      html`${label}
+      ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
+      badge(isOpen || isFiring ? 'alert' : 'ok', isOpen || isFiring ? 'bad' : 'good'),
+      text,
+      isOpen && renderDateTime(alert.since),
+      delivery(alert, hasReceiver),
+    ]
+  }
+  const heads = [{ long: 'Condition' }, 'State', { long: 'Now' }, 'Since', 'Webhook']
+  const sent = query.get('sent') === 'test' && notice('The receiver accepted the test.')
+  const main = html`${sent || undefined} ${dataTable('Alerts', heads, current.map(row))}
+  ${section('Webhook', receiver(req, token, hasReceiver))}`
+  const lead =
+    'Conditions are checked each minute. An alert is sent once, and once when it is over.'
+  return consolePage({ place, title: 'Alerts', lead, message, main, scripts: ['copy-line.js'] })
+}
+
+function receiver({ ctx }: UserRequest, token: string, hasReceiver: boolean): Part {
+  return html`<p>
+      ${hasReceiver ? html`Alerts are posted to ${settingLink('ALERT_WEBHOOK_URL')}.` : html`Set ${settingLink('ALERT_WEBHOOK_URL')} to receive alerts.`}
+      Each has the headers of Standard Webhooks and the fields
+      <code>type</code> (<code>alert.firing</code>, <code>alert.resolved</code>,
+      <code>alert.test</code>), <code>text</code> and <code>data</code>.
+    </p>
+    ${hasReceiver && form(token, `${place}/test`, button('Send test', 'quiet'), 'act')}
+    <details>
+      <summary>Signing secret</summary>
+      ${copyLine(signingSecret(ctx, alertHook), 'Signing secret')}
+    </details>`
+}
+
+/** Sends a test. Throws `bad_request` with the reason for which it failed. */
+export async function testAlert({ ctx }: UserRequest, _submitted: Form): Promise<Response> {
+  if (ctx.config.alertWebhookUrl === '') rejectForm('Set ALERT_WEBHOOK_URL first.')
+  const problem = await sendTestAlert(ctx)
+  if (problem !== null) {
+    rejectForm(`The test was not delivered: ${reasons[problem] ?? problem}.`)
+  }
+  return redirectTo(`${place}?sent=test`)
+}
+
+const reasons: Record<string, string> = {
+  inside: 'the address is private; HOOKS_TO_PRIVATE allows that',
+  address: 'the address is not http or https',
+  redirects: 'the receiver redirects',
+}
