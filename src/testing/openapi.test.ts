@@ -117,6 +117,18 @@ describe('the document', () => {
     expect(output).toContain('operation-operationId-unique')
   }, 30_000)
 
+  test('resolves every reference, as the one of the gateway does', async () => {
+    for (const one of [document, await getGatewayDocument(ctx)]) {
+      const found = nodesIn(one).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
+      const broken = found.filter((path) => {
+        const keys = path.replace(/^#\//, '').split('/')
+        return !isRecord(keys.reduce<unknown>((at, key) => isRecord(at) && at[key], one))
+      })
+      expect(broken).toEqual([])
+      expect(found.length).toBeGreaterThan(20)
+    }
+  })
+
   test('fails validation when a response has no description', async () => {
     const copy: unknown = JSON.parse(
       JSON.stringify(document).replace('"description":"OK."', '"a":1'),

@@ -3,7 +3,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { randomBelow } from '../core/ids.ts'
-import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
+import { startChain } from './fixtures/chain.ts'
+import { signPayment, startPaidServer } from './fixtures/payments.ts'
+import type { TestResponse } from './fixtures/test-server.ts'
 import { type DescribedOperation, getDocument, listOperations } from './openapi/document.ts'
 import {
   type Draw,
@@ -22,13 +24,24 @@ setDefaultTimeout(60_000)
 const seed = randomBelow(2 ** 31)
 const runs = 50
 
-const ctx = await startTestServer()
+const chain = await startChain()
+const ctx = await startPaidServer(chain)
 const document = await getDocument(ctx)
 const operations = listOperations(document)
 const answers = new ResponseChecker(document)
-const world = await createWorld(ctx)
+const wallet = await chain.createWallet()
+const maker = await chain.createWallet(0n)
+const world = await createWorld(ctx, maker.address)
+/** Operations that succeed with a payment of these units of USDC. */
+const payments: Record<string, { payTo: string; units: bigint }> = {
+  top_up: { payTo: ctx.payee.address, units: 1_000_000n },
+  pay_share: { payTo: maker.address, units: 1_250_000n },
+}
 
-afterAll(() => ctx.close())
+afterAll(async () => {
+  await ctx.close()
+  await chain.stop()
+})
 
 type Send = (made: GeneratedRequest) => Promise<TestResponse>
 
@@ -41,7 +54,7 @@ const send: Send = ({ method, path, key, headers, body }) =>
 async function tryOut(operation: DescribedOperation, through: Send = send): Promise<Set<number>> {
   const seen = new Set<number>()
   const property = fc.asyncProperty(draws, async (draw) => {
-    const made = await generateRequest(operation, draw, await world.known())
+    const made = await generateRequest(operation, draw, await world.known(operation))
     const answer = await through(made)
     seen.add(answer.status)
     if (answer.status < 300) world.used(operation.operationId)
@@ -54,6 +67,15 @@ async function tryOut(operation: DescribedOperation, through: Send = send): Prom
   return seen
 }
 
+/** Pays for an operation. Returns the status of the response, which the document has. */
+async function pay(operation: DescribedOperation, terms: { payTo: string; units: bigint }) {
+  const made = await generateRequest(operation, golden, await world.known(operation))
+  const headers = { ...made.headers, ...(await signPayment(wallet, terms)) }
+  const answer = await send({ ...made, headers })
+  expect(answers.findError(operation, answer)).toBeUndefined()
+  return answer.status
+}
+
 /** A stream never ends by itself, so watch.test.ts reads it. */
 const named = operations
   .filter(({ operationId }) => operationId !== 'watch_notes')
@@ -62,6 +84,8 @@ const named = operations
 describe(`every response matches the document (seed ${seed})`, () => {
   test.each(named)('%s', async (_, operation) => {
     const seen = [...(await tryOut(operation))]
+    const terms = payments[operation.operationId]
+    if (terms) seen.push(await pay(operation, terms))
     expect(seen.some((status) => status < 300)).toBe(true)
     if (operation.security.length > 0) expect(seen).toContain(401)
   })

@@ -42,7 +42,7 @@ export const assets = {
   },
   bad_picture: {
     status: 422,
-    message: ({ why }) => `This image cannot be an icon: ${why}. Send another image.`,
+    message: ({ why }) => `This image cannot be used: ${why}. Send another image.`,
   },
   no_picture: {
     status: 502,

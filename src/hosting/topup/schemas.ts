@@ -14,7 +14,7 @@ export const TopUpRequestSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ credits: 1_000 }] },
 )
 export type TopUpRequest = Static<typeof TopUpRequestSchema>
 

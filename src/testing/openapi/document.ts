@@ -54,14 +54,27 @@ export const getDocument = async ({ call }: TestServer): Promise<Document> =>
 export const getGatewayDocument = async ({ request }: TestServer): Promise<Document> =>
   parseSchema(Document, (await request('GET', '/v1/openapi.json')).body)
 
+/** Lists the operations. The schemas of their bodies contain the shared schemas that they name. */
 export const listOperations = (document: Document): DescribedOperation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
-      ...operation,
+      ...withComponents(operation, document),
       method: method.toUpperCase(),
       path,
     })),
   )
+
+function withComponents(operation: Static<typeof Operation>, { components }: Document) {
+  const { requestBody } = operation
+  if (!requestBody) return operation
+  const content = Object.fromEntries(
+    Object.entries(requestBody.content).map(([type, { schema }]) => [
+      type,
+      { schema: { ...schema, components } },
+    ]),
+  )
+  return { ...operation, requestBody: { ...requestBody, content } }
+}
 
 /** Returns the body fields that accept any text: "add_comment.text". */
 export const listTextFields = (document: Document): string[] =>

@@ -30,7 +30,7 @@ interface Target {
   operation: DescribedOperation
   path: string
   checker: ResponseChecker
-  known: () => Promise<KnownIds>
+  known: (operation: DescribedOperation) => Promise<KnownIds>
 }
 
 /** A stream that ends after ten minutes. */
@@ -49,7 +49,7 @@ export async function fuzz(
 ): Promise<FuzzReport> {
   const world = await createWorld(server)
   const targets = [
-    ...targetsOf(await getDocument(server), '/api', () => world.known()),
+    ...targetsOf(await getDocument(server), '/api', (operation) => world.known(operation)),
     ...targetsOf(await getGatewayDocument(server), '/v1', gatewayWorld(server)),
   ]
   const report: FuzzReport = { statuses: {}, operations: targets.length, problems: [], slow: [] }
@@ -78,24 +78,11 @@ function targetsOf(document: Document, root: string, known: Target['known']): Ta
   return listOperations(document)
     .filter(({ operationId }) => !endless.includes(operationId))
     .map((operation) => ({
-      operation: withComponents(operation, document),
+      operation,
       checker,
       known,
       path: root,
     }))
-}
-
-/** Puts the shared schemas into the schema of a body, where its references find them. */
-function withComponents(operation: DescribedOperation, { components }: Document) {
-  const { requestBody } = operation
-  if (!requestBody) return operation
-  const content = Object.fromEntries(
-    Object.entries(requestBody.content).map(([type, { schema }]) => [
-      type,
-      { schema: { ...schema, components } },
-    ]),
-  )
-  return { ...operation, requestBody: { ...requestBody, content } }
 }
 
 /** Returns the ids of a gateway account with a file, a key, a project and a video. */
@@ -124,7 +111,7 @@ function gatewayWorld(server: TestServer): Target['known'] {
 
 async function send(server: TestServer, target: Target, draw: Draw, from: string) {
   const { operation, path: root } = target
-  const known = await target.known()
+  const known = await target.known(operation)
   if (operation.requestBody && 'multipart/form-data' in operation.requestBody.content) {
     const answer = await withinBound(sendFile(server, known.key, draw.file, operation.path, draw))
     return { answer, what: `${operation.operationId} with a file` }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { generate } from 'json-schema-faker'
 
 import { isRecord } from '../../core/schema.ts'
+import { skillText } from '../fixtures/packs-on-explore.ts'
 import type { DescribedOperation } from './document.ts'
 
 /** A generated request for an operation. */
@@ -33,10 +34,12 @@ const pages = [
   '',
 ]
 
+/** A black and a white pixel as PNG, in base64. */
+export const twoPixels =
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABAQAAAADcWUInAAAACklEQVR42mNwAAAAQgBBhL+OYgAAAABJRU5ErkJggg=='
+
 const files = [
-  Uint8Array.fromBase64(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  ),
+  Uint8Array.fromBase64(twoPixels),
   '{"level":[1,2,3]}',
   '{"data":"data:application/json;base64,W10="}',
   '{"data":"data:;base64,!!!"}',
@@ -94,7 +97,24 @@ const ids: Record<string, string> = {
   delete_hook: 'hook',
   list_deliveries: 'hook',
   redeliver: 'hook',
+  restore_skill: 'gone-skill',
+  restore_framework: 'gone-framework',
+  answer_run: 'reported',
+  pay_share: 'due',
 }
+
+/** The kind of id below a path, where the operation has no other one. */
+const resources: Record<string, string> = {
+  skills: 'skill',
+  frameworks: 'framework',
+  packs: 'skill',
+  runs: 'run',
+  collections: 'collection',
+}
+
+/** Returns the kind of id in the path of an operation. */
+export const idKindOf = ({ operationId, path }: DescribedOperation): string =>
+  ids[operationId] ?? resources[path.split('/')[1] ?? ''] ?? 'id'
 
 /** The kinds of values in the path of a People operation. */
 const persons = { handle: 'owned', prefix: 'ownedKey' }
@@ -113,7 +133,7 @@ export async function generateRequest(
     if (draw.query === 'odd') query.set(name, wellFormed(draw.text))
   }
   const isPersons = operation.security.some((way) => 'session' in way)
-  const names = isPersons ? persons : { id: ids[operation.operationId] ?? 'id' }
+  const names = isPersons ? persons : { id: idKindOf(operation) }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     part(
       Object.entries(names).find(([parameterName]) => parameterName === name)?.[1] ?? name,
@@ -130,7 +150,7 @@ export async function generateRequest(
       ...(requestBody && { 'content-type': 'application/json' }),
       ...(draw.ref === undefined ? {} : { 'idempotency-key': draw.ref }),
     },
-    body: requestBody && (await bodyOf(requestBody.content, draw, known)),
+    body: requestBody && (await bodyOf(operation, requestBody.content, draw, known)),
   }
 }
 
@@ -146,21 +166,30 @@ const wellFormed = (text: string): string => text.toWellFormed()
 
 type Content = NonNullable<DescribedOperation['requestBody']>['content']
 
-async function bodyOf(content: Content, draw: Draw, known: KnownIds): Promise<unknown> {
+async function bodyOf(
+  operation: DescribedOperation,
+  content: Content,
+  draw: Draw,
+  known: KnownIds,
+): Promise<unknown> {
   if (draw.body === 'none') return undefined
   if ('application/octet-stream' in content) return draw.file
   if (draw.body === 'odd') return draw.seed % 2 ? JSON.stringify(draw.odd) : draw.text
   const schema = content['application/json']?.schema ?? {}
   const { examples } = schema
-  if (draw.body === 'example' && Array.isArray(examples)) return examples[0]
+  if (draw.body === 'example' && Array.isArray(examples)) {
+    return { ...examples[0], ...named(operation, examples[0], draw, known) }
+  }
   const optionalsProbability = draw.body === 'example' ? 0 : 0.7
   const fine = await generate(schema, { seed: draw.seed, optionalsProbability })
   if (!isRecord(fine)) throw new Error('The generated body is not an object.')
+  const isOdd = draw.seed % 4 > 0
   const steered = {
     ...fine,
+    ...named(operation, fine, draw, known),
     ...('html' in fine && { html: draw.page }),
-    ...('item' in fine && { item: known[place(draw)]['id'] }),
-    ...('code' in fine && { code: known[place(draw)]['code'] }),
+    ...('skill' in fine && draw.seed % 3 === 0 && { skill: draw.page }),
+    ...('image' in fine && { image: `data:image/png;base64,${isOdd ? draw.text : twoPixels}` }),
     ...('assets' in fine && { dryRun: true }),
   }
   if (draw.body === 'fine' || draw.body === 'example') return steered
@@ -168,6 +197,22 @@ async function bodyOf(content: Content, draw: Draw, known: KnownIds): Promise<un
   // No runner works on jobs here, so assets are only priced.
   const picked = { ...Object.fromEntries(kept), ...('assets' in fine && { dryRun: true }) }
   return draw.body === 'picked' ? picked : mutated(picked, draw)
+}
+
+/** Returns the fields of a body that name something, with what exists. */
+function named(operation: DescribedOperation, body: object, draw: Draw, known: KnownIds) {
+  const values = known[place(draw)]
+  const kind = idKindOf(operation)
+  const isNew = !operation.path.includes('{')
+  const fresh = `${operation.operationId.replaceAll('_', '-')}-${draw.seed}`
+  return {
+    ...('item' in body && { item: values['item'] }),
+    ...('pack' in body && { pack: values['skill'] }),
+    ...('code' in body && { code: values['code'] }),
+    ...('skill' in body && {
+      skill: skillText(isNew ? fresh : (known.own[`${kind}Name`] ?? fresh)),
+    }),
+  }
 }
 
 /** Replaces a field with another type, or adds a field. */

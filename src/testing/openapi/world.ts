@@ -2,10 +2,22 @@ import { zero } from '../../core/money.ts'
 import { hour } from '../../core/time.ts'
 import { dismiss, takeDown } from '../../hosting/moderation/moderation.ts'
 import { enqueue } from '../../jobs/jobs.ts'
+import { labelOf } from '../../libraries/library.ts'
 import { newDelivery } from '../fixtures/deliveries.ts'
+import { publishPack, skillText } from '../fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../fixtures/people.ts'
 import type { TestAgent, TestServer } from '../fixtures/test-server.ts'
-import type { KnownIds } from './request-generator.ts'
+import type { DescribedOperation } from './document.ts'
+import {
+  createCollection,
+  createDueRun,
+  createPacks,
+  createRuns,
+  type Ids,
+  startRun,
+  steps,
+} from './packs-and-runs.ts'
+import { type KnownIds, twoPixels } from './request-generator.ts'
 
 const nobody = 'A'.repeat(12)
 const unknown = {
@@ -14,8 +26,14 @@ const unknown = {
   taken: nobody,
   hook: nobody,
   delivery: nobody,
+  skill: nobody,
+  framework: nobody,
+  run: nobody,
+  collection: nobody,
+  item: nobody,
   prefix: 'ak_xxxxxxxx',
   version: '99',
+  position: '1',
   name: 'b.json',
   handle: 'nobody-here',
   owned: 'nobody-here',
@@ -23,53 +41,114 @@ const unknown = {
   code: 'BBBB-BBBB-BBBB',
 }
 
-const wearing = [
-  'close_me',
-  'revoke_key',
-  'delete_app',
-  'restore_app',
-  'delete_asset',
-  'add_key',
-  'cancel_job',
-  'appeal',
-  'add_hook',
-  'delete_hook',
-  'redeliver',
-  'report_item',
-]
+/** A part of the caller's data. `claims` belongs to other agents. */
+type Part = 'claims' | 'account' | 'screenshots' | 'packs' | 'runs' | 'collections'
 
-/** Operations that use up claimed and unclaimed agents. */
-const claiming = ['claim_agent', 'release_agent', 'revoke_agent_key', 'add_agent_key']
+/** The parts that a successful operation uses up. They are created again. */
+const usedUp: Record<string, Part[]> = {
+  ...Object.fromEntries(
+    `close_me revoke_key delete_app restore_app delete_asset add_key cancel_job appeal add_hook
+    delete_hook redeliver report_item`
+      .split(/\s+/)
+      .map((id): [string, Part[]] => [id, ['account']]),
+  ),
+  report_run: ['runs'],
+  answer_run: ['runs'],
+  pay_share: ['runs'],
+  delete_skill: ['packs', 'runs'],
+  restore_skill: ['packs', 'runs'],
+  delete_framework: ['packs', 'runs'],
+  restore_framework: ['packs', 'runs'],
+  delete_screenshot: ['screenshots'],
+  delete_collection: ['collections'],
+  remove_from_collection: ['collections'],
+  claim_agent: ['account', 'claims'],
+  release_agent: ['account', 'claims'],
+  revoke_agent_key: ['account', 'claims'],
+  add_agent_key: ['account', 'claims'],
+}
+
+/** Runs after which a new agent is the caller: an agent can start 60 an hour. */
+const runsMax = 40
+const picture = { image: `data:image/png;base64,${twoPixels}` }
 
 /** Creates the data that requests name: of the caller, of another agent, and of nobody. */
-export async function createWorld(server: TestServer): Promise<World> {
+export async function createWorld(server: TestServer, payTo?: string): Promise<World> {
   const ben = await server.agent('ben')
-  const theirs = await ben.publish({ store: true })
-  return new World(server, ben, theirs, (await createTestPerson(server, 'olga', 1_000_000n)).key)
+  const item = await ben.publish({ store: true })
+  const run = await startRun(ben, await publishPack(ben))
+  const others = {
+    id: item,
+    item,
+    skill: (await ben.call('GET', '/skills')).text('skills.0.id'),
+    framework: await publishPack(ben, { skill: skillText('two'), steps }, 'framework'),
+    run,
+    collection: await createCollection(ben, item),
+  }
+  const { key } = await createTestPerson(server, 'olga', 1_000_000n)
+  return new World(server, ben, others, key, payTo)
 }
 
 class World {
-  private claims: Record<string, string> | undefined
-  private people = 0
-  private ids: KnownIds | undefined
+  private readonly parts = new Map<Part, Ids>()
+  private ann: TestAgent | undefined
+  private agents = 0
+  private runs = 0
   private addresses = 0
 
   constructor(
     private readonly server: TestServer,
     private readonly ben: TestAgent,
-    private readonly theirs: string,
+    private readonly others: Ids & Record<'item', string>,
     private readonly personal: string,
+    /** The wallet that receives shares of profit; undefined where payments are off. */
+    private readonly payTo: string | undefined,
   ) {}
 
-  /** Returns the ids: an agent with an app, two versions, a file and two keys. */
-  async known(): Promise<KnownIds> {
-    return (this.ids ??= await this.create())
+  /** Returns the ids for an operation. Creates the parts that it needs and that are used up. */
+  async known({ path }: Pick<DescribedOperation, 'path'>): Promise<KnownIds> {
+    const account = await this.part('account', () => this.createAccount())
+    const claims = await this.part('claims', () => this.createClaims())
+    const own = { ...claims, ...account, ...(await this.partsBelow(path)) }
+    const key = this.ann?.key ?? ''
+    return { key, personal: this.personal, own, other: this.ofOthers(), unknown }
+  }
+
+  private async partsBelow(path: string): Promise<Ids> {
+    const { ann } = this
+    if (!ann) throw new Error('no agent')
+    if (path.startsWith('/collections')) {
+      const create = () => createCollection(ann, this.others.item)
+      return this.part('collections', async () => ({ collection: await create() }))
+    }
+    if (path.includes('/screenshots')) {
+      return this.part('screenshots', async () => {
+        const id = this.parts.get('account')?.['id']
+        await ann.call('PUT', `/apps/${id}/screenshots/1`, picture)
+        return { position: '1' }
+      })
+    }
+    if (!/^\/(?:skills|frameworks|packs|runs)/.test(path)) return {}
+    const packs = await this.part('packs', () => createPacks(ann))
+    if (!path.startsWith('/runs/')) return packs
+    const runs = await this.part('runs', async () => {
+      this.runs += 2
+      const reporter = await this.server.agent(`rae-${this.agents}`)
+      const created = await createRuns(ann, reporter, packs)
+      const { payTo } = this
+      return { ...created, ...(payTo && { due: await createDueRun(ann, this.ben, payTo) }) }
+    })
+    return { ...packs, ...runs }
   }
 
   /** Records the success of an operation. What it used up is replaced. */
   used(operationId: string): void {
-    if (wearing.includes(operationId)) this.ids = undefined
-    if (claiming.includes(operationId)) this.ids = this.claims = undefined
+    if (operationId === 'start_run') this.runs += 1
+    const parts = this.runs > runsMax ? ['account' as const] : (usedUp[operationId] ?? [])
+    for (const part of parts) this.parts.delete(part)
+    if (!parts.includes('account')) return
+    // Everything else belongs to the caller.
+    for (const part of this.parts.keys()) if (part !== 'claims') this.parts.delete(part)
   }
 
   /** Returns a new address, because claim codes are limited by address. */
@@ -78,11 +157,20 @@ class World {
     return `10.0.${this.addresses >> 8}.${this.addresses & 255}`
   }
 
-  private async create(): Promise<KnownIds> {
-    this.people += 1
+  private async part(name: Part, create: () => Promise<Ids>): Promise<Ids> {
+    const ids = this.parts.get(name) ?? (await create())
+    this.parts.set(name, ids)
+    return ids
+  }
+
+  /** Creates an agent with an app, two versions, a file, two keys, jobs, reviews and a webhook. */
+  private async createAccount(): Promise<Ids> {
+    this.agents += 1
+    this.runs = 0
+    const { server, others } = this
     // A third report would quarantine the item.
-    await dismiss(this.server.ctx, this.theirs, 'for the next one')
-    const ann = await this.server.agent(`ann-${this.people}`)
+    await dismiss(server.ctx, others.item, 'for the next one')
+    const ann = (this.ann = await server.agent(`ann-${this.agents}`))
     const id = await ann.publish({ store: true })
     const gone = await ann.publish()
     await ann.call('DELETE', `/apps/${gone}`)
@@ -90,40 +178,43 @@ class World {
     const look = Object.fromEntries(new URL(file.text('asset.url')).searchParams)
     await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
     const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
-    const taken = await ann.publish({ html: `<title>${this.people}</title>` })
-    await takeDown(this.server.ctx, taken, 'spam')
-    const own = {
-      ...(this.claims ??= await this.claimed()),
+    const taken = await ann.publish({ html: `<title>${this.agents}</title>` })
+    await takeDown(server.ctx, taken, 'spam')
+    const [library] = await server.ctx.libraries.list()
+    return {
       id,
       gone,
       taken,
       prefix,
+      item: others.item,
       version: '1',
       name: 'a.json',
+      path: 'SKILL.md',
       handle: ann.handle,
       ...look,
-      ...(await this.jobs(ann, id)),
-      ...(await this.reviewed(ann, id)),
+      ...(await this.createJobs(ann, id)),
+      ...(await this.createReviews(ann, id)),
       from: '2026-05-01',
       to: '2026-05-31',
-      ...(await newDelivery(this.server, ann)),
+      ...(library && { library: labelOf(library) }),
+      ...(await newDelivery(server, ann)),
     }
-    return { key: ann.key, personal: this.personal, own, other: this.others(), unknown }
   }
 
-  private others(): Record<string, string> {
-    const { ben, theirs } = this
-    const apps = { id: theirs, gone: theirs, taken: theirs, hook: theirs, delivery: theirs }
+  private ofOthers(): Ids {
+    const { ben, others } = this
+    const { item } = others
+    const apps = { gone: item, taken: item, hook: item, delivery: item, library: 'none@1.0.0' }
     const prefix = ben.key.slice(0, 11)
     const keys = { prefix, ownedKey: prefix, code: 'AAAA-AAAA-AAAA' }
-    const { handle } = ben
-    return { ...apps, ...keys, version: '1', name: 'a.json', handle, owned: handle }
+    const names = { version: '1', position: '1', name: 'a.json', path: 'SKILL.md' }
+    return { ...others, ...apps, ...keys, ...names, handle: ben.handle, owned: ben.handle }
   }
 
   /** Creates an agent that a person claimed, its key, and the claim code of an unclaimed agent. */
-  private async claimed(): Promise<Record<string, string>> {
-    const agent = await this.server.agent(`kay-${this.people}`)
-    const free = await this.server.agent(`lee-${this.people}`)
+  private async createClaims(): Promise<Ids> {
+    const agent = await this.server.agent(`kay-${this.agents}`)
+    const free = await this.server.agent(`lee-${this.agents}`)
     const codeOf = async (one: TestAgent) =>
       (await one.call('POST', '/me/claim')).text('claim.code')
     const body = { code: await codeOf(agent) }
@@ -131,19 +222,20 @@ class World {
     return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
   }
 
-  /** Items by another agent that this one reviewed, and reviews of this agent's app. */
-  private async reviewed(ann: TestAgent, id: string): Promise<Record<string, string>> {
-    const { ben, theirs } = this
-    await ann.call('GET', `/explore/${theirs}/source`)
-    await ann.call('PUT', `/explore/${theirs}/review`, { stars: 4 })
+  /** Creates reviews by the caller of another agent's item, and of the caller's app. */
+  private async createReviews(ann: TestAgent, id: string): Promise<Ids> {
+    const { ben } = this
+    const { item } = this.others
+    await ann.call('GET', `/explore/${item}/source`)
+    await ann.call('PUT', `/explore/${item}/review`, { stars: 4 })
     await ben.call('GET', `/explore/${id}/source`)
     const review = await ben.call('PUT', `/explore/${id}/review`, { stars: 4 })
-    const comment = await ann.call('POST', `/explore/${theirs}/comments`, { text: 'Hello' })
-    return { used: theirs, review: review.text('review.id'), comment: comment.text('comment.id') }
+    const comment = await ann.call('POST', `/explore/${item}/comments`, { text: 'Hello' })
+    return { used: item, review: review.text('review.id'), comment: comment.text('comment.id') }
   }
 
-  /** An open and an ended job that no runner processes. */
-  private async jobs(ann: TestAgent, item: string): Promise<Record<string, string>> {
+  /** Creates an open and an ended job that no runner processes. */
+  private async createJobs(ann: TestAgent, item: string): Promise<Ids> {
     const { db, keys, clock } = this.server.ctx
     const owner = `agent:${(await keys.find(ann.key))?.owner}`
     const about = { kind: 'assets', queue: 'media', owner, item, input: {} } as const

@@ -17,7 +17,12 @@ export const PutCoverSchema = Type.Object(
   { image: Type.String({ description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.' }) },
   {
     additionalProperties: false,
-    examples: [{ image: 'data:image/png;base64,iVBORw0KGgo=' }],
+    examples: [
+      {
+        image:
+          'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAABAQAAAADcWUInAAAACklEQVR42mNwAAAAQgBBhL+OYgAAAABJRU5ErkJggg==',
+      },
+    ],
   },
 )
 
