@@ -14,6 +14,8 @@ export interface Call {
   signal: AbortSignal
   /** The span of the request. */
   span?: SpanContext | undefined
+  /** Names the fields of the request that its upstream does not get, in a header. */
+  reportIgnored?: ((names: string[]) => void) | undefined
   /** Turns off the idle timeout of the socket while an upstream works, or turns it on again. */
   pauseIdleTimeout?: RequestContext['pauseIdleTimeout']
 }
@@ -21,6 +23,8 @@ export interface Call {
 export function callOf(request: Request): Call {
   const idempotencyKey = idempotencyKeyOf(request)
   const signal = idempotencyKey === undefined ? request.signal : new AbortController().signal
-  const { id: requestId, span, pauseIdleTimeout } = getRequestContext(request)
-  return { requestId, idempotencyKey, signal, span, pauseIdleTimeout }
+  const context = getRequestContext(request)
+  const { id: requestId, span, pauseIdleTimeout } = context
+  const reportIgnored = (names: string[]): void => void (context.ignoredFields = names)
+  return { requestId, idempotencyKey, signal, span, reportIgnored, pauseIdleTimeout }
 }

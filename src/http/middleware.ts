@@ -98,6 +98,7 @@ export const gatewayPolicy =
       ? gateway.rateLimitResponse(rejection.max, rejection.retryAfter)
       : await next(request, context)
     const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
+    reportIgnoredFields(response.headers, context.ignoredFields)
     const left = reportLimit(response.headers, limit, address)
     if (left) {
       response.headers.set('x-ratelimit-limit-requests', String(limit.max))
@@ -106,6 +107,15 @@ export const gatewayPolicy =
     }
     return openToAllOrigins(response)
   }
+
+const ignoredFieldsMax = 20
+const fieldNamePattern = /^[\w.-]{1,64}$/
+
+/** Names the fields of a request that had no effect, so that none is dropped silently. */
+function reportIgnoredFields(headers: Headers, names: string[] = []): void {
+  const shown = names.filter((name) => fieldNamePattern.test(name)).slice(0, ignoredFieldsMax)
+  if (shown.length > 0) headers.set('x-ignored-fields', shown.join(', '))
+}
 
 interface Incoming {
   request: Request

@@ -36,6 +36,8 @@ export interface RequestContext {
   cause?: string
   /** The span of the request; undefined without telemetry. */
   readonly span?: SpanContext | undefined
+  /** Fields of the request that its upstream did not get. */
+  ignoredFields?: string[]
   /** The path of a request that has no route, for the log. */
   unknownPath?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */

@@ -1,5 +1,6 @@
 import { download } from './download.ts'
 import { HttpClient } from './http-client.ts'
+import { ignoredFields } from './ignored-fields.ts'
 import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import { buildRequestBody, type Dialect } from './request-body.ts'
 import { requestFieldsOf } from './request-fields.ts'
@@ -39,6 +40,8 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
       const response = await request(upstream, call, buildRequestBody(call, dialect))
       return mayBeNonStreaming(response, call) ? toEventStream(response) : response
     },
+    ignoredFields: ({ path, body }) =>
+      ignoredFields(body, (name) => dialect.requestFields[path].has(name)),
     poll: (target) => request(upstream, target),
     download: (target) => download(upstream, target),
   }

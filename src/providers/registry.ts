@@ -63,6 +63,10 @@ class MonitoredUpstream implements Upstream {
     return this.monitor(() => this.upstream.send(call))
   }
 
+  ignoredFields(request: Pick<UpstreamCall, 'path' | 'body'>): string[] {
+    return this.upstream.ignoredFields?.(request) ?? []
+  }
+
   async poll(request: PollRequest): Promise<Response> {
     const poll = this.upstream.poll?.bind(this.upstream)
     if (!poll) throw new UpstreamError('refused', this.name)

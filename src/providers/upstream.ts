@@ -60,6 +60,8 @@ export interface Upstream {
   readonly kind: string
   /** Throws UpstreamError when there is no response. */
   send(call: UpstreamCall): Promise<Response>
+  /** Returns the fields of a request that it does not send. Undefined where all have an effect. */
+  ignoredFields?(request: Pick<UpstreamCall, 'path' | 'body'>): string[]
   /**
    * Returns the state of a video (`/videos/<id>`), or its content (`/videos/<id>/content`). The id
    * contains all state, so any process may poll. Undefined for upstreams without video. Throws

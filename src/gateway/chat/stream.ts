@@ -46,15 +46,13 @@ export async function serveStream(
   chat: ChatCall,
   { hold, respond, settled }: RunningRequest<Response>,
 ): Promise<PaidOutcome> {
-  const { request, candidates, transcriptionCost, ctx, signal, slot } = chat
+  const { request, candidates, transcriptionCost, ctx, signal, slot, reportIgnored } = chat
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
-  const { path, body, outputLimit, sendVia, estimateUsage } = completionWork(chat)
+  const { estimateUsage, read: _, ...work } = completionWork(chat)
   const settlement = new OutcomeBuilder(chat, hold, estimateUsage)
   const result = await callUpstream(ctx.upstreams, candidates, {
-    path,
-    body,
-    outputLimit,
-    sendVia,
+    ...work,
+    reportIgnored,
     deadlines,
     open: (response, by) => openStream(response, chat, by, deadlines),
     onFailure: (by, failure) => settlement.report(by, failure),

@@ -6,6 +6,7 @@ import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import type { Registry } from '../../providers/registry.ts'
 import type { NativeRequest, UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
+import type { Call } from '../call.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
 import { type CallEnd, OutcomeBuilder, type RunningAttempt } from './outcome-builder.ts'
@@ -20,6 +21,8 @@ import {
 
 /** A request to an upstream, and the function that opens its response. */
 export interface UpstreamRequest<Opened> {
+  /** Receives the fields that the upstream of the response did not get. */
+  reportIgnored?: Call['reportIgnored']
   path: UpstreamPath
   body: UpstreamCall['body']
   deadlines: CallDeadlines
@@ -125,7 +128,7 @@ async function tryCandidates<Opened extends object>(
 async function tryCandidate<Opened extends object>(
   upstreams: Registry,
   candidate: Candidate,
-  { path, body, deadlines, open, outputLimit, sendVia }: UpstreamRequest<Opened>,
+  { path, body, deadlines, open, outputLimit, sendVia, reportIgnored }: UpstreamRequest<Opened>,
 ): Promise<Opened | UpstreamFailure> {
   const { upstream: name, model } = candidate.offer
   const upstream = upstreams.find(name)
@@ -145,7 +148,10 @@ async function tryCandidate<Opened extends object>(
       ? await sendVia(send, candidate, deadlines)
       : await send(body, outputLimit?.(candidate))
     if (isFailure(response)) return response
-    if (response.ok) return await open(response, candidate)
+    if (response.ok) {
+      reportIgnored?.(upstream.ignoredFields({ path, body }))
+      return await open(response, candidate)
+    }
     return failureOfStatus(response.status, await response.text(), response.headers)
   } catch (error) {
     return failureOfError(error, deadlines)
@@ -164,7 +170,7 @@ export interface UpstreamOutput {
 /** The parts of a paid call that depend on its operation. */
 export interface UpstreamWork extends Omit<
   UpstreamRequest<UpstreamOutput>,
-  'deadlines' | 'open' | 'onFailure'
+  'deadlines' | 'open' | 'onFailure' | 'reportIgnored'
 > {
   /** Reads a successful response, bounded. */
   read(
@@ -181,12 +187,13 @@ export async function serveCall(
   { hold, respond }: RunningRequest<Response>,
   { read, estimateUsage, ...work }: UpstreamWork,
 ): Promise<PaidOutcome> {
-  const { ctx, candidates, signal } = call
+  const { ctx, candidates, signal, reportIgnored } = call
   const deadlines = new CallDeadlines(signal, deadlineSettingsOf(ctx))
   const settlement = new OutcomeBuilder(call, hold, estimateUsage)
   try {
     const result = await callUpstream(ctx.upstreams, candidates, {
       ...work,
+      reportIgnored,
       deadlines,
       open: (response, by) => read(response, by, deadlines),
       onFailure: (by, failure) => settlement.report(by, failure),

@@ -13,6 +13,7 @@ import {
   mediaModel,
   mediaModels,
   mediaPrices,
+  mediaUpstream,
 } from '../../testing/fixtures/media-models.ts'
 import { testModel } from '../../testing/fixtures/models.ts'
 import type { TestResponse } from '../../testing/fixtures/test-server.ts'
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const fallback = kinds.map((kind) => {
     const price = testModel(mediaPrices[kind]).price
     const offers = ['500', `${kind}-ok`].map((name) => ({
-      upstream: `fallback of ${kind}: ${name}`,
+      upstream: `${mediaUpstream}fallback of ${kind}: ${name}`,
       model: `fake/${name}`,
       price,
     }))
@@ -204,7 +205,10 @@ describe.each(kinds)('charges of %s', (kind) => {
     const gus = await patient.gus()
     expect((await ask(gus, kind, 'fallback')).status).toBe(200)
     const { use } = await patient.lastUse(gus)
-    expect(use).toMatchObject({ upstream: `fallback of ${kind}: ${kind}-ok`, status: 'completed' })
+    expect(use).toMatchObject({
+      upstream: `${mediaUpstream}fallback of ${kind}: ${kind}-ok`,
+      status: 'completed',
+    })
     expect(Number(use?.charged)).toBeGreaterThan(0)
   })
 

@@ -148,3 +148,15 @@ test.each(media)(
     for (const name of ['zebra', 'num_images', 'num_videos']) expect(sent).not.toHaveProperty(name)
   },
 )
+
+test('fields that the upstream does not get are named in a header, and only those', async () => {
+  const more = { zebra: 1, seed: 7, guardrails: null, n_cmpl: 2, 'bad name': 1 }
+  for (const stream of [false, true]) {
+    const { headers } = await send({ ...more, stream })
+    expect(headers.get('x-ignored-fields')).toBe('zebra, n_cmpl')
+  }
+  expect((await send({ seed: 7 })).headers.has('x-ignored-fields')).toBe(false)
+  const image = { model: 'image/image-ok', prompt: 'A boat', zebra: 1 }
+  const { headers } = await gus.call('POST', '/v1/images/generations', image)
+  expect(headers.get('x-ignored-fields')).toBe('zebra')
+})

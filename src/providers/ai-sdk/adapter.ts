@@ -1,6 +1,7 @@
 import type { AiSdkKind } from '../../config/providers.ts'
 import { type Clock, unixSeconds } from '../../core/time.ts'
 import { HttpClient } from '../http-client.ts'
+import { ignoredFields } from '../ignored-fields.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { errorResponse, rejectCustomTools } from '../response.ts'
 import type { Upstream, UpstreamCall } from '../upstream.ts'
@@ -11,6 +12,7 @@ import { createHead, generateChat } from './chat.ts'
 import { createEmbeddings } from './embeddings.ts'
 import { toErrorResponse } from './errors.ts'
 import { editImages, generateImages } from './image.ts'
+import { isKnownField } from './known-fields.ts'
 import { sendNative } from './native.ts'
 import { type AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
@@ -37,6 +39,7 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
         : withProvider(upstream, call, (provider, network) =>
             sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
           ),
+    ignoredFields: ({ path, body }) => ignoredFields(body, (name) => isKnownField(path, name)),
     async poll({ path, signal }) {
       const video = parseSubmittedVideo(path)
       if (!video) return errorResponse(404, 'No such video.')
