@@ -1,4 +1,5 @@
 import {
+  awsRegion,
   choice,
   editable,
   integer,
@@ -17,6 +18,8 @@ const providerKey = (provider: string) =>
   secret(`API key of ${provider}. When it is set, the gateway serves its models.`)
 const syncedKey = (provider: string) =>
   secret(`API key of ${provider}. It serves models with a price: run berth models sync first.`)
+const localUrl = (server: string) =>
+  url(`Address of ${server}, without /v1. Its models are read once, at the start.`)
 const searchKey = (engine: string) =>
   secret(`API key of ${engine}. When it is set, ${engine} searches the web.`)
 
@@ -89,13 +92,24 @@ export const upstreamKeys = {
   NEBIUS_API_KEY: syncedKey('Nebius'),
   DASHSCOPE_API_KEY: syncedKey('Alibaba Cloud Model Studio'),
   NVIDIA_API_KEY: syncedKey('NVIDIA NIM'),
+  AZURE_OPENAI_API_KEY: syncedKey('Azure OpenAI'),
+  AZURE_OPENAI_ENDPOINT: url(
+    'Endpoint of Azure OpenAI, such as https://<resource>.openai.azure.com.',
+  ),
+  AWS_BEARER_TOKEN_BEDROCK: providerKey('Amazon Bedrock'),
+  AWS_REGION: awsRegion('Region of Amazon Bedrock.'),
   GEMINI_API_KEY: providerKey('Google Gemini'),
+  GOOGLE_VERTEX_API_KEY: providerKey('Google Vertex AI, in express mode'),
   ANTHROPIC_API_KEY: providerKey('Anthropic'),
   COHERE_API_KEY: providerKey('Cohere'),
   FAL_KEY: providerKey('fal'),
   REPLICATE_API_TOKEN: providerKey('Replicate'),
   ELEVENLABS_API_KEY: providerKey('ElevenLabs'),
   DEEPGRAM_API_KEY: providerKey('Deepgram'),
+  VLLM_URL: localUrl('vLLM'),
+  LMSTUDIO_URL: localUrl('LM Studio'),
+  LLAMACPP_URL: localUrl('llama.cpp'),
+  SGLANG_URL: localUrl('SGLang'),
   OLLAMA_HOST: ollamaHost('Ollama server. Its models are read once, at the start; off skips it.'),
 }
 

@@ -3,6 +3,7 @@ export const aiSdkBaseUrls = {
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
   cohere: 'https://api.cohere.com/v2',
+  bedrock: 'https://bedrock-runtime.us-east-1.amazonaws.com',
   fal: 'https://fal.run',
   replicate: 'https://api.replicate.com/v1',
   elevenlabs: 'https://api.elevenlabs.io',
@@ -18,6 +19,8 @@ interface Provider {
   baseUrl: string
   /** The name of the output limit in a request. */
   outputName?: 'max_completion_tokens' | 'max_tokens'
+  /** The setting that completes its base URL, in place of `{}`. */
+  place?: { setting: string; template: string }
   /** The provider rejects `stream_options`. */
   rejectsStreamOptions?: boolean
 }
@@ -68,7 +71,24 @@ export const providers = {
     ...older,
   },
   nvidia: { key: 'nvidiaApiKey', baseUrl: 'https://integrate.api.nvidia.com/v1', ...older },
+  azure: {
+    key: 'azureOpenaiApiKey',
+    baseUrl: '',
+    place: { setting: 'azureOpenaiEndpoint', template: '{}/openai/v1' },
+    ...modern,
+  },
+  bedrock: {
+    key: 'awsBearerTokenBedrock',
+    ...aiSdk('bedrock'),
+    place: { setting: 'awsRegion', template: 'https://bedrock-runtime.{}.amazonaws.com' },
+  },
   gemini: { key: 'geminiApiKey', ...aiSdk('google') },
+  // Its express mode has Gemini's API with an API key.
+  vertex: {
+    key: 'googleVertexApiKey',
+    kind: 'google',
+    baseUrl: 'https://aiplatform.googleapis.com/v1/publishers/google',
+  },
   anthropic: { key: 'anthropicApiKey', ...aiSdk('anthropic') },
   cohere: { key: 'cohereApiKey', ...aiSdk('cohere') },
   fal: { key: 'falKey', ...aiSdk('fal') },
@@ -76,6 +96,14 @@ export const providers = {
   elevenlabs: { key: 'elevenlabsApiKey', ...aiSdk('elevenlabs') },
   deepgram: { key: 'deepgramApiKey', ...aiSdk('deepgram') },
 } as const satisfies Record<string, Provider>
+
+/** Servers of models in the local network, by the setting of their address. */
+export const localServers = {
+  vllm: 'vllmUrl',
+  lmstudio: 'lmstudioUrl',
+  llamacpp: 'llamacppUrl',
+  sglang: 'sglangUrl',
+} as const
 
 /** Types of models: those of document 2, section 2, and two of further operations. */
 export const modelTypes = [

@@ -118,6 +118,14 @@ export const ollamaHost = (description: string) =>
     value === 'off' ? '' : withoutSlash(ollamaUrl(value)),
   )
 
+/** A region of AWS. It becomes a part of a host name. */
+export const awsRegion = (description: string) =>
+  text(description, {
+    default: 'us-east-1',
+    pattern: '^[a-z0-9-]{1,30}$',
+    expected: 'a region such as eu-central-1',
+  })
+
 export const addressList = (description: string) =>
   Type.Array(Type.String({ format: 'ip-address' }), {
     default: [],

@@ -3,10 +3,10 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 
 import { describeSchema, mustBe } from '../core/schema.ts'
-import { aiSdkBaseUrls, type AiSdkKind, modelTypes, providers } from './providers.ts'
+import { aiSdkBaseUrls, type AiSdkKind, localServers, modelTypes, providers } from './providers.ts'
 
 /** Upstreams that exist without configuration. */
-const builtIn = ['demo', 'ollama']
+const builtIn = ['demo', 'ollama', ...Object.keys(localServers)]
 
 const closed = { additionalProperties: false }
 const NameSchema = Type.String({ minLength: 1, maxLength: 200 })

@@ -47,6 +47,7 @@ const upstreamNames: Record<string, string> = {
   alibaba: 'alibaba',
   dashscope: 'alibaba',
   nvidia: 'nvidia',
+  azure: 'azure',
   nvidia_nim: 'nvidia',
   google: 'gemini',
   gemini: 'gemini',

@@ -48,6 +48,20 @@ const providers: Record<string, Provider> = {
   nebius: { id: 'nebius', maker: 'nebius' },
   alibaba: { id: 'alibaba', maker: 'alibaba' },
   nvidia: { id: 'nvidia', maker: 'nvidia' },
+  // Names of models are names of deployments; its list has few of them.
+  azure: { id: 'azure', maker: 'azure' },
+  bedrock: {
+    id: 'aws',
+    maker: 'bedrock',
+    // Regional profiles have another prefix in each region.
+    only: /^(global\.(?!openai)|(amazon|deepseek|google|meta|mistral|nvidia|openai\.gpt-oss|qwen)[.-])/,
+  },
+  vertex: {
+    id: 'google',
+    maker: 'google',
+    only: /^gemini/,
+    inputs: ['file', 'audio', 'video'],
+  },
   gemini: {
     id: 'google',
     maker: 'google',

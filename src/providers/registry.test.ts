@@ -7,7 +7,7 @@ import { openCatalog } from '../models/open-catalog.ts'
 import { startFakeUpstream } from '../testing/fakes/upstream.ts'
 import { createDemoUpstream } from './demo/demo.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
-import { openUpstreams, Registry } from './registry.ts'
+import { keyedUpstreams, openUpstreams, Registry } from './registry.ts'
 
 const fake = startFakeUpstream()
 afterAll(() => fake.close())
@@ -139,4 +139,61 @@ test('several API keys of a provider are upstreams of their own with the same mo
     { upstream: 'groq#2', replicaOf: 'groq' },
     { upstream: 'groq#3', replicaOf: 'groq' },
   ])
+})
+
+test('Azure needs its endpoint, Bedrock its region, and Vertex only a key', async () => {
+  const without = await open({ AZURE_OPENAI_API_KEY: 'k', DEMO_MODELS: 'off' })
+  expect(without.registry.names).toEqual([])
+  const endpoint = new URL(fake.baseUrl).origin
+  const { registry, published } = await open({
+    AZURE_OPENAI_API_KEY: 'k',
+    AZURE_OPENAI_ENDPOINT: `${endpoint}/`,
+    AWS_BEARER_TOKEN_BEDROCK: 'k',
+    GOOGLE_VERTEX_API_KEY: 'k',
+  })
+  expect(published.toSorted()).toEqual(['azure', 'bedrock', 'vertex'])
+  expect((await registry.find('azure')?.send(call('fake/ok')))?.status).toBe(200)
+  expect(fake.received.at(-1)).toMatchObject({
+    path: '/openai/v1/chat/completions',
+    headers: { authorization: 'Bearer k' },
+  })
+  const config = loadConfig(
+    {},
+    { ...quiet, AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'eu-west-3' },
+  )
+  expect(keyedUpstreams(config)).toMatchObject([
+    { name: 'bedrock', baseUrl: 'https://bedrock-runtime.eu-west-3.amazonaws.com' },
+  ])
+  expect(() => loadConfig({}, { ...quiet, AWS_REGION: 'evil.example/' })).toThrow()
+  const sources = { models: [], published, local: [], demo: false, marginPercent: 0 }
+  const ids = (await openCatalog({ ...sources, now: systemClock.now() })).list().map(({ id }) => id)
+  expect(ids.some((id) => id.startsWith('bedrock/amazon.nova'))).toBe(true)
+  expect(ids.some((id) => id.startsWith('bedrock/regional'))).toBe(false)
+  expect(ids.some((id) => id.startsWith('google/gemini'))).toBe(true)
+})
+
+test('serves the models of local servers, and starts without one that is down', async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) =>
+      url.endsWith('/v1/models')
+        ? Response.json({ data: [{ id: 'qwen3-8b' }, { id: 'nomic-embed' }] })
+        : new Response(null, { status: 404 }),
+  })
+  const opened = await open({
+    VLLM_URL: `${server.url.origin}/v1`,
+    LMSTUDIO_URL: server.url.origin,
+    LLAMACPP_URL: 'http://127.0.0.1:9',
+  })
+  await server.stop()
+  expect([opened.registry.names.toSorted(), opened.demo]).toEqual([
+    ['llamacpp', 'lmstudio', 'vllm'],
+    false,
+  ])
+  expect(opened.local).toHaveLength(4)
+  const sources = { ...opened, models: [], marginPercent: 0, now: systemClock.now() }
+  const catalog = await openCatalog(sources)
+  expect(catalog.find('vllm/qwen3-8b')?.model).toMatchObject({ type: 'chat' })
+  expect(catalog.find('lmstudio/nomic-embed')?.model).toMatchObject({ type: 'embedding' })
 })

@@ -7,6 +7,7 @@ import { Balancer } from './balancer.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { createDemoUpstream } from './demo/demo.ts'
 import type { DownloadRequest } from './download.ts'
+import { openLocalServers } from './local-servers.ts'
 import { Measurements } from './measurements.ts'
 import { listOllamaModels } from './model-list.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
@@ -169,10 +170,21 @@ export function splitKeys<T extends { name: string; apiKey?: string }>(row: T): 
 
 /** Returns the providers with a configured API key. Their prices are published. */
 export const keyedUpstreams = (config: Config) =>
-  Object.entries(providers).flatMap(([name, { key, ...provider }]) => {
+  Object.entries(providers).flatMap(([name, entry]) => {
+    const { key, ...provider } = entry
     const apiKey = config[key]
-    return apiKey ? [{ ...provider, name, apiKey }] : []
+    const baseUrl = baseUrlOf(config, entry)
+    return apiKey && baseUrl ? [{ ...provider, name, apiKey, baseUrl }] : []
   })
+
+type KeyedProvider = (typeof providers)[keyof typeof providers]
+
+/** Returns the base URL of a provider; '' where a setting of it is missing. */
+function baseUrlOf(config: Config, provider: KeyedProvider): string {
+  if (!('place' in provider)) return provider.baseUrl
+  const { setting, template } = provider.place
+  return config[setting] === '' ? '' : template.replace('{}', config[setting])
+}
 
 /**
  * Opens the upstreams of berth.toml and of the configured keys; Ollama, when it responds or a model
@@ -185,7 +197,9 @@ export async function openUpstreams(
   const keyed = keyedUpstreams(config)
   const configured = [...keyed, ...config.upstreams]
   const { demoModels, ollamaHost } = config
-  const demo = demoModels === 'on' || (demoModels === 'auto' && configured.length === 0)
+  const servers = await openLocalServers(config, parts.log)
+  const hasOthers = configured.length > 0 || servers.rows.length > 0
+  const demo = demoModels === 'on' || (demoModels === 'auto' && !hasOthers)
   const localModels = ollamaHost ? await listOllamaModels(ollamaHost) : undefined
   const ollama = {
     name: 'ollama',
@@ -195,7 +209,11 @@ export async function openUpstreams(
   } as const
   const isNamed = config.models.some(({ upstreams }) => upstreams.includes(ollama.name))
   const groups = configured.map(splitKeys)
-  const rows = [...groups.flat(), ...(localModels || (ollamaHost && isNamed) ? [ollama] : [])]
+  const rows = [
+    ...groups.flat(),
+    ...(localModels || (ollamaHost && isNamed) ? [ollama] : []),
+    ...servers.rows,
+  ]
   const adapters = await Promise.all(
     rows.map(async ({ kind, ...row }) => {
       if (kind === 'openai') return createOpenAiAdapter(row)
@@ -215,7 +233,10 @@ export async function openUpstreams(
         first && more.length > 0 ? [[first.name, more.map(({ name }) => name)]] : [],
       ),
     ),
-    local: (localModels ?? []).map((model) => ({ upstream: ollama.name, model })),
+    local: [
+      ...(localModels ?? []).map((model) => ({ upstream: ollama.name, model })),
+      ...servers.models,
+    ],
     demo,
   }
 }

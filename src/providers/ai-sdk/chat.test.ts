@@ -20,6 +20,7 @@ const kinds = [
   { id: 'claude/small', kind: 'anthropic', base: '/v1', model: 'claude-haiku-4-5' },
   { id: 'gemini/small', kind: 'google', base: '/v1beta', model: 'gemini-2.5-flash' },
   { id: 'cohere/small', kind: 'cohere', base: '/v2', model: 'command-r-08-2024' },
+  { id: 'nova/small', kind: 'bedrock', base: '', model: 'amazon.nova-lite' },
   { id: 'gpt/small', kind: 'openai', base: '/v1', model: 'gpt-4.1-mini' },
 ]
 

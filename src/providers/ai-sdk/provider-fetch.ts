@@ -140,7 +140,9 @@ export class ProviderFetch {
 }
 
 const isEventStream = (headers: Headers): boolean =>
-  headers.get('content-type')?.startsWith('text/event-stream') ?? false
+  /^(text\/event-stream|application\/vnd\.amazon\.eventstream)/.test(
+    headers.get('content-type') ?? '',
+  )
 
 const isBelow = (url: string, base: string): boolean => url === base || url.startsWith(`${base}/`)
 

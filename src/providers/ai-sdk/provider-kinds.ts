@@ -54,6 +54,17 @@ function limitOutput(body: Json, limit: number): void {
   else delete body.thinking
 }
 
+/** Does the same in the format of Amazon Bedrock. */
+function limitBedrock(body: Json, limit: number): void {
+  const { inferenceConfig: config, additionalModelRequestFields: more } = body
+  if (!isRecord(config)) return
+  const { maxTokens: max_tokens } = config
+  const limited: Json = { max_tokens, ...(isRecord(more) && { thinking: more.thinking }) }
+  limitOutput(limited, limit)
+  config.maxTokens = limited.max_tokens
+  if (isRecord(more) && limited.thinking === undefined) delete more.thinking
+}
+
 const noTokens = { input_tokens: 0, output_tokens: 0 }
 
 /** All kinds of providers that are called through AI SDK packages. */
@@ -71,6 +82,16 @@ export const providerKinds: Record<AiSdkKind, ProviderKind> = {
   cohere: {
     open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access),
     requiredUsage: { tokens: noTokens },
+  },
+  bedrock: {
+    open: async ({ baseURL, ...access }) => {
+      const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock')
+      // The region is in the base URL; without one here the package reads the environment.
+      const region = /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseURL)?.[1] ?? 'us-east-1'
+      return createAmazonBedrock({ ...access, baseURL, region })
+    },
+    adjustBody: limitBedrock,
+    requiredUsage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   },
   fal: {
     open: async (access) => {
