@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 declare const nanoBrand: unique symbol
 export type NanoUsd = bigint & { readonly [nanoBrand]: 'NanoUsd' }
 
-export const nanoPerCredit = 1_000_000n
+const nanoPerCredit = 1_000_000n
 const nanoPerUsd = 1_000_000_000n
 const decimalPattern = /^(\d{1,12})(?:\.(\d{1,9}))?$/
 

@@ -10,8 +10,9 @@ import type { Usage } from './usage.ts'
 export type Use = typeof uses.$inferSelect
 
 /** A request that reached a model, before it is numbered. `at`: milliseconds since 1970. */
-export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber' | 'key'> & {
+export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber' | 'key' | 'error'> & {
   key?: string | null
+  error?: string | null
 }
 
 const value = sql.placeholder
@@ -66,6 +67,7 @@ export async function insertUse(db: Db, use: NewUse): Promise<void> {
     ...use,
     ...numbers,
     key: use.key ?? null,
+    error: use.error ?? null,
     id: newId(),
     at: all.at,
   })

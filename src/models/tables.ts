@@ -29,6 +29,8 @@ export const uses = table(
     type: text('type').notNull(),
     source: text('source').$type<'api' | 'web' | 'build'>().notNull(),
     status: text('status').notNull(),
+    /** The error of a failed call; null for others and for older rows. */
+    error: text('error'),
     upstream: text('upstream'),
     /** The prefix of the key that made the call; null for the web and for older rows. */
     key: text('key'),

@@ -4,8 +4,8 @@ import { toCredits } from '../core/money.ts'
 import type { DailyAmount } from '../ledger/spending.ts'
 import { formatAmount, shortCredits } from './format.ts'
 
-/** Sizes in the units of the view box, which is stretched to fit. */
-const [barWidth, chartHeight] = [24, 100]
+/** In the units of the view box of a bar, which is stretched to fit. */
+const chartHeight = 100
 const days = lazy(
   () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
 )
@@ -29,28 +29,26 @@ export function barChart(daily: DailyValue[], noun: string): Html {
   const peak = Math.max(...daily.map(({ value }) => value), 0)
   const total = daily.reduce((sum, { value }) => sum + value, 0)
   if (total === 0) return html`<p class="small">No activity in the last ${daily.length} days.</p>`
-  const rects = daily.map(({ day, value }, at) => {
-    const height = Math.max(1, (value / peak) * chartHeight)
-    return html`<rect
-      x="${at * barWidth + 2}"
-      y="${(chartHeight - height).toFixed(1)}"
-      width="${barWidth - 4}"
-      height="${height.toFixed(1)}"
-      class="${value > 0 ? 'bar' : 'none'}"
-      ><title>${formatDay(day)}: ${formatAmount(value, noun)}</title></rect
-    >`
+  const bars = daily.map(({ day, value }) => {
+    const height = value > 0 ? Math.max(1, (value / peak) * chartHeight) : 0
+    return html`<li>
+      <svg viewBox="0 0 1 ${chartHeight}" preserveAspectRatio="none">
+        <rect y="${(chartHeight - height).toFixed(1)}" width="1" height="${height.toFixed(1)}" />
+      </svg>
+      <span class="tip">${formatDay(day)}<br /><strong>${formatAmount(value, noun)}</strong></span>
+    </li>`
   })
   const [first, last] = [daily[0]?.day ?? '', daily.at(-1)?.day ?? '']
   const summary = `${formatAmount(total, noun)} in ${daily.length} days, peak ${shortCredits(peak)} a day`
   return html`<figure class="chart">
-    <svg
-      viewBox="0 0 ${daily.length * barWidth} ${chartHeight}"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label="${summary}"
-    >
-      ${rects}
-    </svg>
+    <div class="plot" role="img" aria-label="${summary}">
+      <p class="axis" aria-hidden="true">
+        <span>${shortCredits(peak)}</span><span>${shortCredits(peak / 2)}</span><span>0</span>
+      </p>
+      <ol class="bars" aria-hidden="true">
+        ${bars}
+      </ol>
+    </div>
     <p class="small"><span>${formatDay(first)}</span><span>${formatDay(last)}</span></p>
     <figcaption class="small">${summary}.</figcaption>
     ${valueTable(daily, noun)}

@@ -56,6 +56,10 @@ export const copyLine = (line: Part, label: string): Html =>
     <pre tabindex="0" aria-label="${label}"><code>${line}</code></pre>
   </copy-line>`
 
+/** Secrets that are shown once; the script adds buttons that copy, download and print them. */
+export const saveSecret = (secrets: Part, file: string): Html =>
+  html`<save-secret data-file="${file}">${secrets}</save-secret>`
+
 /** A collapsed curl command. */
 export const requestDetails = (name: string, curl: string): Html =>
   html`<details>

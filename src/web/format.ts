@@ -1,6 +1,6 @@
 import { type Html, html } from '../core/html.ts'
 import { lazy } from '../core/lazy.ts'
-import { formatDecimal, nanoPerCredit, toCredits } from '../core/money.ts'
+import { formatCredits, toCredits, toUsd } from '../core/money.ts'
 import { iso } from '../core/time.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
@@ -14,6 +14,9 @@ const dollars = lazy(() => {
   const currency = { style: 'currency', currency: 'USD' } as const
   return new Intl.NumberFormat('en', { ...currency, maximumFractionDigits: 9 })
 })
+const cents = lazy(
+  () => new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', roundingMode: 'trunc' }),
+)
 const day = { dateStyle: 'medium', timeZone: 'UTC' } as const
 const dates = lazy(() => new Intl.DateTimeFormat('en-GB', day))
 const dateTimes = lazy(() => new Intl.DateTimeFormat('en-GB', { ...day, timeStyle: 'short' }))
@@ -22,18 +25,22 @@ const dateTimes = lazy(() => new Intl.DateTimeFormat('en-GB', { ...day, timeStyl
 export const shortCredits = (credits: number): string =>
   (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
 
-/** Exact amounts with the same number of decimals, so that a column adds up. */
-export function formatColumn(
-  amounts: bigint[],
-  signDisplay: 'auto' | 'exceptZero' = 'auto',
-): string[] {
-  // Only the fraction is exact for large amounts: a float adds digits of its own.
-  const parts = amounts.map((one) => formatDecimal(toCredits(one % nanoPerCredit)))
-  const decimals = Math.max(0, ...parts.map((one) => one.split('.')[1]?.length ?? 0))
-  const fraction = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  const { format } = new Intl.NumberFormat('en', { ...fraction, signDisplay })
-  return amounts.map((one) => format(toCredits(one)))
+/** An amount of credits, rounded, with the exact amount in credits and USD on hover. */
+export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero' = 'auto'): Html {
+  const exact = `${formatExact(amount)} credits, ${formatUsd(toUsd(amount))}`
+  const sign = signDisplay === 'exceptZero' && amount > 0n ? '+' : ''
+  return html`<span class="money" title="${exact}">${sign}${shortCredits(toCredits(amount))}</span>`
 }
+
+/** All digits of an amount with thousands separators. */
+function formatExact(amount: bigint): string {
+  const [whole = '', fraction] = formatCredits(amount).split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}
+
+/** USD in cents, for amounts whose exact value is elsewhere. */
+export const formatDollars = (usd: number): string => cents().format(usd)
 
 /** USD with two to nine decimals. */
 export const formatUsd = (usd: number): string => dollars().format(usd)

@@ -1,24 +1,18 @@
 import { type Html, html } from '../core/html.ts'
 import type { Entry } from '../ledger/entries.ts'
-import { formatColumn, renderDateTime } from './format.ts'
+import { renderCredits, renderDateTime } from './format.ts'
 import { dataTable } from './lists.ts'
 
 /** Ledger entries, newest first. */
-export function ledgerTable(entries: Entry[]): Html {
-  const amounts = formatColumn(
-    entries.map(({ amount }) => amount),
-    'exceptZero',
-  )
-  const balances = formatColumn(entries.map(({ balance }) => balance))
-  return dataTable(
+export const ledgerTable = (entries: Entry[]): Html =>
+  dataTable(
     'Transactions',
     ['Time', { capitalized: 'Type' }, 'Item', { number: 'Credits' }, { number: 'Balance' }],
-    entries.map(({ at, kind, item }, row) => [
+    entries.map(({ at, kind, item, amount, balance }) => [
       renderDateTime(at),
       kind,
       item !== null && html`<code>${item}</code>`,
-      amounts[row],
-      balances[row],
+      renderCredits(amount, 'exceptZero'),
+      renderCredits(balance),
     ]),
   )
-}

@@ -1,6 +1,6 @@
 import { type Html, html } from '../core/html.ts'
 import { newId } from '../core/ids.ts'
-import { copyLine, narrowPage } from './components.ts'
+import { copyLine, narrowPage, saveSecret } from './components.ts'
 import { type Form, hiddenField, rejectForm } from './forms.ts'
 import type { Page } from './layout.ts'
 import { privatePage, type UserRequest } from './session.ts'
@@ -40,7 +40,7 @@ const keyPage = (key: string, { purpose, back }: Omit<KeyRequest, 'create'>): Pa
   narrowPage(
     'Save your API key',
     html`<p class="lead">${purpose} You cannot see this key again.</p>
-      ${copyLine(key, 'API key')}
+      ${saveSecret(copyLine(key, 'API key'), `berth-${key.slice(0, 11)}.txt`)}
       <p class="actions"><a class="button" href="${back}">Done</a></p>`,
-    { scripts: ['copy-line.js'] },
+    { scripts: ['copy-line.js', 'save-secret.js'] },
   )

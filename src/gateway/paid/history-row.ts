@@ -16,6 +16,8 @@ export const historyRow = defineRow(
     source: oneOf(['api', 'web', 'build']),
     status: oneOf(['completed', 'interrupted', 'failed']),
     upstream: nullable(Type.String()),
+    /** The error of a failed call. Rows of older journals have none. */
+    error: Type.Optional(nullable(Type.String())),
     /** Rows of older journals have none. */
     key: Type.Optional(nullable(Type.String())),
     price: nullable(Type.String()),

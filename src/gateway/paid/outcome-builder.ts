@@ -38,6 +38,15 @@ interface ServedCall {
   output?: unknown
 }
 
+/** The parts of a history row that the end of a call decides. */
+interface EndedCall {
+  usage: Usage
+  end: CallEnd
+  charge: NanoUsd
+  error: string | null
+  rows?: SettlementRow[] | undefined
+}
+
 /** Times one call and builds its outcome: the charge, the history row and the replay. */
 export class OutcomeBuilder {
   private readonly started = stopwatch()
@@ -72,7 +81,8 @@ export class OutcomeBuilder {
       reportAttempt(this.call, { candidate, attempt, usage, charge, error, output })
     }
     const result = { response: response ?? { status: 200, body: null } }
-    const outcome = this.outcome(result, candidate, usage, end, charge, rows)
+    const broken = end === 'failed' ? unreadable.error.errorName : null
+    const outcome = this.outcome(result, candidate, { usage, end, charge, error: broken, rows })
     return { ...outcome, replay: response, shortReplay: replayOf(unreadable.error) }
   }
 
@@ -91,24 +101,25 @@ export class OutcomeBuilder {
   failed(candidate: Candidate, { error, charges }: UpstreamFailure): PaidOutcome {
     const result = { error }
     if (charges === 'nothing') {
-      return this.outcome(result, candidate, createUsage({}), 'failed', zero)
+      const usage = createUsage({})
+      const name = error.errorName
+      return this.outcome(result, candidate, { usage, end: 'failed', charge: zero, error: name })
     }
     const usage = this.estimateUsage(candidate)
     if (charges === 'delivered') {
       const charge = this.chargeOf(candidate, usage)
-      return this.outcome(result, candidate, usage, 'interrupted', charge)
+      return this.outcome(result, candidate, { usage, end: 'interrupted', charge, error: null })
     }
-    const outcome = this.outcome(result, candidate, usage, 'failed', this.hold.amount)
+    const charge = this.hold.amount
+    const failure = { usage, end: 'failed', charge, error: error.errorName } as const
+    const outcome = this.outcome(result, candidate, failure)
     return { ...outcome, replay: replayOf(error) }
   }
 
   private outcome(
     result: PaidResult,
     { model, offer, price }: Candidate,
-    usage: Usage,
-    end: CallEnd,
-    charge: NanoUsd,
-    rows: SettlementRow[] = [],
+    { usage, end, charge, error, rows = [] }: EndedCall,
   ): PaidOutcome {
     const { spender, requestId, ctx } = this.call
     const [ms, { firstByteMs }] = [stopwatch() - this.started, this]
@@ -129,6 +140,7 @@ export class OutcomeBuilder {
       source: spender.source,
       key: spender.source === 'api' ? spender.callerId : null,
       status: end,
+      error,
       upstream: offer.upstream,
       price: price.id,
       ...usageCounts(usage),

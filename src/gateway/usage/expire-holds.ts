@@ -55,6 +55,7 @@ const recordExpiredHold = (ctx: AppContext) => async (db: Db, hold: Hold) => {
     type,
     source: 'api',
     status: 'failed',
+    error: 'unreadable',
     upstream: null,
     key: hold.capKey,
     price: typeof price?.id === 'string' ? price.id : null,

@@ -70,6 +70,8 @@ const present = (use: Use): UsageRow => ({
   held_in_usd: toUsd(use.held),
   ms: use.ms,
   ttft_ms: use.firstByteMs,
+  key: use.key,
+  error: use.error,
 })
 
 /** Formats rows as CSV with a header line (RFC 4180). */

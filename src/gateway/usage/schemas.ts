@@ -26,6 +26,8 @@ const UsageRowSchema = Type.Object(
     ttft_ms: nullable(
       Type.Integer({ description: 'Milliseconds to the first byte of the response.' }),
     ),
+    key: nullable(Type.String({ description: 'The prefix of the key; null for the web.' })),
+    error: nullable(Type.String({ description: 'The name of the error of a failed call.' })),
   },
   { title: 'Use' },
 )

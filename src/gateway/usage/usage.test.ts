@@ -47,7 +47,9 @@ const row = {
   model: 'maker/small',
   type: 'chat',
   source: 'api',
+  key: null,
   status: 'ok',
+  error: null,
   input_count: 10,
   cached_count: 4,
   output_count: 3,
@@ -69,7 +71,7 @@ test('the history is available as JSON and CSV, and only of one’s own account'
   const { headers, body: csv } = await gus.call('GET', '/queries/history?format=csv')
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
   expect(csv).toMatch(
-    /^id,request_id,.*,ttft_ms\r\n\w+,req,2026-05-04T12:00:00.000Z,maker\/small,chat,api,ok,10,4,3,1,2,false,0.0000015,0.00002,12,5\r\n$/,
+    /^id,request_id,.*,ttft_ms,key,error\r\n\w+,req,2026-05-04T12:00:00.000Z,maker\/small,chat,api,ok,10,4,3,1,2,false,0.0000015,0.00002,12,5,,\r\n$/,
   )
   const other = await createGatewayUser(t)
   expect((await other.call('GET', '/queries/history')).body).toMatchObject({ data: [], total: 0 })
@@ -80,7 +82,7 @@ test('CSV is safe to open: quotes are doubled, and no cell is a formula', async 
   await use({ model: '=HYPERLINK("x"),y', firstByteMs: null })
   const { body } = await gus.call('GET', '/queries/history?format=csv')
   expect(body).toContain(`,"'=HYPERLINK(""x""),y",chat,`)
-  expect(body).toEndWith(',12,\r\n')
+  expect(body).toEndWith(',12,,,\r\n')
 })
 
 test('pages, a model, and a time range', async () => {

@@ -189,6 +189,7 @@ async function recordUse(
     type: 'video',
     source: input.source,
     status,
+    error: status === 'failed' ? 'upstream_failed' : null,
     upstream: data.upstream ?? null,
     price: price && 'id' in price ? price.id : null,
     ...usageCounts(usage),

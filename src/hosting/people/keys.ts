@@ -50,15 +50,26 @@ const keyNotFound = (kind: PersonalKeyKind) =>
     see: `Your ${kind === 'person' ? 'account' : 'wallet'} page lists your keys.`,
   })
 
-/** Changes the daily cap of a gateway key; null removes it. Throws `not_found`. */
-export async function setDailyCap(
+/** Returns a live gateway key. Throws `not_found`. */
+export async function getGatewayKey(
   ctx: AppContext,
   person: Person,
   prefix: string,
-  dailyCap: number | null,
+): Promise<keys.Key> {
+  const found = (await list(ctx, person, 'gateway')).find((key) => key.prefix === prefix)
+  if (found) return found
+  throw keyNotFound('gateway')
+}
+
+/** Changes the name and the limits of a gateway key. Throws `not_found`, `bad_request`. */
+export async function changeGatewayKey(
+  ctx: AppContext,
+  person: Person,
+  prefix: string,
+  changes: Partial<keys.KeySettings> & { name?: string },
 ): Promise<void> {
-  const change = { name: undefined, dailyCap: parseCap(dailyCap) }
-  const changed = await ctx.db.tx((db) => keys.update(db, person.wallet, prefix, change))
+  keys.validateName(changes.name)
+  const changed = await ctx.db.tx((db) => keys.update(db, person.wallet, prefix, changes))
   if (!changed) throw keyNotFound('gateway')
   ctx.keys.forget()
 }

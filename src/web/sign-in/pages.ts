@@ -1,6 +1,6 @@
 import { html, type Part } from '../../core/html.ts'
 import { passwordCharsMin } from '../../limits.ts'
-import { messagePage, narrowPage } from '../components.ts'
+import { messagePage, narrowPage, saveSecret } from '../components.ts'
 import { alert, button, form, hiddenField, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { withNext } from '../session.ts'
@@ -142,12 +142,16 @@ export const recoveryCodesPage = (codes: string[], next: string, draft?: string)
         This server sends no email. If you forget your password, each code resets it once. You
         cannot see these codes again.
       </p>
-      <ul class="codes">
-        ${codes.map((code) => html`<li><code>${code}</code></li>`)}
-      </ul>
+      ${saveSecret(
+        html`<ul class="codes">
+          ${codes.map((code) => html`<li><code>${code}</code></li>`)}
+        </ul>`,
+        'berth-recovery-codes.txt',
+      )}
       ${
         draft === undefined
           ? html`<p class="actions"><a class="button" href="${next}">I saved my codes</a></p>`
           : continueForm(draft, 'I saved my codes')
       }`,
+    { scripts: ['save-secret.js'] },
   )

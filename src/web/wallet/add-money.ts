@@ -7,7 +7,7 @@ import { formatUsd, renderDateTime, shortCredits } from '../format.ts'
 import { alert, button, form, inputField, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, emptyState } from '../lists.ts'
-import { walletTabs } from './overview.ts'
+import { walletTabs } from './tabs.ts'
 
 export const addMoneyPath = '/wallet/add'
 

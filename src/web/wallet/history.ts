@@ -1,18 +1,21 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { fromUsd, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { listHistory } from '../../gateway/usage/history.ts'
 import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
 import { withQuery } from '../components.ts'
-import { formatAmount, formatColumn, formatDuration, renderDateTime } from '../format.ts'
+import { formatAmount, formatDuration, renderCredits, renderDateTime } from '../format.ts'
 import { button, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState, numberPager } from '../lists.ts'
-import { walletTabs } from './overview.ts'
+import { walletTabs } from './tabs.ts'
 
 const rowsShown = 50
+
+/** The names of keys by their prefixes. */
+type KeyNames = Map<string, string | null>
 
 type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>
 
@@ -41,24 +44,49 @@ export async function readRows(
 
 const sources = { api: 'API key', web: 'Playground', build: 'Build' }
 
-const row = (use: UsageRow, credits: string | undefined): Html =>
+/** Short reasons of failed calls by the names of their errors. */
+const reasons = new Map([
+  ['unreadable', 'The response of the upstream broke off or could not be read.'],
+  ['deadline', 'The upstream took too long.'],
+  ['no_content', 'The model returned nothing.'],
+  ['content_policy', 'The content filter of the upstream stopped it.'],
+  ['upstream_failed', 'The upstream failed.'],
+  ['upstream_rejected', 'The upstream rejected the request.'],
+  ['upstream_busy', 'The upstream was at its rate limit.'],
+  ['model_unavailable', 'No upstream of the model was available.'],
+  ['gateway_unavailable', 'The upstream could not be reached.'],
+])
+
+function statusOf({ status, error }: UsageRow): Part {
+  if (status === 'interrupted') return html`Stopped <span class="reason">The client left.</span>`
+  if (status !== 'failed') return html`<span class="capitalized">${status}</span>`
+  const reason = error === null ? '' : (reasons.get(error) ?? error.replaceAll('_', ' '))
+  return html`<span class="failed">Failed</span> <span class="reason">${reason}</span>`
+}
+
+/** Names the key of a call, or the page that made it. */
+function sourceOf({ source, key }: UsageRow, names: KeyNames): Part {
+  if (source !== 'api' || key === null) return sources[source]
+  const name = names.get(key)
+  return name ? html`<bdi>${name}</bdi>` : html`<code>${key}…</code>`
+}
+
+const row = (use: UsageRow, names: KeyNames): Html =>
   html`<tr>
     <td>${renderDateTime(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
-    <td>${sources[use.source]}</td>
+    <td>${sourceOf(use, names)}</td>
     <td class="number" data-label="Input">${use.input_count.toLocaleString('en')}</td>
     <td class="number" data-label="Output">
       ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}
     </td>
-    <td class="capitalized">${use.status}</td>
+    <td>${statusOf(use)}</td>
     <td class="number">${formatDuration(use.ms)}</td>
-    <td class="number">${credits}</td>
+    <td class="number">${renderCredits(fromUsd(use.price_in_usd.toFixed(9)) ?? zero)}</td>
   </tr>`
 
-function requestTable(uses: UsageRow[]): Html {
-  // The exact amounts of the ledger.
-  const credits = formatColumn(uses.map((use) => fromUsd(use.price_in_usd.toFixed(9)) ?? zero))
-  return html`<div class="table-scroll" role="region" aria-label="Requests" tabindex="0">
+const requestTable = (uses: UsageRow[], names: KeyNames): Html =>
+  html`<div class="table-scroll" role="region" aria-label="Requests" tabindex="0">
     <table class="requests">
       <thead>
         <tr>
@@ -73,11 +101,10 @@ function requestTable(uses: UsageRow[]): Html {
         </tr>
       </thead>
       <tbody>
-        ${uses.map((use, at) => row(use, credits[at]))}
+        ${uses.map((use) => row(use, names))}
       </tbody>
     </table>
   </div>`
-}
 
 const dateField = (name: string, label: string, value: string | undefined): Html =>
   html`<label class="field"
@@ -110,6 +137,7 @@ interface HistoryView {
   account: string
   /** The models of the filter. */
   models: string[]
+  names: KeyNames
   query: URLSearchParams
 }
 
@@ -132,7 +160,7 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
     <p class="lead">Model requests paid from this wallet. Prompts and responses are not stored.</p>
     ${walletTabs('/wallet/history')}
     ${(isFiltered || total > 0) && filterForm(filters, view.models)}
-    ${total > 0 ? html`${count}${data.length > 0 && requestTable(data)}` : noRequests(isFiltered)}
+    ${total > 0 ? html`${count}${data.length > 0 && requestTable(data, view.names)}` : noRequests(isFiltered)}
     ${numberPager('/wallet/history', { page, isLast }, filters)}`
   return { title: 'Usage', main }
 }

@@ -1,17 +1,19 @@
-import { type Html, html } from '../../core/html.ts'
-import { toCredits } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { type NanoUsd, toCredits, zero } from '../../core/money.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
-import { counterOf, type Key } from '../../keys/keys.ts'
+import { counterOf, type Key, listAll } from '../../keys/keys.ts'
 import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { copyLine } from '../components.ts'
 import { revokeDialog } from '../confirm-dialog.ts'
-import { renderDate, shortCredits } from '../format.ts'
-import { button, type Form, form, hiddenField, inputField, notice, readCredits } from '../forms.ts'
+import { renderCredits, renderDate } from '../format.ts'
+import { button, type Form, form, inputField, notice, readCredits } from '../forms.ts'
+import { dataTable } from '../lists.ts'
 import { createAndShowKey, keyRefField } from '../new-key.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 
-const action = '/wallet/keys'
+export const keysPath = '/wallet/keys'
 
 export interface KeysView {
   token: string
@@ -27,69 +29,94 @@ export interface KeysView {
   done?: string | null | undefined
 }
 
-function keyRow({ token, last, submitted }: KeysView, key: Key): Html {
-  const { prefix, name, created, dailyCap } = key
-  const typed = submitted?.text('cap') === prefix ? submitted.text('dailyCap') : ''
-  const cap = typed || (dailyCap === null ? undefined : toCredits(dailyCap))
-  const used = last.get(counterOf(key))
-  const spent = used
-    ? html`last used ${renderDate(used.day)} · ${shortCredits(toCredits(used.today))} credits today`
-    : 'never used'
-  const limitForm = html`${hiddenField('cap', prefix)}<label class="field"
-      ><span>Daily cap (credits)</span
-      ><input
-        type="number"
-        name="dailyCap"
-        value="${cap}"
-        min="0"
-        step="any"
-        inputmode="decimal"
-        autocomplete="off"
-        placeholder="No limit" /></label
-    ><button class="button quiet slim" aria-label="Save the daily cap of ${prefix}">Save</button>`
-  return html`<li>
-    <div>
-      <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
-      <p class="small">Created ${renderDate(created)} · ${spent}</p>
-    </div>
-    ${form(token, action, limitForm, 'cap')}${form(token, action, revokeDialog(prefix), 'act')}
-  </li>`
+/** Spending against a cap, with a bar. */
+export function spendingBar(spent: NanoUsd, cap: NanoUsd | null): Html {
+  if (cap === null) return html`${renderCredits(spent)} <span class="unit">/ no cap</span>`
+  const share = cap === zero ? 100 : Math.min(100, (toCredits(spent) / toCredits(cap)) * 100)
+  return html`${renderCredits(spent)} <span class="unit">/</span> ${renderCredits(cap)}
+    <svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="track" width="100" height="6" />
+      <rect class="${share >= 90 && 'full'}" width="${share.toFixed(2)}" height="6" />
+    </svg>`
 }
+
+function keyRow({ token, last }: KeysView, key: Key): Part[] {
+  const { prefix, name, models, dailyCap, expires } = key
+  const used = last.get(counterOf(key))
+  return [
+    html`<a class="model-name" href="${keysPath}/${prefix}"
+        >${name === null ? 'Unnamed key' : html`<bdi>${name}</bdi>`}</a
+      ><code>${prefix}…</code>`,
+    models === null ? 'All' : models.join(', '),
+    spendingBar(used?.today ?? zero, dailyCap),
+    used ? renderDate(used.day) : 'Never',
+    expires === null ? 'Never' : renderDate(expires),
+    html`<a class="button quiet slim" href="${keysPath}/${prefix}">Edit</a>
+      ${form(token, keysPath, revokeDialog(prefix), 'act')}`,
+  ]
+}
+
+const columns = [
+  { long: 'Name' },
+  { long: 'Models' },
+  'Spent today / cap',
+  'Last used',
+  'Expires',
+  { unseen: 'Actions' },
+]
 
 export function walletKeySection(view: KeysView): Html {
   const { token, gateway, keys, cap, submitted, done } = view
   const typed = submitted?.has('name') ? submitted : undefined
   const doneMessage = new Map([
-    ['cap', 'Daily cap updated.'],
+    ['key', 'API key updated.'],
     ['revoke', 'API key revoked.'],
   ]).get(done ?? '')
   const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Daily cap in credits (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
   return html`<section id="keys">
     <h2>Gateway API keys</h2>
     ${notice(doneMessage)}
-    <p class="small">Use these keys with any OpenAI client. Requests are paid from this wallet.</p>
+    <p class="small">
+      Use these keys with any OpenAI client. Requests are paid from this wallet. Edit a key to set
+      its models, budgets, rates and expiry.
+    </p>
     ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'Base URL for OpenAI clients')}
     ${
       keys.length > 0 &&
-      html`<ul class="rows keys">
-        ${keys.map((key) => keyRow(view, key))}
-      </ul>`
+      html`<div class="models keys">
+        ${dataTable(
+          'API keys',
+          columns,
+          keys.map((key) => keyRow(view, key)),
+        )}
+      </div>`
     }
-    ${form(token, action, createForm, 'form three-fields')}
+    ${form(token, keysPath, createForm, 'form three-fields')}
   </section>`
 }
 
-/** Creates or revokes a key, or sets its daily cap. Throws `bad_request`, `not_found`. */
+/** Creates or revokes a key. Throws `bad_request`, `not_found`. */
 export async function changeKeys(req: UserRequest, submitted: Form): Promise<Response> {
   const { ctx, visitor } = req
-  const [person, cap] = [visitor.person, readCredits(submitted, 'dailyCap') ?? null]
-  const [revoked, capped] = [submitted.text('revoke'), submitted.text('cap')]
-  if (revoked) await ownKeys.revoke(ctx, person, 'gateway', revoked)
-  else if (capped) await ownKeys.setDailyCap(ctx, person, capped, cap)
-  if (revoked || capped) return redirectTo(`/wallet?done=${revoked ? 'revoke' : 'cap'}#keys`)
+  const { person } = visitor
+  const revoked = submitted.text('revoke')
+  if (revoked) {
+    await ownKeys.revoke(ctx, person, 'gateway', revoked)
+    return redirectTo('/wallet?done=revoke#keys')
+  }
+  const cap = readCredits(submitted, 'dailyCap') ?? null
   return createAndShowKey(req, submitted, {
     create: () => ownKeys.create(ctx, person, 'gateway', submitted.text('name'), cap),
     purpose: 'Anyone with this key can spend from your wallet.',
-    back: '/wallet',
+    back: '/wallet#keys',
   })
+}
+
+/** Returns the names of a wallet's keys by prefix, also of revoked ones. */
+export async function keyNames(
+  { db }: AppContext,
+  wallet: string,
+): Promise<Map<string, string | null>> {
+  const all = await listAll(db.read, wallet)
+  return new Map(all.map(({ prefix, name }) => [prefix, name]))
 }

@@ -6,7 +6,7 @@ import { listEntries } from '../../ledger/entries.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
-import { walletTabs } from './overview.ts'
+import { walletTabs } from './tabs.ts'
 
 const rowsShown = 50
 

@@ -1,27 +1,16 @@
 import { type Html, html, type Part } from '../../core/html.ts'
-import { toCredits, toUsd } from '../../core/money.ts'
+import { type NanoUsd, toUsd } from '../../core/money.ts'
 import type { Balance } from '../../ledger/accounts.ts'
 import type { Entry } from '../../ledger/entries.ts'
 import type { Spending } from '../../models/spending.ts'
-import { copyLine, statList } from '../components.ts'
-import { formatUsd, shortCredits } from '../format.ts'
+import { copyLine } from '../components.ts'
+import { formatDollars, renderCredits } from '../format.ts'
 import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
-import { tabNav } from '../lists.ts'
 import { type KeysView, walletKeySection } from './keys.ts'
-import { spendingSection } from './spending.ts'
-
-const walletLinks = [
-  ['/wallet', 'Overview'],
-  ['/wallet/add', 'Add money'],
-  ['/wallet/history', 'Usage'],
-  ['/wallet/ledger', 'Transactions'],
-  ['/wallet/playground', 'Playground'],
-] as const
-
-export const walletTabs = (at: (typeof walletLinks)[number][0]): Html =>
-  tabNav('Wallet', walletLinks, at)
+import { type KeySpending, spendingSection } from './spending.ts'
+import { walletTabs } from './tabs.ts'
 
 export interface WalletView extends KeysView {
   /** The ID of the gateway account. */
@@ -31,22 +20,34 @@ export interface WalletView extends KeysView {
   isOperator: boolean
   /** This server takes payments. */
   canPay: boolean
-  account: Balance
+  account: Balance & { available: NanoUsd }
   spending: Spending
+  /** Spending by key, highest first; undefined where there are too many calls. */
+  byKey: KeySpending[] | undefined
   entries: Entry[]
   message?: string | undefined
 }
 
-const stats = ({ balance, held }: Balance, wallet: string): Html =>
-  statList([
-    [
-      'Credits',
-      html`${shortCredits(toCredits(balance))}
-        <span class="unit">${formatUsd(toUsd(balance))}</span>`,
-    ],
-    ['On hold', shortCredits(toCredits(held))],
-    ['Gateway account', html`<code>${wallet}</code>`],
-  ])
+/** The balance, with the way to add to it. */
+const balanceSection = ({
+  account: { available, balance, held },
+  wallet,
+  canPay,
+}: WalletView): Html =>
+  html`<div class="balance-panel">
+    <div>
+      <p class="small">Available</p>
+      <p class="balance-amount">${renderCredits(available)} <span class="unit">credits</span></p>
+      <p class="small">
+        ${formatDollars(toUsd(available))}${held > 0n && html` · ${renderCredits(held)} on hold of ${renderCredits(balance)}`}
+        · Gateway account <code>${wallet}</code>
+      </p>
+    </div>
+    <p class="actions">
+      <a class="button" href="${canPay ? '/wallet/add' : '#add'}">Add money</a>
+      <a class="button quiet" href="/agents">Send to an agent</a>
+    </p>
+  </div>`
 
 /** Leads to the payments; without them only the operator adds credits. */
 function addCreditsSection({ grants, isOperator, canPay }: WalletView): Html {
@@ -78,13 +79,14 @@ const recentLedger = (entries: Entry[]): Part =>
   </section>`
 
 export function walletPage(view: WalletView): Page {
-  const { wallet, account, spending, entries, message } = view
+  const { spending, entries, message } = view
   const main = html`<h1>Wallet</h1>
     <p class="lead">
       1,000 credits are 1 USD. Send them to <a href="/agents">your agents</a> or use them with the
       model gateway.
     </p>
-    ${walletTabs('/wallet')}${alert(message)} ${stats(account, wallet)} ${spendingSection(spending)}
-    ${walletKeySection(view)} ${addCreditsSection(view)} ${recentLedger(entries)}`
+    ${walletTabs('/wallet')}${alert(message)} ${balanceSection(view)}
+    ${spendingSection(spending, view.byKey)} ${walletKeySection(view)} ${addCreditsSection(view)}
+    ${recentLedger(entries)}`
   return { title: 'Wallet', main, scripts: ['copy-line.js'] }
 }

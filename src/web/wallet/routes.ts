@@ -22,7 +22,9 @@ import {
   type UserRequest,
 } from '../session.ts'
 import { historyPage, readFilters, readRows } from './history.ts'
-import { changeKeys } from './keys.ts'
+import { changeKey, getKeyPage } from './key-page.ts'
+import { listKeySpending } from './key-spending.ts'
+import { changeKeys, keyNames, keysPath } from './keys.ts'
 import { ledgerPage } from './ledger.ts'
 import { walletPage } from './overview.ts'
 import { daysIn } from './spending.ts'
@@ -40,11 +42,12 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const owner = ownerOf(req)
   const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
   const drawn = { days: daysIn(query), models: chartModelsMax }
-  const [account, last, spending, entries] = await Promise.all([
+  const [account, last, spending, entries, byKey] = await Promise.all([
     ledger.balanceOf(ctx, owner),
     findLatestSpending(ctx, keys.map(counterOf)),
     getSpending(ctx, accountOf(owner), drawn),
     listEntries(ctx, owner, { limit: entriesShown }),
+    listKeySpending(ctx, wallet, drawn.days),
   ])
   const { gateway } = ctx.urls
   const cap = ctx.config.dailyCapCredits
@@ -52,7 +55,18 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const grants = `${ctx.urls.app}${withQuery('/console/grants', { to: name })}`
   const canPay = openMethods(ctx.config).length > 0
   const user = { wallet, grants, isOperator, canPay }
-  return walletPage({ ...form, ...user, gateway, account, keys, last, cap, spending, entries })
+  return walletPage({
+    ...form,
+    ...user,
+    gateway,
+    account,
+    keys,
+    last,
+    cap,
+    spending,
+    byKey,
+    entries,
+  })
 }
 
 export const walletRoutes = (ctx: AppContext, layout: Layout) =>
@@ -60,11 +74,22 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/wallet', ({ input }) => userPage(input, getWalletPage))
     .get('/wallet/keys', () => redirectTo('/wallet#keys'))
     .post('/wallet/keys', ({ input }) => userForm(input, changeKeys, getWalletPage))
+    .get(`${keysPath}/:key`, ({ input, params }) =>
+      userPage(input, (req) => getKeyPage(req, params.key)),
+    )
+    .post(`${keysPath}/:key`, ({ input, params }) =>
+      userForm(
+        input,
+        (req, form) => changeKey(req, params.key, form),
+        (req, message, form) => getKeyPage(req, params.key, message, form),
+      ),
+    )
     .get('/wallet/history', ({ input }) =>
       userPage(input, async (req) => {
         const account = accountOf(ownerOf(req))
         const models = await listUsedModels(ctx.db.read, account, filterModelsMax)
-        return historyPage(ctx, { account, models, query: req.query })
+        const names = await keyNames(ctx, req.visitor.person.wallet)
+        return historyPage(ctx, { account, models, names, query: req.query })
       }),
     )
     .get('/wallet/history.csv', ({ input }) =>

@@ -1,9 +1,9 @@
-import { type Html, html } from '../../core/html.ts'
-import { toCredits } from '../../core/money.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import { type NanoUsd, toCredits } from '../../core/money.ts'
 import type { ModelSpending, Spending } from '../../models/spending.ts'
 import { spendingChart } from '../chart.ts'
 import { withQuery } from '../components.ts'
-import { formatColumn } from '../format.ts'
+import { renderCredits } from '../format.ts'
 import { chip } from '../lists.ts'
 
 const ranges = [7, 30, 90] as const
@@ -19,35 +19,58 @@ const rangeChips = (shown: number): Html =>
     </ul>
   </nav>`
 
-function modelTable(models: ModelSpending[]): Html {
-  const highest = Math.max(...models.map(({ amount }) => toCredits(amount)))
-  const credits = formatColumn(models.map(({ amount }) => amount))
-  const row = ({ model, requests, amount }: ModelSpending, at: number): Html => {
+/** Spending of one key, or of the playground. */
+export interface KeySpending {
+  label: string
+  requests: number
+  amount: NanoUsd
+}
+
+/** A share of the spending: a model, or a key. */
+interface Share {
+  label: Part
+  requests: number
+  amount: NanoUsd
+}
+
+function shareTable(heading: string, shares: Share[]): Html {
+  const highest = Math.max(...shares.map(({ amount }) => toCredits(amount)))
+  const row = ({ label, requests, amount }: Share): Html => {
     const width = amount > 0n ? Math.max(0.5, (toCredits(amount) / highest) * 100) : 0
     return html`<tr>
       <th scope="row">
-        <a href="${withQuery('/wallet/history', { model })}">${model}</a
-        ><svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        ${label}<svg
+          class="share"
+          viewBox="0 0 100 6"
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
           <rect width="${width.toFixed(2)}" height="6" />
         </svg>
       </th>
-      <td class="number">${requests}</td>
-      <td class="number">${credits[at]}</td>
+      <td class="number">${requests.toLocaleString('en')}</td>
+      <td class="number">${renderCredits(amount)}</td>
     </tr>`
   }
   return html`<table class="shares">
     <thead>
       <tr>
-        <th scope="col">Model</th>
+        <th scope="col">${heading}</th>
         <th scope="col" class="number">Requests</th>
         <th scope="col" class="number">Credits</th>
       </tr>
     </thead>
     <tbody>
-      ${models.map(row)}
+      ${shares.map(row)}
     </tbody>
   </table>`
 }
+
+const modelShares = (models: ModelSpending[]): Share[] =>
+  models.map(({ model, ...share }) => ({
+    ...share,
+    label: html`<a href="${withQuery('/wallet/history', { model })}">${model}</a>`,
+  }))
 
 const noSpending = html`<div class="empty">
   <h3>No usage in this period</h3>
@@ -55,10 +78,22 @@ const noSpending = html`<div class="empty">
   <a class="button quiet" href="/wallet/playground">Try the playground</a>
 </div>`
 
-export function spendingSection({ days, models }: Spending): Html {
+export function spendingSection({ days, models }: Spending, keys?: KeySpending[]): Html {
+  const shares = keys?.map(({ label, ...share }) => ({
+    ...share,
+    label: html`<bdi>${label}</bdi>`,
+  }))
   const charts = html`${spendingChart(days)}
-    <h3 class="below">By model</h3>
-    ${modelTable(models)}`
+    <div class="columns">
+      <div>
+        <h3>By model</h3>
+        ${shareTable('Model', modelShares(models))}
+      </div>
+      <div>
+        <h3>By key</h3>
+        ${shares ? shareTable('Key', shares) : html`<p class="small">This period has too many requests to group them by key. Choose fewer days.</p>`}
+      </div>
+    </div>`
   return html`<section id="spending">
     <div class="head">
       <h2>Gateway spending</h2>

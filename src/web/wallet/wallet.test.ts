@@ -7,6 +7,7 @@ import { insertUse } from '../../models/history.ts'
 import {
   alertText,
   type FormBrowser,
+  hiddenFields,
   origin,
   signInOperator,
   signUp,
@@ -44,6 +45,10 @@ async function newKey(values: Record<string, string>): Promise<string> {
   return /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0] ?? ''
 }
 
+/** Submits the settings of a key. */
+const edit = (prefix: string, values: Record<string, string>, browser = olga) =>
+  browser.fill(`/wallet/keys/${prefix}`, `/wallet/keys/${prefix}`, values)
+
 test('creates a key with a daily cap, spends, changes and revokes it, and shows its last use', async () => {
   await wallet('olga', 5n)
   expect(await bodyOf(olga, '/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
@@ -51,18 +56,17 @@ test('creates a key with a daily cap, spends, changes and revokes it, and shows 
   const prefix = key.slice(0, 11)
   const ask = () => h.request('POST', '/v1/chat/completions', { key, body: chat })
   expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
-  expect(await bodyOf(olga, '/wallet')).toContain('never used')
-  for (const dailyCap of ['-1', 'x', '1e9']) {
-    expect((await keys({ cap: prefix, dailyCap })).status).toBe(400)
-  }
-  const changed = await keys({ cap: prefix, dailyCap: '12.5' })
-  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=cap#keys'])
-  expect(await bodyOf(olga, '/wallet?done=cap')).toContain('Daily cap updated.')
+  expect(await bodyOf(olga, '/wallet')).toMatch(/data-label="Last used"[^>]*>Never</)
+  const changed = await edit(prefix, { name: 'laptop', daily_cap: '12.5' })
+  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=key#keys'])
+  expect(await bodyOf(olga, '/wallet?done=key')).toContain('API key updated.')
   expect((await ask()).status).toBe(200)
   const page = await bodyOf(olga, '/wallet')
-  expect(page).toContain('value="12.5"')
-  expect(page).toMatch(/last used <time datetime="2026-05-04">4 May 2026/)
-  expect((await keys({ cap: prefix })).status).toBe(303)
+  expect(page).toMatch(/<\/span> <span class="unit">\/<\/span> <span class="money"[^>]*>12\.5</)
+  expect(page).toMatch(/data-label="Last used"[^>]*><time datetime="2026-05-04">4 May 2026/)
+  // Spending by key names it.
+  expect(page).toMatch(/<bdi>laptop<\/bdi><svg/)
+  expect((await edit(prefix, { name: 'laptop' })).status).toBe(303)
   expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
     data: [{ id: prefix, daily_cap: null, name: 'laptop' }],
   })
@@ -70,16 +74,75 @@ test('creates a key with a daily cap, spends, changes and revokes it, and shows 
   expect((await ask()).status).toBe(401)
 })
 
-test('does not change or revoke keys of other people or malformed prefixes', async () => {
+test('sets the models, budgets, rates and expiry of a key', async () => {
+  const key = await newKey({ name: 'team' })
+  const prefix = key.slice(0, 11)
+  const settings = {
+    name: 'Team of <b>',
+    weekly_cap: '40',
+    monthly_cap: '100.5',
+    requests_per_minute: '30',
+    tokens_per_minute: '5000',
+    models: 'demo/small\n demo/o* \n',
+    expires_at: '2026-06-01T08:30',
+    note: 'For the nightly build.',
+    tags: 'ci\nnight',
+  }
+  expect((await edit(prefix, settings)).status).toBe(303)
+  expect(await h.request('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+    data: [
+      {
+        name: 'Team of <b>',
+        daily_cap: null,
+        weekly_cap: 40,
+        monthly_cap: 100.5,
+        requests_per_minute: 30,
+        tokens_per_minute: 5_000,
+        models: ['demo/small', 'demo/o*'],
+        expires_at: '2026-06-01T08:30:00.000Z',
+        note: 'For the nightly build.',
+        tags: ['ci', 'night'],
+      },
+    ],
+  })
+  const form = await bodyOf(olga, `/wallet/keys/${prefix}`)
+  expect(form).toContain('<h1><bdi>Team of &lt;b&gt;</bdi></h1>')
+  expect(form).toMatch(/name="expires_at"\s+value="2026-06-01T08:30"/)
+  const kept = await h.snapshot()
+  for (const wrong of [
+    { daily_cap: '-1' },
+    { weekly_cap: '10000000000' },
+    { requests_per_minute: '1.5' },
+    { tokens_per_minute: '0' },
+    { models: 'a'.repeat(201) },
+    { models: 'm\n'.repeat(51) },
+    { expires_at: '2020-01-01T00:00' },
+    { expires_at: 'soon' },
+    { tags: 'x'.repeat(41) },
+    { note: 'x'.repeat(501) },
+    { name: 'x'.repeat(81) },
+  ]) {
+    const answer = await edit(prefix, { ...settings, ...wrong })
+    expect([wrong, answer.status]).toEqual([wrong, 400])
+    expect(alertText(answer)).not.toBe('')
+    const [[name = '', typed = ''] = []] = Object.entries({ ...settings, ...wrong }).slice(1)
+    expect(String(answer.body)).toContain(`name="${name}"`)
+    expect(String(answer.body)).toContain(typed)
+  }
+  expect(await h.snapshot()).toEqual(kept)
+  await keys({ revoke: prefix })
+})
+
+test('does not show, change or revoke keys of other people or malformed prefixes', async () => {
   const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
+  const { token = '' } = hiddenFields(await bodyOf(cy, '/wallet'), '/wallet/keys')
   const kept = await h.snapshot()
   for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
     expect((await keys({ revoke: odd }, cy)).status).toBe(404)
-    const capped = await keys({ cap: odd, dailyCap: '1' }, cy)
-    expect([capped.status, alertText(capped)]).toEqual([
-      404,
-      expect.stringContaining('was not found'),
-    ])
+  }
+  for (const odd of [prefix, 'gk_nothing00', prefix.slice(0, 5)]) {
+    expect((await cy.open(`/wallet/keys/${odd}`)).status).toBe(404)
+    expect((await cy.send(`/wallet/keys/${odd}`, { token, name: 'mine' })).status).toBe(404)
   }
   expect(await h.snapshot()).toEqual(kept)
 })
@@ -92,11 +155,37 @@ test('keeps the typed values after an error', async () => {
   ])
   expect(String(made.body)).toMatch(/name="name"\s+value="my &lt;key&gt;"/)
   expect(String(made.body)).toMatch(/name="dailyCap"\s+value="10000000000"/)
-  const cap = (await newKey({ name: 'other' })).slice(0, 11)
-  const odd = String((await keys({ cap, dailyCap: '0.0000001' })).body)
-  expect(odd.match(/value="0.0000001"/g)).toHaveLength(1)
-  await keys({ revoke: cap })
+  const other = (await newKey({ name: 'other' })).slice(0, 11)
+  await keys({ revoke: other })
   expect(await bodyOf(olga, '/wallet?done=revoke')).toContain('API key revoked.')
+})
+
+test('shows failed calls with their reason, and stopped ones', async () => {
+  const eve = await signUp(h, 'evelyn')
+  const account = await wallet('evelyn')
+  const ends = [
+    ['failed', 'upstream_busy'],
+    ['failed', null],
+    ['interrupted', null],
+  ] as const
+  for (const [status, error] of ends) {
+    await h.ctx.db.tx((db) =>
+      insertUse(db, {
+        ...used,
+        account,
+        model: 'm/x',
+        at: h.clock.now(),
+        status,
+        error,
+        held: nano(0n),
+        charged: nano(0n),
+      }),
+    )
+  }
+  const page = await bodyOf(eve, '/wallet/history')
+  expect(page).toContain('The upstream was at its rate limit.')
+  expect(page.match(/class="failed">Failed</g)).toHaveLength(2)
+  expect(page).toContain('The client left.')
 })
 
 const used = {
@@ -141,11 +230,12 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
   expect(month).toContain('42 credits in 30 days, peak 40 a day')
   expect(month).toMatch(/<a href="\/wallet\/history\?model=m%2F%3Cb%3E">m\/&lt;b&gt;<\/a/)
   expect(quarter).toContain('542 credits in 90 days')
-  expect(quarter?.match(/<rect\s+x=/g)).toHaveLength(90)
+  expect(quarter?.match(/<span class="tip">/g)).toHaveLength(90)
   await add('m/small', 0, 0.25)
   const [, byModel = ''] = (await bodyOf(cy, '/wallet')).split('By model')
-  const column = byModel.matchAll(/class="number">(\d+\.\d+)</g)
-  expect([...column].map(([, credits]) => credits)).toEqual(['40.00', '2.00', '0.25'])
+  const [models = ''] = byModel.split('By key')
+  const column = models.matchAll(/class="money"[^>]*>([\d.]+)</g)
+  expect([...column].map(([, credits]) => credits)).toEqual(['40', '2', '0.25'])
   expect(quarter).toMatch(/<td>24 Apr<\/td>\s*<td class="number">40<\/td>/)
   expect(other).toContain('in 30 days')
 })
@@ -170,7 +260,7 @@ test('pages and filters usage and exports the CSV of the API', async () => {
   const first = await bodyOf(bea, '/wallet/history')
   expect(first).toContain('60 requests')
   expect(first.match(/data-label="Input"/g)).toHaveLength(50)
-  expect(first).toContain('0.012345</td>')
+  expect(first).toMatch(/title="0\.012345 credits, \$0\.000012345"\s*>0\.012</)
   expect(first).toContain('href="/wallet/history?page=2"')
   const second = await bodyOf(bea, '/wallet/history?page=2')
   expect(second.match(/data-label="Input"/g)).toHaveLength(10)
@@ -212,10 +302,11 @@ test('pages the transactions', async () => {
   expect(first).toMatch(
     /4 May 2026, 12:00 UTC<\/time><\/td>\s*<td[^>]*>chat<\/td>\s*<td[^>]*><code>demo\/chat</,
   )
+  // Rounded amounts, with the exact ones on hover.
   const column = (name: string): number[] =>
-    [...first.matchAll(new RegExp(`data-label="${name}"[^>]*>([^<]+)<`, 'g'))].map(
-      ([, text = '']) => Math.round(Number(text.replaceAll(',', '')) * 1e6),
-    )
+    [
+      ...first.matchAll(new RegExp(`data-label="${name}"[^>]*><[^>]*title="([^ ]+) credits`, 'g')),
+    ].map(([, text = '']) => Math.round(Number(text.replaceAll(',', '')) * 1e6))
   const [amounts, left] = [column('Credits'), column('Balance')]
   for (const [at, amount] of amounts.slice(0, -1).entries()) {
     expect(left[at]).toBe((left[at + 1] ?? 0) + amount)
@@ -224,7 +315,9 @@ test('pages the transactions', async () => {
   expect(first.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(50)
   const second = await bodyOf(dee, next)
   expect(second.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(5)
-  expect(second).toMatch(/data-label="Type"[^>]*>grant<\/td>\s*<td[^>]*><\/td>\s*<td[^>]*>\+1,000/)
+  expect(second).toMatch(
+    /data-label="Type"[^>]*>grant<\/td>\s*<td[^>]*><\/td>\s*<td[^>]*><span[^>]*>\+1,000</,
+  )
   expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
 })
 
@@ -234,9 +327,10 @@ test('formats large amounts exactly', async () => {
   const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   await h.request('POST', '/chat/completions', { key, body: chat })
-  const left = /data-label="Balance"[^>]*>([^<]+)</.exec(await bodyOf(max, '/wallet/ledger'))?.[1]
-  expect(left).toMatch(/^999,998,999\.99\d{1,4}$/)
-  expect(await bodyOf(max, '/wallet')).toMatch(/\$999,998\.99999\d+</)
+  const left = /data-label="Balance"[^>]*><[^>]*title="([^"]+)"[^>]*>([^<]+)</
+  const [, exact, rounded] = left.exec(await bodyOf(max, '/wallet/ledger')) ?? []
+  expect(exact).toMatch(/^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/)
+  expect(rounded).toBe('999,998,999.99')
 })
 
 test('requires a session and explains how to add credits', async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE "uses" ADD COLUMN "error" text;
