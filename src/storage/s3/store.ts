@@ -143,8 +143,9 @@ class S3Store implements Storage {
   }
 
   async problem(): Promise<string | undefined> {
-    const request = { method: 'HEAD', key: 'check' } as const
-    await this.client.send(request, async () => true, 1).catch(() => undefined)
+    // Unlike HEAD, an error of GET has a reason.
+    const request = { method: 'GET', key: 'check' } as const
+    await this.client.send(request, (response) => response.text(), 1).catch(() => undefined)
     return this.client.problem
   }
 
