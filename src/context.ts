@@ -37,7 +37,7 @@ import { applyLimits } from './state/limits.ts'
 import { LiveSettings } from './state/live-settings.ts'
 import { createProcessState, type ProcessState } from './state/process-state.ts'
 import { openDiskStore } from './storage/disk.ts'
-import { readPriceList } from './storage/price-list.ts'
+import { followPriceList, readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
 import type { Storage } from './storage/storage.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -125,17 +125,19 @@ export async function createContext(
   const log = parts.log ?? openLog(clock)
   const settings = new LiveSettings(db, config, log)
   await settings.load()
+  await followPriceList(db, config.dataDir)
   const models = await openModels(config, { clock, log })
   const folderSecret = await openSecret(config.dataDir)
   const signals = new Signals({ db, log, clock })
-  signals.on('settings', () => {
-    settings.load().catch((error: unknown) => log.error('settings', error))
-  })
+  signals.follow('settings', () => settings.load())
   const state = createProcessState(clock, config, { db, signals })
-  const restrictions = new Restrictions({ db, log, signals })
+  const restrictions = new Restrictions({ db, signals })
   await restrictions.load()
   settings.onChange(() => applyLimits(state.limits, config))
   if (!parts.catalog) settings.onChange(models.reprice)
+  signals.follow('prices', async () => {
+    if (await followPriceList(db, config.dataDir)) await models.reprice(config)
+  })
   const storage = parts.storage ?? (await openStorage(config, clock, log))
   return {
     config,

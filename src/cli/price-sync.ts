@@ -2,13 +2,15 @@ import type { Config } from '../config/settings.ts'
 import { openModels } from '../context.ts'
 import { openLog } from '../core/log.ts'
 import { second, systemClock } from '../core/time.ts'
+import { openEngine } from '../db/open.ts'
+import { Signals } from '../db/signals.ts'
 import { modelListBytesMax } from '../limits.ts'
 import { isFree, type Price, readPrice } from '../models/price.ts'
 import { type ListedModel, parseModelList, parseSyncedModels } from '../models/public-lists.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
 import { describeFailure, fetchJson } from '../providers/fetch-json.ts'
 import { keyedUpstreams } from '../providers/registry.ts'
-import { readPriceList, writePriceList } from '../storage/price-list.ts'
+import { readPriceList, sharePriceList, writePriceList } from '../storage/price-list.ts'
 
 /** Public lists of models with their prices. The first with a model wins. */
 const publicLists = [
@@ -48,12 +50,27 @@ export async function sync(config: Config, urls: string[], yes: boolean): Promis
   const unchanged = yes
     ? []
     : before.filter((row) => suspects.some((one) => keyOf(one) === keyOf(row)))
-  await writePriceList(config.dataDir, [...unchanged, ...found.values()])
-  lines.push(`${found.size} models were stored. A running server reads them at its next start.`)
+  const synced = [...unchanged, ...found.values()]
+  await writePriceList(config.dataDir, synced)
+  const isShared = await share(config, synced)
+  const effect = isShared
+    ? 'All servers use them now.'
+    : 'A running server reads them at its next start.'
+  lines.push(`${found.size} models were stored. ${effect}`)
   if (suspicions.length === 0 || yes) return succeeded(lines.join('\n'))
   lines.push(...suspicions.slice(0, namesMax))
   lines.push(`${suspicions.length} were not stored. To store them too: berth models sync --yes`)
   return failed(lines.join('\n'))
+}
+
+/** Gives prices to all servers of a PostgreSQL database. Returns false without one. */
+async function share(config: Config, synced: ListedModel[]): Promise<boolean> {
+  if (config.databaseUrl === '') return false
+  const db = await openEngine(config)
+  await sharePriceList(db, synced)
+  await new Signals({ db, ...quiet }).send('prices')
+  await db.close()
+  return true
 }
 
 async function read(url: string): Promise<ListedModel[]> {

@@ -5,7 +5,8 @@ import { type Clock, monotonic, second } from '../core/time.ts'
 import type { Engine } from './engine.ts'
 
 /** Kinds of changes that other processes of the database must learn of. */
-type Topic = 'apps' | 'failures' | 'job' | 'jobs' | 'keys' | 'notes' | 'restrictions' | 'settings'
+type Topic =
+  'apps' | 'failures' | 'job' | 'jobs' | 'keys' | 'notes' | 'prices' | 'restrictions' | 'settings'
 
 /** Receives a changed value. Undefined means that any value may have changed. */
 type Listener = (value: string | undefined) => void
@@ -46,6 +47,13 @@ export class Signals {
     const all = this.listeners.get(topic) ?? new Set()
     this.listeners.set(topic, all.add(listener))
     return () => void all.delete(listener)
+  }
+
+  /** Runs `work` for changes by other processes, and logs its errors. */
+  follow(topic: Topic, work: () => Promise<unknown>): void {
+    this.on(topic, () => {
+      work().catch((error: unknown) => this.ctx.log.error(`signals.${topic}`, error))
+    })
   }
 
   /**

@@ -1,6 +1,5 @@
 import { eq } from 'drizzle-orm'
 
-import type { Log } from '../core/log.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Signals } from '../db/signals.ts'
@@ -16,10 +15,8 @@ export const subjectPattern = /^(address|key|account):\S{1,120}$/
 export class Restrictions {
   private kinds = new Map<string, RestrictionKind>()
 
-  constructor(private readonly ctx: { db: { read: Db }; log: Log; signals: Signals }) {
-    ctx.signals.on('restrictions', () => {
-      this.load().catch((error: unknown) => ctx.log.error('restrictions', error))
-    })
+  constructor(private readonly ctx: { db: { read: Db }; signals: Signals }) {
+    ctx.signals.follow('restrictions', () => this.load())
   }
 
   /** Reads them again in all processes. Call it after the commit of a change. */

@@ -58,6 +58,10 @@ async function deleteOldUsage({ db, clock, config }: AppContext): Promise<void> 
   if (config.usageKeptDays > 0) await deleteOldUses(db, clock.now() - config.usageKeptDays * day)
 }
 
+/** Ends the holds of servers that died. On SQLite a start does it. */
+const releaseOfDead = async (ctx: AppContext): Promise<unknown> =>
+  ctx.db.kind === 'postgres' && expireHolds(ctx)
+
 /** Deletes the windows of limits that passed. SQLite has none. */
 const deleteOldCounts = async ({ db, clock }: AppContext): Promise<unknown> =>
   db.kind === 'postgres' && db.tx((tx) => deleteOldWindows(tx, clock.now()))
@@ -83,6 +87,7 @@ type Task = [
 export const tasks: Task[] = [
   ['watch the coins of top-ups', 5 * second, watchTopups],
   ['release expired holds', minute, expireHolds, 'everywhere'],
+  ['release holds of dead servers', 5 * second, releaseOfDead],
   [
     'release late claims',
     5 * second,

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 
+import type { Engine } from '../db/engine.ts'
+import { readSharedValue, setSharedValue } from '../db/replicas/shared-values.ts'
 import { writeDurably } from './durable.ts'
 
 const pathOf = (dataDir: string): string => join(dataDir, 'models.json')
@@ -22,3 +24,18 @@ export async function readPriceList(dataDir: string): Promise<unknown> {
 /** Stores the synced price lists atomically. */
 export const writePriceList = (dataDir: string, list: unknown): Promise<void> =>
   writeDurably(pathOf(dataDir), Buffer.from(`${JSON.stringify(list, null, 1)}\n`))
+
+const valueName = 'prices'
+
+/** Gives the synced price lists to the servers of a PostgreSQL database. */
+export const sharePriceList = (db: Engine, list: unknown): Promise<void> =>
+  setSharedValue(db, valueName, JSON.stringify(list))
+
+/** Stores the price lists that another server shared here. Returns whether they are new. */
+export async function followPriceList(db: Engine, dataDir: string): Promise<boolean> {
+  if (db.kind === 'sqlite') return false
+  const shared = await readSharedValue(db.read, valueName)
+  if (shared === undefined || JSON.stringify(await readPriceList(dataDir)) === shared) return false
+  await writePriceList(dataDir, JSON.parse(shared))
+  return true
+}

@@ -42,6 +42,9 @@ async function startServer() {
         'max_connections=300',
         '-c',
         'listen_addresses=127.0.0.1',
+        // Counts statements for scripts/bench/replicas.ts.
+        '-c',
+        'shared_preload_libraries=pg_stat_statements',
       ],
       onLog: (line) => void lines.push(String(line)),
       onError: (line) => void lines.push(String(line)),

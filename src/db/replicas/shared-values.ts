@@ -3,7 +3,8 @@ import { eq } from 'drizzle-orm'
 import type { Db, Engine } from '../engine.ts'
 import { sharedValues } from './tables.ts'
 
-async function readSharedValue(db: Db, name: string): Promise<string | undefined> {
+/** Returns a value that all processes of a PostgreSQL database share. */
+export async function readSharedValue(db: Db, name: string): Promise<string | undefined> {
   const [row] = await db
     .select({ value: sharedValues.value })
     .from(sharedValues)
