@@ -91,6 +91,9 @@ export function checkTogether(
   checkCoins(values, problems)
   checkX402(values, problems)
   checkS3(values, problems)
+  if (values.libraries === 'fetch' && values.libraryRegistry === '') {
+    problems.push('LIBRARIES=fetch needs LIBRARY_REGISTRY, the URL of an npm registry.')
+  }
 }
 
 /** Checks the settings of x402 payments together. */

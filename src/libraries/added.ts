@@ -17,7 +17,11 @@ interface Stores {
 const rowsPerInsert = 200
 
 /** Adds an unpacked package. Throws TarballError when it is there, or the store is full. */
-export async function addLibrary(stores: Stores, library: UnpackedLibrary): Promise<void> {
+export async function addLibrary(
+  stores: Stores,
+  library: UnpackedLibrary,
+  source: 'added' | 'fetched' = 'added',
+): Promise<void> {
   const { name, version, license, files } = library
   const label = labelOf(library)
   if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
@@ -33,7 +37,7 @@ export async function addLibrary(stores: Stores, library: UnpackedLibrary): Prom
     rows.push({ name, version, path, sha256, bytes: bytes.byteLength })
   }
   await stores.db.tx(async (db) => {
-    const row = { name, version, license, source: 'added', added: stores.clock.now() } as const
+    const row = { name, version, license, source, added: stores.clock.now() } as const
     const inserted = await db.insert(libraries).values(row).onConflictDoNothing().returning()
     if (inserted.length === 0) throw new TarballError(`${label} is in the store already.`)
     for (let at = 0; at < rows.length; at += rowsPerInsert) {

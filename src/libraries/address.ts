@@ -10,6 +10,8 @@ export interface LibraryAddress {
   path: string
   /** `module`: an ES module that the host makes of any package; `folder`: a prefix of paths. */
   kind: 'file' | 'module' | 'folder' | 'tailwind'
+  /** The URL does not name an npm package: it may be another one of the same name. */
+  isGuess?: true
 }
 
 const urlCharsMax = 1_000
@@ -114,7 +116,7 @@ function fromModuleHost(path: string): LibraryAddress | undefined {
   const inside = isBuilt ? '' : address.path.replace(/^X-[^/]+\/?/, '')
   if (inside.endsWith('/')) return { ...address, range, path: inside, kind: 'folder' }
   const kind = inside.endsWith('.css') ? 'file' : 'module'
-  return { ...address, range, path: inside, kind }
+  return { ...address, range, path: inside, kind, ...(/^\*?gh:/.test(path) && { isGuess: true }) }
 }
 
 /** /ajax/libs/name/version/path, and the same without /ajax/libs on the mirrors. */
@@ -134,6 +136,7 @@ function fromCdnjs(path: string): LibraryAddress | undefined {
     range,
     path: inside,
     kind: inside === '' || inside.endsWith('/') ? 'folder' : 'file',
+    ...(!Object.hasOwn(cdnjsNames, lower) && { isGuess: true }),
   }
 }
 

@@ -11,6 +11,10 @@ export const libraryFilesMax = 5_000
 /** Libraries that an operator may add. */
 export const addedLibrariesMax = 500
 
+/** Packages that are fetched for one page, and the bytes of the tarball of one. */
+export const fetchedPerPageMax = 10
+export const fetchedBytesMax = 10 * 1_048_576
+
 /** Libraries whose apps are counted: added ones, and those of this and earlier binaries. */
 export const usedLibrariesMax = 2_000
 

@@ -2,13 +2,29 @@ import { sha256 } from '../core/ids.ts'
 import { isModulePath, labelOf, type Library, readText, typeOf } from './library.ts'
 import { bytesPerPageMax, filesPerPageMax } from './limits.ts'
 import { fileName, type ModuleText, readImports, rewriteModule, wrapCommonJs } from './modules.ts'
-import type { PageFile } from './references.ts'
+import type { PageFile, PageLibraries } from './references.ts'
 import { rewriteStyle } from './styles.ts'
 
 /** A file of a page with its bytes, and the library that it is from. */
 export interface ResolvedFile extends PageFile {
   content: Uint8Array
   library: string
+}
+
+/** The libraries of a page, with what its publisher should know. */
+export interface Resolution extends PageLibraries {
+  contents: ResolvedFile[]
+  /** Sentences about versions that differ from the requested ones. */
+  notes: string[]
+  /** URLs that could not be resolved, and what to do. */
+  problems: Map<string, string>
+  /** Packages that the store lacks, or lacks in the named version. */
+  missing: MissingLibrary[]
+}
+
+export interface MissingLibrary {
+  name: string
+  range: string
 }
 
 /** Thrown where the libraries of a page exceed their bounds. */

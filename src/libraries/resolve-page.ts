@@ -10,19 +10,15 @@ import { labelOf, type Library } from './library.ts'
 import { referencesPerPageMax } from './limits.ts'
 import { scheme } from './modules.ts'
 import { dependenciesOf, moduleEntry, packageOf, pathOf } from './package-paths.ts'
-import type { LibraryReference, PageLibraries, PageReferences } from './references.ts'
-import { FileCollector, type ResolvedFile, TooManyFilesError } from './resolution.ts'
+import type { LibraryReference, PageReferences } from './references.ts'
+import {
+  FileCollector,
+  type MissingLibrary,
+  type Resolution,
+  TooManyFilesError,
+} from './resolution.ts'
 import { findLibrary, type FoundLibrary } from './store.ts'
 import { fontFamilies, fontPackages, fontRules } from './styles.ts'
-
-/** The libraries of a page, with what its publisher should know. */
-export interface Resolution extends PageLibraries {
-  contents: ResolvedFile[]
-  /** Sentences about versions that differ from the requested ones. */
-  notes: string[]
-  /** URLs that could not be resolved, and what to do. */
-  problems: Map<string, string>
-}
 
 /** Resolves the URLs of a page from `all`, the library store. Bounded; no input makes it throw. */
 export async function resolvePage(
@@ -39,6 +35,7 @@ class PageResolver {
   private readonly imports = new Map<string, string>()
   private readonly notes = new Set<string>()
   private readonly problems = new Map<string, string>()
+  private readonly lacking = new Set<MissingLibrary>()
   private readonly importMap: Map<string, string>
   private readonly collector = new FileCollector({
     resolve: (name, from) => this.resolveName(name, from),
@@ -80,6 +77,7 @@ class PageResolver {
       contents,
       notes: [...this.notes],
       problems: this.problems,
+      missing: [...this.lacking].map(({ name, range }) => ({ name, range })),
     }
   }
 
@@ -108,6 +106,7 @@ class PageResolver {
     }
     if (address.kind === 'folder') return undefined
     const found = findLibrary(this.all, address.name, address.range)
+    if (!found?.isExact && !address.isGuess && use !== 'code') this.lacking.add(address)
     if (!found) return this.missing(reference, address)
     const path = await pathOf(found.library, address, use)
     if (path === undefined) return this.missing(reference, address, found.library)
@@ -242,6 +241,7 @@ class PageResolver {
       packageName === from.name ? from : findLibrary(this.all, packageName, range)?.library
     const path = library && (await moduleEntry(library, subpath))
     if (!library || path === undefined) {
+      if (!library) this.lacking.add({ name: packageName, range })
       this.notes.add(`${labelOf(from)} imports ${name}, which is not in the library store.`)
       return
     }

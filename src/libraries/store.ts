@@ -24,13 +24,18 @@ export interface FoundLibrary {
   isExact: boolean
 }
 
-/** Finds the version of a package for an npm range. Undefined where no version is near. */
+/**
+ * Finds the version of a package for an npm range. Undefined where no version is near. A version
+ * that was fetched for a page is no substitute for another one.
+ */
 export function findLibrary(
   all: readonly Library[],
   name: string,
   range: string,
 ): FoundLibrary | undefined {
-  const own = all.filter((library) => library.name === name)
+  const versions = all.filter((library) => library.name === name)
+  const chosen = versions.filter(({ source, version }) => source !== 'fetched' || version === range)
+  const own = chosen.length > 0 ? chosen : versions
   const other = Object.hasOwn(browserBuilds, name) ? browserBuilds[name] : undefined
   if (own.length === 0 && other !== undefined) return findLibrary(all, other, range)
   const picked = pickVersion(

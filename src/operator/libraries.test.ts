@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { recordOf } from '../core/schema.ts'
-import { tarHeader } from '../storage/tar.ts'
+import { integrityOf, openRegistry, tarball } from '../testing/fixtures/registry.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
 
@@ -19,39 +19,12 @@ const library = {
   'package/a.js': 'window.tiny = 1',
 }
 
-/** Packs files as npm does. */
-function tarball(files: Record<string, string>): Uint8Array {
-  const parts = Object.entries(files).flatMap(([name, text]) => {
-    const bytes = Buffer.from(text)
-    const padding = Buffer.alloc((512 - (bytes.length % 512)) % 512)
-    return [tarHeader({ name, bytes: bytes.length, mtime: 0 }), bytes, padding]
-  })
-  return Bun.gzipSync(Buffer.concat([...parts, Buffer.alloc(1_024)]))
-}
-
-/** Serves one package as an npm registry does. */
-function openRegistry(bytes: Uint8Array, integrity: string) {
-  const server = Bun.serve({
-    port: 0,
-    fetch: ({ url }) =>
-      url.endsWith('/tiny-lib/1.2.3')
-        ? Response.json({ dist: { tarball: `${new URL(url).origin}/t.tgz`, integrity } })
-        : url.endsWith('/t.tgz')
-          ? new Response(new Uint8Array(bytes))
-          : new Response('', { status: 404 }),
-  })
-  return { url: `http://127.0.0.1:${server.port}`, close: () => server.stop(true) }
-}
-
-const integrityOf = (bytes: Uint8Array): string =>
-  `sha512-${new Bun.CryptoHasher('sha512').update(bytes).digest('base64')}`
-
 const html =
   '<!doctype html><title>t</title><script src="https://unpkg.com/tiny-lib@1.2.3"></script>'
 
 test('the operator adds a package from a registry, and apps keep it', async () => {
   const bytes = tarball(library)
-  const registry = openRegistry(bytes, integrityOf(bytes))
+  const registry = openRegistry({ 'tiny-lib': bytes })
   const { ctx, request, agent, close } = await startTestServer({ LIBRARY_REGISTRY: registry.url })
   const libraries = (...words: string[]) => runCommand(ctx, { command: 'libraries', words })
   const ann = await agent('ann')
@@ -97,7 +70,10 @@ test('an unused package is removed', async () => {
 })
 
 test('a tarball with another integrity, a name or a path that leaves its folder is not added', async () => {
-  const registry = openRegistry(tarball(library), integrityOf(Buffer.from('other')))
+  const registry = openRegistry(
+    { 'tiny-lib': tarball(library) },
+    { integrity: integrityOf(Buffer.from('other')) },
+  )
   const { ctx, close } = await startTestServer({ LIBRARY_REGISTRY: registry.url })
   const libraries = (...words: string[]) => runCommand(ctx, { command: 'libraries', words })
   expect((await libraries('add', 'tiny-lib@1.2.3')).text).toContain('does not match its integrity')

@@ -4,7 +4,7 @@ import { sha256 } from '../core/ids.ts'
 import { lazy } from '../core/lazy.ts'
 import type { PublicFile } from '../core/public-files.ts'
 import type { Clock } from '../core/time.ts'
-import type { Resolution } from '../libraries/resolve-page.ts'
+import type { Resolution } from '../libraries/resolution.ts'
 import type { AppSource } from './app-source.ts'
 import { Pages } from './pages.ts'
 

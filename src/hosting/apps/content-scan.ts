@@ -1,4 +1,4 @@
-import type { Resolution } from '../../libraries/resolve-page.ts'
+import type { Resolution } from '../../libraries/resolution.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 

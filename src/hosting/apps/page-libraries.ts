@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import type { PageLibraries } from '../../libraries/references.ts'
-import type { Resolution } from '../../libraries/resolve-page.ts'
+import type { Resolution } from '../../libraries/resolution.ts'
 import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { ContentInspection } from './content-scan.ts'
@@ -19,8 +19,8 @@ export async function withLibraries(
   if (urls.length === 0 && imports.length === 0)
     return withoutLoaded(inspection, undefined, new Map())
   // Pages without libraries do not load the resolver.
-  const { resolvePage } = await import('../../libraries/resolve-page.ts')
-  const libraries = await resolvePage(await ctx.libraries.list(), inspection.references)
+  const { resolveStored } = await import('./resolve-libraries.ts')
+  const libraries = await resolveStored(ctx, inspection.references)
   return { ...withoutLoaded(inspection, libraries, libraries.problems), libraries }
 }
 

@@ -1,0 +1,72 @@
+import { LRUCache } from 'lru-cache'
+
+import { addLibrary } from './added.ts'
+import { labelOf } from './library.ts'
+import { fetchedBytesMax, fetchedPerPageMax } from './limits.ts'
+import { downloadTarball, findVersion } from './registry.ts'
+import type { MissingLibrary } from './resolution.ts'
+import { readTarball, TarballError } from './tarball.ts'
+
+/** Time after which a package that could not be fetched is tried again, and their number. */
+const retryMs = 600_000
+const triedMax = 1_000
+const checksMax = 10_000
+
+/**
+ * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). Only the
+ * operator's registry is asked, and it says the integrity of what it sends.
+ */
+export class LibraryFetcher {
+  readonly #tried = new LRUCache<string, Promise<boolean>>({ max: triedMax, ttl: retryMs })
+
+  /** Results of the safety check of files, by SHA-256. */
+  readonly #checks = new LRUCache<string, Promise<boolean>>({ max: checksMax })
+
+  constructor(
+    private readonly registry: string,
+    private readonly stores: Parameters<typeof addLibrary>[0],
+  ) {}
+
+  /** Fetches what a page lacks. Returns whether anything was added. */
+  async fetchAll(missing: MissingLibrary[]): Promise<boolean> {
+    const added = await Promise.all(
+      missing.slice(0, fetchedPerPageMax).map((one) => this.#once(one)),
+    )
+    return added.includes(true)
+  }
+
+  /** Runs the safety check of a fetched file once. */
+  isSafe(sha256: string, check: () => Promise<boolean>): Promise<boolean> {
+    const known = this.#checks.get(sha256)
+    if (known) return known
+    const checking = check()
+    this.#checks.set(sha256, checking)
+    checking.catch(() => this.#checks.delete(sha256))
+    return checking
+  }
+
+  #once({ name, range }: MissingLibrary): Promise<boolean> {
+    const label = `${name}@${range}`
+    const known = this.#tried.get(label)
+    if (known) return known
+    const fetching = this.#fetch(name, range)
+    this.#tried.set(label, fetching)
+    fetching.catch(() => this.#tried.delete(label))
+    return fetching
+  }
+
+  async #fetch(name: string, range: string): Promise<boolean> {
+    try {
+      const version = await findVersion(this.registry, name, range)
+      const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
+      const library = readTarball(await downloadTarball(this.registry, name, version, bounds))
+      // A tarball may say another name than the one it was published under.
+      if (labelOf(library) !== `${name}@${version}`) return false
+      await addLibrary(this.stores, library, 'fetched')
+      return true
+    } catch (error) {
+      if (error instanceof TarballError) return false
+      throw error
+    }
+  }
+}
