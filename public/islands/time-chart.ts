@@ -19,6 +19,8 @@ const units: Record<string, (value: number) => string> = {
 }
 
 const height = 168
+/** Distances of times on the axis: minutes, hours and days in seconds. */
+const steps = [1, 2, 5, 15, 30, 60, 180, 360, 1_440, 2_880, 10_080, 20_160].map((one) => one * 60)
 
 /** Reads a table: times in the first column, a line for each further column. */
 function readTable(table: HTMLTableElement): { data: uPlot.AlignedData; heads: HTMLElement[] } {
@@ -102,11 +104,11 @@ class TimeChart extends HTMLElement {
       cursor: { drag: { x: false, y: false }, y: false, points: { size: 6 } },
       scales: { y: { range: (_, low, high) => rangeOf(low, high) } },
       axes: [
-        { ...axis, grid: { show: false }, space: 70, values: formatTimes },
+        { ...axis, size: 26, grid: { show: false }, space: 70, incrs: steps, values: formatTimes },
         { ...axis, size: 58, space: 34, values: (_, ticks) => ticks.map((tick) => format(tick)) },
       ],
       series: [
-        { label: 'Time', value: (_, time) => (time === null ? '' : formatTime(time)) },
+        { label: 'Time', value: (plot, time) => (time === null ? '' : formatTime(time, plot)) },
         ...heads.map((head, at) => ({
           label: head.textContent?.trim() ?? '',
           stroke: strokes[at] ?? '',
@@ -131,7 +133,15 @@ const rangeOf = (low: number, high: number): [number, number] => {
 }
 
 const clockTimes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const formatTime = (seconds: number): string => clockTimes.format(seconds * 1_000)
-const formatTimes = (_: uPlot, ticks: number[]): string[] => ticks.map(formatTime)
+const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const daySeconds = 86_400
+
+/** Points that are whole UTC days have dates, others a time of day. */
+const formatTime = (seconds: number, plot: uPlot): string => {
+  const isDaily = plot.data[0].every((one) => one % daySeconds === 0)
+  return (isDaily ? dates : clockTimes).format(seconds * 1_000)
+}
+const formatTimes = (plot: uPlot, ticks: number[]): string[] =>
+  ticks.map((tick) => formatTime(tick, plot))
 
 customElements.define('time-chart', TimeChart)

@@ -87,6 +87,8 @@ async function begin(page: Page, { operatorUrl = '' }: ServerProcess): Promise<v
   await button(page, 'Create account').click()
   expect(await page.locator('.codes li').count()).toBe(8)
   await page.getByRole('link', { name: 'I saved my codes' }).click()
+  expect(await page.textContent('main')).toContain('Set up this server')
+  await page.goto(new URL('/account', operatorUrl).href)
   expect(await page.textContent('main')).toContain('You are the operator')
   await button(page, 'Sign out').click()
   await page.goto(operatorUrl)

@@ -1,11 +1,11 @@
 import { type Html, html } from '../../core/html.ts'
-import { iso } from '../../core/time.ts'
+import { day, iso } from '../../core/time.ts'
 import { formatBytes, formatCompact, shortCredits } from '../format.ts'
 
 /** Units of a chart, with the same formats as in public/islands/time-chart.ts. */
 const formats = {
   '/s': (value: number) => `${short(value)}/s`,
-  ms: (value: number) => `${short(value)} ms`,
+  ms: (value: number) => (value >= 1_000 ? `${short(value / 1_000)} s` : `${short(value)} ms`),
   '%': (value: number) => `${short(value)} %`,
   cr: (value: number) => `${shortCredits(value)} credits`,
   bytes: formatBytes,
@@ -44,7 +44,11 @@ export function timeChart({ title, unit, times, lines }: TimeChart): Html {
   const rows = times.map(
     (time, at) =>
       html`<tr>
-        <th scope="row"><time datetime="${iso(time)}">${iso(time).slice(11, 16)}</time></th>
+        <th scope="row">
+          <time datetime="${iso(time)}"
+            >${time % day === 0 ? iso(time).slice(0, 10) : iso(time).slice(11, 16)}</time
+          >
+        </th>
         ${lines.map(({ values }) => cell(values[at]))}
       </tr>`,
   )
