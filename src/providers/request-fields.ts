@@ -112,7 +112,7 @@ const media: Record<Exclude<UpstreamPath, '/chat/completions'>, string[]> = {
   `),
   '/audio/transcriptions': words(`
     chunking_strategy diarize file hotwords include keywords known_speaker_names
-    known_speaker_references language languages model prompt response_format temperature
+    known_speaker_references language languages model prompt response_format stream temperature
     timestamp_granularities user vad_filter
   `),
   '/audio/translations': words('file model prompt response_format temperature'),

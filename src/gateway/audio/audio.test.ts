@@ -299,7 +299,8 @@ test('rejects an invalid form by field before calling the upstream', async () =>
     ['model', 'RIFF', { model: '' }],
     ['language', 'RIFF', { model, language: 'not a code' }],
     ['response_format', 'RIFF', { model, response_format: 'diarized_json' }],
-    ['stream', 'RIFF', { model, stream: 'true' }],
+    ['stream', 'RIFF', { model, stream: 'yes' }],
+    ['response_format', 'RIFF', { model, stream: 'true', response_format: 'srt' }],
   ] as const) {
     const answer = await transcribe(ned, bytes, fields)
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])

@@ -34,10 +34,15 @@ export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
     language: { type: 'string', description: 'ISO 639 code, as a hint.' },
     prompt: { type: 'string', maxLength: promptCharsMax },
     response_format: { type: 'string', enum: [...transcriptionFormats], default: 'json' },
+    stream: { type: 'boolean', description: 'Sends the text as events.' },
   },
 }
 
-const { language: _, ...translationProperties } = transcriptionRequestSchema.properties ?? {}
+const {
+  language: _,
+  stream: _stream,
+  ...translationProperties
+} = transcriptionRequestSchema.properties ?? {}
 
 /** The body of a translation request. */
 export const translationRequestSchema: OpenAPIV3.SchemaObject = {

@@ -92,6 +92,7 @@ async function transcribeFile(
   form.append('file', new File([bytes], name, { type: file.type }))
   const input = {
     path: '/audio/transcriptions' as const,
+    isStream: false,
     models,
     form,
     format: 'json' as const,

@@ -14,6 +14,8 @@ export type TranscriptionPath = '/audio/transcriptions' | '/audio/translations'
 /** Audio for a transcription. */
 export interface TranscriptionRequest {
   path: TranscriptionPath
+  /** True if the client wants events. */
+  isStream: boolean
   /** The model and its fallbacks. */
   models: string[]
   format: (typeof transcriptionFormats)[number]
@@ -42,6 +44,7 @@ const languagePattern = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
 export async function readTranscriptionRequest(
   request: Request,
   path: TranscriptionPath,
+  isReplayable: boolean,
 ): Promise<TranscriptionRequest> {
   const sent = await readMultipart(request)
   if (!sent) {
@@ -59,12 +62,15 @@ export async function readTranscriptionRequest(
   }
   validateFields(fields, path)
   const format = findEnum(fields, 'response_format', transcriptionFormats) ?? 'json'
+  const isStream = readStream(fields, path, format)
   const bytes = await file.bytes()
   return {
     path,
     models: [model],
     format,
-    form: buildForm(texts, file, format),
+    isStream,
+    // A response that is stored for its key has no stream.
+    form: buildForm(texts, file, { format, isStream: isStream && !isReplayable }),
     bytes: file.size,
     fingerprint: { texts, file: sha256(bytes) },
     ...(await measureAudio(bytes)),
@@ -84,7 +90,7 @@ export async function measureAudio(
 }
 
 function validateFields(
-  { language, stream, ...fields }: Record<string, string>,
+  { language, ...fields }: Record<string, string>,
   path: TranscriptionPath,
 ): void {
   findString(fields, 'prompt', promptCharsMax)
@@ -94,9 +100,21 @@ function validateFields(
   if (language && !languagePattern.test(language)) {
     throw invalidField('language', 'language must be an ISO 639 code, such as en.')
   }
-  if (stream && stream !== 'false') {
-    throw invalidField('stream', 'Transcriptions cannot be streamed. Remove "stream".')
+}
+
+/** Reads `stream`. Only a transcription in JSON has events. Throws `bad_request`. */
+function readStream(
+  { stream = 'false' }: Record<string, string>,
+  path: TranscriptionPath,
+  format: TranscriptionRequest['format'],
+): boolean {
+  if (stream === 'false' || stream === '') return false
+  if (stream !== 'true') throw invalidField('stream', 'stream must be true or false.')
+  if (path === '/audio/translations') {
+    throw invalidField('stream', 'Translations do not stream. Remove stream.')
   }
+  if (format !== 'json') throw invalidField('response_format', 'A stream has the format json.')
+  return true
 }
 
 /**
@@ -106,7 +124,7 @@ function validateFields(
 function buildForm(
   texts: [string, string][],
   file: File,
-  format: TranscriptionRequest['format'],
+  { format, isStream }: Pick<TranscriptionRequest, 'format' | 'isStream'>,
 ): FormData {
   const form = new FormData()
   for (const [name, value] of texts) {
@@ -114,6 +132,7 @@ function buildForm(
   }
   const sent = isSubtitles(format) ? 'verbose_json' : format === 'text' ? 'json' : format
   form.append('response_format', sent)
+  if (isStream) form.append('stream', 'true')
   form.append('file', file, file.name)
   return form
 }

@@ -20,6 +20,7 @@ import {
   type TranscriptionPath,
   type TranscriptionRequest,
 } from './transcription-request.ts'
+import { streamTranscription, toTranscriptEvents } from './transcription-stream.ts'
 
 /** Typical bytes per second, for audio of unknown length. */
 const bytesPerSecond = 4_000
@@ -36,7 +37,11 @@ export const createTranscription = async (
   request: Request,
   call: Call,
   path: TranscriptionPath = '/audio/transcriptions',
-) => transcribe(ctx, spender, await readTranscriptionRequest(request, path), call)
+) => {
+  const isReplayable = call.idempotencyKey !== undefined
+  const input = await readTranscriptionRequest(request, path, isReplayable)
+  return transcribe(ctx, spender, input, call)
+}
 
 /** Transcribes parsed input. `part` identifies it among several of the same request. */
 export const transcribe = (
@@ -48,7 +53,7 @@ export const transcribe = (
 ) => runMediaRequest(ctx, spender, toMediaRequest(input, part), call)
 
 function toMediaRequest(input: TranscriptionRequest, part: string | undefined): MediaRequest {
-  const { path, models, form, fingerprint, format } = input
+  const { path, models, form, fingerprint, format, isStream } = input
   return {
     path,
     type: 'audio',
@@ -64,7 +69,14 @@ function toMediaRequest(input: TranscriptionRequest, part: string | undefined): 
       return { inputTokensMax: prompt, outputTokensMax: completion, seconds }
     },
     estimateUsage: (to) => estimateUsage(input, to),
-    async read(response, { candidate, deadlines }) {
+    async read(response, call) {
+      const { candidate, deadlines } = call
+      const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
+      if (isStream && isEvents) {
+        return streamTranscription(response, call, (answer) =>
+          readTranscriptionUsage(answer, input, candidate),
+        )
+      }
       const read = await readJsonObject(response, deadlines)
       if (!('answer' in read)) return read
       const { text } = read.answer
@@ -83,6 +95,7 @@ function toMediaRequest(input: TranscriptionRequest, part: string | undefined): 
     async present({ body }) {
       const { text, cost } = recordOf(body)
       const headers = costHeader(Number(cost))
+      if (isStream) return toTranscriptEvents(String(text), { cost })
       if (isSubtitles(format)) {
         const type = `${subtitleTypes[format]}; charset=utf-8`
         return new Response(String(text), { headers: { ...headers, 'content-type': type } })

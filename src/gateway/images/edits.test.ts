@@ -66,6 +66,25 @@ test("OpenAI's client edits images and creates variations", async () => {
   })
 })
 
+test("OpenAI's client reads images as events", async () => {
+  const client = openAiClient(t, gus)
+  const image = await toFile(Buffer.from(fakePicture, 'base64'), 'a.png', { type: 'image/png' })
+  const common = { model: 'demo/image', prompt: 'A boat', stream: true } as const
+  const streams = [
+    ['image_generation.completed', await client.images.generate({ ...common, n: 2 })],
+    ['image_edit.completed', await client.images.edit({ ...common, image, n: 2 })],
+  ] as const
+  for (const [type, stream] of streams) {
+    const events: object[] = []
+    for await (const event of stream) events.push(event)
+    const event = { type, b64_json: expect.any(String), usage: { cost: 0.002 } }
+    expect(events).toMatchObject([event, event])
+  }
+  const preview = { ...common, partial_images: 2 }
+  const { status, body } = await gus.call('POST', '/v1/images/generations', preview)
+  expect([status, body]).toMatchObject([400, { error: { param: 'partial_images' } }])
+})
+
 describe('at an upstream', () => {
   test('the form is relayed with its files, and charged per image or by tokens', async () => {
     const fields: [string, string | File][] = [
@@ -112,7 +131,7 @@ test('an invalid form is a 400 that names the field and costs nothing', async ()
     ['edits', [model, prompt, ['image', png()], ['n', 'x']], 'n'],
     ['edits', [model, prompt, ['image', png()], ['quality', 'high']], 'quality'],
     ['edits', [model, prompt, ['image', png()], ['input_fidelity', 'high']], 'input_fidelity'],
-    ['edits', [model, prompt, ['image', png()], ['stream', 'true']], 'stream'],
+    ['edits', [model, prompt, ['image', png()], ['stream', 'yes']], 'stream'],
     ['edits', [['model', 'image/image-ok'], prompt, ['image', png()]], 'model'],
     ['variations', [model, prompt, ['image', png()]], 'prompt'],
     ['variations', [model, ['image[]', png()], ['image[]', png()]], 'image'],

@@ -9,7 +9,7 @@ import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { runMediaRequest } from '../paid/media.ts'
-import { type ImageParams, readParams, toMediaRequest } from './image-request.ts'
+import { type ImageParams, readParams, readStream, toMediaRequest } from './image-request.ts'
 
 /** The operations on images that a client sends. */
 export type ImageOperation = '/images/edits' | '/images/variations'
@@ -28,7 +28,7 @@ export async function changeImages(
   request: Request,
   call: Call,
 ): Promise<Response> {
-  const { files, params } = await readForm(request, operation)
+  const { files, params, isStream } = await readForm(request, operation)
   const form = new FormData()
   for (const [name, value] of Object.entries(params.body)) form.append(name, String(value))
   for (const [name, file] of files) form.append(name, file, file.name)
@@ -44,7 +44,8 @@ export async function changeImages(
     params,
     images: files.length,
     bodies: { all: form, withoutQuality },
-    fingerprint: { fields: params.body, model: params.modelIds, files: hashes },
+    isStream,
+    fingerprint: { fields: params.body, model: params.modelIds, files: hashes, isStream },
   })
   return runMediaRequest(ctx, spender, { ...media, validate: validateWith(media.validate) }, call)
 }
@@ -65,11 +66,10 @@ const validateWith =
 async function readForm(
   request: Request,
   operation: ImageOperation,
-): Promise<{ files: [name: string, file: File][]; params: ImageParams }> {
+): Promise<{ files: [name: string, file: File][]; params: ImageParams; isStream: boolean }> {
   const form = await readMultipart(request)
   if (!form) throw invalidField('image', 'Send multipart/form-data with the field "image".')
   const fields = Object.fromEntries(textFields(form, 'image'))
-  if (fields.stream === 'true') throw invalidField('stream', 'Edits do not stream. Remove stream.')
   const images = [...form.getAll('image'), ...form.getAll('image[]')].filter(
     (one) => one instanceof File,
   )
@@ -85,7 +85,7 @@ async function readForm(
   for (const file of [...images, ...masks]) await checkImage(file)
   if (operation === '/images/edits') readString(fields, 'prompt', promptCharsMax)
   else if (fields.prompt) throw invalidField('prompt', 'Variations have no prompt. Remove it.')
-  const { model, ...params } = fields
+  const { model, stream, ...params } = fields
   readString({ model }, 'model', modelIdCharsMax)
   // Providers expect a list under name[].
   const name = images.length > 1 ? 'image[]' : 'image'
@@ -94,6 +94,7 @@ async function readForm(
       ...images.map((file): [string, File] => [name, file]),
       ...masks.map((file): [string, File] => ['mask', file]),
     ],
+    isStream: readStream(stream),
     params: readParams({
       ...params,
       model,

@@ -13,6 +13,7 @@ import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { noContent } from '../paid/upstream-failure.ts'
+import { toImageEvents } from './image-events.ts'
 import { imageDetails, readResults, storeImages, withoutUnfetched } from './stored-images.ts'
 
 /** The parsed fields of a request for images. */
@@ -37,6 +38,8 @@ interface ImageRequest {
   /** The bodies for models with a price per token, and per image. */
   bodies: { all: UpstreamCall['body']; withoutQuality: UpstreamCall['body'] }
   fingerprint: unknown
+  /** True if the client wants events. */
+  isStream: boolean
 }
 
 /** Parses the fields of a request for images. Throws `bad_request`. */
@@ -62,7 +65,7 @@ export function readParams(sent: unknown): ImageParams {
 /** Returns the paid request for images, which are charged per returned image or by tokens. */
 export function toMediaRequest(
   ctx: AppContext,
-  { path, params, images: given, bodies, fingerprint }: ImageRequest,
+  { path, params, images: given, bodies, fingerprint, isStream }: ImageRequest,
 ): MediaRequest {
   const { body, prompt, n, asBytes, modelIds, preferences } = params
   const limitsOf = ({ maxOutput, imageTokens }: Model) => ({
@@ -91,6 +94,7 @@ export function toMediaRequest(
       return { inputTokensMax, outputTokensMax, images: n }
     },
     estimateUsage,
+    ...(isStream && { present: async ({ body: result }) => toImageEvents(path, result) }),
     async read(response, { candidate, deadlines }) {
       const read = await readJsonObject(response, deadlines)
       if (!('answer' in read)) return read
@@ -104,18 +108,37 @@ export function toMediaRequest(
         (candidate.price.perImage === undefined
           ? { ...estimateUsage(candidate.model), estimated: true }
           : createUsage({}))
-      const images = await storeImages(ctx, found, asBytes)
+      const images = await storeImages(ctx, found, asBytes || isStream)
       const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
+      const result = { created: seconds, ...imageDetails(details), data: images.data }
+      const used = { ...withoutUnfetched(counted, found.length, unfetched), images: found.length }
       return {
-        usage: { ...withoutUnfetched(counted, found.length, unfetched), images: found.length },
+        usage: used,
         rows: images.rows.map((row) => mediaFiles.mediaFileRow.create(ctx, row)),
-        response: (cost) => ({
-          status: 200,
-          body: { created: seconds, ...imageDetails(details), data: images.data, cost },
-        }),
+        response: (cost) => {
+          const more = isStream ? { usage: presentUsage(used, cost) } : {}
+          return { status: 200, body: { ...result, cost, ...more } }
+        },
       }
     },
   }
+}
+
+/** Returns a usage in OpenAI's format for images, with its cost. */
+const presentUsage = ({ prompt, completion }: Usage, cost: number): Json => ({
+  input_tokens: prompt,
+  output_tokens: completion,
+  total_tokens: prompt + completion,
+  input_tokens_details: { text_tokens: prompt, image_tokens: 0 },
+  cost,
+})
+
+/** Reads `stream`, which is a text in a form. Throws `bad_request`. */
+export function readStream(stream: unknown): boolean {
+  const value = stream ?? false
+  if (value === true || value === 'true') return true
+  if (value === false || value === 'false') return false
+  throw fields.invalidField('stream', 'stream must be true or false.')
 }
 
 const defaultQualities: unknown[] = [undefined, null, 'auto', 'standard']

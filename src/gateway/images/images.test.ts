@@ -96,7 +96,7 @@ test('rejects invalid fields by name', async () => {
     ['negative_prompt', 7],
     ['response_format', 'png'],
     ['model', ''],
-    ['stream', true],
+    ['stream', 'yes'],
   ]) {
     const answer = await generate({ [String(param)]: value })
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])

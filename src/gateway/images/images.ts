@@ -3,9 +3,9 @@ import { recordOf } from '../../core/schema.ts'
 import { promptCharsMax } from '../../limits.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { invalidField, readString } from '../fields.ts'
+import { readString } from '../fields.ts'
 import { runMediaRequest } from '../paid/media.ts'
-import { readParams, toMediaRequest } from './image-request.ts'
+import { readParams, readStream, toMediaRequest } from './image-request.ts'
 
 /**
  * Generates images (document 2, POST /v1/images/generations), charged per returned image. Throws
@@ -13,7 +13,6 @@ import { readParams, toMediaRequest } from './image-request.ts'
  */
 export function generateImages(ctx: AppContext, spender: Spender, sent: unknown, call: Call) {
   const { stream, ...body } = recordOf(sent)
-  if (stream === true) throw invalidField('stream', 'Images do not stream. Remove it.')
   const params = readParams(body)
   readString(body, 'prompt', promptCharsMax)
   const { quality: _, ...withoutQuality } = params.body
@@ -23,6 +22,7 @@ export function generateImages(ctx: AppContext, spender: Spender, sent: unknown,
     images: 0,
     bodies: { all: params.body, withoutQuality },
     fingerprint: sent,
+    isStream: readStream(stream),
   })
   return runMediaRequest(ctx, spender, request, call)
 }

@@ -14,6 +14,14 @@ import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
 const ImageSchema = mediaSchema('image/*')
+const imagesOrEvents = Type.Unsafe<Response>(
+  Type.Union([
+    schemas.ImagesSchema,
+    mediaSchema('text/event-stream', {
+      description: 'With `stream`: an event for each image.',
+    }),
+  ]),
+)
 
 /** Routes of images (document 2, POST /v1/images/generations) and of their signed URLs. */
 export const imageRoutes = (ctx: AppContext) =>
@@ -32,7 +40,7 @@ export const imageRoutes = (ctx: AppContext) =>
           description: 'Charged per returned image; cost is in USD. URLs are valid for 24 hours.',
           requestBodies: { 'application/json': { schema: schemas.imagesRequestSchema } },
         },
-        { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
+        { 200: imagesOrEvents },
         mediaErrors,
       ),
     )
@@ -51,7 +59,7 @@ export const imageRoutes = (ctx: AppContext) =>
           description: 'Charged like generated images. The images have at most 32 MB together.',
           requestBodies: { 'multipart/form-data': { schema: schemas.editRequestSchema } },
         },
-        { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
+        { 200: imagesOrEvents },
         mediaErrors,
       ),
     )
@@ -70,7 +78,7 @@ export const imageRoutes = (ctx: AppContext) =>
           description: 'Charged like generated images.',
           requestBodies: { 'multipart/form-data': { schema: schemas.variationRequestSchema } },
         },
-        { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
+        { 200: imagesOrEvents },
         mediaErrors,
       ),
     )

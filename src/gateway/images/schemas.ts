@@ -10,6 +10,7 @@ const common: OpenAPIV3.SchemaObject['properties'] = {
   size: { type: 'string', description: 'WIDTHxHEIGHT' },
   n: { type: 'integer', minimum: 1, maximum: imagesPerRequestMax, default: 1 },
   response_format: { type: 'string', enum: ['url', 'b64_json'], default: 'url' },
+  stream: { type: 'boolean', description: 'Sends an event for each image.' },
 }
 const prompt: OpenAPIV3.SchemaObject = { type: 'string', minLength: 1, maxLength: promptCharsMax }
 const image: OpenAPIV3.SchemaObject = { type: 'string', format: 'binary' }

@@ -164,7 +164,12 @@ export interface UpstreamOutput {
   response(cost: number, charge: NanoUsd): StoredResponse
   rows?: SettlementRow[]
   /** A response that streams while the upstream produces it. `response` is not sent then. */
-  stream?: { response(cost: number): Response; ended: Promise<CallEnd> }
+  stream?: {
+    response(cost: number): Response
+    ended: Promise<CallEnd>
+    /** Returns the usage after the end, where it depends on the stream. */
+    usage?(): Usage
+  }
 }
 
 /** The parts of a paid call that depend on its operation. */
@@ -210,7 +215,8 @@ export async function serveCall(
       return settlement.served(result, { usage, end: 'completed', response, rows, output })
     }
     respond(stream.response(cost))
-    return settlement.served(result, { usage, end: await stream.ended })
+    const end = await stream.ended
+    return settlement.served(result, { usage: stream.usage?.() ?? usage, end })
   } finally {
     deadlines.end()
   }

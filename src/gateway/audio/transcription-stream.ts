@@ -1,0 +1,122 @@
+import { isRecord, type Json } from '../../core/schema.ts'
+import { eventBytesMax } from '../../limits.ts'
+import type { Usage } from '../../models/usage.ts'
+import { asString, parseRecord } from '../../providers/response.ts'
+import { bytesOf, encodeEvent, EventReader, type StreamEvent } from '../chat/events.ts'
+import { streamResponse } from '../chat/stream.ts'
+import type { MediaCall, MediaOutput } from '../paid/media.ts'
+import {
+  failureOfErrorBody,
+  interruptionOf,
+  noContent,
+  type UpstreamFailure,
+} from '../paid/upstream-failure.ts'
+import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
+
+/** The end of a stream whose upstream failed (document 2, section 6). */
+const streamError = {
+  error: {
+    message:
+      'The provider failed in the middle of the response. The audio and the text so far were charged.',
+    type: 'api_error',
+    param: null,
+    code: 'upstream_stream_error',
+  },
+}
+
+/** Returns a whole transcription as the events of a stream. */
+export const toTranscriptEvents = (text: string, usage: Json): Response =>
+  streamResponse(
+    new Blob([
+      encodeEvent({ type: 'transcript.text.delta', delta: text }),
+      encodeEvent({ type: 'transcript.text.done', text, usage }),
+    ]).stream(),
+  )
+
+/**
+ * Relays the events of an upstream's transcription. `usageOf` counts what was carried, with the
+ * usage that the upstream reports.
+ */
+export async function streamTranscription(
+  response: Response,
+  call: MediaCall,
+  usageOf: (answer: { text: string } & Json) => Usage,
+): Promise<MediaOutput | UpstreamFailure> {
+  const source = await openSource(response, call.deadlines).catch(() => 'broken' as const)
+  if (source === 'broken' || call.deadlines.cause) return interruptionOf(call.deadlines)
+  if (!source) return noContent
+  const events = new TranscriptSource(source)
+  if (events.firstError) {
+    void source.close()
+    return failureOfErrorBody(events.firstError)
+  }
+  const relay = new ByteRelay(events, call)
+  return {
+    usage: usageOf({ text: '' }),
+    response: () => ({ status: 200, body: null }),
+    stream: {
+      response: () => streamResponse(relay.body()),
+      ended: relay.ended.then((end) => (end === 'completed' && !events.isDone ? 'failed' : end)),
+      usage: () => usageOf({ text: events.text, usage: events.usage }),
+    },
+  }
+}
+
+/** The events of a transcription, read in passing. After an error it ends with the gateway's. */
+class TranscriptSource implements ByteSource {
+  readonly first: Uint8Array
+  text = ''
+  usage: unknown
+  isDone = false
+  firstError: Json | undefined
+  private readonly reader = new EventReader(eventBytesMax)
+  private isOver = false
+
+  constructor(private readonly source: ByteSource) {
+    this.first = this.read(source.first)
+    if (this.text !== '' || this.isDone) this.firstError = undefined
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.isOver) return undefined
+    const chunk = await this.source.next().catch(() => undefined)
+    if (chunk) return this.read(chunk)
+    this.isOver = true
+    return this.isDone ? undefined : encodeEvent(streamError)
+  }
+
+  close(): Promise<unknown> {
+    return this.source.close()
+  }
+
+  private read(chunk: Uint8Array): Uint8Array {
+    const passed: StreamEvent[] = []
+    for (const event of this.reader.push(chunk)) {
+      const error = this.readEvent(event)
+      if (!error) {
+        passed.push(event)
+        continue
+      }
+      // The upstream's own words may contain its key.
+      this.firstError ??= error
+      this.isOver = true
+      void this.source.close()
+      return Buffer.concat([bytesOf(passed), encodeEvent(streamError)])
+    }
+    return bytesOf(passed)
+  }
+
+  /** Reads an event. Returns its error, if it is one. */
+  private readEvent({ data }: StreamEvent): Json | undefined {
+    const { type, delta, text, usage, error } = (data && parseRecord(data)) || {}
+    if (isRecord(error)) return error
+    if (type === 'error') return { message: 'The upstream reported an error.' }
+    if (type === 'transcript.text.delta') this.text += asString(delta)
+    if (type === 'transcript.text.done') {
+      this.isDone = true
+      this.text = asString(text) || this.text
+      this.usage = usage
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,25 @@
+import { type Json, recordOf } from '../../core/schema.ts'
+import { recordsIn } from '../../providers/response.ts'
+import { encodeEvent } from '../chat/events.ts'
+import { streamResponse } from '../chat/stream.ts'
+import { costHeader } from '../paid/paid-call.ts'
+
+/** The event of a finished image, by operation. */
+const eventTypes: Record<string, string> = { '/images/edits': 'image_edit.completed' }
+
+/**
+ * Returns the result of a request for images as OpenAI's events, one for each image. Previews of
+ * images cost more than the price covers, so there are none.
+ */
+export function toImageEvents(path: string, result: unknown): Response {
+  const { data, created, cost, usage, ...details } = recordOf(result)
+  const events = recordsIn(data).map(({ b64_json }): Json => {
+    const type = eventTypes[path] ?? 'image_generation.completed'
+    return { type, b64_json, created_at: created, ...details, usage }
+  })
+  const response = streamResponse(new Blob(events.map(encodeEvent)).stream())
+  for (const [name, value] of Object.entries(costHeader(Number(cost)))) {
+    response.headers.set(name, value)
+  }
+  return response
+}
