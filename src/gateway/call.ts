@@ -25,6 +25,8 @@ export function callOf(request: Request): Call {
   const signal = idempotencyKey === undefined ? request.signal : new AbortController().signal
   const context = getRequestContext(request)
   const { id: requestId, span, pauseIdleTimeout } = context
-  const reportIgnored = (names: string[]): void => void (context.ignoredFields = names)
+  const reportIgnored = (names: string[]): void => {
+    context.ignoredFields = [...(context.ignoredFields ?? []), ...names]
+  }
   return { requestId, idempotencyKey, signal, span, reportIgnored, pauseIdleTimeout }
 }

@@ -213,3 +213,12 @@ test('errors of the chat are passed on: model, key, credits', async () => {
   const broke = await poor.call('POST', '/responses', { model: 'fake/ok', input: 'Hello.' })
   expect([broke.status, broke.code]).toEqual([402, 'insufficient_quota'])
 })
+
+test('fields without an effect are named in a header', async () => {
+  const more = { zebra: 1, truncation: 'auto', max_tool_calls: 3, background: false, user: 'u' }
+  for (const stream of [false, true]) {
+    const { headers } = await ask({ ...more, stream })
+    expect(headers.get('x-ignored-fields')).toBe('zebra, truncation, max_tool_calls')
+  }
+  expect((await ask({ truncation: 'disabled' })).headers.has('x-ignored-fields')).toBe(false)
+})

@@ -15,6 +15,8 @@ export interface ResponsesRequest {
   isStored: boolean
   /** The items of the request, with those that it references. */
   input: Json[]
+  /** Fields of the request without an effect. */
+  ignored: string[]
   /** Fields of the request that every response repeats. */
   echo: Json
   /** The client's tools by the function that stands for each in the chat. */
@@ -46,6 +48,32 @@ const sharedFields = [
   'prompt_cache_key',
   'safety_identifier',
 ]
+
+/** All fields that have an effect, with those of the chat. */
+const knownFields = new Set([
+  ...sharedFields,
+  'input',
+  'instructions',
+  'include',
+  'max_output_tokens',
+  'metadata',
+  'previous_response_id',
+  'reasoning',
+  'store',
+  'stream',
+  'stream_options',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+])
+
+/** Returns the fields of a request that have a value and no effect. */
+const ignoredFields = (body: Json): string[] =>
+  Object.entries(body).flatMap(([name, value]) => {
+    const isDefault = value == null || value === false || value === 'disabled'
+    return isDefault || knownFields.has(name) ? [] : [name]
+  })
 
 /** Fields that need objects of OpenAI or background work, with the error message of each. */
 const unsupportedFields: [name: string, problem: string][] = [
@@ -99,6 +127,7 @@ export function parseResponsesRequest(
     isReferable: store !== false,
     isStored: canStore && store !== false,
     input: items,
+    ignored: ignoredFields(body),
     echo: echoOf(body),
     tools: byFunction,
   }

@@ -30,12 +30,13 @@ export async function createResponse(
   const references = ctx.state.responseItems
   await loadSharedItems(ctx, account, recordOf(raw).input)
   const conversation = await findConversation(ctx, account, recordOf(raw).previous_response_id)
-  const { chat, isStream, echo, tools, isReferable, isStored, input } = parseResponsesRequest(raw, {
+  const parsed = parseResponsesRequest(raw, {
     findItem: references.finder(account),
     canSearch: ctx.searcher !== undefined,
     canStore: stored.keepsResponses(ctx),
     conversation,
   })
+  const { chat, isStream, echo, tools, isReferable, isStored, input, ignored } = parsed
   // A replay under the same Idempotency-Key has the same ids.
   const name = sha256(`${account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
   const items = input.map((item, at) => ({ id: `in_${name}${at}`, ...item }))
@@ -44,6 +45,7 @@ export async function createResponse(
     respondToChatError,
   )
   if (!completion.ok) return completion
+  call.reportIgnored?.(ignored)
   const created = unixSeconds(ctx.clock.now())
   const made: Json[] = []
   const onItem = (item: Json): void => {
