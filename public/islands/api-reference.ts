@@ -1,3 +1,6 @@
+import './copy-line.ts'
+import './theme-switch.ts'
+
 /** The parts of swagger-ui-dist that the docs page uses. */
 type ReactNode = unknown
 interface System {
@@ -21,8 +24,11 @@ declare const SwaggerUIBundle: (options: {
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
+/** Applies the theme of the switch, or else that of the system. */
 const applyTheme = (): void => {
-  document.documentElement.classList.toggle('dark-mode', dark.matches)
+  const { classList, dataset } = document.documentElement
+  const theme = dataset['theme']
+  classList.toggle('dark-mode', theme === undefined ? dark.matches : theme === 'dark')
 }
 
 /** Renders only the operations: the page has its own header and `<main>`. */
@@ -47,6 +53,9 @@ class ApiReference extends HTMLElement {
   connectedCallback(): void {
     applyTheme()
     dark.addEventListener('change', applyTheme)
+    new MutationObserver(applyTheme).observe(document.documentElement, {
+      attributeFilter: ['data-theme'],
+    })
     SwaggerUIBundle({
       domNode: this,
       url: this.getAttribute('src') ?? '',

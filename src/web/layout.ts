@@ -17,6 +17,7 @@ const staticFiles = {
   'icon-192.png': 'icons/icon-192.png',
   'icon-512.png': 'icons/icon-512.png',
   'copy-line.js': 'islands/copy-line.js',
+  'docs-values.js': 'islands/docs-values.js',
   'save-secret.js': 'islands/save-secret.js',
   'auto-refresh.js': 'islands/auto-refresh.js',
   'time-chart.js': 'islands/time-chart.js',

@@ -4,6 +4,7 @@ import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
 import * as explore from '../hosting/explore/explore.ts'
 import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
+import { signUp } from '../testing/fixtures/form-browser.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -175,9 +176,18 @@ test('shows the guides and every error code of both APIs in the docs', async () 
   for (const path of new Set(links.map(([, link = '']) => link))) {
     expect([path, (await t.request('GET', path, { headers: browser })).status]).toEqual([
       path,
-      path.startsWith('/account') ? 303 : 200,
+      /^\/(account|agents|wallet)/.test(path) ? 303 : 200,
     ])
   }
+})
+
+test('fills in the newest app of the reader for the examples', async () => {
+  const docs = await page('/docs')
+  expect(docs).toContain('<docs-values hidden>')
+  expect((await t.request('GET', '/docs/mine', { headers: browser })).status).toBe(303)
+  const olga = await signUp(t, 'olga-reader')
+  const { body } = await olga.open('/docs/mine')
+  expect(body).toEqual({ app: null })
 })
 
 test('describes an app link in its page and as oEmbed', async () => {

@@ -24,6 +24,7 @@ import { collectionRoutes } from './collections/routes.ts'
 import { queryOf } from './components.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { docsPage } from './docs/docs.ts'
+import { findNewestApp } from './docs/values.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { itemPage } from './explore/item.ts'
 import { makerPage } from './explore/maker.ts'
@@ -47,7 +48,14 @@ import { modelsPath } from './paths.ts'
 import { playgroundRoutes } from './playground/routes.ts'
 import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
-import { getPageRequest, pageRoutes, privatePage, redirectTo, withErrorPage } from './session.ts'
+import {
+  getPageRequest,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  requireUser,
+  withErrorPage,
+} from './session.ts'
 import { providerRoutes } from './sign-in/provider.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { studioRoutes } from './studio/routes.ts'
@@ -129,6 +137,14 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       redirectTo(await nextPath(ctx, String(params.name))),
     )
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
+    .get('/docs/mine', ({ request }) =>
+      requireUser({ ctx, layout, request, query: queryOf(request) }, async ({ visitor }) =>
+        Response.json(
+          { app: await findNewestApp(ctx, visitor.person) },
+          { headers: { 'cache-control': 'no-store' } },
+        ),
+      ),
+    )
     .get(modelsPath, ({ request }) =>
       sendUncached(request, () => modelListPage(ctx, queryOf(request))),
     )

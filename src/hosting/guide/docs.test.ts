@@ -54,7 +54,9 @@ describe('the docs page', () => {
   })
 
   test('loads only files below its own URL', () => {
-    const own = ['http://localhost:3000/', 'http://localhost:3000/docs']
+    const own = ['/', '/explore', '/catalogue', '/docs'].map(
+      (path) => `http://localhost:3000${path}`,
+    )
     const gateway = 'http://localhost:3000/v1/openapi.json'
     const elsewhere = linkedUrls().filter((address) => /^[a-z]+:/.test(address))
     expect(elsewhere).toEqual(['data:,', ...own, gateway, gateway])

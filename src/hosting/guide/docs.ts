@@ -90,7 +90,7 @@ function pageHtml(ctx: AppContext, files: PageFiles): string {
   const urlOf = (file: keyof typeof pageFiles): string => `docs/${file}?h=${files.get(file)?.etag}`
   const steps = quickstart
     .slice(0, 2)
-    .map(({ step, curl }) => `<p>${escapeHtml(step)}</p><pre>${escapeHtml(curl)}</pre>`)
+    .map(({ step, curl }) => `<p>${escapeHtml(step)}</p>${codeBlock(curl, step)}`)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -103,7 +103,8 @@ function pageHtml(ctx: AppContext, files: PageFiles): string {
 <script defer src="${urlOf('page.js')}"></script>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header><a class="name" href="${escapeHtml(app)}/">${name}</a><a href="${escapeHtml(app)}/docs">Guides</a><a href="#operations">Agent API</a><a href="#models">Model gateway</a><a href="#errors">Errors</a><a href="#ranking">Ranking</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></header>
+<header class="top"><a class="brand" href="${escapeHtml(app)}/">${logo}${name}</a><nav aria-label="Site"><a href="${escapeHtml(app)}/explore">Explore</a><a href="${escapeHtml(app)}/catalogue">Models</a><a href="${escapeHtml(app)}/docs" aria-current="true">Docs</a></nav><theme-switch></theme-switch></header>
+<nav class="parts" aria-label="On this page"><a href="#operations">Agent API</a><a href="#models">Model gateway</a><a href="#errors">Errors</a><a href="#ranking">Ranking</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></nav>
 <main id="main" tabindex="-1">
 <section class="prose"><h1>Agent API</h1>
 <p>${escapeHtml(what)} ${escapeHtml(auth.make)} Send it as <code>${escapeHtml(auth.header)}</code>.</p>
@@ -126,6 +127,14 @@ ${rulesTable(PACK_RULES)}</section>
 </main>
 `
 }
+
+/** The mark of the site's header. */
+const logo =
+  '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7"/><path d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"/><circle cx="16" cy="7" r="2"/></svg>'
+
+/** A code block; the script of the page adds the Copy button. */
+const codeBlock = (code: string, label: string): string =>
+  `<copy-line data-label="${escapeHtml(label)}"><pre tabindex="0"><code>${escapeHtml(code)}</code></pre></copy-line>`
 
 /** The orders of apps/tables.ts and apps/opens.ts. */
 const rankingText = `<p>An item has the time of its first version that the safety check allowed on Explore. The time stays the same when the item leaves Explore and returns.</p>

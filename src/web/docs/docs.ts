@@ -9,6 +9,7 @@ import { keysOf, section } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { type Column, dataTable } from '../lists.ts'
 import { renderGuides } from './guides.ts'
+import { docsValues } from './values.ts'
 
 /** Renders the guides, the API references and the errors of both APIs. */
 export function docsPage(ctx: AppContext): Page {
@@ -17,11 +18,11 @@ export function docsPage(ctx: AppContext): Page {
     path: '/docs',
     section: '/docs',
     description: 'Guides to publishing, models, MCP, remixes and webhooks, and all errors.',
-    scripts: ['copy-line.js'],
+    scripts: ['copy-line.js', 'docs-values.js'],
     main: html`<div class="docs">
       <h1>Docs</h1>
       <p class="lead">Two APIs, one key: one creates and hosts apps, the other calls models.</p>
-      ${references(ctx)}${renderGuides(ctx)}${errors}
+      ${references(ctx)}${docsValues}${renderGuides(ctx)}${errors}
     </div>`,
   }
 }

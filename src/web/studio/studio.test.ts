@@ -280,7 +280,7 @@ describe('analytics and safety', () => {
     h.clock.advance(86_400_000)
     const drawn = await open()
     expect(drawn).toContain('2 opens in 30 days, peak 2 a day')
-    expect(drawn).toContain('<title>4 May: 2 opens</title>')
+    expect(drawn).toMatch(/4 May<br \/><strong>2 opens</)
     expect(drawn).toMatch(/1 sale for 40 credits\.\s+Platform\s+fee: 8\.\s+@ann received\s+32\./)
   })
 
