@@ -12,7 +12,15 @@ import {
   getGatewayDocument,
   listOperations,
 } from './openapi/document.ts'
-import { type Draw, generateRequest, golden, type KnownIds } from './openapi/request-generator.ts'
+import { createCollection, createPacks, createRuns } from './openapi/packs-and-runs.ts'
+import {
+  type Draw,
+  generateRequest,
+  golden,
+  type KnownIds,
+  pathKindsOf,
+} from './openapi/request-generator.ts'
+import { picture } from './openapi/world.ts'
 
 setDefaultTimeout(60_000)
 
@@ -52,6 +60,11 @@ const comment = (await ann.call('POST', `/explore/${shared}/comments`, { text: '
   'comment.id',
 )
 const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
+/** Packs that are not on Explore, with runs that nobody else can read. */
+const packs = await createPacks(ann, { store: false })
+const runs = await createRuns(ann, ann, packs)
+const collection = await createCollection(ann, shared)
+await ann.call('PUT', `/apps/${id}/screenshots/1`, picture)
 const [olga, pat] = [
   await createTestPerson(h, 'olga', 100n),
   await createTestPerson(h, 'pat', 100n),
@@ -104,6 +117,11 @@ const theirs = {
   version: '1',
   name: 'a.json',
   position: '1',
+  path: 'SKILL.md',
+  ...packs,
+  ...runs,
+  due: runs['run'] ?? '',
+  collection,
   item: id,
   owned: kay.handle,
   ownedKey: kay.key.slice(0, 11),
@@ -112,12 +130,19 @@ const theirs = {
 const nobodysOf = (things: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(things).map(([name, one]) =>
-      ['version', 'name', 'position'].includes(name) ? [name, one] : [name, nobodys(one)],
+      ['version', 'name', 'position', 'path'].includes(name) ? [name, one] : [name, nobodys(one)],
     ),
   )
 
 /** Operations whose result depends on the caller and not on a named value. */
-const open_ = ['get_claim', 'get_maker', 'look_at_asset', 'get_model', 'get_image']
+const open_ = [
+  'get_claim',
+  'get_maker',
+  'look_at_asset',
+  'get_model',
+  'get_image',
+  'get_collection',
+]
 const named = (operation: DescribedOperation): boolean =>
   operation.path.includes('{') && !open_.includes(operation.operationId)
 
@@ -175,6 +200,8 @@ const atGateway = rowsOf(
 describe("another agent's id behaves like an unknown id", () => {
   test.each(hosting)('%s', (_, operation) => {
     const both = { other: theirs, unknown: nobodysOf(theirs) }
+    // A new kind of id needs a value here.
+    expect(Object.keys(theirs)).toEqual(expect.arrayContaining(pathKindsOf(operation)))
     return isStranger(operation, { key: ben.key, personal: pat.key, own: {}, ...both }, '/api')
   })
 

@@ -60,20 +60,23 @@ export async function createCollection(
   return row
 }
 
+async function findCollection(ctx: AppContext, id: string): Promise<Collection | undefined> {
+  if (!idPattern.test(id)) return undefined
+  const [row] = await ctx.db.read.select().from(collections).where(eq(collections.id, id))
+  return row
+}
+
 /** Returns a collection whose maker has an open account. Throws `not_found`. */
 export async function getCollection(ctx: AppContext, id: string): Promise<Collection> {
-  const isId = idPattern.test(id)
-  const [row] = isId
-    ? await ctx.db.read.select().from(collections).where(eq(collections.id, id))
-    : []
+  const row = await findCollection(ctx, id)
   const maker = row && (await findAgent(ctx, row.maker))
   if (!row || !maker || maker.closed !== null || maker.suspended !== null) throw notFound()
   return row
 }
 
 async function getOwnCollection(ctx: AppContext, agent: Agent, id: string): Promise<Collection> {
-  const found = await getCollection(ctx, id)
-  if (found.maker !== agent.id) throw notFound()
+  const found = await findCollection(ctx, id)
+  if (found?.maker !== agent.id) throw notFound()
   return found
 }
 

@@ -18,10 +18,13 @@ export async function createCollection(agent: TestAgent, item: string): Promise<
 }
 
 /** Creates a skill and a framework with two versions each, and a deleted one of both. */
-export async function createPacks(agent: TestAgent): Promise<Ids> {
+export async function createPacks(
+  agent: TestAgent,
+  listing: { store?: boolean } = {},
+): Promise<Ids> {
   const ids: Ids = {}
   for (const kind of ['skill', 'framework'] as const) {
-    const more = kind === 'framework' ? { steps } : {}
+    const more = { ...listing, ...(kind === 'framework' && { steps }) }
     const name = `${kind}-${randomBelow(1e9)}`
     const skill = skillText(name)
     const id = await publishPack(agent, { skill, ...more }, kind)

@@ -119,6 +119,20 @@ export const idKindOf = ({ operationId, path }: DescribedOperation): string =>
 /** The kinds of values in the path of a People operation. */
 const persons = { handle: 'owned', prefix: 'ownedKey' }
 
+const isOfPeople = ({ security }: DescribedOperation): boolean =>
+  security.some((way) => 'session' in way)
+
+/** Returns the kind of value of a parameter in the path. */
+function kindOf(operation: DescribedOperation, name: string): string {
+  if (name === 'id') return isOfPeople(operation) ? 'id' : idKindOf(operation)
+  const kinds: Record<string, string> = isOfPeople(operation) ? persons : {}
+  return kinds[name] ?? name
+}
+
+/** Returns the kinds of values in the path of an operation. */
+export const pathKindsOf = (operation: DescribedOperation): string[] =>
+  [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => kindOf(operation, name))
+
 /** Generates the request of a draw. */
 export async function generateRequest(
   operation: DescribedOperation,
@@ -132,14 +146,9 @@ export async function generateRequest(
     if (draw.query === 'fine' && fine !== '') query.set(name, String(fine))
     if (draw.query === 'odd') query.set(name, wellFormed(draw.text))
   }
-  const isPersons = operation.security.some((way) => 'session' in way)
-  const names = isPersons ? persons : { id: idKindOf(operation) }
+  const isPersons = isOfPeople(operation)
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    part(
-      Object.entries(names).find(([parameterName]) => parameterName === name)?.[1] ?? name,
-      draw,
-      known,
-    ),
+    part(kindOf(operation, name), draw, known),
   )
   const own = isPersons ? known.personal : known.key
   return {

@@ -70,7 +70,8 @@ const usedUp: Record<string, Part[]> = {
 
 /** Runs after which a new agent is the caller: an agent can start 60 an hour. */
 const runsMax = 40
-const picture = { image: `data:image/png;base64,${twoPixels}` }
+/** The body that uploads an image. */
+export const picture = { image: `data:image/png;base64,${twoPixels}` }
 
 /** Creates the data that requests name: of the caller, of another agent, and of nobody. */
 export async function createWorld(server: TestServer, payTo?: string): Promise<World> {
