@@ -12,6 +12,8 @@ export interface StartOptions {
   under?: string[]
   /** The program instead of the binary. */
   program?: string[]
+  /** The time after which a forgotten server is ended. */
+  lifeMs?: number
   env?: Record<string, string>
 }
 
@@ -60,7 +62,7 @@ export async function startServerProcess(
   dataDir: string,
   start: StartOptions = {},
 ): Promise<ServerProcess> {
-  const { under = [], program = [binaryPath], env = {} } = start
+  const { under = [], program = [binaryPath], env = {}, lifeMs = 120_000 } = start
   const log = openSync(logOf(dataDir), 'a')
   const words = ['serve', '--json', '--port', '0', '--data', dataDir]
   const child = Bun.spawn([...under, ...program, ...words], {
@@ -68,7 +70,7 @@ export async function startServerProcess(
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: log,
-    timeout: 120_000,
+    timeout: lifeMs,
   })
   closeSync(log)
   const ready = await firstLine(child.stdout)

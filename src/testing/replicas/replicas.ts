@@ -30,6 +30,8 @@ export interface Replicas {
 }
 
 const root = join(import.meta.dir, '../../..')
+/** Longer than any run of the soak test. */
+const lifeMsMax = 1_800_000
 const program = [process.execPath, join(root, 'src/main.ts')]
 const price = '{ prompt = "0.000001", completion = "0.000004" }'
 
@@ -92,6 +94,7 @@ export async function startReplicas(
   const start = async (index: number): Promise<ServerProcess> => {
     const server = await startServerProcess(createFolder(folder, index, configOf(fake, models)), {
       program,
+      lifeMs: lifeMsMax,
       env: { ...own, DATABASE_URL: url, ...env, ...settings },
     })
     servers[index] = server

@@ -23,7 +23,9 @@ if (dialect === 'postgres')
     let a: ServerProcess
     let b: ServerProcess
     beforeAll(async () => {
-      r = await startReplicas(2, { env: { REQUESTS_PER_MINUTE: '200' } })
+      r = await startReplicas(2, {
+        env: { REQUESTS_PER_MINUTE: '200', STOP_DELAY_SECONDS: '2' },
+      })
       const [first, second] = r.servers
       if (!first || !second) throw new Error('No servers.')
       a = first
@@ -124,4 +126,15 @@ if (dialect === 'postgres')
       })
       expect(result.status).not.toBe(403)
     })
+
+    test('a server that stops is not ready, still answers, and leaves nothing', async () => {
+      const readyz = () => fetch(`${b.origin}/readyz`)
+      expect((await readyz()).status).toBe(200)
+      b.kill('SIGTERM')
+      await until(async () => (await readyz()).status === 503)
+      expect((await fetch(`${b.origin}/healthz`)).status).toBe(200)
+      expect(await b.exited).toBe(0)
+      expect(await r.sql`select 1 from replicas`).toHaveLength(1)
+      expect(await (await fetch(`${a.origin}/readyz`)).json()).toMatchObject({ ok: true })
+    }, 60_000)
   })
