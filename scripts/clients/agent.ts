@@ -12,7 +12,9 @@ export interface Agent {
   /** Arguments before the prompt. */
   words(baseUrl: string): string[]
   /** Files by their path from its working folder, whose parent is its home. */
-  files?(baseUrl: string): Record<string, string>
+  files?(baseUrl: string, key: string): Record<string, string>
+  /** Arguments of a first run that configures it. */
+  setup?(baseUrl: string, key: string): string[]
   /** Environment variables beside HOME and GATEWAY_KEY. */
   env?(server: ClientServer): Record<string, string>
   /** A script of the package that npm may skip, run with node after the installation. */
@@ -23,6 +25,7 @@ export interface Agent {
 
 const prompt = 'Ahoy from a coding agent'
 const runMs = 120_000
+const installMs = 600_000
 
 /**
  * Installs an agent with npm in a temporary folder and sends a prompt to a demo model through
@@ -47,12 +50,15 @@ async function ask(agent: Agent, server: ClientServer, home: string): Promise<st
   const [baseUrl = ''] = server.baseUrls
   const work = join(home, 'work')
   mkdirSync(work)
-  const files = Object.entries(agent.files?.(baseUrl) ?? {})
+  const files = Object.entries(agent.files?.(baseUrl, server.key) ?? {})
   for (const [name, text] of files) await Bun.write(join(work, name), text)
-  await spawn(['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package], home)
+  const install = ['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package]
+  await spawn(install, home, {}, installMs)
   if (agent.installScript) await spawn(['node', agent.installScript], home)
-  const command = [join(home, 'node_modules/.bin', agent.command), ...agent.words(baseUrl)]
+  const program = join(home, 'node_modules/.bin', agent.command)
+  const command = [program, ...agent.words(baseUrl)]
   const env = { HOME: home, GATEWAY_KEY: server.key, ...agent.env?.(server) }
+  if (agent.setup) await spawn([program, ...agent.setup(baseUrl, server.key)], work, env)
   const reply = await spawn([...command, prompt], work, env)
   if (!agent.toolPrompt) return reply
   const filesBefore = readdirSync(work).length
@@ -66,13 +72,14 @@ async function spawn(
   command: string[],
   cwd: string,
   env: Record<string, string> = {},
+  timeout = runMs,
 ): Promise<string> {
   const child = Bun.spawn(command, {
     cwd,
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: runMs,
+    timeout,
     env: { ...process.env, PWD: cwd, ...env },
   })
   const [out, err, code] = await Promise.all([

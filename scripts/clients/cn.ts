@@ -1,0 +1,32 @@
+/**
+ * `bun scripts/clients/cn.ts`: Continue's coding agent, over /v1/chat/completions. It calls the
+ * tool Write, which writes a file, and repeats the prompt.
+ */
+import { run } from './agent.ts'
+
+await run({
+  package: '@continuedev/cli@1.5.47',
+  command: 'cn',
+  toolPrompt: () => `call Write ${JSON.stringify({ filepath: 'made.txt', content: 'Ahoy' })}`,
+  words: () => ['--config', '../config.yaml', '--auto', '-p'],
+  files: (apiBase, apiKey) => ({
+    // JSON is YAML, too.
+    '../config.yaml': JSON.stringify({
+      name: 'berth',
+      version: '1.0.0',
+      schema: 'v1',
+      models: [
+        {
+          name: 'demo',
+          provider: 'openai',
+          model: 'demo/chat',
+          apiBase,
+          apiKey,
+          roles: ['chat'],
+          capabilities: ['tool_use'],
+        },
+      ],
+    }),
+  }),
+  env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
+})

@@ -1,0 +1,26 @@
+/**
+ * `bun scripts/clients/pi.ts`: the coding agent pi, over /v1/chat/completions. It calls the tool
+ * write, which writes a file, and repeats the prompt.
+ */
+import { run } from './agent.ts'
+
+const model = 'demo/chat'
+
+await run({
+  package: '@mariozechner/pi-coding-agent@0.73.1',
+  command: 'pi',
+  toolPrompt: () => `call write ${JSON.stringify({ path: 'made.txt', content: 'Ahoy' })}`,
+  words: () => ['--offline', '--provider', 'berth', '--model', model, '-p'],
+  files: (baseUrl) => ({
+    '../.pi/agent/models.json': JSON.stringify({
+      providers: {
+        berth: {
+          baseUrl,
+          api: 'openai-completions',
+          apiKey: 'GATEWAY_KEY',
+          models: [{ id: model }],
+        },
+      },
+    }),
+  }),
+})
