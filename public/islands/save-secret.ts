@@ -4,7 +4,7 @@ const messageMs = 1_600
 class SaveSecret extends HTMLElement {
   connectedCallback(): void {
     const bar = document.createElement('p')
-    bar.className = 'actions save-secret'
+    bar.className = 'save-bar'
     const status = document.createElement('span')
     status.className = 'visually-hidden'
     status.setAttribute('role', 'status')
