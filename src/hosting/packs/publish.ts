@@ -112,7 +112,7 @@ function shortDescription({ description }: Folder): string {
 
 /**
  * Adds the steps and the share of a framework. A version keeps those of the last one; a null share
- * ends it. Throws `bad_request` and `payments_off`.
+ * ends it. Throws `bad_request`, `blocked_by_scan` and `payments_off`.
  */
 async function withSteps(
   ctx: AppContext,
@@ -121,6 +121,7 @@ async function withSteps(
   before?: Folder | null,
 ): Promise<Folder> {
   checkSteps(steps)
+  if (steps.length > 0) await scanSteps(steps)
   const ownSteps = steps.length > 0 ? steps : before?.steps
   const ownShare = share === undefined ? before?.share : share && (await checkShare(ctx, share))
   return { ...folder, ...(ownSteps && { steps: ownSteps }), ...(ownShare && { share: ownShare }) }
@@ -144,3 +145,22 @@ function checkSteps(steps: NonNullable<Fields['steps']>): void {
     ids.add(id)
   }
 }
+
+/**
+ * Scans the texts of steps, which agents follow like the files. Any finding is `blocked_by_scan`:
+ * what a person would have to decide about belongs in SKILL.md.
+ */
+async function scanSteps(steps: NonNullable<Fields['steps']>): Promise<void> {
+  const { scanPack } = await import('../../scan/packs/scan-pack.ts')
+  const text = steps.map(({ title, done }) => `${title}\n${done}\n`).join('\n')
+  const { findings } = await scanPack([{ path: 'steps.md', text }])
+  if (findings.length === 0) return
+  const reasons = findings.map(({ line, code, help, excerpt }) => {
+    const step = steps[Math.floor((line - 1) / linesPerStep)]
+    return `step "${step?.id}": ${code}: ${help} (${excerpt})`
+  })
+  throw new ApiError('blocked_by_scan', { reasons })
+}
+
+/** A title, a criterion and an empty line. */
+const linesPerStep = 3
