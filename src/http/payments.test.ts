@@ -5,9 +5,11 @@ import { recordOf } from '../core/schema.ts'
 import { agentAccount, serviceAccounts } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { openOwnerAccount, transfer } from '../ledger/ledger.ts'
+import { fakePicture } from '../testing/fakes/media-scripts.ts'
 import { startChain, type TestChain, type TestWallet } from '../testing/fixtures/chain.ts'
 import { type PaidServer, signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
 import type { TestAgent, TestResponse } from '../testing/fixtures/test-server.ts'
+import { makeWav } from '../testing/fixtures/wav.ts'
 import { getDocument, getGatewayDocument, listOperations } from '../testing/openapi/document.ts'
 import { ResponseChecker } from '../testing/openapi/response-checker.ts'
 
@@ -204,14 +206,51 @@ test('the key is checked before the payment', async () => {
 })
 
 const chat = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 200 }
+const prompt = { prompt: 'A red boat' }
 
-test.each(['/v1/chat/completions', '/v1/messages', '/api/v1/chat/completions'])(
+/** Every paid operation of the gateway that takes JSON: its kind of model and its fields. */
+const gatewayCalls: Record<string, [model: string, body: object]> = {
+  '/v1/chat/completions': ['chat', chat],
+  '/v1/messages': ['chat', chat],
+  '/api/v1/chat/completions': ['chat', chat],
+  '/v1beta/models/demo/chat:generateContent': ['', { contents: [{ parts: [{ text: 'Hello' }] }] }],
+  '/v1/responses': ['chat', { input: 'Hello' }],
+  '/v1/completions': ['chat', prompt],
+  '/v1/embeddings': ['embedding', { input: 'Hello' }],
+  '/v1/moderations': ['moderation', { input: 'Hello' }],
+  '/v1/rerank': ['rerank', { query: 'boat', documents: ['A boat', 'A car'] }],
+  '/v1/images/generations': ['image', prompt],
+  '/v1/audio/speech': ['speech', { input: 'Hello', voice: 'alloy' }],
+  '/v1/videos': ['video', prompt],
+}
+
+const picture = new File([Buffer.from(fakePicture, 'base64')], 'a.png', { type: 'image/png' })
+const sound = new File([makeWav()], 'a.wav', { type: 'audio/wav' })
+/** Calls of the gateway with a file. */
+const formCalls: Record<string, Record<string, string | File>> = {
+  '/v1/images/edits': { model: 'demo/image', ...prompt, image: picture },
+  '/v1/images/variations': { model: 'demo/image', image: picture },
+  '/v1/audio/transcriptions': { model: 'demo/transcription', file: sound },
+  '/v1/audio/translations': { model: 'demo/transcription', file: sound },
+}
+
+async function bodyOf(path: string): Promise<{ body: unknown; headers: Record<string, string> }> {
+  const [kind = '', fields] = gatewayCalls[path] ?? []
+  if (fields) return { body: { ...fields, ...(kind && { model: `demo/${kind}` }) }, headers: {} }
+  const form = new FormData()
+  for (const [name, value] of Object.entries(formCalls[path] ?? {})) form.append(name, value)
+  const sent = new Response(form)
+  const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
+  return { body: await sent.bytes(), headers }
+}
+
+test.each([...Object.keys(gatewayCalls), ...Object.keys(formCalls)])(
   'the gateway offers to agents in the envelope of %s',
   async (path) => {
     const { key } = await poorAgent(0)
-    const model = await chatModel()
+    const { body, headers: type } = await bodyOf(path)
     const send = (headers = {}) =>
-      t.request('POST', path, { key, body: { ...chat, model }, headers, from: '192.0.2.200' })
+      t.request('POST', path, { key, body, headers: { ...type, ...headers }, from: '192.0.2.200' })
     const short = await send()
     const [first, second] = offersIn(short)
     expect([short.status, Number(first) > 0, second]).toEqual([402, true, first])
@@ -220,6 +259,16 @@ test.each(['/v1/chat/completions', '/v1/messages', '/api/v1/chat/completions'])(
     expect([paid.status, paid.headers.has('x-payment-response')]).toEqual([200, true])
   },
 )
+
+test('each operation of the gateway that can be short of credits is called above', async () => {
+  const { paths } = await getGatewayDocument(t)
+  const paid = Object.entries(paths).flatMap(([path, item]) =>
+    JSON.stringify(item).includes('accepts') ? path : [],
+  )
+  const tried = [...Object.keys(gatewayCalls), ...Object.keys(formCalls)]
+  const isTried = (path: string) => tried.some((one) => one.endsWith(path))
+  expect(paid.filter((path) => !isTried(path))).toEqual([])
+})
 
 test('a stream is paid before it begins', async () => {
   const { key } = await poorAgent(0)

@@ -17,7 +17,7 @@ import { streamEvents } from './stream.ts'
 
 /**
  * Creates a response from a chat completion, which is held, served and charged as such. Throws
- * `bad_request`; errors of the chat become the response.
+ * `bad_request` and the errors of a chat completion.
  */
 export async function createResponse(
   ctx: AppContext,
@@ -102,11 +102,11 @@ async function storeResponse(
   }
 }
 
-/** Returns the response to an error of the chat, whose `messages` are the `input` here. */
+/** Returns the response to an error in `messages` of the chat, which are the `input` here. */
 function respondToChatError(error: unknown): Response {
-  if (!isGatewayError(error)) throw error
-  const { status, headers, body } = errorEnvelope(error)
-  const { param } = body.error
-  const own = { ...body.error, param: param === 'messages' ? 'input' : param }
-  return Response.json({ error: own }, { status, headers })
+  const envelope = isGatewayError(error) ? errorEnvelope(error) : undefined
+  // Other errors are those of every operation: a 402 gets an offer, and each is recorded.
+  if (envelope?.body.error.param !== 'messages') throw error
+  const { status, headers, body } = envelope
+  return Response.json({ error: { ...body.error, param: 'input' } }, { status, headers })
 }
