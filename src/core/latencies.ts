@@ -45,9 +45,9 @@ export class Latencies {
     private readonly options: LatencyOptions,
   ) {}
 
-  /** Records a duration. `status`: of the response; 500 for a failure without one. */
-  record(label: string, ms: number, status: number): void {
-    const counts = this.window(this.seriesOf(label))
+  /** Records a duration that ended `at`. `status`: 500 for a failure without a response. */
+  record(label: string, ms: number, status: number, at = this.clock.now()): void {
+    const counts = this.window(this.seriesOf(label), at)
     add(counts, stepOf(ms))
     if (status >= 500) add(counts, serverErrors)
     else if (status >= 400) add(counts, clientErrors)
@@ -109,8 +109,8 @@ export class Latencies {
     return created
   }
 
-  private window({ numbers, counts }: Series): Uint32Array {
-    const number = this.numberNow()
+  private window({ numbers, counts }: Series, at: number): Uint32Array {
+    const number = Math.floor(at / this.options.windowMs)
     const slot = number % this.options.windows
     const known = counts[slot]
     if (known && numbers[slot] === number) return known

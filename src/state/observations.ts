@@ -54,10 +54,10 @@ export class Observations {
 
   /** Adds a request. `hasRoute`: its route is a pattern, and not a path that a client made up. */
   addRequest(part: TrafficPart, hasRoute: boolean, request: Omit<LoggedRequest, 'number'>): void {
-    const { ms, status } = request
+    const { ms, status, at } = request
     const route = hasRoute ? this.labelOf(request.method, request.route) : noRoute
-    this.parts.record(part, ms, status)
-    this.routes.record(route, ms, status)
+    this.parts.record(part, ms, status, at)
+    this.routes.record(route, ms, status, at)
     this.requests.add(request)
     if (status < 400) return
     this.errors.record(`${status}\n${route}\n${request.cause ?? ''}`, ms, status)
