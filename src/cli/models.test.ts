@@ -63,10 +63,13 @@ async function run(words: string, tables: string[] = [], variables: Record<strin
 test('list prints every model with its price and upstreams', async () => {
   const demo = await run('list')
   expect(demo.lines).toContain(
-    'demo/chat           chat       0.1 in, 0.4 out per 1M tokens   demo',
+    'demo/chat           chat        0.1 in, 0.4 out per 1M tokens; 0.005 per_search  demo',
   )
   expect(demo.lines).toContain(
-    'demo/image          image      0.001 per_image                 demo',
+    'demo/image          image       0.001 per_image                                  demo',
+  )
+  expect(demo.lines).toContain(
+    'demo/rerank         rerank      0.0001 per_search                                demo',
   )
   const rows = [
     upstream('one'),

@@ -40,15 +40,16 @@ const upstreamsOf = ({ offers }: Model): string[] => offers.map(({ upstream }) =
 function priceText(price: Price | undefined): string {
   if (!price) return 'no price: requests are rejected'
   const { prompt, completion } = price
-  const { per_image, per_second, per_character, per_minute } = presentPrice(price)
+  const { per_image, per_second, per_character, per_minute, per_search } = presentPrice(price)
   const tokens = [
     prompt !== undefined && `${toUsd(prompt)} in`,
     completion !== undefined && `${toUsd(completion)} out`,
   ].filter(Boolean)
-  const units = Object.entries({ per_image, per_second, per_character, per_minute }).flatMap(
-    ([name, usd]) => (usd === undefined ? [] : [`${usd} ${name}`]),
+  const units = Object.entries({ per_image, per_second, per_character, per_minute, per_search })
+  const unitPrices = units.flatMap(([name, usd]) => (usd === undefined ? [] : [`${usd} ${name}`]))
+  return [...(tokens.length > 0 ? [`${tokens.join(', ')} per 1M tokens`] : []), ...unitPrices].join(
+    '; ',
   )
-  return [...(tokens.length > 0 ? [`${tokens.join(', ')} per 1M tokens`] : []), ...units].join('; ')
 }
 
 function inColumns(rows: string[][]): string {
