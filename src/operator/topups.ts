@@ -6,10 +6,13 @@ import { recordAudit } from '../hosting/audit/audit.ts'
 import { csvRowsMax } from '../limits.ts'
 import { creditByHand, listCredited, prepareHandCredit } from '../payments/coins/by-hand.ts'
 import { coinOf, formatUnits, networksOf } from '../payments/coins/method.ts'
+import type { StoredPayment } from '../payments/coins/status.ts'
 import type { CommandResult } from './command-result.ts'
 import { failed, succeeded } from './command-result.ts'
 
 const incomeDays = 30
+/** Pages of payments in a sum: a million payments. */
+const incomePagesMax = 100
 
 /** Incoming payments of a coin on a UTC day. */
 export interface Income {
@@ -20,27 +23,29 @@ export interface Income {
   value: NanoUsd
 }
 
-/** Returns what came in by day and coin in the last 30 days, newest first. */
+/** Returns what came in by day and coin on the last 30 UTC days, newest first. */
 export async function incomeByDay(ctx: AppContext): Promise<Income[]> {
   const now = ctx.clock.now()
-  const range = { from: now - incomeDays * day, to: now + 1, limit: csvRowsMax }
+  const range = { from: now - (now % day) - (incomeDays - 1) * day, to: now + 1 }
   const sums = new Map<string, Income>()
-  for (const { payment } of await listCredited(ctx, range)) {
-    const date = utcDay(payment.credited ?? 0)
-    const key = `${date} ${payment.asset}`
-    const sum = sums.get(key) ?? {
-      day: date,
-      asset: payment.asset,
-      count: 0,
-      units: 0n,
-      value: nano(0n),
-    }
-    sum.count += 1
-    sum.units += BigInt(payment.amount)
-    sum.value = nano(sum.value + (payment.value ?? 0n))
-    sums.set(key, sum)
+  for (let page = 0; page < incomePagesMax; page += 1) {
+    const limits = { limit: csvRowsMax, offset: page * csvRowsMax }
+    const rows = await listCredited(ctx, { ...range, ...limits })
+    for (const { payment } of rows) addTo(sums, payment)
+    if (rows.length < csvRowsMax) break
   }
   return [...sums.values()]
+}
+
+function addTo(sums: Map<string, Income>, payment: StoredPayment): void {
+  const { asset, amount, value } = payment
+  const date = utcDay(payment.credited ?? 0)
+  const key = `${date} ${asset}`
+  const sum = sums.get(key) ?? { day: date, asset, count: 0, units: 0n, value: nano(0n) }
+  sum.count += 1
+  sum.units += BigInt(amount)
+  sum.value = nano(sum.value + (value ?? 0n))
+  sums.set(key, sum)
 }
 
 const columns = [
@@ -56,7 +61,7 @@ const columns = [
   'address',
 ] as const
 
-/** Returns the credited payments as CSV, newest first. */
+/** Returns the newest credited payments as CSV, newest first. */
 export async function incomeCsv(ctx: AppContext): Promise<string> {
   const rows = await listCredited(ctx, { from: 0, to: ctx.clock.now() + 1, limit: csvRowsMax })
   return formatCsv(

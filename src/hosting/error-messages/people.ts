@@ -79,6 +79,6 @@ export const people = {
     status: 402,
     code: 'not_enough_credits',
     message: ({ needed, available }) =>
-      `This needs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was sent. The operator adds credits with: berth grant <your name> <usd>.`,
+      `This needs ${formatCredits(needed)} credits and you have ${formatCredits(available)}. Nothing was sent. Add money in your wallet on the website, or ask the operator for a grant.`,
   },
 } satisfies ErrorRows

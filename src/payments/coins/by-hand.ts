@@ -24,7 +24,7 @@ export const listUnmatched = (
 /** Returns credited payments from `from` to `to`, newest first, with their accounts. */
 export const listCredited = (
   { db }: Pick<CoinContext, 'db'>,
-  { from, to, limit }: { from: number; to: number; limit: number },
+  { from, to, limit, offset = 0 }: { from: number; to: number; limit: number; offset?: number },
 ) =>
   db.read
     .select({ payment: coinPayments, account: invoices.account })
@@ -33,6 +33,7 @@ export const listCredited = (
     .where(and(gte(coinPayments.credited, from), lt(coinPayments.credited, to)))
     .orderBy(desc(coinPayments.credited), desc(coinPayments.id))
     .limit(limit)
+    .offset(offset)
 
 /** A payment that the operator credits to the account of an invoice. */
 export interface HandCredit {

@@ -17,6 +17,7 @@ beforeEach(async () => {
     TOPUP_EVM_XPUB: testXpub,
     TOPUP_EVM_RPC_URLS: chain.url,
     TOPUP_EVM_CONFIRMATIONS: '3',
+    METRICS_TOKEN: 'metrics',
   })
   await t.watch(network)
 })
@@ -171,12 +172,19 @@ test('goes on where it stopped when the servers of the chain were down', async (
   await t.watch(network)
   const { watcher, status } = await t.status(invoice.id)
   expect([status, watcher]).toMatchObject(['New', { ok: false }])
+  const seen = async () => [
+    Object((await t.request('GET', '/readyz')).body).topups,
+    /berth_topup_watcher_up\{.*\} (\d)/.exec(await metrics())?.[1],
+  ]
+  const metrics = async () => String((await t.request('GET', '/metrics', { key: 'metrics' })).body)
+  expect(await seen()).toEqual([{ [network]: false }, '0'])
   evm().request = request
   await chain.mine(200)
   t.clock.advance(hour)
   await t.watch(network)
   await t.watch(network)
   expect(await t.status(invoice.id)).toMatchObject({ status: 'Settled', credited: 5 })
+  expect(await seen()).toEqual([{ [network]: true }, '1'])
 })
 
 test('finds payments from before its first successful pass', async () => {

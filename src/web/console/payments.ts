@@ -2,6 +2,7 @@ import { makeCursor } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/html.ts'
 import { formatDecimal, toUsd } from '../../core/money.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { csvRowsMax } from '../../limits.ts'
 import { creditUnmatched, type Income, incomeByDay } from '../../operator/topups.ts'
 import { listUnmatched } from '../../payments/coins/by-hand.ts'
 import { type InvoiceWithPayments, listInvoices } from '../../payments/coins/invoices.ts'
@@ -103,7 +104,11 @@ const incomeSection = (income: Income[]): Part =>
             )
           : html`<p>No payments yet.</p>`
       }
-      <p><a href="${place}.csv" download>CSV of all payments</a></p>`,
+      <p>
+        <a href="${place}.csv" download
+          >CSV of the newest ${csvRowsMax.toLocaleString('en')} payments</a
+        >
+      </p>`,
   )
 
 const invoiceColumns = [
