@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import { fakePicture } from '../../testing/fakes/media-scripts.ts'
 import {
   type FakeUpstreamServer,
   startFakeUpstreamServer,
 } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { mediaModel } from '../../testing/fixtures/media-models.ts'
 
 /** A guardrail that refuses texts with "forbidden", hangs for "slow" and fails for "broken". */
 function startGuardrail() {
@@ -33,12 +35,15 @@ const guardrail = startGuardrail()
 let faked: FakeUpstreamServer
 let gus: GatewayUser
 const start = (settings: Record<string, string>) =>
-  startFakeUpstreamServer({
-    GUARDRAIL_URL: `${guardrail.url}/check`,
-    GUARDRAIL_TOKEN: 'tok',
-    GUARDRAIL_MS: '400',
-    ...settings,
-  })
+  startFakeUpstreamServer(
+    {
+      GUARDRAIL_URL: `${guardrail.url}/check`,
+      GUARDRAIL_TOKEN: 'tok',
+      GUARDRAIL_MS: '400',
+      ...settings,
+    },
+    [mediaModel('edit', 'image-ok')],
+  )
 beforeAll(async () => {
   faked = await start({ GUARDRAIL_OUTPUT: 'on' })
   gus = await faked.gus('50')
@@ -71,7 +76,26 @@ test('guardrail_refused: the request calls no model, costs nothing and names the
   expect(image.status).toBe(400)
 })
 
-test('a guardrail is told the request without its media, and the response', async () => {
+test('the prompt of a form is checked, and its files are left out', async () => {
+  const form = new FormData()
+  form.append('model', 'edit/image-ok')
+  form.append('prompt', 'A forbidden boat')
+  form.append('image', new File([Buffer.from(fakePicture, 'base64')], 'a.png'))
+  const body = new Response(form)
+  const type = body.headers.get('content-type') ?? ''
+  const before = faked.fake.received.length
+  const answer = await gus.call('POST', '/v1/images/edits', await body.bytes(), {
+    'content-type': type,
+  })
+  expect([answer.status, answer.code, faked.fake.received.length - before]).toEqual([
+    400,
+    'content_policy_violation',
+    0,
+  ])
+  expect(guardrail.questions).toMatchObject([{ input: { prompt: 'A forbidden boat' } }])
+})
+
+test('a guardrail gets the request without its media, and the response', async () => {
   const url = `data:image/png;base64,${'A'.repeat(300)}`
   const parts = [{ type: 'text', text: 'Look.' }]
   expect((await chat(parts)).answer.status).toBe(200)

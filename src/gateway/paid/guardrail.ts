@@ -1,24 +1,33 @@
 import type { AppContext } from '../../context.ts'
+import type { Json } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import type { GuardrailQuestion } from '../../providers/guardrail.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { free, type UpstreamFailure } from './upstream-failure.ts'
 
-/** A call, as the guardrail is told about it. */
+/** The facts of a call that the guardrail receives. */
 export interface GuardedCall extends Pick<Call, 'requestId' | 'signal'> {
   ctx: AppContext
   spender: Spender
 }
 
 /**
- * Asks the guardrail before a model runs. Throws `guardrail_refused`, and `guardrail_failed` when
- * it does not answer.
+ * Asks the guardrail before a model runs: with the body of the request, or the text fields of a form
+ * that has a prompt. Throws `guardrail_refused`, and `guardrail_failed` when it does not respond.
  */
-export async function checkInput(call: GuardedCall, model: string, input: unknown): Promise<void> {
+export async function checkInput(call: GuardedCall, model: string, body: unknown): Promise<void> {
+  const input = body instanceof FormData ? textFieldsOf(body) : body
+  if (input === undefined) return
   const error = await ask(call, { stage: 'input', model, input })
   if (error) throw error
 }
+
+/** Returns the text fields of a form; undefined without a prompt, because files are not checked. */
+const textFieldsOf = (form: FormData): Json | undefined =>
+  typeof form.get('prompt') === 'string'
+    ? Object.fromEntries([...form.entries()].filter(([, value]) => typeof value === 'string'))
+    : undefined
 
 /** Asks the guardrail about a response. Returns the failure of a refused one: it costs nothing. */
 export async function checkOutput(

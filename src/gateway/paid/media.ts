@@ -76,7 +76,7 @@ export function runMediaRequest(
     prepare: async (slot) => {
       const candidates = listMediaCandidates(ctx, spender, request)
       const guarded = { ...call, ctx, spender }
-      if (!(body instanceof FormData)) await checkInput(guarded, candidates[0].model.id, body)
+      await checkInput(guarded, candidates[0].model.id, body)
       const paid: PaidCall = { ...call, ctx, spender, candidates, slot }
       const { pauseIdleTimeout } = call
       const isReplayable = slot !== undefined

@@ -64,9 +64,7 @@ async function submitVideo(
     preferences,
     validate,
   })
-  if (!(video.body instanceof FormData)) {
-    await checkInput({ ...call, ctx, spender }, candidates[0].model.id, video.body)
-  }
+  await checkInput({ ...call, ctx, spender }, candidates[0].model.id, video.body)
   const endCall = beginPaidCall(ctx.state, spender.callerId)
   try {
     const submission = { video, candidates, call }
