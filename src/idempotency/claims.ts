@@ -28,6 +28,8 @@ export class Claims {
   private readonly own = new Map<string, Name>()
   /** Claims whose release failed. */
   private readonly unreleased = new Map<string, Name>()
+  /** The claim that `releaseLate` deletes now. */
+  private releasing: string | undefined
 
   constructor(
     private readonly db: Engine,
@@ -36,10 +38,18 @@ export class Claims {
 
   /** Claims a name. Returns false where another live process has it, or a response is stored. */
   async take(name: Name): Promise<boolean> {
-    if (!(await this.insert(name)) && !(await this.takeOver(name))) return false
-    this.own.set(textOf(name), name)
-    this.unreleased.delete(textOf(name))
-    return true
+    const text = textOf(name)
+    if (this.releasing === text) return false
+    // A late release must not delete the new claim.
+    const isUnreleased = this.unreleased.delete(text)
+    let isTaken = false
+    try {
+      isTaken = (await this.insert(name)) || (await this.takeOver(name))
+    } finally {
+      if (isUnreleased && !isTaken) this.unreleased.set(text, name)
+    }
+    if (isTaken) this.own.set(text, name)
+    return isTaken
   }
 
   /** Forgets a claim that its response has replaced. */
@@ -60,9 +70,15 @@ export class Claims {
 
   /** Releases the claims whose release failed. Runs as maintenance. */
   async releaseLate(): Promise<void> {
-    for (const [text, name] of this.unreleased) {
-      await this.delete(name)
-      this.unreleased.delete(text)
+    for (const [text, name] of [...this.unreleased]) {
+      if (!this.unreleased.has(text)) continue
+      this.releasing = text
+      try {
+        await this.delete(name)
+        this.unreleased.delete(text)
+      } finally {
+        this.releasing = undefined
+      }
     }
   }
 
