@@ -55,7 +55,7 @@ export class RateLimit {
     return undefined
   }
 
-  /** Returns the calls since the last time. The first call of it begins to keep them. */
+  /** Returns the calls since the last time. They are counted from the first time on. */
   takeUnshared(): Map<string, number> {
     const all = this.unshared ?? new Map<string, number>()
     this.unshared = new Map()
@@ -69,6 +69,9 @@ export class RateLimit {
 
   /** Counts calls for the other processes. */
   share(key: string, calls: number): void {
+    const isFull = this.unshared !== undefined && this.unshared.size >= keysMax
+    // While the database is down, nothing takes the calls away.
+    if (isFull && !this.unshared?.has(key)) return
     this.unshared?.set(key, (this.unshared.get(key) ?? 0) + calls)
   }
 
