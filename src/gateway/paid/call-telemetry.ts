@@ -90,13 +90,15 @@ function contentsOf(body: Json, output: unknown): Attributes {
 
 /** Returns JSON. A long conversation loses its oldest messages, and a long message its end. */
 function toText(messages: object[]): string {
-  const kept = [...messages]
-  let text = JSON.stringify(kept)
-  while (text.length > contentCharsMax && kept.length > 1) {
-    kept.shift()
-    text = JSON.stringify(kept)
+  const newest: string[] = []
+  let chars = 0
+  for (const message of messages.toReversed()) {
+    const text = JSON.stringify(message)
+    chars += text.length + 1
+    if (chars > contentCharsMax && newest.length > 0) break
+    newest.push(text)
   }
-  return text.slice(0, contentCharsMax)
+  return `[${newest.toReversed().join(',')}]`.slice(0, contentCharsMax)
 }
 
 function toMessage({ role, content, tool_calls, tool_call_id }: Json) {
