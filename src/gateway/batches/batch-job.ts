@@ -61,7 +61,7 @@ interface BatchRun {
   signal: AbortSignal
 }
 
-/** Why the lines without a result do not run. */
+/** Reasons for which lines without a result do not run. */
 const reasons = {
   expired: { code: 'batch_expired', message: 'The batch expired before this request ran.' },
   cancelled: {
@@ -174,6 +174,8 @@ class Slice {
   end: End = 'completed'
   private readonly until = stopwatch() + batchSliceMs
   private pausedMs: number | undefined
+  /** True once a worker has found no further line. */
+  private isExhausted = false
   private bytes = 0
 
   constructor(
@@ -191,11 +193,16 @@ class Slice {
     const work = async (): Promise<void> => {
       while (!this.isOver) {
         const next = pending.next()
-        if (next.done) return
+        if (next.done) {
+          this.isExhausted = true
+          return
+        }
         await this.runOne(next.value)
       }
     }
     await Promise.all(Array.from({ length: batchLinesAtOnce }, work))
+    // A further slice would find no line, and not know that the batch expired or was cancelled.
+    if (this.isExhausted) return this.pausedMs
     return this.isOver ? (this.pausedMs ?? 0) : undefined
   }
 
