@@ -13,8 +13,8 @@ const triedMax = 1_000
 const checksMax = 10_000
 
 /**
- * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). Only the
- * operator's registry is asked, and it says the integrity of what it sends.
+ * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). They come
+ * only from the operator's registry, whose metadata has their integrity.
  */
 export class LibraryFetcher {
   readonly #tried = new LRUCache<string, Promise<boolean>>({ max: triedMax, ttl: retryMs })
@@ -60,7 +60,7 @@ export class LibraryFetcher {
       const version = await findVersion(this.registry, name, range)
       const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
       const library = readTarball(await downloadTarball(this.registry, name, version, bounds))
-      // A tarball may say another name than the one it was published under.
+      // The package.json of a tarball can name another package.
       if (labelOf(library) !== `${name}@${version}`) return false
       await addLibrary(this.stores, library, 'fetched')
       return true

@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { minute } from '../core/time.ts'
 import { openMethods } from '../payments/coins/method.ts'
 
-/** A state of the server that the operator wants to hear of. */
+/** A state of the server that is reported to the operator. */
 export interface Condition {
   name: 'errors' | 'latency' | 'disk' | 'files' | 'upstreams' | 'payments'
   isFiring: boolean
@@ -12,7 +12,7 @@ export interface Condition {
 
 /** The span of the shares and percentiles. */
 const spanMs = 5 * minute
-/** Below so many requests a share says nothing. */
+/** Shares of fewer requests are not significant. */
 const requestsMin = 20
 
 /** Returns all conditions with their current state. */
@@ -65,15 +65,15 @@ function upstreamCondition({ upstreams }: AppContext): Condition {
   return { name: 'upstreams', isFiring: paused.length > 0, text }
 }
 
-/** Watchers of chains, and what settling payments of agents needs, such as gas. */
+/** Returns whether payments work: the watchers of chains, and parts such as the gas of settlements. */
 async function paymentCondition(ctx: AppContext): Promise<Condition> {
   const hasCoins = openMethods(ctx.config).length > 0
   const { readWatchers } = await import('../payments/coins/watchers.ts')
   const watchers = hasCoins ? await readWatchers(ctx) : []
-  const blind = watchers.filter(({ ok, problem }) => !ok && problem !== null)
+  const failing = watchers.filter(({ ok, problem }) => !ok && problem !== null)
   const settling = (await ctx.x402?.health()) ?? []
   const problems = [
-    ...blind.map(({ network, problem }) => `${network}: ${problem}`),
+    ...failing.map(({ network, problem }) => `${network}: ${problem}`),
     ...settling.flatMap(({ name, problem }) =>
       problem === undefined ? [] : `${name}: ${problem}`,
     ),

@@ -46,9 +46,9 @@ async function update(
     return
   }
   if (!stored || ctx.clock.now() - stored.seen < quietMs) return
-  // Nobody heard of its beginning, so nobody has to hear of its end.
-  const isUnheard = isOver ? stored.tries >= alertTriesMax : !stored.isSent
-  const isForgotten = isUnheard || ctx.config.alertWebhookUrl === ''
+  // The end of an alert is sent only where its beginning was.
+  const isUnsent = isOver ? stored.tries >= alertTriesMax : !stored.isSent
+  const isForgotten = isUnsent || ctx.config.alertWebhookUrl === ''
   if (isForgotten) await ctx.db.tx((db) => forget(db, name))
   else if (!isOver) await ctx.db.tx((db) => resolve(ctx, db, name))
 }

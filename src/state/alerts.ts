@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 
 import type { Clock } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
@@ -46,14 +46,23 @@ export async function takeAttempt(db: Db, alert: StoredAlert): Promise<boolean> 
   return changedRowCount(taken) === 1
 }
 
-/** Records the result of an attempt. An alert whose end was sent is over. */
+/**
+ * Records the result of an attempt, unless another process has ended or reopened the alert since. An
+ * alert whose end was sent is deleted.
+ */
 export async function recordAttempt(
   db: Db,
   { name, resolved }: StoredAlert,
   { isSent, problem }: { isSent: boolean; problem: string | null },
 ): Promise<void> {
   if (isSent && resolved !== null) await forget(db, name)
-  else await db.update(alerts).set({ isSent, problem }).where(eq(alerts.name, name))
+  else {
+    const isSame = resolved === null ? isNull(alerts.resolved) : eq(alerts.resolved, resolved)
+    await db
+      .update(alerts)
+      .set({ isSent, problem })
+      .where(and(eq(alerts.name, name), isSame))
+  }
 }
 
 export async function forget(db: Db, name: string): Promise<void> {

@@ -42,13 +42,14 @@ export class LiveSettings {
     const rows = await this.db.read.select().from(changedSettings).orderBy(changedSettings.name)
     const now = JSON.stringify(rows)
     if (now === this.known) return
-    this.known = now
     this.changed = new Map(rows.map((row) => [row.name, row]))
     const values = new Map(
       rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value] as const])),
     )
     for (const why of overlay(this.config, values)) this.log.warn('config.warning', { why })
     for (const listener of this.listeners) await listener(this.config)
+    // Only now: the next call repeats what a listener failed to apply.
+    this.known = now
   }
 }
 
