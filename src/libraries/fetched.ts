@@ -13,8 +13,8 @@ const triedMax = 1_000
 const checksMax = 10_000
 
 /**
- * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). They come
- * only from the operator's registry, whose metadata has their integrity.
+ * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). They
+ * come only from the operator's registry, whose metadata has their integrity.
  */
 export class LibraryFetcher {
   readonly #tried = new LRUCache<string, Promise<boolean>>({ max: triedMax, ttl: retryMs })

@@ -65,7 +65,7 @@ function upstreamCondition({ upstreams }: AppContext): Condition {
   return { name: 'upstreams', isFiring: paused.length > 0, text }
 }
 
-/** Returns whether payments work: the watchers of chains, and parts such as the gas of settlements. */
+/** Returns whether payments work: the watchers of chains, and the parts of settlements. */
 async function paymentCondition(ctx: AppContext): Promise<Condition> {
   const hasCoins = openMethods(ctx.config).length > 0
   const { readWatchers } = await import('../payments/coins/watchers.ts')

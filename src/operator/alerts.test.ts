@@ -85,7 +85,7 @@ test('sends once where several processes see it at the same time', async () => {
   expect(types()).toEqual(['alert.firing disk'])
 })
 
-test('tries eight times, and never sends the end of what nobody heard of', async () => {
+test('tries eight times, and never sends the end of an alert whose beginning was not sent', async () => {
   status = 500
   await fill(true)
   for (let at = 0; at < 12; at += 1) {

@@ -11,8 +11,8 @@ interface LocalServer {
 }
 
 /**
- * Reads the models of the configured local servers, once. A server that does not answer stays an
- * upstream, for models that berth.toml names.
+ * Reads the models of the configured local servers, once. A server that does not respond stays
+ * an upstream, for models that berth.toml names.
  */
 export async function openLocalServers(
   config: Config,

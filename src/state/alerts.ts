@@ -47,8 +47,8 @@ export async function takeAttempt(db: Db, alert: StoredAlert): Promise<boolean> 
 }
 
 /**
- * Records the result of an attempt, unless another process has ended or reopened the alert since. An
- * alert whose end was sent is deleted.
+ * Records the result of an attempt, unless another process has ended or reopened the alert since.
+ * An alert whose end was sent is deleted.
  */
 export async function recordAttempt(
   db: Db,

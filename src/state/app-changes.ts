@@ -13,7 +13,7 @@ export class AppChanges {
     signals.on('job', () => this.add())
   }
 
-  /** Counts a committed change here and in other processes. Resolves when they were told. */
+  /** Counts a committed change here and in other processes. Resolves when the signal is sent. */
   async announce(): Promise<void> {
     this.add()
     await this.signals.send('apps')

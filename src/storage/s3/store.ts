@@ -135,7 +135,7 @@ class S3Store implements Storage {
   }
 
   requireFreeSpace(): void {
-    // A bucket has no limit. The cache minds the space of its disk itself.
+    // A bucket has no limit, and the cache checks the space of its disk.
   }
 
   recover(name: string): Promise<FileState> {

@@ -38,7 +38,7 @@ function cells(row: ConfigRow): Part[] {
 
 const columns = [{ long: 'Setting' }, { long: 'Value' }, 'Source', { unseen: 'Edit' }] as const
 
-/** Says what was changed, with a button that brings the value before back. */
+/** Renders the last change, with a button that restores the value before it. */
 function doneNotice({ ctx, query, token }: UserRequest): Part {
   const row = findRow(ctx, query.get('changed') ?? '')
   const change = row && ctx.settings.find(row.name)
