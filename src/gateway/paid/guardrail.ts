@@ -14,7 +14,8 @@ export interface GuardedCall extends Pick<Call, 'requestId' | 'signal'> {
 
 /**
  * Asks the guardrail before a model runs: with the body of the request, or the text fields of a
- * form that has a prompt. Throws `guardrail_refused`, and `guardrail_failed` when it does not respond.
+ * form that has a prompt. Throws `guardrail_refused`, and `guardrail_failed` when it does not
+ * respond.
  */
 export async function checkInput(call: GuardedCall, model: string, body: unknown): Promise<void> {
   const input = body instanceof FormData ? textFieldsOf(body) : body
