@@ -92,7 +92,7 @@ function unknownModule(source: Source): Finding[] {
 
 type Problem = [what: string, fix: string]
 
-/** The modules that run on the server and in browsers (docs/decisions/0071 and 0077). */
+/** The modules that run on the server and in browsers (docs/decisions/0071 and 0083). */
 const sharedFiles = [
   'src/web/new/page-folder.ts',
   'src/web/models/modes.ts',

@@ -118,7 +118,7 @@ const tokenHeader = 'x-form-token'
 
 /**
  * Runs an operation of the gateway with the body of the API, paid by the session: the token of the
- * form is in a header (docs/decisions/0077). Throws `cross_site`, `not_found`.
+ * form is in a header (docs/decisions/0083). Throws `cross_site`, `not_found`.
  */
 export async function callGateway(
   req: UserRequest,
