@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { day, hour, minute } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
+import { keysPerAgentMax } from '../../limits.ts'
 import {
   type FakeUpstreamServer,
   startFakeUpstreamServer,
@@ -108,6 +109,22 @@ describe('a rotated key', () => {
     expect(await faked.snapshot()).toEqual(before)
     expect((await rotate(limited.id)).status).toBe(201)
   })
+})
+
+test('rotations are bounded by twice the keys of an account', async () => {
+  const { key } = await faked.agent('ann')
+  const rotate = () =>
+    faked.request('POST', `/v1/accounts/keys/${key.slice(0, 11)}/rotate`, { key, body: {} })
+  for (let keys = 1; keys < 2 * keysPerAgentMax; keys += 1) {
+    expect((await rotate()).status).toBe(201)
+  }
+  const before = await faked.snapshot()
+  const refused = await rotate()
+  expect([refused.status, Object(refused.body).error.message]).toEqual([
+    400,
+    'The maximum of 40 keys is reached. Revoke one first.',
+  ])
+  expect(await faked.snapshot()).toEqual(before)
 })
 
 describe('rates', () => {

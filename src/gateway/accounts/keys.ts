@@ -74,11 +74,7 @@ export async function add(
   keys.validateName(params.name)
   const { key, text } = await changeKeys(ctx, manager, async (db, caller, active) => {
     const settings = await readSettings(ctx, db, { owner, caller }, params)
-    const max = owner.kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
-    if (active.length >= max) {
-      const problem = `The maximum of ${max} keys is reached. Revoke one first.`
-      throw new ApiError('bad_request', { problem })
-    }
+    checkCount(active, maxKeysOf(owner))
     const inherited = inheritedSettings(caller ?? { ...keys.noSettings, dailyCap: initialCap(ctx) })
     const input = { ...inherited, ...settings, ...owner, name: params.name }
     return keys.create(db, ctx.clock, input)
@@ -116,6 +112,15 @@ export const revoke = (ctx: AppContext, manager: KeyManager, id: string): Promis
     if (caller && active.length === 1) throw new ApiError('last_key')
   })
 
+const maxKeysOf = ({ kind }: KeyManager['owner']): number =>
+  kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
+
+function checkCount(active: keys.Key[], max: number): void {
+  if (active.length < max) return
+  const problem = `The maximum of ${max} keys is reached. Revoke one first.`
+  throw new ApiError('bad_request', { problem })
+}
+
 /**
  * Replaces a key by a new one with the same settings, whose spending goes on from that of the old
  * one. The old key expires after the overlap, so that its users can change over. Throws
@@ -132,6 +137,8 @@ export async function rotate(
     const old = active.find(({ prefix }) => prefix === id)
     if (!old) throw new ApiError('not_found', { what: 'key' })
     if (caller && caller.prefix !== id) checkWithin(caller, old)
+    // Each rotation adds a key, and an account with all its keys must be able to rotate them.
+    checkCount(active, 2 * maxKeysOf(owner))
     const end = ctx.clock.now() + hours * hour
     const expires = old.expires === null ? end : Math.min(old.expires, end)
     await keys.update(db, owner.owner, id, { expires })
