@@ -121,7 +121,7 @@ export class S3Client {
         this.problem = undefined
         return undefined
       }
-      throw this.toApiError(error)
+      throw error instanceof ApiError ? error : this.toApiError(error)
     }
   }
 
@@ -137,6 +137,8 @@ export class S3Client {
       try {
         return await this.once(request, read)
       } catch (error) {
+        // The disk of the cache is full. The store is not to blame, and another attempt is no help.
+        if (error instanceof ApiError) throw error
         const failure = toS3Error(error)
         if (attempt === attempts || !isRetryable(failure)) throw failure
         await Bun.sleep(retryPausesMs[attempt - 1] ?? 0)

@@ -10,6 +10,7 @@ import { hang, s3Error, type S3Proxy, startS3Proxy } from '../../testing/fixture
 import { hasS3Server, type S3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
 import { testStorage } from '../../testing/fixtures/storage-suite.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
+import { diskFull } from '../disk-space.ts'
 import { contentPath } from '../disk.ts'
 import type { Storage } from '../storage.ts'
 import { type Bucket, bucketUrl, S3Client } from './client.ts'
@@ -30,7 +31,9 @@ let folders: ReturnType<typeof temporaryFolder>[] = []
 const log = openLog(clock, (line) => void lines.push(JSON.parse(line)))
 
 /** Opens the bucket as another process does, with a cache of its own. */
-async function open(more: Partial<Bucket> & { cacheBytes?: number; cacheDir?: string } = {}) {
+async function open(
+  more: Partial<Bucket> & { cacheBytes?: number; cacheDir?: string; freeFloorBytes?: number } = {},
+) {
   const folder = temporaryFolder('berth-s3-')
   folders.push(folder)
   const cache = { cacheDir: join(folder.path, 'cache'), cacheBytes: 256 * mb }
@@ -106,6 +109,18 @@ describe.skipIf(!hasS3Server)('in a bucket', () => {
     expect(await other.read(name)).toHaveLength(large.length)
     expect(objectRequests()).toEqual([`GET /${bucket.bucket}/files/${name}`])
   }, 60_000)
+
+  test('try_again: the disk of the cache is full, which is no problem of the bucket', async () => {
+    const { sha256: large } = await store.put(new Uint8Array(s3PartBytes + 1))
+    const { sha256: small } = await store.put(bytesOf('small'))
+    const other = await open({ freeFloorBytes: Number.MAX_SAFE_INTEGER })
+    proxy.requests = []
+    const rejection = await other.read(large).catch((error) => error)
+    expect(rejection).toMatchObject({ errorName: 'try_again', details: [{ why: diskFull }] })
+    expect(objectRequests()).toEqual([`GET /${bucket.bucket}/files/${large}`])
+    expect(await other.read(small)).toEqual(bytesOf('small'))
+    expect(await other.problem()).toBeUndefined()
+  })
 
   test('a failed part aborts the upload and stores nothing', async () => {
     proxy.inject = (request) =>
