@@ -3,7 +3,7 @@ import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import * as catalog from '../../gateway/catalog/catalog.ts'
 import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
-import { copyLine, searchTerm, withQuery } from '../components.ts'
+import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { formatCompact, formatCount } from '../format.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -60,7 +60,7 @@ function readQuery(query: URLSearchParams): ListQuery {
     q: searchTerm(query, searchCharsMax),
     by: searchTerm(query, searchCharsMax, 'by'),
     input: inputTypes.find((known) => known === chosen('input')),
-    sort: (['context', 'input', 'output'] as const).find((known) => known === chosen('sort')),
+    sort: keysOf(orders).find((known) => known === chosen('sort')),
   }
 }
 

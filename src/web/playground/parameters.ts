@@ -1,7 +1,7 @@
 import { type Html, html } from '../../core/html.ts'
 import { imagesPerRequestMax, promptCharsMax, videoSecondsMax } from '../../limits.ts'
 import { selectField, textArea } from '../forms.ts'
-import type { Mode } from '../models/modes.ts'
+import { type Mode, modes } from '../models/modes.ts'
 
 /** A parameter of a request by its name in the API. Numbers have a range. */
 interface Parameter {
@@ -92,7 +92,7 @@ export function parameterPanel(system: string, values: Record<string, string>): 
         ${parameters[mode].map((one) => parameterField(one, values[one.name] ?? defaults[mode]?.[one.name]))}
       </div>
     </fieldset>`
-  return html`${(['chat', 'image', 'video', 'speech', 'transcription', 'embedding'] as const).map(fieldset)}`
+  return html`${modes.map(fieldset)}`
 }
 
 /** Values that models need, or that keep a first request cheap. */
