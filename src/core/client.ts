@@ -68,6 +68,8 @@ export class AddressClient implements Client {
 
 /** A client of earlier work, such as that of a job: it has no rate limit. */
 export class RecordedClient implements Client {
+  key: string | undefined
+
   constructor(
     readonly prefix: string,
     readonly account: string,

@@ -31,9 +31,13 @@ export function identifyClient(
   const { client } = getRequestContext(request)
   client.key = key.prefix
   client.account = accountOf(key)
-  const rejection = findRejection(ctx, `key:${client.key}`, `account:${client.account}`)
+  const rejection = clientRejection(ctx, client)
   if (rejection) throw new ApiError('rate_limited', rejection)
 }
+
+/** Counts a request by the restrictions of a key and its account. Returns why it is rejected. */
+export const clientRejection = (ctx: AppContext, client: Client): Rejection | undefined =>
+  findRejection(ctx, `key:${client.key}`, `account:${client.account}`)
 
 function findRejection(
   { restrictions, state }: AppContext,

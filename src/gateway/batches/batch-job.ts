@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { and, eq, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
+import { currentClient } from '../../core/client.ts'
 import { recordOf } from '../../core/schema.ts'
 import { minute, stopwatch } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -12,7 +13,8 @@ import type { TranscriberFactory } from '../chat/chat.ts'
 import * as files from '../files/files.ts'
 import type { Batch } from './batches.ts'
 import { type BatchLine, InputFile } from './input-file.ts'
-import { batchLinesAtOnce, batchResultBytesMax, batchSliceMs } from './limits.ts'
+import { batchLinesAtOnce, batchSliceMs } from './limits.ts'
+import { resultBytesMaxOf, tooLarge } from './result-space.ts'
 import * as results from './results.ts'
 import { runLine } from './run-line.ts'
 import { BatchJobInputSchema } from './schemas.ts'
@@ -68,10 +70,6 @@ const reasons = {
     code: 'batch_cancelled',
     message: 'The batch was cancelled before this request ran.',
   },
-  tooLarge: {
-    code: 'batch_output_limit',
-    message: `The results of a batch have at most ${batchResultBytesMax} bytes. Send this request in another batch.`,
-  },
 }
 
 async function runBatch(ctx: AppContext, id: string, run: BatchRun): Promise<Outcome> {
@@ -80,6 +78,7 @@ async function runBatch(ctx: AppContext, id: string, run: BatchRun): Promise<Out
     .from(batches)
     .where(and(eq(batches.id, id), isNull(batches.ended)))
   if (!found) return { end: 'done' }
+  currentClient().key = found.key
   const input = await openInput(ctx, found)
   if (!input) return fail(ctx, found, [inputDeleted])
   const batch = found.started === null ? await begin(ctx, found, input) : found
@@ -177,6 +176,7 @@ class Slice {
   /** True once a worker has found no further line. */
   private isExhausted = false
   private bytes = 0
+  private bytesMax = 0
 
   constructor(
     private readonly ctx: AppContext,
@@ -189,6 +189,7 @@ class Slice {
   async run(): Promise<number | undefined> {
     const done = await results.listDone(this.ctx.db.read, this.batch.id)
     this.bytes = done.bytes
+    this.bytesMax = await resultBytesMaxOf(this.ctx, this.batch.account)
     const pending = this.pendingLines(done.lines)
     const work = async (): Promise<void> => {
       while (!this.isOver) {
@@ -237,7 +238,7 @@ class Slice {
       .from(batches)
       .where(eq(batches.id, batch.id))
     if (row?.cancelling) return this.endAs('cancelled')
-    return this.bytes >= batchResultBytesMax ? reasons.tooLarge : undefined
+    return this.bytes >= this.bytesMax ? tooLarge(this.bytesMax) : undefined
   }
 
   private endAs(end: 'expired' | 'cancelled') {

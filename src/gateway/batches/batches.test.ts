@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import OpenAI, { toFile } from 'openai'
 
-import { day, hour } from '../../core/time.ts'
+import { day, hour, minute } from '../../core/time.ts'
+import { setRestriction } from '../../keys/restrictions.ts'
+import { unfundedFileBytesMax } from '../../limits.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import {
   type FakeUpstreamServer,
@@ -11,6 +13,7 @@ import {
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteOld } from './batches.ts'
+import { unfundedReservedBytes } from './limits.ts'
 import { runLine } from './run-line.ts'
 
 let t: TestServer
@@ -175,6 +178,48 @@ test('the same Idempotency-Key creates one batch, and open batches are limited',
   await t.ctx.jobs.runDue()
   expect((await ann.call('POST', '/v1/batches', body)).status).toBe(200)
   await t.ctx.jobs.runDue()
+})
+
+test('results count as uploads of an account that was never funded', async () => {
+  const poor = await createGatewayUser(t, '0', '198.51.100.31')
+  const openai = openAiClient(t, poor)
+  const input_file_id = await upload(openai, [lineOf('a', say('x'))])
+  const body = { input_file_id, endpoint: url, completion_window: '24h' }
+  const left = () => t.ctx.state.limits.unfundedUploads.left('198.51.100.0/24')
+  const { calls } = await left()
+  expect((await poor.call('POST', '/v1/batches', body)).status).toBe(200)
+  const [file] = (await openai.files.list()).data
+  expect((await left()).calls).toBe(calls - unfundedReservedBytes - (file?.bytes ?? 0))
+  await t.ctx.jobs.runDue()
+  // Files and reserved bytes together are beyond the 32 MB of such an account.
+  const large = Buffer.from('x'.repeat(unfundedFileBytesMax - unfundedReservedBytes))
+  await openai.files.create({ file: await toFile(large, 'a.txt'), purpose: 'user_data' })
+  const before = [await t.snapshot(), await left()]
+  const full = await poor.call('POST', '/v1/batches', body)
+  expect([full.status, full.body]).toMatchObject([409, { error: { param: 'file' } }])
+  expect([await t.snapshot(), await left()]).toEqual(before)
+})
+
+test('a blocked client pays no line until the operator allows it, and lines are its costs', async () => {
+  const mal = await createGatewayUser(t, '1', '198.51.100.32')
+  const openai = openAiClient(t, mal)
+  const made = await create(openai, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  const account = `gateway:${mal.creditId}`
+  const restrict = async (kind: 'block' | null) => {
+    await t.ctx.db.tx((db) => setRestriction(t.ctx, db, `account:${account}`, kind))
+    await t.ctx.restrictions.reload()
+  }
+  const { requests } = t.ctx.state.costs.spendingOf('account', account)
+  await restrict('block')
+  await t.ctx.jobs.runDue()
+  expect(t.ctx.state.costs.spendingOf('account', account).requests).toBe(requests)
+  await restrict(null)
+  expect((await openai.batches.retrieve(made.id)).request_counts?.completed).toBe(0)
+  const { requests: before } = t.ctx.state.costs.spendingOf('key', mal.key.slice(0, 11))
+  t.clock.advance(minute)
+  await t.ctx.jobs.runDue()
+  expect(t.ctx.state.costs.spendingOf('key', mal.key.slice(0, 11)).requests).toBe(before + 2)
+  expect((await openai.batches.retrieve(made.id)).request_counts?.completed).toBe(2)
 })
 
 describe('the end of a batch', () => {

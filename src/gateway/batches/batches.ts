@@ -6,6 +6,7 @@ import { newId } from '../../core/ids.ts'
 import { zero } from '../../core/money.ts'
 import { isRecord, recordOf } from '../../core/schema.ts'
 import { day, hour, unixSeconds } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { ApiError } from '../../errors.ts'
 import { enqueue } from '../../jobs/jobs.ts'
@@ -14,6 +15,7 @@ import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import * as files from '../files/files.ts'
 import { batchListMax, openBatchesPerAccountMax } from './limits.ts'
+import { withResultSpace } from './result-space.ts'
 import { countResults } from './results.ts'
 import { endpoints } from './run-line.ts'
 import type { BatchListQuery, BatchResponse } from './schemas.ts'
@@ -33,7 +35,8 @@ const metadataCharsMax = 512
 
 /**
  * Creates a batch of the requests in an uploaded file, which a job validates and runs. Throws
- * `bad_request`, `no_file`, and `holds_limit` beyond the open batches of an account.
+ * `bad_request`, `no_file`, `holds_limit` beyond the open batches of an account, and the errors of
+ * `withResultSpace`.
  */
 export async function create(
   ctx: AppContext,
@@ -47,9 +50,9 @@ export async function create(
     idempotencyKey,
     { path: '/batches', body: raw },
     async (storeResponse) => {
-      const batch = await readRequest(ctx, spender, raw)
+      const { batch, inputBytes } = await readRequest(ctx, spender, raw)
       const response = { status: 200, body: present(batch) }
-      await ctx.db.tx(async (db) => {
+      const insert = async (db: Db): Promise<void> => {
         await lock(db, `batches of ${account}`)
         const [open] = await db
           .select({ count: count() })
@@ -69,7 +72,8 @@ export async function create(
         })
         await db.insert(batches).values(batch)
         await storeResponse(db, response)
-      })
+      }
+      await withResultSpace(ctx, { account, inputBytes }, () => ctx.db.tx(insert))
       ctx.jobs.wake()
       return response
     },
@@ -81,7 +85,7 @@ async function readRequest(
   ctx: AppContext,
   { account, key }: KeySpender,
   raw: unknown,
-): Promise<Batch> {
+): Promise<{ batch: Batch; inputBytes: number }> {
   const body = recordOf(raw)
   const endpoint = readString(body, 'endpoint', 100)
   if (!Object.hasOwn(endpoints, endpoint)) {
@@ -96,7 +100,7 @@ async function readRequest(
     throw invalidField('input_file_id', 'The input file must be JSONL: one JSON object a line.')
   }
   const now = ctx.clock.now()
-  return {
+  const batch: Batch = {
     id: `batch_${newId()}`,
     account,
     owner: key.owner,
@@ -117,6 +121,7 @@ async function readRequest(
     ended: null,
     expires: now + windowMs,
   }
+  return { batch, inputBytes: file.bytes }
 }
 
 function readMetadata(raw: unknown): Record<string, string> | null {

@@ -28,7 +28,7 @@ export const batchRoutes = (ctx: AppContext) =>
           requestBodies: { 'application/json': { schema: schemas.batchRequestSchema } },
         },
         { 200: Type.Unsafe<Response>(schemas.BatchSchema) },
-        ['bad_request', 'no_file', 'too_large', 'try_again'],
+        ['bad_request', 'no_file', 'files_full', 'uploads_limit', 'too_large', 'try_again'],
       ),
     )
     .get('/batches', ({ spender, query }) => batches.list(ctx, spender.account, query), {

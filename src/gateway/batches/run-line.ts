@@ -1,7 +1,9 @@
 import type { AppContext } from '../../context.ts'
+import { currentClient } from '../../core/client.ts'
 import { newId } from '../../core/ids.ts'
-import { second } from '../../core/time.ts'
+import { minute, second } from '../../core/time.ts'
 import { ApiError, isApiError } from '../../errors.ts'
+import { clientRejection, networkRejection } from '../../http/restrict.ts'
 import { admitKey, type KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
@@ -47,7 +49,10 @@ export interface LineResponse {
   body: unknown
 }
 
-/** The key or the upstream has reached its rate: the batch waits so many milliseconds. */
+/**
+ * The key or the upstream has reached its rate, or the operator slowed down or blocked the client:
+ * the batch waits so many milliseconds.
+ */
 export interface Paused {
   pausedMs: number
 }
@@ -97,6 +102,10 @@ async function sendLine(
   line: Pick<LineCall, 'body' | 'createTranscriber'>,
   call: Call,
 ): Promise<Response | Paused> {
+  const client = currentClient()
+  const restricted = networkRejection(ctx, client) ?? clientRejection(ctx, client)
+  if (restricted) return { pausedMs: Math.min(restricted.retryAfter * second, restrictedMsMax) }
+  client.charge('requests', 1)
   try {
     const spender = admitKey(ctx, await ctx.keys.findOwn(owner, key))
     const operation = endpoints[endpoint]
@@ -110,6 +119,9 @@ async function sendLine(
     })
   }
 }
+
+/** A batch of a blocked client looks this often whether it was cancelled or may go on. */
+const restrictedMsMax = minute
 
 /** 409: another process still runs the line. */
 const retryStatuses = [409, 429, 502, 503]
