@@ -7,7 +7,7 @@ import { startTestServer } from '../../src/testing/fixtures/test-server.ts'
 import { fuzz } from '../../src/testing/openapi/fuzz.ts'
 
 const [requests = 20_000, seed = randomBelow(2 ** 31)] = Bun.argv.slice(2).map(Number)
-const server = await startTestServer({ DEMO_MODELS: 'on' })
+const server = await startTestServer({ DEMO_MODELS: 'on', RESPONSES_KEPT_DAYS: '1' })
 const report = await fuzz(server, { seed, requests })
 await server.close()
 const { problems } = report

@@ -52,8 +52,15 @@ export const responsesRequestSchema: OpenAPIV3.SchemaObject = {
   },
 }
 
+/** Settings of the request that a response repeats, with the types of OpenAI. */
+const repeated =
+  'background frequency_penalty instructions max_output_tokens metadata parallel_tool_calls ' +
+  'presence_penalty previous_response_id reasoning store temperature text tool_choice tools ' +
+  'top_logprobs top_p truncation'
+
 export const ResponseSchema = Type.Object(
   {
+    ...Object.fromEntries(repeated.split(' ').map((name) => [name, Type.Unknown()])),
     id: Type.String(),
     object: Type.Literal('response'),
     created_at: Type.Number(),

@@ -40,7 +40,9 @@ const hangMs = 60_000
 const slowMs = 5_000
 /** Requests to the gateway after which its account is replaced, because requests use it up. */
 const accountUses = 60
-const models = ['demo/chat', 'demo/image', 'demo/video', 'demo/speech', 'demo/embeddings']
+const models = 'chat image video speech embedding moderation rerank transcription'
+  .split(' ')
+  .map((name) => `demo/${name}`)
 
 /** Sends `requests` requests of a seed, round all operations, and checks the books afterwards. */
 export async function fuzz(
@@ -85,27 +87,39 @@ function targetsOf(document: Document, root: string, known: Target['known']): Ta
     }))
 }
 
-/** Returns the ids of a gateway account with a file, a key, a project and a video. */
+/** Returns the ids of a gateway account: one of each resource, by the path before it. */
 function gatewayWorld(server: TestServer): Target['known'] {
   let uses = 0
-  let known: KnownIds | undefined
-  return async () => {
-    uses += 1
-    if (known && uses % accountUses !== 0) return known
+  let world: { key: string; ids: Record<string, string> } | undefined
+  const create = async () => {
     const user = await createGatewayUser(
       server,
       '5',
       `198.51.100.${((uses / accountUses) % 250) | 0}`,
     )
     const video = { model: 'demo/video', prompt: 'a boat' }
-    const ids = [
-      (await sendFile(server, user.key, 'Hello there')).text('id'),
-      (await user.call('POST', '/accounts/keys', { name: 'two' })).text('id'),
-      (await user.call('POST', '/v1/videos', video)).text('id'),
-    ]
-    const own = { id: ids[uses % ids.length] ?? '' }
+    const file = (await sendFile(server, user.key, 'Hello there')).text('id')
+    const batch = { input_file_id: file, endpoint: '/v1/embeddings', completion_window: '24h' }
+    const response = { model: 'demo/chat', input: 'Hello', store: true }
+    const ids = {
+      '/files': file,
+      '/accounts/keys': (await user.call('POST', '/accounts/keys', { name: 'two' })).text('id'),
+      '/accounts/projects': (await user.call('POST', '/accounts/projects', { name: 'three' })).text(
+        'id',
+      ),
+      '/videos': (await user.call('POST', '/v1/videos', video)).text('id'),
+      '/batches': (await user.call('POST', '/v1/batches', batch)).text('id'),
+      '/responses': (await user.call('POST', '/v1/responses', response)).text('id'),
+    }
+    return { key: user.key, ids }
+  }
+  return async ({ path }) => {
+    uses += 1
+    if (!world || uses % accountUses === 0) world = await create()
+    const { key, ids } = world
+    const own = { id: Object.entries(ids).find(([root]) => path.startsWith(root))?.[1] ?? 'none' }
     const unknown = { id: 'file_AAAAAAAAAAAA' }
-    return (known = { key: user.key, personal: '', own, other: unknown, unknown })
+    return { key, personal: '', own, other: unknown, unknown }
   }
 }
 
@@ -113,7 +127,11 @@ async function send(server: TestServer, target: Target, draw: Draw, from: string
   const { operation, path: root } = target
   const known = await target.known(operation)
   if (operation.requestBody && 'multipart/form-data' in operation.requestBody.content) {
-    const answer = await withinBound(sendFile(server, known.key, draw.file, operation.path, draw))
+    const { schema } = operation.requestBody.content['multipart/form-data'] ?? {}
+    const field =
+      isRecord(schema?.['properties']) && 'image' in schema['properties'] ? 'image' : 'file'
+    const to = { path: operation.path, field, draw }
+    const answer = await withinBound(sendFile(server, known.key, draw.file, to))
     return { answer, what: `${operation.operationId} with a file` }
   }
   const made = await generateRequest(operation, draw, known)
@@ -134,13 +152,15 @@ async function sendFile(
   server: TestServer,
   key: string,
   file: Draw['file'],
-  path = '/files',
-  draw?: Draw,
+  { path = '/files', field = 'file', draw }: { path?: string; field?: string; draw?: Draw } = {},
 ): Promise<TestResponse> {
   const form = new FormData()
-  form.append('file', new File([file], draw?.text ?? 'a.txt'))
+  form.append(field, new File([file], draw?.text ?? 'a.txt'))
   if (draw && draw.seed % 3 === 0) form.append('purpose', draw.text.toWellFormed())
-  if (draw && path !== '/files') form.append('model', 'demo/chat')
+  if (draw && path !== '/files') {
+    form.append('model', models[draw.seed % models.length] ?? '')
+    form.append('prompt', 'a boat')
+  }
   const request = new Request('http://localhost/', { method: 'POST', body: form })
   const headers = { 'content-type': request.headers.get('content-type') ?? '' }
   return server.request('POST', `/v1${path}`, { key, headers, body: await request.bytes() })
