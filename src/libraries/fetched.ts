@@ -5,7 +5,8 @@ import { labelOf } from './library.ts'
 import { fetchedBytesMax, fetchedPerPageMax } from './limits.ts'
 import { downloadTarball, findVersion } from './registry.ts'
 import type { MissingLibrary } from './resolution.ts'
-import { readTarball, TarballError } from './tarball.ts'
+import { tarballReader } from './tarball-reader.ts'
+import { TarballError } from './tarball.ts'
 
 /** Time after which a package that could not be fetched is tried again, and their number. */
 const retryMs = 600_000
@@ -59,7 +60,9 @@ export class LibraryFetcher {
     try {
       const version = await findVersion(this.registry, name, range)
       const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
-      const library = readTarball(await downloadTarball(this.registry, name, version, bounds))
+      const library = await tarballReader.read(
+        await downloadTarball(this.registry, name, version, bounds),
+      )
       // The package.json of a tarball can name another package.
       if (labelOf(library) !== `${name}@${version}`) return false
       await addLibrary(this.stores, library, 'fetched')
