@@ -1,10 +1,12 @@
-import { and, count, countDistinct, eq } from 'drizzle-orm'
+import { and, asc, countDistinct, eq, notExists, sql } from 'drizzle-orm'
 
 import type { Clock } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { lock } from '../db/lock.ts'
+import { countRows } from '../db/query.ts'
 import { embeddedLibraries } from './embedded.ts'
 import { labelOf } from './library.ts'
-import { addedLibrariesMax, usedLibrariesMax } from './limits.ts'
+import { addedLibrariesMax, fetchedLibrariesMax, usedLibrariesMax } from './limits.ts'
 import { libraries, libraryFiles, libraryUses } from './tables.ts'
 import { TarballError, type UnpackedLibrary } from './tarball.ts'
 
@@ -27,16 +29,14 @@ export async function addLibrary(
   if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
     throw new TarballError(`${label} is part of this program already.`)
   }
-  const [total] = await stores.db.read.select({ rows: count() }).from(libraries)
-  if ((total?.rows ?? 0) >= addedLibrariesMax) {
-    throw new TarballError(`The store has ${addedLibrariesMax} added libraries. Remove one first.`)
-  }
   const rows: (typeof libraryFiles.$inferInsert)[] = []
   for (const [path, bytes] of files) {
     const { sha256 } = await stores.storage.put(bytes)
     rows.push({ name, version, path, sha256, bytes: bytes.byteLength })
   }
   await stores.db.tx(async (db) => {
+    await lock(db, 'libraries')
+    await ensurePlace(db, source)
     const row = { name, version, license, source, added: stores.clock.now() } as const
     const inserted = await db.insert(libraries).values(row).onConflictDoNothing().returning()
     if (inserted.length === 0) throw new TarballError(`${label} is in the store already.`)
@@ -44,6 +44,41 @@ export async function addLibrary(
       await db.insert(libraryFiles).values(rows.slice(at, at + rowsPerInsert))
     }
   })
+}
+
+const countOf = (db: Db, source: 'added' | 'fetched'): Promise<number> =>
+  countRows(db, libraries, eq(libraries.source, source))
+
+/** Ensures a place for one more package. Throws TarballError when every place is in use. */
+async function ensurePlace(db: Db, source: 'added' | 'fetched'): Promise<void> {
+  if (source === 'added') {
+    if ((await countOf(db, source)) < addedLibrariesMax) return
+    throw new TarballError(`The store has ${addedLibrariesMax} added libraries. Remove one first.`)
+  }
+  const excess = (await countOf(db, source)) + 1 - fetchedLibrariesMax
+  if (excess <= 0) return
+  const label = sql`${libraries.name} || '@' || ${libraries.version}`
+  const uses = db.select().from(libraryUses).where(eq(libraryUses.library, label))
+  const unused = await db
+    .select()
+    .from(libraries)
+    .where(and(eq(libraries.source, source), notExists(uses)))
+    .orderBy(asc(libraries.added), asc(libraries.name), asc(libraries.version))
+    .limit(excess)
+  if (unused.length < excess) {
+    throw new TarballError(`Apps use all ${fetchedLibrariesMax} fetched libraries.`)
+  }
+  for (const one of unused) await deleteRows(db, one)
+}
+
+type Label = Pick<typeof libraries.$inferSelect, 'name' | 'version'>
+
+/** Deletes a library and the list of its files. Returns the deleted rows. */
+async function deleteRows(db: Db, { name, version }: Label): Promise<Label[]> {
+  const isFile = and(eq(libraryFiles.name, name), eq(libraryFiles.version, version))
+  await db.delete(libraryFiles).where(isFile)
+  const isRow = and(eq(libraries.name, name), eq(libraries.version, version))
+  return db.delete(libraries).where(isRow).returning()
 }
 
 /** Counts the apps that use a library, such as "three@0.180.0". */
@@ -86,10 +121,7 @@ export async function removeLibrary(
     )
   }
   const removed = await db.tx(async (tx) => {
-    const isFile = and(eq(libraryFiles.name, name), eq(libraryFiles.version, version))
-    await tx.delete(libraryFiles).where(isFile)
-    const isRow = and(eq(libraries.name, name), eq(libraries.version, version))
-    const rows = await tx.delete(libraries).where(isRow).returning()
+    const rows = await deleteRows(tx, { name, version })
     if (rows.length > 0) await record(tx)
     return rows
   })

@@ -52,7 +52,11 @@ export class LibraryFetcher {
     if (known) return known
     const fetching = this.#fetch(name, range)
     this.#tried.set(label, fetching)
-    fetching.catch(() => this.#tried.delete(label))
+    // What was added may be removed for newer packages, and is fetched again then.
+    fetching.then(
+      (isAdded) => isAdded && this.#tried.delete(label),
+      () => this.#tried.delete(label),
+    )
     return fetching
   }
 

@@ -11,6 +11,9 @@ export const libraryFilesMax = 5_000
 /** Libraries that an operator may add. */
 export const addedLibrariesMax = 500
 
+/** Fetched packages. Then the oldest ones that no app uses are removed for new ones. */
+export const fetchedLibrariesMax = 500
+
 /** Packages that are fetched for one page, and the bytes of the tarball of one. */
 export const fetchedPerPageMax = 10
 export const fetchedBytesMax = 10 * 1_048_576

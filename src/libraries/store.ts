@@ -3,9 +3,11 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { Engine } from '../db/engine.ts'
 import { embeddedLibraries } from './embedded.ts'
 import { labelOf, type Library } from './library.ts'
-import { addedLibrariesMax, libraryFilesMax } from './limits.ts'
+import { addedLibrariesMax, fetchedLibrariesMax, libraryFilesMax } from './limits.ts'
 import { libraries, libraryFiles } from './tables.ts'
 import { compareVersions, pickVersion } from './versions.ts'
+
+const storedMax = addedLibrariesMax + fetchedLibrariesMax
 
 /** The part of the storage that holds the files of added libraries. */
 export interface LibraryContents {
@@ -64,7 +66,7 @@ export class LibraryStore {
   }
 
   private async added(): Promise<Library[]> {
-    const rows = await this.db.read.select().from(libraries).limit(addedLibrariesMax)
+    const rows = await this.db.read.select().from(libraries).limit(storedMax)
     return Promise.all(rows.map((row) => this.open(row)))
   }
 
