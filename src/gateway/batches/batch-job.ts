@@ -11,7 +11,7 @@ import type { Handler, Job, Outcome } from '../../jobs/handler.ts'
 import { createTranscriber } from '../audio/transcriber.ts'
 import type { TranscriberFactory } from '../chat/chat.ts'
 import * as files from '../files/files.ts'
-import type { Batch } from './batches.ts'
+import { type Batch, enqueueJob } from './batches.ts'
 import { type BatchLine, InputFile } from './input-file.ts'
 import { batchLinesAtOnce, batchSliceMs } from './limits.ts'
 import { resultBytesMaxOf, tooLarge } from './result-space.ts'
@@ -42,20 +42,18 @@ export const batchHandler = (
         return { end: 'again', afterMs: minute }
       }
     },
-    compensate: (db, job) => abandon(ctx, db, job),
+    compensate: async (db, job) => {
+      await renew(ctx, db, job)
+    },
   }
 }
 
-/** Ends the batch of a job that did not end in its time, because the server was down. */
-async function abandon({ clock }: AppContext, db: Db, { input }: Job): Promise<void> {
-  const { batch } = recordOf(input)
-  const changes = { status: 'expired', ended: clock.now() } as const
-  await db
-    .update(batches)
-    .set(changes)
-    .where(eq(batches.id, String(batch)))
-  await results.deleteResults(db, String(batch))
-}
+/**
+ * Adds another job for a batch whose job failed, such as after a week without a server: it writes
+ * the results that are paid to files, and says of the other lines that the batch expired.
+ */
+const renew = (ctx: AppContext, db: Db, { owner, input }: Job): Promise<unknown> =>
+  enqueueJob(ctx, db, owner, String(recordOf(input)['batch']))
 
 interface BatchRun {
   transcriber: TranscriberFactory

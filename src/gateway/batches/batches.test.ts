@@ -14,6 +14,7 @@ import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gate
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteOld } from './batches.ts'
 import { unfundedReservedBytes } from './limits.ts'
+import { storeResponse } from './results.ts'
 import { runLine } from './run-line.ts'
 
 let t: TestServer
@@ -243,6 +244,23 @@ describe('the end of a batch', () => {
     expect(done.status).toBe('expired')
     expect(await resultsOf(client, done.error_file_id)).toMatchObject({
       a: { error: { code: 'batch_expired' } },
+    })
+  })
+
+  test('expired after a week without a server: paid lines keep their results', async () => {
+    const made = await create(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
+    const paid = { status_code: 200, request_id: 'r', body: { paid: true } }
+    await storeResponse(t.ctx, made.id, { line: 1, customId: 'a', body: {} }, paid)
+    t.clock.advance(9 * day)
+    await t.ctx.jobs.runDue()
+    const done = await client.batches.retrieve(made.id)
+    expect(done).toMatchObject({
+      status: 'expired',
+      request_counts: { total: 2, completed: 1, failed: 1 },
+    })
+    expect(await resultsOf(client, done.output_file_id)).toMatchObject({ a: { response: paid } })
+    expect(await resultsOf(client, done.error_file_id)).toMatchObject({
+      b: { error: { code: 'batch_expired' } },
     })
   })
 

@@ -61,15 +61,7 @@ export async function create(
         if ((open?.count ?? 0) >= openBatchesPerAccountMax) {
           throw new ApiError('holds_limit', { max: openBatchesPerAccountMax, retryAfter: 60 })
         }
-        await enqueue(ctx, db, {
-          kind: 'batch',
-          queue: 'batches',
-          owner: account,
-          slot: batch.id,
-          input: { batch: batch.id },
-          price: zero,
-          ms: jobMs,
-        })
+        await enqueueJob(ctx, db, account, batch.id)
         await db.insert(batches).values(batch)
         await storeResponse(db, response)
       }
@@ -202,6 +194,23 @@ export async function cancel(ctx: AppContext, account: AccountId, id: string): P
   ctx.jobs.wake()
   return get(ctx, account, id)
 }
+
+/** Adds the job that runs a batch. */
+export const enqueueJob = (
+  ctx: Pick<AppContext, 'clock'>,
+  db: Db,
+  owner: string,
+  batch: string,
+): Promise<unknown> =>
+  enqueue(ctx, db, {
+    kind: 'batch',
+    queue: 'batches',
+    owner,
+    slot: batch,
+    input: { batch },
+    price: zero,
+    ms: jobMs,
+  })
 
 /** Deletes batches that ended more than 30 days ago. */
 export async function deleteOld({ db, clock }: AppContext): Promise<void> {
