@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
 const reports = join(root, 'dist/reports')
-const stepMsMax = 900_000
+const stepMsMax = 1_800_000
 
 interface Outcome {
   passed: number
