@@ -1,9 +1,10 @@
 import type { SettingName, Source } from '../config/settings.ts'
 import { defaultOf, editableSettings, isFixed, problemsOf, shownText } from '../config/values.ts'
 import type { AppContext } from '../context.ts'
+import { lock } from '../db/lock.ts'
 import { ApiError } from '../errors.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
-import { storeSetting } from '../state/live-settings.ts'
+import { readStored, storeSetting } from '../state/live-settings.ts'
 
 /** The places of values that the console cannot change. */
 export const places: Record<Source, string> = {
@@ -21,9 +22,16 @@ const shownValue = (value: string): string => (value === '' ? 'empty' : elide(va
  * Changes a setting from now on, in all processes; `value` null restores its default. Throws
  * `not_found`, and `bad_request` with the messages of the start, or where it is set elsewhere.
  */
-export async function changeSetting(
+export const changeSetting = (
   ctx: AppContext,
   { name, value, by }: { name: string; value: string | null; by: string },
+): Promise<void> => update(ctx, { name, by }, () => value)
+
+/** Changes a setting to what `next` returns for its stored value, in one transaction. */
+async function update(
+  ctx: AppContext,
+  { name, by }: { name: string; by: string },
+  next: (stored: string | null) => string | null,
 ): Promise<void> {
   const row = ctx.config.rows.find((one) => one.name === name)
   if (!row || !editableSettings.has(name)) throw new ApiError('not_found', { what: 'setting' })
@@ -31,12 +39,16 @@ export async function changeSetting(
     const problem = `${name} is set ${places[row.source]}, which wins. Change it there and restart Berth.`
     throw new ApiError('bad_request', { problem })
   }
-  const text = value ?? defaultOf(row.name)
-  const [problem] = problemsOf(ctx.config, row.name, text)
-  if (problem !== undefined) throw new ApiError('bad_request', { problem })
+  const shownOf = (value: string | null): string =>
+    shownValue(shownText(row.name, value ?? defaultOf(row.name)))
   await ctx.db.tx(async (db) => {
+    await lock(db, 'settings')
+    const stored = await readStored(db, row.name)
+    const value = next(stored)
+    const [problem] = problemsOf(ctx.config, row.name, value ?? defaultOf(row.name))
+    if (problem !== undefined) throw new ApiError('bad_request', { problem })
     await storeSetting(ctx, db, { name: row.name, value, by })
-    const why = `${shownValue(row.value)} → ${shownValue(shownText(row.name, text))}`
+    const why = `${shownOf(stored)} → ${shownOf(value)}`
     await recordAudit(ctx, db, { by, did: value === null ? 'reset' : 'set', item: name, why })
   })
   await ctx.settings.load()
@@ -49,7 +61,9 @@ export async function switchModel(
   { id, isOn, by }: { id: string; isOn: boolean; by: string },
 ): Promise<void> {
   const name: SettingName = 'MODELS_OFF'
-  const others = ctx.config.modelsOff.filter((one) => one !== id)
-  const ids = isOn ? others : [...others, id]
-  await changeSetting(ctx, { name, value: ids.length === 0 ? null : ids.join(','), by })
+  await update(ctx, { name, by }, (stored) => {
+    const ids = (stored ?? '').split(',').map((one) => one.trim())
+    const others = ids.filter((one) => one !== '' && one !== id)
+    return (isOn ? others : [...others, id]).join(',') || null
+  })
 }

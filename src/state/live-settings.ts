@@ -53,6 +53,12 @@ export class LiveSettings {
   }
 }
 
+/** Returns the stored value of a setting; null is the default. */
+export async function readStored(db: Db, name: SettingName): Promise<string | null> {
+  const [row] = await db.select().from(changedSettings).where(eq(changedSettings.name, name))
+  return row?.value ?? null
+}
+
 /** Stores a change; null is the default. Call `load` afterwards. */
 export async function storeSetting(
   { clock }: { clock: Clock },

@@ -4,7 +4,7 @@ import { ConfigError, loadConfig } from '../../config/load.ts'
 import type { SettingName } from '../../config/settings.ts'
 import { createContext } from '../../context.ts'
 import { operatorLink } from '../../hosting/people/people.ts'
-import { changeSetting } from '../../operator/settings.ts'
+import { changeSetting, switchModel } from '../../operator/settings.ts'
 import {
   alertText,
   FormBrowser,
@@ -114,6 +114,21 @@ test('lets other processes and the next start see a change, and the environment 
   const third = await createContext(fixed, 'http://localhost:3000', { db: h.ctx.db })
   expect([third.config.marginPercent, third.config.homeTitle]).toEqual([5, 'Play <here>'])
   expect(String((await new FormBrowser(h).open('/')).body)).toContain('Play &lt;here&gt;')
+})
+
+test('keeps the models that two processes turn off at once', async () => {
+  const { h } = await open()
+  const config = loadConfig({ DATA_DIR: h.ctx.config.dataDir, OLLAMA_HOST: 'off' }, {})
+  const other = await createContext(config, 'http://localhost:3000', { db: h.ctx.db })
+  await Promise.all([
+    switchModel(h.ctx, { id: 'demo/chat', isOn: false, by: 'olga' }),
+    switchModel(other, { id: 'demo/image', isOn: false, by: 'otto' }),
+  ])
+  await h.ctx.settings.load()
+  expect(h.ctx.config.modelsOff.toSorted()).toEqual(['demo/chat', 'demo/image'])
+  await switchModel(other, { id: 'demo/chat', isOn: true, by: 'otto' })
+  await switchModel(h.ctx, { id: 'demo/image', isOn: true, by: 'olga' })
+  expect(h.ctx.config.modelsOff).toEqual([])
 })
 
 test('ignores a stored value that its schema no longer accepts', async () => {
