@@ -22,7 +22,7 @@ export async function addCalls(db: Db, added: Calls[]): Promise<LimitWindow[]> {
   const age = sql`excluded.start - ${limitWindows.start}`
   const isCurrent = sql`${age} < ${windowMs}`
   const isNext = sql`${age} < 2 * ${windowMs}`
-  return db
+  const windows = await db
     .insert(limitWindows)
     .values(
       rows.map(({ name, calls, windowMs: ms, at }) => ({
@@ -45,6 +45,12 @@ export async function addCalls(db: Db, added: Calls[]): Promise<LimitWindow[]> {
       },
     })
     .returning()
+  // A new or moved window to which calls are given back. `excluded.now` has to keep its sign above.
+  const negative = windows.flatMap(({ name, now }) => (now < 0 ? [name] : []))
+  if (negative.length > 0) {
+    await db.update(limitWindows).set({ now: 0 }).where(inArray(limitWindows.name, negative))
+  }
+  return windows.map((window) => ({ ...window, now: Math.max(0, window.now) }))
 }
 
 /** Returns the windows of some names, which may have passed. */
