@@ -84,7 +84,9 @@ export class Signals {
 
   private post(topic: string, value: string): Promise<void> {
     const text = JSON.stringify([topic, value])
-    if (text.length < payloadCharsMax && this.outbox.size < outboxMax) this.outbox.add(text)
+    if (text.length >= payloadCharsMax) {
+      this.ctx.log.warn('signals.too_long', { topic, chars: text.length })
+    } else if (this.outbox.size < outboxMax) this.outbox.add(text)
     return (this.next ??= this.publishNext())
   }
 
