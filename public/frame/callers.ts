@@ -38,8 +38,10 @@ export function watchCallers(): () => Repeat | 'page' | undefined {
     }
   }
   for (const name of ['setTimeout', 'setInterval', 'requestAnimationFrame'] as const) {
-    const real: (...given: unknown[]) => number = window[name].bind(window)
-    put(window, name, (callback: unknown, ...rest: unknown[]) => real(watched(callback), ...rest))
+    const real = window[name]
+    put(window, name, (callback: unknown, ...rest: unknown[]): number =>
+      Reflect.apply(real, window, [watched(callback), ...rest]),
+    )
   }
   const remember = (event: Event): void => {
     const { target } = event

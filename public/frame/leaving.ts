@@ -8,9 +8,9 @@ const leave = (event: Event): boolean => window.dispatchEvent(event)
 /** Makes unload handlers run at pagehide: a page of a foreign origin gets no unload. */
 function unloads(): void {
   for (const name of ['addEventListener', 'removeEventListener'] as const) {
-    const real: (type: string, ...rest: unknown[]) => void = window[name].bind(window)
-    put(window, name, (type: string, ...rest: unknown[]) =>
-      real(type === 'unload' ? 'pagehide' : type, ...rest),
+    const real = window[name]
+    put(window, name, (type: string, ...rest: unknown[]): void =>
+      Reflect.apply(real, window, [type === 'unload' ? 'pagehide' : type, ...rest]),
     )
   }
   let handler: unknown = null
