@@ -8,6 +8,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
+import { enqueueDeliveries } from '../me/hooks/deliveries.ts'
 import { expireRuns } from './expiry.ts'
 
 let t: TestServer
@@ -121,6 +122,17 @@ describe('a run', () => {
       { kind: 'run.reported', actor: '@ben', data: { run: id, version: 1, outcome: 'worked' } },
       { kind: 'run.started', actor: '@ben', data: { run: id, version: 1 } },
     ])
+  })
+
+  test('queues a delivery to the webhook of the maker for start and report', async () => {
+    const kinds = ['run.reported', 'run.started']
+    const made = await ann.call('POST', '/me/hooks', { url: 'https://a.example/', kinds })
+    const id = await start()
+    await as('POST', `/runs/${id}/report`, worked)
+    await enqueueDeliveries(t.ctx)
+    const sent = await ann.call('GET', `/me/hooks/${made.text('hook.id')}/deliveries`)
+    const deliveries: { kind: string }[] = Object(sent.body).deliveries
+    expect(deliveries.map(({ kind }) => kind).sort()).toEqual(kinds)
   })
 
   test('expires after seven days and stays in the denominator', async () => {
