@@ -29,16 +29,18 @@ test('docs/settings.md lists every setting with its default and description, and
   const page = await Bun.file(join(root, 'docs/settings.md')).text()
   const rows = Object.entries<TSchema>(SettingsSchema.properties).map(([name, setting]) => {
     const initial = toText(setting.default)
-    return [`\`${name}\``, expectedOf(setting), initial && `\`${initial}\``, setting.description]
+    const mark = setting.editable ? ' \\*' : ''
+    const value = initial && `\`${initial}\``
+    return [`\`${name}\`${mark}`, expectedOf(setting), value, setting.description]
   })
-  const listed = [...page.matchAll(/^\| (`[A-Z0-9_]+`) \| (.*?) \| (.*?) ?\| (.*) \|$/gm)].map(
-    ([, name, expected, initial, description = '']) => [
-      name,
-      expected,
-      initial,
-      description.replaceAll('`', ''),
-    ],
-  )
+  const listed = [
+    ...page.matchAll(/^\| (`[A-Z0-9_]+`(?: \\\*)?) \| (.*?) \| (.*?) ?\| (.*) \|$/gm),
+  ].map(([, name, expected, initial, description = '']) => [
+    name,
+    expected,
+    initial,
+    description.replaceAll('`', ''),
+  ])
   expect(listed).toEqual(rows)
 })
 
