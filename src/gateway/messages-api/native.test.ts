@@ -25,7 +25,7 @@ beforeAll(async () => {
     kind: 'anthropic',
     baseUrl: fake.baseUrl,
   }))
-  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '3', GATEWAY_TOTAL_SECONDS: '4' }
   ctx = await startWithProviders(models, deadlines)
   gus = await ctx.gus('5')
   // The first request loads the package that translates, which takes longer than these deadlines.
