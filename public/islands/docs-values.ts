@@ -29,7 +29,6 @@ class DocsValues extends HTMLElement {
       for (const name of names) this.#field(name)?.setAttribute('value', '')
       this.#apply()
     })
-    this.hidden = false
     this.#apply()
   }
 

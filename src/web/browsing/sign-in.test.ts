@@ -55,6 +55,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       expect(await page.locator('.codes li').count()).toBe(8)
       expect(await findViolations(page)).toEqual([])
       await page.click('text=I saved my codes')
+      await page.waitForURL(`${origin}/console`)
+      await page.goto(`${origin}/account`)
       expect(await page.textContent('main')).toContain('You are the operator')
 
       await page.fill('passkey-form input[name=name]', 'Phone')

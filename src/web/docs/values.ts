@@ -8,7 +8,7 @@ import { inputField } from '../forms.ts'
 const agentsMax = 50
 
 /** The fields whose values its script puts into the examples. They stay in the browser. */
-export const docsValues: Html = html`<docs-values hidden>
+export const docsValues: Html = html`<docs-values>
   <details>
     <summary>Use my key and IDs in the examples</summary>
     <form class="form">
