@@ -62,13 +62,6 @@ export const habits: Vector[] = [
     page: script("location.href = '#'.slice(1) + '{http}'"),
   },
   {
-    name: 'database of the host',
-    page: script(
-      "const r=indexedDB.open('host');r.onsuccess=()=>{if(r.result.objectStoreNames.contains('treasure'))top.postMessage({got:1},'*')};r.onerror=()=>0",
-    ),
-    by: 'told',
-  },
-  {
     name: 'databases of other apps',
     page: script(
       "addEventListener('message',(e)=>{for(const d of e.data?.databases??[])if(d.name==='kept')top.postMessage({got:1},'*')});" +

@@ -19,7 +19,7 @@ export const hosts: Vector[] = [
   reports('storage through the top', `if(top.localStorage.getItem('person'))${got}`),
   reports(
     'databases of the host',
-    `indexedDB.open('host-things').onsuccess=e=>{if(e.target.result)${got}}`,
+    `indexedDB.open('host').onsuccess=e=>{if(e.target.result.objectStoreNames.contains('treasure'))${got}}`,
   ),
   reports('caches of the host', `caches.match('/treasure').then((r)=>{if(r)${got}})`),
   reports('files of the host', `navigator.storage.getDirectory().then(()=>${got})`, {
