@@ -47,7 +47,7 @@ const browsers: [
   ['firefox', openFirefox, vectors],
   ['webkit', openWebkit, vectors.filter(({ name }) => some.has(name))],
 ]
-const wholeMs = 420_000
+const wholeMs = 600_000
 
 const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
 
