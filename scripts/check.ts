@@ -88,8 +88,7 @@ const fullChecks: Step[][] = [
   [['build', () => succeeds(['./scripts/build'])]],
   [['browsers', () => installBrowsers(succeeds)]],
   [['services', () => installServices()]],
-  // Three processes on two processors, because many tests wait for deadlines.
-  [['tests on SQLite', () => runTests('sqlite', ['--parallel=3', ...withoutBrowsers])]],
+  [['tests on SQLite', () => runTests('sqlite', ['--parallel=2', ...withoutBrowsers])]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.
     ['tests on PostgreSQL', onPostgres],
