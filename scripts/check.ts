@@ -8,7 +8,7 @@ import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
 /** Tests that drive real browsers. */
 const withBrowsers = ['src/browser', 'src/web/browsing']
 /** Tests of the sandbox in browsers, which fail when the machine is busy. */
-const sandboxes = ['src/testing/red-team', 'src/testing/compatibility']
+const sandboxes = ['src/testing/red-team', 'src/testing/compatibility', 'src/testing/corpus']
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 const withoutBrowsers = notIn([...withBrowsers, ...sandboxes])
 

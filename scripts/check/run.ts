@@ -4,6 +4,8 @@ import { join } from 'node:path'
 const root = join(import.meta.dir, '../..')
 const reports = join(root, 'dist/reports')
 const stepMsMax = 1_800_000
+/** More failures than these are no accident of a busy machine. */
+const failuresRepeatedMax = 10
 
 interface Outcome {
   passed: number
@@ -11,6 +13,8 @@ interface Outcome {
   skipped: number
   /** The failed tests: "src/a.test.ts:12". */
   places?: string[]
+  /** Runs the files of the failed tests again, when the machine does nothing else. */
+  runAlone?: () => Promise<Outcome>
 }
 
 /** A check, which counts as one test, or a test run with its counts. */
@@ -49,20 +53,31 @@ export async function runTests(
   const count = (key: string) => Number(new RegExp(` ${key}="(\\d+)"`).exec(suites)?.[1] ?? 0)
   const [all, failures, skipped] = [count('tests'), count('failures'), count('skipped')]
   const failed = Math.max(failures, ok ? 0 : 1)
-  const cases = text.matchAll(/ file="([^"]+)" line="(\d+)"[^>]*[^/]>\s*<failure/g)
-  const places = [...cases].map(([, file, line]) => `${file}:${line}`)
-  return { passed: Math.max(0, all - skipped - failures), failed, skipped, places }
+  const cases = [...text.matchAll(/ file="([^"]+)" line="(\d+)"[^>]*[^/]>\s*<failure/g)]
+  const places = cases.map(([, file, line]) => `${file}:${line}`)
+  const files = [...new Set(cases.map(([, file = '']) => file))]
+  const isKnown = places.length === failed && places.length <= failuresRepeatedMax
+  return {
+    passed: Math.max(0, all - skipped - failures),
+    failed,
+    skipped,
+    places,
+    ...(isKnown && { runAlone: () => runTests(`${name}-alone`, files, wrapper) }),
+  }
 }
 
 /**
- * Runs groups of steps one after the other, and the steps of a group side by side. Prints the time
- * of each step and, as the last line, "N passed, N failed". Returns whether all passed.
+ * Runs groups of steps one after the other, and the steps of a group side by side. The files of up
+ * to ten failed tests run again at the end: a test that passes then depends on an idle machine, and
+ * is printed as flaky. Prints the time of each step and, as the last line, "N passed, N failed".
+ * Returns whether all passed.
  */
 export async function runSteps(groups: Step[][]): Promise<boolean> {
   rmSync(reports, { recursive: true, force: true })
   mkdirSync(reports, { recursive: true })
   const total = { passed: 0, failed: 0, skipped: 0 }
   const lines: string[] = []
+  const repeats: { name: string; outcome: Outcome; runAlone: () => Promise<Outcome> }[] = []
   const runStep = async ([name, run]: Step): Promise<void> => {
     console.log(`\n== ${name}`)
     const startedAt = performance.now()
@@ -80,8 +95,17 @@ export async function runSteps(groups: Step[][]): Promise<boolean> {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
     lines.push(`${seconds} s  ${name}${outcome.failed > 0 ? `: ${outcome.failed} failed` : ''}`)
     for (const place of outcome.places ?? []) lines.push(`            ${place}`)
+    const { failed, runAlone } = outcome
+    if (failed > 0 && runAlone) repeats.push({ name, outcome, runAlone })
   }
   for (const group of groups) await Promise.all(group.map(runStep))
+  for (const { name, outcome, runAlone } of repeats) {
+    console.log(`\n== ${name}: the files of failed tests again`)
+    if ((await runAlone()).failed > 0) continue
+    total.failed -= outcome.failed
+    total.passed += outcome.failed
+    lines.push(`  flaky  ${name}: ${outcome.failed} failed first and passed alone`)
+  }
   console.log(`\n${lines.join('\n')}`)
   if (total.skipped > 0) console.log(`${total.skipped} skipped`)
   console.log(`${total.passed} passed, ${total.failed} failed`)

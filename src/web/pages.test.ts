@@ -183,7 +183,7 @@ test('shows the guides and every error code of both APIs in the docs', async () 
 
 test('fills in the newest app of the reader for the examples', async () => {
   const docs = await page('/docs')
-  expect(docs).toContain('<docs-values hidden>')
+  expect(docs).toContain('<docs-values>')
   expect((await t.request('GET', '/docs/mine', { headers: browser })).status).toBe(303)
   const olga = await signUp(t, 'olga-reader')
   const { body } = await olga.open('/docs/mine')

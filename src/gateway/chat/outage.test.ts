@@ -48,7 +48,7 @@ async function openStoppable(): Promise<StoppableDatabase> {
     const proxy = startPausableProxy(new URL(databaseUrl()))
     const through = new URL(url)
     through.host = proxy.host
-    const db = await openPostgres(through.href, 500)
+    const db = await openPostgres(through.href, 2_000)
     const close = async () => {
       proxy.close()
       await dropDatabase(url)
@@ -202,7 +202,9 @@ test('a call under an idempotency key is busy until its outcome is stored, then 
   expect(text).toContain('[DONE]')
   expect((await chat('late', {}, named)).status).toBe(409)
   database.resume()
-  expect(await chat('late', {}, named)).toMatchObject({ status: 200, text })
+  let again = await chat('late', {}, named)
+  for (; again.status === 409; again = await chat('late', {}, named)) await Bun.sleep(5)
+  expect(again).toMatchObject({ status: 200, text })
   await settled()
   expect(await spent()).toBe(worth)
 }, 60_000)

@@ -233,7 +233,7 @@ test('a retry of work that died with its process reports the charge, and is char
     const what = { kind: 'chat', item: 'fake/ok', onExpiry: 'settle', ms: 1 } as const
     const ref = holdRef(['chat', 'died'], slot)
     await ctx.db.tx((db) => openHold(ctx, db, { account, amount: nano(9n), ref, ...what }))
-    release()
+    await release()
     throw new Error('killed')
   }
   const died = die()

@@ -85,9 +85,9 @@ export async function runPages(
     await until(async () => ((await isFinished(tab)) ? true : undefined), allMs)
     const found = await tab.evaluate('self.results')
     const results = new Map(Object.entries(typeof found === 'object' && found ? found : {}))
-    // Firefox does not draw some frames of such a page. The viewer shows one app at a time.
+    // Firefox does not draw some frames of such a page, and six at once may wait for a processor.
     for (const id of ids) {
-      if (results.get(id) === 'no message') results.set(id, await runInViewer(tab, target, id))
+      if (results.get(id) !== true) results.set(id, await runInViewer(tab, target, id))
     }
     for (const id of alone) results.set(id, await runInViewer(tab, target, id))
     return results
