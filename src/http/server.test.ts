@@ -30,6 +30,36 @@ test.each(['nowhere.invalid', '192.0.2.1'])(
   },
 )
 
+const paidConfig = (urls: string) =>
+  configOf({
+    X402_NETWORK: 'base-sepolia',
+    X402_RPC_URLS: urls,
+    X402_PAY_TO: '0x000000000000000000000000000000000000dEaD',
+    X402_GAS_KEY: `0x${'1'.repeat(64)}`,
+  })
+const waits = { networkWaitMs: 60_000, drainMs: 500, cutMs: 2_000, closeMs: 3_000 }
+const down = 'http://127.0.0.1:1'
+
+test('a server of another chain prevents the start, and one that is down does not', async () => {
+  const fetch = () => Response.json({ jsonrpc: '2.0', id: 1, result: '0x1' })
+  const mainnet = Bun.serve({ port: 0, fetch })
+  const { origin, host } = mainnet.url
+  await expect(serve(paidConfig(`${down},${origin}/key`), waits)).rejects.toThrow(
+    `X402_RPC_URLS[1] (${host}): It serves chain 1 instead of 84532. Correct the URL.`,
+  )
+  await mainnet.stop(true)
+  // Nothing of the failed start is left in the folder.
+  const { stop } = await serve(paidConfig(down), waits)
+  await stop()
+}, 30_000)
+
+test('a server of a chain that does not respond delays the start only for its wait', async () => {
+  const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) })
+  const { stop } = await serve(paidConfig(silent.url.href), { ...waits, networkWaitMs: 10 })
+  await stop()
+  await silent.stop(true)
+}, 30_000)
+
 test('a database that does not respond does not prevent a stop', async () => {
   const { ctx, origin, stop } = await serve(configOf())
   expect((await fetch(`${origin}/readyz`)).status).toBe(200)
@@ -48,7 +78,6 @@ test('a stop ends endless streams with an error event and charges what they carr
 upstream_model = "fake/endless"\ntype = "chat"\ncontext_length = 8000\nmax_output = 1000
 price = { prompt = "0.000001", completion = "0.000004" }\n`
   writeFileSync(join(dir, 'berth.toml'), `${upstream}\n\n${model}`)
-  const waits = { drainMs: 500, cutMs: 2_000, closeMs: 3_000 }
   const { ctx, origin, stop } = await serve(configOf(), waits)
   const created = await fetch(`${origin}/accounts/create`, { method: 'POST' })
   const account: { credit_id: string; api_key: string } = JSON.parse(await created.text())

@@ -12,6 +12,8 @@ import { modelSettingWarnings } from '../hosting/models/model-settings.ts'
 import { closeMs, cutMs, drainMs } from '../limits.ts'
 import { openControlSocket } from '../operator/control.ts'
 import { startMaintenance } from '../operator/maintenance.ts'
+import { networkWaitMs } from '../payments/limits.ts'
+import { checkNetworks } from '../payments/networks.ts'
 import { lockFolder } from '../storage/folder-lock.ts'
 import { Journal } from '../storage/journal.ts'
 import { claimPlace } from '../storage/place.ts'
@@ -51,11 +53,11 @@ class PortInUse extends Error {
   }
 }
 
-/** The steps of a stop, in milliseconds: see limits.ts. */
-const stopWaits = { drainMs, cutMs, closeMs }
+/** The wait for chains at a start, and the steps of a stop, in milliseconds: see limits.ts. */
+const serverWaits = { networkWaitMs, drainMs, cutMs, closeMs }
 
-/** Starts a server with `config`. Throws FolderInUse, PortInUse and FilesElsewhere. */
-export async function serve(config: Config, waits = stopWaits): Promise<RunningServer> {
+/** Starts a server with `config`. Throws FolderInUse, PortInUse, OtherNetwork and FilesElsewhere. */
+export async function serve(config: Config, waits = serverWaits): Promise<RunningServer> {
   const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting
   const server = listen(config, (...args) => handle(...args))
@@ -67,15 +69,18 @@ export async function serve(config: Config, waits = stopWaits): Promise<RunningS
   }
   await ctx.presence.start()
   ctx.signals.start()
-  const leavePlace = await claimPlace(ctx).catch(async (error: unknown) => {
-    await closeContext(ctx)
-    throw error
-  })
+  const leavePlace = await checkNetworks(ctx, waits.networkWaitMs)
+    .then(() => claimPlace(ctx))
+    .catch(async (error: unknown) => {
+      await Promise.all([closeContext(ctx), server.stop(true)])
+      unlock()
+      throw error
+    })
   const stopping = new AbortController()
   ;({ handle } = createRouter(ctx, { stopping: stopping.signal }))
   await Promise.all([replayJournal(ctx), ctx.damage.probe()])
-  // The start does not wait for the chain.
-  void ctx.x402?.start().catch((error: unknown) => ctx.log.error('x402.start', error))
+  // The start does not wait for payments of an earlier process.
+  void ctx.x402?.resume().catch((error: unknown) => ctx.log.error('x402.start', error))
   const closeControl = openControlSocket(ctx)
   const stopMaintenance = startMaintenance(ctx)
   const stop = lazy(async () => {
@@ -106,7 +111,7 @@ async function drain(
   ctx: AppContext,
   server: ReturnType<typeof listen>,
   closeControl: () => Promise<void>,
-  { drainMs, cutMs, closeMs }: typeof stopWaits,
+  { drainMs, cutMs, closeMs }: typeof serverWaits,
 ): Promise<void> {
   // Its promise waits for idle sockets too.
   void server.stop()

@@ -6,7 +6,7 @@ import type { Engine } from '../../db/engine.ts'
 import { EvmRpc } from '../evm/rpc.ts'
 import { openBitcoind } from './bitcoind.ts'
 import { openEsplora } from './esplora.ts'
-import { openMethods } from './method.ts'
+import { networksOf, openMethods } from './method.ts'
 import { Rates } from './rates.ts'
 import type { ServerPool } from './server-pool.ts'
 import { openSolana } from './solana.ts'
@@ -21,8 +21,11 @@ export class Coins {
   readonly solana: () => ServerPool
   /** Scripts that the wallet of an own bitcoind watches, as far as this process knows. */
   readonly watchedScripts = new Set<string>()
+  /** The contract of TOPUP_USDT_TOKEN has the decimals of USDT. */
+  hasCheckedToken = false
 
-  constructor({ config, clock, log }: { config: Config; clock: Clock; log: Log }) {
+  constructor(private readonly ctx: { config: Config; clock: Clock; log: Log }) {
+    const { config, clock, log } = ctx
     this.rates = lazy(() => new Rates(config, clock))
     this.evm = lazy(
       () =>
@@ -40,6 +43,17 @@ export class Coins {
         : openBitcoind(network, node, log),
     )
     this.solana = lazy(() => openSolana(config, log))
+  }
+
+  /** Returns the servers of the networks that the settings turn on. */
+  chains(): (EvmRpc | ServerPool)[] {
+    const networks = networksOf(this.ctx.config)
+    const has = (kind: string) => networks.some((network) => network.startsWith(kind))
+    return [
+      ...(has('eip155:') ? [this.evm()] : []),
+      ...(has('bitcoin:') ? [this.bitcoin()] : []),
+      ...(has('solana:') ? [this.solana()] : []),
+    ]
   }
 }
 

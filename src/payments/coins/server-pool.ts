@@ -2,15 +2,13 @@ import type { Log } from '../../core/log.ts'
 import { isRecord, recordOf } from '../../core/schema.ts'
 import { stopwatch } from '../../core/time.ts'
 import { describeFailure, fetchJson } from '../../providers/fetch-json.ts'
+import { healthOf, type ServerHealth } from '../health.ts'
 import { rpcRestMs } from '../limits.ts'
 import { chainBytesMax, chainCallMs } from './limits.ts'
 
-interface Server {
+interface Server extends ServerHealth {
   url: string
-  /** Its place and host: URLs may contain keys. */
-  name: string
   isChecked: boolean
-  problem: string | undefined
   restUntil: number
 }
 
@@ -36,17 +34,25 @@ export class ServerPool {
       name: `${options.setting}[${at}] (${new URL(url).host})`,
       isChecked: false,
       problem: undefined,
+      isOfOtherNetwork: false,
       restUntil: 0,
     }))
   }
 
-  /** Asks every server for its network and returns its problem; undefined for one that works. */
-  async check(): Promise<{ name: string; problem: string | undefined }[]> {
-    for (const server of this.servers) {
-      server.isChecked = false
-      await this.checkNetwork(server).catch((error: unknown) => this.rest(server, error))
-    }
-    return this.servers.map(({ name, problem }) => ({ name, problem }))
+  /** Asks every server for its network, and returns the health of each. */
+  async check(): Promise<ServerHealth[]> {
+    await Promise.all(
+      this.servers.map(async (server) => {
+        server.isChecked = false
+        await this.checkNetwork(server).catch((error: unknown) => this.rest(server, error))
+      }),
+    )
+    return this.health()
+  }
+
+  /** Returns the health of each server as far as it is known. */
+  health(): ServerHealth[] {
+    return this.servers.map(healthOf)
   }
 
   /** Runs `work` with the first server that answers. Throws where none does. */
@@ -81,13 +87,17 @@ export class ServerPool {
       this.options.log.warn('chain_server_unusable', { server: server.name, problem })
     }
     server.problem = problem
+    server.isOfOtherNetwork = error instanceof OtherNetworkError
     server.isChecked = false
     server.restUntil = stopwatch() + rpcRestMs
   }
 }
 
+/** A server of another network: money sent there would be credited here. */
+class OtherNetworkError extends ServerError {}
+
 export const otherNetwork = (network: string): ServerError =>
-  new ServerError(`It serves another network than ${network}. Correct the URL.`)
+  new OtherNetworkError(`It serves another network than ${network}. Correct the URL.`)
 
 const limits = () => ({ signal: AbortSignal.timeout(chainCallMs), bytesMax: chainBytesMax })
 

@@ -2,6 +2,7 @@ import type { Log } from '../../core/log.ts'
 import { isRecord, recordOf } from '../../core/schema.ts'
 import { stopwatch } from '../../core/time.ts'
 import { describeFailure, fetchJson } from '../../providers/fetch-json.ts'
+import { healthOf, type ServerHealth } from '../health.ts'
 import { rpcBytesMax, rpcCallMs, rpcRestMs, rpcWrongChainRestMs } from '../limits.ts'
 
 /** An error that the chain's node returned, such as a reverted call. */
@@ -37,21 +38,11 @@ interface RpcOptions {
   log: Log
 }
 
-interface Endpoint {
+interface Endpoint extends ServerHealth {
   url: string
-  /** Its place and host: URLs may contain keys. */
-  name: string
   isChecked: boolean
-  isOfOtherChain: boolean
-  /** The reason of its last failure. */
-  problem: string | undefined
+  isOfOtherNetwork: boolean
   restUntil: number
-}
-
-/** The health of one server. `problem` is undefined for one that serves the right chain. */
-export interface RpcHealth {
-  name: string
-  problem: string | undefined
 }
 
 /** Errors of a node that another one may not have: limits, unknown methods, internal errors. */
@@ -72,7 +63,7 @@ export class EvmRpc {
       url,
       name: `${options.setting}[${at}] (${new URL(url).host})`,
       isChecked: false,
-      isOfOtherChain: false,
+      isOfOtherNetwork: false,
       problem: undefined,
       restUntil: 0,
     }))
@@ -105,7 +96,7 @@ export class EvmRpc {
   }
 
   /** Asks every server for its chain id, and returns the health of each. */
-  async check(): Promise<RpcHealth[]> {
+  async check(): Promise<ServerHealth[]> {
     await Promise.all(
       this.endpoints.map(async (endpoint) => {
         endpoint.isChecked = false
@@ -116,15 +107,15 @@ export class EvmRpc {
   }
 
   /** Returns the health of each server as far as it is known. */
-  health(): RpcHealth[] {
-    return this.endpoints.map(({ name, problem }) => ({ name, problem }))
+  health(): ServerHealth[] {
+    return this.endpoints.map(healthOf)
   }
 
   /** Returns the servers to ask, those that failed lately last, without those of other chains. */
   private inOrder(): Endpoint[] {
     const now = stopwatch()
     const isReady = ({ restUntil }: Endpoint) => restUntil <= now
-    const resting = this.endpoints.filter((one) => !isReady(one) && !one.isOfOtherChain)
+    const resting = this.endpoints.filter((one) => !isReady(one) && !one.isOfOtherNetwork)
     return [...this.endpoints.filter(isReady), ...resting]
   }
 
@@ -143,7 +134,7 @@ export class EvmRpc {
       this.options.log.warn('rpc_unusable', { server: endpoint.name, problem })
     }
     endpoint.problem = problem
-    endpoint.isOfOtherChain = isWrong
+    endpoint.isOfOtherNetwork = isWrong
     // Behind one name may be several nodes, so that the chain is checked again after a failure.
     endpoint.isChecked = false
     endpoint.restUntil = stopwatch() + (isWrong ? rpcWrongChainRestMs : rpcRestMs)

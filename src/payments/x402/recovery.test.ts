@@ -61,7 +61,7 @@ async function restart(): Promise<void> {
   await t.ctx.x402?.close()
   proxy.disturb = () => undefined
   const x402 = new X402({ ...t.ctx, config: { ...t.ctx.config, x402RpcUrls: [chain.url] } })
-  await x402.start()
+  await x402.resume()
   await x402.close()
 }
 

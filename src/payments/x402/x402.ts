@@ -5,8 +5,9 @@ import type { NanoUsd } from '../../core/money.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { ApiError, type DirectPayment } from '../../errors.ts'
-import { EvmRpc, isUnavailable, type RpcHealth } from '../evm/rpc.ts'
+import { EvmRpc, isUnavailable } from '../evm/rpc.ts'
 import { isConfirmed } from '../evm/transactions.ts'
+import type { ServerHealth } from '../health.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
 import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
@@ -20,6 +21,9 @@ import type { CreditObserver, Settlements } from './settlements.ts'
 export interface DueShare extends DirectPayment {
   amount: NanoUsd
 }
+
+/** The health of a server or of a part of the settlement. */
+export type PaymentHealth = Pick<ServerHealth, 'name' | 'problem'>
 
 interface X402Context {
   config: Config
@@ -36,7 +40,7 @@ export class X402 {
   readonly network: PaymentNetwork
   /** Runs in the transaction of every credit. http/background-work.ts registers it. */
   onCredit: CreditObserver | undefined
-  private readonly rpc: EvmRpc
+  readonly rpc: EvmRpc
   private settlements: Settlements | undefined
   private readiness: { at: number; problem: Promise<PaymentProblem | undefined> } | undefined
 
@@ -47,21 +51,15 @@ export class X402 {
     this.rpc = new EvmRpc({ chainId, urls, setting: 'X402_RPC_URLS', log })
   }
 
-  /** Checks the servers of the chain, and goes on with the payments of an earlier process. */
-  async start(): Promise<void> {
-    await this.rpc.check()
-    await this.resume()
-  }
-
   /** Asks every server of the chain, and checks what else a settlement needs. */
-  async check(): Promise<RpcHealth[]> {
+  async check(): Promise<PaymentHealth[]> {
     await this.rpc.check()
     this.readiness = undefined
     return this.health()
   }
 
   /** Returns the problems of the servers, and of what else a settlement needs. */
-  async health(): Promise<RpcHealth[]> {
+  async health(): Promise<PaymentHealth[]> {
     const found = await this.findProblem()
     return [...this.rpc.health(), { name: found?.setting ?? 'Settlement', problem: found?.why }]
   }

@@ -1,8 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
 import { formatDecimal, toUsd } from '../../core/money.ts'
-import type { RpcHealth } from '../../payments/evm/rpc.ts'
 import { listNewest, type PaymentRow } from '../../payments/x402/rows.ts'
+import type { PaymentHealth } from '../../payments/x402/x402.ts'
 import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
 import { dataTable } from '../lists.ts'
@@ -10,7 +10,7 @@ import { badge } from './components.ts'
 
 const rowsShown = 20
 
-const healthRow = ({ name, problem }: RpcHealth): Part[] => [
+const healthRow = ({ name, problem }: PaymentHealth): Part[] => [
   name,
   badge(problem === undefined ? 'up' : 'down', problem === undefined ? 'good' : 'bad'),
   problem ?? '',
