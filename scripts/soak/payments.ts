@@ -10,20 +10,13 @@ import { join } from 'node:path'
 import { randomBelow } from '../../src/core/ids.ts'
 import { killWhilePaying } from '../../src/testing/processes/payment-kills.ts'
 
-const roundsAtOnce = 20
 const rounds = Number(Bun.argv[2] ?? 300)
 const seed = Number(Bun.argv[3] ?? randomBelow(2 ** 32))
 const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 console.log(`payments: ${rounds} rounds, seed ${seed}`)
 try {
-  // In groups with a chain and a data folder of their own, so that earlier results are printed.
-  for (let done = 0; done < rounds; done += roundsAtOnce) {
-    const count = Math.min(roundsAtOnce, rounds - done)
-    const result = await killWhilePaying(join(dir, String(done)), count, seed + done)
-    const { kills, payments, units } = result
-    const facts = `${payments} payments, ${units} units, each credited once`
-    console.log(`payments: ${done + kills} kills, ${facts}`)
-  }
+  const { kills, payments, units } = await killWhilePaying(join(dir, 'data'), rounds, seed)
+  console.log(`payments: ${kills} kills, ${payments} payments, ${units} units, each credited once`)
 } finally {
   rmSync(dir, { recursive: true })
 }
