@@ -8,6 +8,7 @@ import { usdtToken } from './method.ts'
 import type { ObservedPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
+import { findTokenProblem } from './token.ts'
 
 /** Transfer(address,address,uint256). */
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -24,6 +25,8 @@ export async function pollEvm(ctx: CoinContext, input: PollInput): Promise<PollR
   const rpc = ctx.coins.evm()
   const head = Number(await rpc.request('eth_blockNumber'))
   if (!Number.isSafeInteger(head)) throw new Error('The server returned no block number.')
+  const problem = await findTokenProblem(ctx)
+  if (problem !== undefined) throw new Error(problem)
   if (input.watched.length === 0) return { observed: [], gone: [], cursor: String(head) }
   const times = new BlockTimes(rpc)
   const last = Math.min(head, Number(input.cursor ?? (await firstBlock(input, head, times))))

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
+import { commands } from '../../operator/commands.ts'
 import { type EvmChain, startEvmChain } from '../../testing/fixtures/evm-chain.ts'
 import { startTopupServer, testXpub, type TopupServer } from '../../testing/fixtures/topups.ts'
 
@@ -202,6 +203,29 @@ test('finds payments from before its first successful pass', async () => {
   expect(await fresh.status(eth.id)).toMatchObject({ status: 'Settled', credited: 6 })
   expect(await fresh.credits()).toBe(2)
   await fresh.close()
+})
+
+test.each([
+  [30, 'has 30 decimals instead of 6'],
+  [undefined, 'has no decimals instead of 6'],
+])('a token with %p decimals is not taken for USDT', async (decimals, problem) => {
+  const token = '0x00000000000000000000000000000000000000aa'
+  // Returns its decimals for every call.
+  const code = `0x60${decimals?.toString(16)}60005260206000f3`
+  if (decimals !== undefined) await chain.call('anvil_setCode', [token, code])
+  const wrong = await startTopupServer({
+    TOPUP_EVM_XPUB: testXpub,
+    TOPUP_EVM_RPC_URLS: chain.url,
+    TOPUP_USDT_TOKEN: token,
+  })
+  await wrong.watch(network)
+  const kept = await wrong.snapshot()
+  const made = await wrong.gus.call('POST', '/topup/create/usdt', { amount: 5 })
+  expect([made.status, made.code]).toEqual([503, 'payments_off'])
+  expect(await wrong.snapshot()).toEqual(kept)
+  const check = await commands['payments']?.(wrong.ctx, ['check'])
+  expect([check?.ok, check?.text]).toEqual([false, expect.stringContaining(problem)])
+  await wrong.close()
 })
 
 test('says that the servers are of another chain, and credits nothing', async () => {
