@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 
 import { nano } from '../core/money.ts'
-import { day } from '../core/time.ts'
+import { day, utcDay } from '../core/time.ts'
 import { csvRowsMax } from '../limits.ts'
 import type { StoredPayment } from '../payments/coins/status.ts'
 import { coinPayments } from '../payments/coins/tables.ts'
+import type { PaymentRow } from '../payments/x402/rows.ts'
+import { payments } from '../payments/x402/tables.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
+import { readMoneyToday } from './money-today.ts'
 import { incomeByDay, incomeCsv } from './topups.ts'
 
 const rowsAtOnce = 1_000
@@ -52,5 +55,62 @@ test('the income has every payment of the last 30 days, also above the rows of a
     { asset: 'ETH', count: 1, units: 1_000_000_000_000_000_001n },
   ])
   expect((await incomeCsv(ctx)).trim().split('\r\n')).toHaveLength(1 + csvRowsMax)
+  await close()
+})
+
+test('the income has the USDC of agents, without the shares of makers', async () => {
+  const { ctx, clock, close } = await startTestServer()
+  const now = clock.now()
+  const payment = (nonce: string, more: Partial<PaymentRow>): PaymentRow => ({
+    network: 'eip155:8453',
+    payer: '0xa',
+    nonce,
+    account: 'agent:ann',
+    run: null,
+    amount: nano(50_001_000n),
+    state: 'final',
+    signed: {
+      signature: '0x',
+      authorization: {
+        from: '0xa',
+        to: '0xb',
+        value: '1',
+        validAfter: '0',
+        validBefore: '1',
+        nonce,
+      },
+    },
+    wallet: null,
+    walletNonce: null,
+    raw: null,
+    hash: `0x${nonce}`,
+    fromBlock: 1,
+    block: 2,
+    reason: null,
+    created: now,
+    credited: now,
+    ...more,
+  })
+  const yesterday = now - day
+  const rows = [
+    payment('1', {}),
+    payment('2', {}),
+    payment('3', { run: 'a-run' }),
+    payment('4', { state: 'sent', credited: null }),
+    payment('5', { created: yesterday, credited: yesterday }),
+    payment('6', { created: now - 30 * day, credited: now - 30 * day }),
+  ]
+  await ctx.db.tx((db) => db.insert(payments).values(rows))
+  const usdc = { asset: 'USDC', decimals: 6 }
+  expect(await incomeByDay(ctx)).toEqual([
+    { ...usdc, day: utcDay(now), count: 2, units: 100_002n, value: nano(100_002_000n) },
+    { ...usdc, day: utcDay(yesterday), count: 1, units: 50_001n, value: nano(50_001_000n) },
+  ])
+  expect((await readMoneyToday(ctx)).paidIn).toBe(nano(100_002_000n))
+  const lines = (await incomeCsv(ctx)).trim().split('\r\n')
+  expect(lines.map((line) => line.split(',').slice(2, 8).join())).toEqual([
+    'tx,output,asset,amount,usd,account',
+    ...['2', '1', '5', '6'].map((nonce) => `0x${nonce},,USDC,0.050001,0.050001,agent:ann`),
+  ])
   await close()
 })

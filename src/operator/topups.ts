@@ -1,32 +1,45 @@
 import type { AppContext } from '../context.ts'
 import { formatCsv } from '../core/csv.ts'
 import { formatDecimal, nano, type NanoUsd, toUsd } from '../core/money.ts'
+import { messageOf } from '../core/text.ts'
 import { day, iso, utcDay } from '../core/time.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
 import { csvRowsMax } from '../limits.ts'
 import { creditByHand, listCredited, prepareHandCredit } from '../payments/coins/by-hand.ts'
 import { coinOf, formatUnits, networksOf } from '../payments/coins/method.ts'
 import type { StoredPayment } from '../payments/coins/status.ts'
+import { findTokenProblem } from '../payments/coins/token.ts'
+import { toUnits } from '../payments/x402/offer.ts'
+import {
+  type DailyCredits,
+  listCreditPayments,
+  listDailyCredits,
+  type PaymentRow,
+} from '../payments/x402/rows.ts'
 import type { CommandResult } from './command-result.ts'
 import { failed, succeeded } from './command-result.ts'
 
 const incomeDays = 30
+/** The asset of payments by x402, on any chain. */
+const usdc = 'USDC'
+const usdcDecimals = 6
 /** Pages of payments in a sum: a million payments. */
 const incomePagesMax = 100
 
-/** Incoming payments of a coin on a UTC day. */
+/** Incoming payments of a coin on a UTC day: top-ups, and USDC of agents by x402. */
 export interface Income {
   day: string
   asset: string
   count: number
   units: bigint
+  decimals: number
   value: NanoUsd
 }
 
-/** Returns what came in by day and coin on the last 30 UTC days, newest first. */
-export async function incomeByDay(ctx: AppContext): Promise<Income[]> {
+/** Returns what came in by day and coin on the last UTC days, newest first. */
+export async function incomeByDay(ctx: AppContext, days = incomeDays): Promise<Income[]> {
   const now = ctx.clock.now()
-  const range = { from: now - (now % day) - (incomeDays - 1) * day, to: now + 1 }
+  const range = { from: now - (now % day) - (days - 1) * day, to: now + 1 }
   const sums = new Map<string, Income>()
   for (let page = 0; page < incomePagesMax; page += 1) {
     const limits = { limit: csvRowsMax, offset: page * csvRowsMax }
@@ -34,14 +47,31 @@ export async function incomeByDay(ctx: AppContext): Promise<Income[]> {
     for (const { payment } of rows) addTo(sums, payment)
     if (rows.length < csvRowsMax) break
   }
-  return [...sums.values()]
+  const agents = (await listDailyCredits(ctx.db.read, range.from)).map(incomeOfAgents)
+  return [...sums.values(), ...agents].toSorted((a, b) => b.day.localeCompare(a.day))
 }
+
+const incomeOfAgents = ({ at, count, amount }: DailyCredits): Income => ({
+  day: utcDay(at),
+  asset: usdc,
+  count,
+  units: toUnits(amount),
+  decimals: usdcDecimals,
+  value: amount,
+})
 
 function addTo(sums: Map<string, Income>, payment: StoredPayment): void {
   const { asset, amount, value } = payment
   const date = utcDay(payment.credited ?? 0)
   const key = `${date} ${asset}`
-  const sum = sums.get(key) ?? { day: date, asset, count: 0, units: 0n, value: nano(0n) }
+  const sum = sums.get(key) ?? {
+    day: date,
+    asset,
+    count: 0,
+    units: 0n,
+    decimals: coinOf(asset)?.decimals ?? 0,
+    value: nano(0n),
+  }
   sum.count += 1
   sum.units += BigInt(amount)
   sum.value = nano(sum.value + (value ?? 0n))
@@ -61,26 +91,48 @@ const columns = [
   'address',
 ] as const
 
+type IncomeRow = Record<(typeof columns)[number], string | number | null>
+
 /** Returns the newest credited payments as CSV, newest first. */
 export async function incomeCsv(ctx: AppContext): Promise<string> {
-  const rows = await listCredited(ctx, { from: 0, to: ctx.clock.now() + 1, limit: csvRowsMax })
-  return formatCsv(
-    columns,
-    rows.map(({ payment, account }) => ({
-      time: iso(payment.credited ?? 0),
-      network: payment.network,
-      tx: payment.tx,
-      output: payment.output,
-      asset: payment.asset,
-      // As text: a number would lose digits.
-      amount: formatUnits(BigInt(payment.amount), coinOf(payment.asset)?.decimals ?? 0),
-      usd: formatDecimal(toUsd(payment.value ?? 0n)),
-      account,
-      invoice: payment.invoice,
-      address: payment.address,
-    })),
-  )
+  const [coins, agents] = await Promise.all([
+    listCredited(ctx, { from: 0, to: ctx.clock.now() + 1, limit: csvRowsMax }),
+    listCreditPayments(ctx.db.read, csvRowsMax),
+  ])
+  const rows = [...coins.map(coinRow), ...agents.map(agentRow)]
+  // Times of ISO 8601 sort as text.
+  rows.sort((a, b) => String(b.time).localeCompare(String(a.time)))
+  return formatCsv(columns, rows.slice(0, csvRowsMax))
 }
+
+type CreditedPayment = Awaited<ReturnType<typeof listCredited>>[number]
+
+const coinRow = ({ payment, account }: CreditedPayment): IncomeRow => ({
+  time: iso(payment.credited ?? 0),
+  network: payment.network,
+  tx: payment.tx,
+  output: payment.output,
+  asset: payment.asset,
+  // As text: a number would lose digits.
+  amount: formatUnits(BigInt(payment.amount), coinOf(payment.asset)?.decimals ?? 0),
+  usd: formatDecimal(toUsd(payment.value ?? 0n)),
+  account,
+  invoice: payment.invoice,
+  address: payment.address,
+})
+
+const agentRow = (payment: PaymentRow): IncomeRow => ({
+  time: iso(payment.credited ?? 0),
+  network: payment.network,
+  tx: payment.hash,
+  output: null,
+  asset: usdc,
+  amount: formatUnits(toUnits(payment.amount), usdcDecimals),
+  usd: formatDecimal(toUsd(payment.amount)),
+  account: payment.account,
+  invoice: null,
+  address: payment.signed.authorization.to,
+})
 
 /** Credits an unmatched payment, and records it in the audit log. Throws as `prepareHandCredit`. */
 export async function creditUnmatched(
@@ -111,17 +163,21 @@ interface Checked {
 
 /** Asks every server of the chains and every source of rates. */
 async function checkTopups(ctx: AppContext): Promise<Checked[]> {
-  const networks = networksOf(ctx.config)
-  const has = (kind: string) => networks.some((network) => network.startsWith(kind))
   const { coins } = ctx
+  const chains = coins.chains()
+  const token = ctx.config.topupUsdtToken === '' ? [] : [checkToken(ctx)]
   const results = await Promise.all([
-    has('eip155:') ? coins.evm().check() : [],
-    has('bitcoin:') ? coins.bitcoin().check() : [],
-    has('solana:') ? coins.solana().check() : [],
-    networks.length > 0 ? coins.rates().check() : [],
+    ...token,
+    ...chains.map((chain) => chain.check()),
+    chains.length > 0 ? coins.rates().check() : [],
     ctx.x402?.check() ?? [],
   ])
   return results.flat()
+}
+
+async function checkToken(ctx: AppContext): Promise<Checked[]> {
+  const problem = await findTokenProblem(ctx).catch(messageOf)
+  return [{ name: 'TOPUP_USDT_TOKEN', problem }]
 }
 
 /** `berth payments check`: says what is wrong before the first person pays. */

@@ -1,6 +1,7 @@
-import { and, desc, eq, gte, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 
 import { nano, type NanoUsd } from '../../core/money.ts'
+import { day } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { changedRowCount } from '../../db/query.ts'
 import type { AuthorizationId } from './payload.ts'
@@ -80,6 +81,52 @@ export async function paidSince(db: Db, at: number): Promise<NanoUsd> {
     .where(and(gte(payments.created, at), ne(payments.state, 'rejected')))
   return nano(BigInt(row?.sum ?? 0))
 }
+
+/** Payments of credits on one UTC day, which begins at `at`. Shares of runs go to their makers. */
+export interface DailyCredits {
+  at: number
+  count: number
+  amount: NanoUsd
+}
+
+/** Age of a payment at its credit, which only an outage of the server can exceed. */
+const creditAgeMax = 30 * day
+
+/** Returns what agents paid for credits since a moment, by UTC day, newest first. */
+export async function listDailyCredits(db: Db, since: number): Promise<DailyCredits[]> {
+  const date = sql<number | string>`${payments.credited} / ${sql.raw(String(day))}`
+  const rows = await db
+    .select({
+      date,
+      count: sql<number | string>`count(*)`,
+      sum: sql<string>`sum(${payments.amount})`,
+    })
+    .from(payments)
+    .where(
+      and(
+        // The index is by creation.
+        gte(payments.created, since - creditAgeMax),
+        gte(payments.credited, since),
+        isNull(payments.run),
+      ),
+    )
+    .groupBy(sql`1`)
+    .orderBy(sql`1 desc`)
+  return rows.map((row) => ({
+    at: Number(row.date) * day,
+    count: Number(row.count),
+    amount: nano(BigInt(row.sum)),
+  }))
+}
+
+/** Returns the newest payments of credits that were credited, newest first. */
+export const listCreditPayments = (db: Db, limit: number): Promise<PaymentRow[]> =>
+  db
+    .select()
+    .from(payments)
+    .where(and(isNotNull(payments.credited), isNull(payments.run)))
+    .orderBy(desc(payments.credited), desc(payments.nonce))
+    .limit(limit)
 
 /** A transfer on a chain. `log` is the index of its event. */
 export type Transfer = Omit<typeof usedTransfers.$inferSelect, 'at'>

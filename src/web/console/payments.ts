@@ -98,7 +98,7 @@ const incomeSection = (income: Income[]): Part =>
                 one.day,
                 one.asset,
                 one.count,
-                units(String(one.units), one.asset),
+                `${formatUnits(one.units, one.decimals)} ${one.asset}`,
                 usd(one.value),
               ]),
             )
