@@ -56,7 +56,7 @@ class PortInUse extends Error {
 /** The wait for chains at a start, and the steps of a stop, in milliseconds: see limits.ts. */
 const serverWaits = { networkWaitMs, drainMs, cutMs, closeMs }
 
-/** Starts a server with `config`. Throws FolderInUse, PortInUse, OtherNetwork and FilesElsewhere. */
+/** Starts a server. Throws FolderInUse, PortInUse, OtherNetwork and FilesElsewhere. */
 export async function serve(config: Config, waits = serverWaits): Promise<RunningServer> {
   const unlock = lockFolder(config.dataDir)
   let handle: RequestHandler = respondStarting

@@ -6,7 +6,7 @@ export const rpcCallMs = 5 * second
 export const rpcRestMs = 30 * second
 /** Time after which a server of the wrong chain is checked again. */
 export const rpcWrongChainRestMs = 10 * minute
-/** Time for which a start waits for the servers of the chains. One that is down does not stop it. */
+/** Longest time for which a start waits for the servers of the chains. */
 export const networkWaitMs = 2 * second
 /** Bytes of a JSON-RPC response. */
 export const rpcBytesMax = 8 * 1_048_576
