@@ -18,10 +18,10 @@ export interface GuardrailQuestion {
   output?: unknown
 }
 
-/** `failed`: no valid answer in time, and the operator refuses requests then. */
+/** `failed`: no valid response in time, and the operator refuses requests then. */
 export type Verdict = { is: 'allowed' | 'failed' } | { is: 'refused'; reason: string | undefined }
 
-const answerBytesMax = 65_536
+const responseBytesMax = 65_536
 const reasonCharsMax = 300
 const allowed: Verdict = { is: 'allowed' }
 
@@ -54,12 +54,12 @@ export class Guardrail {
     try {
       const bounds = {
         signal: AbortSignal.any([signal, AbortSignal.timeout(ms)]),
-        bytesMax: answerBytesMax,
+        bytesMax: responseBytesMax,
       }
-      const answer = await fetchJson(request, bounds)
-      if (!isRecord(answer) || typeof answer.allow !== 'boolean') throw new Error('no verdict')
-      if (answer.allow) return allowed
-      const { reason } = answer
+      const response = await fetchJson(request, bounds)
+      if (!isRecord(response) || typeof response.allow !== 'boolean') throw new Error('no verdict')
+      if (response.allow) return allowed
+      const { reason } = response
       const text = typeof reason === 'string' ? reason.slice(0, reasonCharsMax) : undefined
       return { is: 'refused', reason: text }
     } catch (error) {

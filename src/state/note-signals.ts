@@ -10,7 +10,7 @@ export class NoteSignals {
   }
 
   /** Returns whether notes that other processes write arrive here. */
-  get hearsOthers(): boolean {
+  get isLive(): boolean {
     return this.signals?.isLive ?? false
   }
 

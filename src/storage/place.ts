@@ -110,7 +110,7 @@ async function showServer(db: Engine, dir: string): Promise<() => void> {
     rmSync(own, { force: true })
   }
   const first = readTimes(dir)
-  for (let waited = 0; await hasStranger(db, dir, first); waited += touchMs) {
+  for (let waited = 0; await hasServerElsewhere(db, dir, first); waited += touchMs) {
     if (waited >= waitMs) {
       stop()
       throw new FilesElsewhere(
@@ -129,7 +129,7 @@ const readTimes = (dir: string): Map<string, number | undefined> =>
   )
 
 /** Returns whether another server does not touch its file. Removes files of dead servers. */
-async function hasStranger(
+async function hasServerElsewhere(
   db: Engine,
   dir: string,
   first: Map<string, number | undefined>,

@@ -124,8 +124,8 @@ function pollFor(ctx: AppContext): () => void {
   }
   return () => {
     if (ctx.jobs.isClosed) return ctx.state.noteSignals.notifyAll()
-    const { hearsOthers } = ctx.state.noteSignals
-    if (ctx.db.kind === 'sqlite' || hearsOthers || isRunning) return
+    const { isLive } = ctx.state.noteSignals
+    if (ctx.db.kind === 'sqlite' || isLive || isRunning) return
     isRunning = true
     poll()
       .catch((error: unknown) => ctx.log.warn('notes.poll', { why: messageOf(error) }))
