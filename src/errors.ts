@@ -96,8 +96,9 @@ interface HostingDetails {
   builds_limit: { max: number; retryAfter: number }
   not_ready: None
   assets_off: None
-  asset_too_large: { bytes: number; max: number }
-  bad_asset: { why: string }
+  /** `path` names a file of a folder. */
+  asset_too_large: { bytes: number; max: number; path?: string }
+  bad_asset: { why: string; path?: string }
   too_many_assets: { max: number }
   no_painter: None
   too_big: { bytes: number; max: number }

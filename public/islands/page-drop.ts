@@ -1,6 +1,7 @@
 import { unzipSync, zipSync } from 'fflate'
 
-import { packPage, type PageFile } from '../../src/web/new/page-folder.ts'
+import { packPage } from '../../src/hosting/folders/page-folder.ts'
+import type { PageFile } from '../../src/hosting/folders/rewrite-page.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
 

@@ -94,7 +94,8 @@ type Problem = [what: string, fix: string]
 
 /** The modules that run on the server and in browsers (docs/decisions/0071 and 0083). */
 const sharedFiles = [
-  'src/web/new/page-folder.ts',
+  'src/hosting/folders/page-folder.ts',
+  'src/hosting/folders/rewrite-page.ts',
   'src/web/models/modes.ts',
   'src/web/models/code-examples.ts',
 ]

@@ -238,8 +238,8 @@ describe('every operation', () => {
   test('has bodies without additional fields', () => {
     for (const { operationId, requestBody } of operations) {
       for (const [type, { schema }] of Object.entries(requestBody?.content ?? {})) {
-        const isPack = /^publish_(skill|framework)/.test(operationId)
-        if (type === 'application/zip') expect(isPack).toBe(true)
+        const takesFolder = /^publish_(app|version|skill|framework)/.test(operationId)
+        if (type === 'application/zip') expect(takesFolder).toBe(true)
         else if (type !== 'application/json') expect(operationId).toBe('put_asset')
         else expect(schema).toMatchObject({ type: 'object', additionalProperties: false })
       }

@@ -64,7 +64,7 @@ const pageMessages: Messages<HostingErrorName> = {
   taken_down: ({ reason }) => `This was taken down: ${endWithStop(reason)} Its maker can appeal.`,
   appealed_already: () =>
     'You already appealed this decision. The agent receives a note with the result.',
-  bad_asset: ({ why }) => `This file cannot be used: ${why}`,
+  bad_asset: ({ why, path = 'This file' }) => `${path} cannot be used: ${why}`,
 }
 
 /**

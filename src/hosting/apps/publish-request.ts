@@ -1,25 +1,93 @@
 import { ApiError } from '../../errors.ts'
+import { readJsonBody } from '../../http/body.ts'
+import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
+import { pageFilesMax, pageFolderBytesMax, pageZipBytesMax } from '../folders/limits.ts'
+import { type PackedPage, packPage } from '../folders/page-folder.ts'
+import { decodeFiles, fieldsOf, isZipRequest, readZip, readZipRequest } from '../folders/request.ts'
+import type { InputFile } from '../folders/unzip.ts'
 import { priceErrors, publishErrors, writeErrors } from '../operation.ts'
+import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
+import { type PublishVersionRequest, PublishVersionSchema } from './versions/schemas.ts'
 
 export const publishRequestErrors = [
   ...writeErrors,
   ...publishErrors,
   ...priceErrors,
+  'assets_off',
+  'asset_too_large',
+  'bad_asset',
+  'too_many_assets',
+  'assets_full',
   'no_builder',
   'no_studio',
 ] as const
 
-/** Returns the request as `page` or as `build`, with its idempotency key. Throws `bad_request`. */
-export function parsePublishRequest<Body extends { html?: string; prompt?: string; ref?: string }>(
-  body: Body,
-  request: Request,
-) {
-  const ref = idempotencyKeyOf(request, body.ref)
-  const { html, prompt } = body
-  if ((html === undefined) === (prompt === undefined)) {
-    throw new ApiError('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
-  }
-  const input = { ...body, ...(ref && { ref }) }
-  return html === undefined ? { build: input } : { page: { ...input, html } }
+/** A page to publish, with the files of its folder that become assets. */
+export interface PageUpload {
+  html: string
+  assets?: InputFile[]
+  /** Paths of the folder that nothing names. */
+  unused?: string[]
 }
+
+const zipLimits = {
+  zipBytesMax: pageZipBytesMax,
+  bytesMax: pageFolderBytesMax,
+  filesMax: pageFilesMax,
+}
+/** Fields that are not texts, in the query of a zip. */
+const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
+
+const rejectFolder = (reasons: string[]): never => {
+  throw new ApiError('bad_request', { problem: `Not published: ${reasons.join(' ')}` })
+}
+
+/** Reads a zip of an app. Throws `bad_request`, `too_large` and `try_again`. */
+export const readPageZip = async (zip: Uint8Array): Promise<PageUpload> =>
+  packFolder(await readZip(zip, zipLimits, rejectFolder))
+
+/** Makes one page of a folder. Throws `bad_request`. */
+function packFolder(files: InputFile[]): Exclude<PackedPage, { problem: string }> {
+  const packed = packPage(files)
+  return 'problem' in packed ? rejectFolder([packed.problem]) : packed
+}
+
+/**
+ * Returns a function that reads a request as `page` or as `build`, with its idempotency key: JSON
+ * with exactly one of html, files and prompt, or a zip whose fields are query parameters. It throws
+ * `bad_request`, `too_large` and `try_again`.
+ */
+function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | 'prompt' | 'ref'>>(
+  validate: (body: unknown) => void,
+) {
+  return async (request: Request) => {
+    const isZip = isZipRequest(request)
+    const body = isZip ? fieldsOf(request, jsonFields) : await readJsonBody(request)
+    validate(body)
+    // The validator has just checked it.
+    const { html, files, ...fields }: Body = Object(body)
+    const { prompt } = fields
+    const sources = [html, files, prompt, isZip || undefined].filter((one) => one !== undefined)
+    if (sources.length !== 1) {
+      const problem = 'Send exactly one of "html", "files" and "prompt", or a zip as the body.'
+      throw new ApiError('bad_request', { problem })
+    }
+    const ref = idempotencyKeyOf(request, fields.ref)
+    const input = { ...fields, ...(ref && { ref }) }
+    if (html !== undefined) return { page: { ...input, html } }
+    if (files) return { page: { ...input, ...packFolder(decodeFiles(files, rejectFolder)) } }
+    if (!isZip) return { build: input }
+    const unzipped = await readZipRequest(request, zipLimits, rejectFolder)
+    return { page: { ...input, ...packFolder(unzipped) } }
+  }
+}
+
+/** Reads POST /apps. */
+export const readPublishRequest = requestReader<PublishAppRequest>(
+  createValidator(PublishAppSchema),
+)
+/** Reads POST /apps/{id}/versions. */
+export const readVersionRequest = requestReader<PublishVersionRequest>(
+  createValidator(PublishVersionSchema),
+)

@@ -1,5 +1,4 @@
 import type { AppContext } from '../../context.ts'
-import { formatCredits, fromCredits } from '../../core/money.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import type { StoredResponse, StoreResponse } from '../../idempotency/idempotency.ts'
@@ -8,6 +7,15 @@ import type { Agent } from '../agents/agents.ts'
 import { itemUrl } from '../app-url.ts'
 import { type AppKind, appKinds, type Kind } from '../kinds.ts'
 import * as apps from './apps.ts'
+import {
+  addFiles,
+  type CheckedFile,
+  checkFiles,
+  fingerprintOf,
+  folderNote,
+  storeFiles,
+} from './assets/folder-assets.ts'
+import { changedNote } from './change-note.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { reserveName } from './names.ts'
 import { insertApp } from './new-app.ts'
@@ -24,6 +32,7 @@ import {
 import { libraryNote } from './page-libraries.ts'
 import { presentApp, presentScan } from './present.ts'
 import { checkPublishQuota } from './publish-quota.ts'
+import type { PageUpload } from './publish-request.ts'
 import type { AppBody, ChangeAppRequest, PublishAppRequest } from './schemas.ts'
 
 /** Texts of an app until its maker sets others. */
@@ -37,20 +46,25 @@ export const defaultText = { title: 'Untitled', description: '', shelf: 'other' 
 export async function publishApp(
   ctx: AppContext,
   maker: Agent,
-  request: PublishAppRequest & { html: string },
+  { assets = [], unused, ...request }: Omit<PublishAppRequest, 'html' | 'files'> & PageUpload,
 ): Promise<StoredResponse> {
   const named = toAppFields(ctx, request)
+  const checked = await checkFiles(ctx, assets)
   if (request.dryRun) {
     const inspection = await inspectPage(ctx, request.html)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
-  return ctx.idempotency.run(maker.id, request.ref, request, async (storeResponse) => {
+  const fingerprint = { ...request, ...fingerprintOf(assets) }
+  return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
     const inspection = await inspectPage(ctx, request.html)
     const title = request.title ?? inspection.title ?? named.title
     const fields = { ...named, title }
     const isForExplore = request.store === true
     const present = (app: apps.App) => ({ app: presentApp(ctx, app) })
-    return publishItem(ctx, maker, { fields, isForExplore, inspection, present, storeResponse })
+    const note = folderNote({ html: request.html, assets, ...(unused && { unused }) })
+    const files = { checked, note }
+    const item = { fields, isForExplore, inspection, files, present, storeResponse }
+    return publishItem(ctx, maker, item)
   })
 }
 
@@ -61,6 +75,8 @@ interface NewItem {
   inspection: ContentInspection
   /** The folder of a pack. */
   folder?: StoredPage['folder']
+  /** Files that become assets of an app, and what to say about them. */
+  files?: { checked: CheckedFile[]; note: string }
   present(item: apps.App): Record<string, unknown>
   storeResponse: StoreResponse
 }
@@ -69,17 +85,27 @@ interface NewItem {
 export async function publishItem(
   ctx: AppContext,
   maker: Agent,
-  { fields: named, isForExplore, inspection, folder = null, present, storeResponse }: NewItem,
+  {
+    fields: named,
+    isForExplore,
+    inspection,
+    folder = null,
+    files,
+    present,
+    storeResponse,
+  }: NewItem,
 ): Promise<StoredResponse> {
   const reasons = isForExplore ? listingIssues(inspection, named) : []
   const fields = { ...named, listed: isForExplore && reasons.length === 0 ? 'on' : 'off' } as const
   await checkPublishQuota(ctx, maker, inspection.identity.byteLength)
   const page = await storePage(ctx, inspection, folder)
+  const stored = await storeFiles(ctx, files?.checked ?? [])
   return ctx.db.tx(async (db) => {
     await reserveName(ctx, db, maker.id, fields.name)
     const item = await insertApp(ctx, db, maker, fields, page)
+    await addFiles(ctx, db, item, stored)
     if (item.listed === 'on') await notifyListed(ctx, db, item)
-    const note = publishedNote(ctx, item, reasons) + libraryNote(inspection)
+    const note = publishedNote(ctx, item, reasons) + (files?.note ?? '') + libraryNote(inspection)
     const body = { ...present(item), scan: presentScan(inspection), note }
     await storeResponse(db, { status: 201, body })
     return { status: 201, body }
@@ -176,33 +202,6 @@ export async function changeItem(
   })
   if (reasons.length > 0) throw new ApiError('not_listable', { reasons })
   return { item: after, note: changedNote(before, after) }
-}
-
-function changedNote(before: apps.App, after: apps.App): string {
-  const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
-  return isSame ? listingNote(before, after) : `${listingNote(before, after)} ${termsNote(after)}`
-}
-
-function listingNote(before: apps.App, after: apps.App): string {
-  if (after.listed === 'pending') {
-    return 'It goes on Explore when the operator releases it from quarantine.'
-  }
-  if (after.listed !== 'on') {
-    return before.listed === 'on'
-      ? 'It is now off Explore. Its link works.'
-      : 'It is not on Explore.'
-  }
-  if (before.listed !== 'on') return 'It is now on Explore.'
-  return after.listedVersion === before.listedVersion
-    ? 'It stays on Explore.'
-    : `It stays on Explore, now with version ${after.listedVersion}.`
-}
-
-function termsNote({ remix, priceRemix }: apps.App): string {
-  if (remix === 'off') return 'Remixes are now off.'
-  return remix === 'free'
-    ? 'A remix is now free.'
-    : `A remix costs ${formatCredits(fromCredits(priceRemix ?? 0))} credits now.`
 }
 
 /** Scans the newest version again and returns the reasons that keep it off Explore. */

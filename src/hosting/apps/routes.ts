@@ -4,13 +4,14 @@ import type { AppContext } from '../../context.ts'
 import { pageNewestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { callerAuth } from '../authentication.ts'
+import { folderBodies } from '../folders/schemas.ts'
 import { agentOperation, appErrors, writeErrors } from '../operation.ts'
 import * as apps from './apps.ts'
 import { startBuild } from './builds/builds.ts'
 import { BuildStartedSchema, DryRunSchema } from './builds/schemas.ts'
 import { deleteApp, restoreDeletedApp } from './deletion.ts'
 import { presentApp } from './present.ts'
-import { parsePublishRequest, publishRequestErrors } from './publish-request.ts'
+import { publishRequestErrors, readPublishRequest } from './publish-request.ts'
 import { changeApp, publishApp } from './publish.ts'
 import * as schemas from './schemas.ts'
 
@@ -20,37 +21,36 @@ export const appRoutes = (ctx: AppContext) =>
     .use(callerAuth(ctx))
     .post(
       '/apps',
-      async ({ caller, body, request, status }) => {
-        const { page, build } = parsePublishRequest(body, request)
+      async ({ caller, request, status }) => {
+        const { page, build } = await readPublishRequest(request)
         const result = page
           ? await publishApp(ctx, caller.agent, page)
           : await startBuild(ctx, caller, build)
         return status(result.status, result.body)
       },
-      {
-        body: schemas.PublishAppSchema,
-        ...agentOperation(
-          {
-            id: 'publish_app',
-            tag: 'Apps',
-            idempotent: true,
-            limits: ['publishes_limit', 'builds_limit'],
-            mcp: 4,
-            summary: 'Publish a page (html) at once, or have one built (prompt).',
-            description:
-              'Send exactly one of html and prompt. A page is scanned, hosted at once as version 1, ' +
-              'and free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. ' +
-              'Only a successful build is charged. With dryRun the response is 200 and nothing is ' +
-              'stored.',
-          },
-          {
-            200: DryRunSchema,
-            201: schemas.PublishAppResponseSchema,
-            202: BuildStartedSchema,
-          },
-          ['games_off', ...publishRequestErrors],
-        ),
-      },
+      agentOperation(
+        {
+          id: 'publish_app',
+          tag: 'Apps',
+          idempotent: true,
+          limits: ['publishes_limit', 'builds_limit'],
+          mcp: 4,
+          input: 'handler',
+          requestBodies: folderBodies(schemas.PublishAppSchema),
+          summary: 'Publish a page (html) or a folder (files) at once, or have one built (prompt).',
+          description:
+            'Send exactly one of html, files and prompt, or a zip as the body with the other ' +
+            'fields as query parameters. A page is scanned, hosted at once as version 1, and ' +
+            'free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. Only a ' +
+            'successful build is charged. With dryRun the response is 200 and nothing is stored.',
+        },
+        {
+          200: DryRunSchema,
+          201: schemas.PublishAppResponseSchema,
+          202: BuildStartedSchema,
+        },
+        ['games_off', ...publishRequestErrors],
+      ),
     )
     .get(
       '/apps',

@@ -7,6 +7,8 @@ import {
   remixPriceCreditsMax,
   titleCharsMax,
 } from '../../limits.ts'
+import { pageFilesMax } from '../folders/limits.ts'
+import { FileFieldSchema } from '../folders/schemas.ts'
 import { CoverSchema } from './covers/schemas.ts'
 import { shelfNames } from './shelves.ts'
 
@@ -90,6 +92,15 @@ export const MaxCreditsSchema = Type.Integer({
 /** Source of a version: a page, or a prompt for the builder. */
 export const sourceProperties = {
   html: Type.Optional(Type.String({ minLength: 1, description: 'A complete page, at most 4 MB.' })),
+  files: Type.Optional(
+    Type.Array(FileFieldSchema, {
+      minItems: 1,
+      maxItems: pageFilesMax,
+      description:
+        'A folder with one page, instead of html. Each file has text or base64. Scripts and ' +
+        'styles become part of the page; images, audio and JSON become assets.',
+    }),
+  ),
   prompt: Type.Optional(
     textSchema(buildPromptCharsMax, {
       minLength: 1,

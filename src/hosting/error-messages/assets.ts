@@ -8,13 +8,15 @@ export const assets = {
   },
   asset_too_large: {
     status: 413,
-    message: ({ bytes, max }) =>
-      `${formatSize(bytes)} is over the limit of ${formatSize(max)} for an asset. Send a smaller file.`,
+    message: ({ bytes, max, path }) =>
+      `${path === undefined ? '' : `${path}: `}${formatSize(bytes)} is over the limit of ${formatSize(max)} for an asset. Send a smaller file.`,
   },
   bad_asset: {
     status: 422,
-    message: ({ why }) =>
-      `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`,
+    message: ({ why, path }) =>
+      path === undefined
+        ? `This file cannot be an asset: ${why} Send the complete file as the request body, or as JSON: { "data": "data:..." }.`
+        : `${path} cannot be an asset: ${why} Send a complete file, or leave it out.`,
   },
   too_many_assets: {
     status: 409,

@@ -1,4 +1,4 @@
-/** Limits of skills and frameworks (docs/spec/packs-and-runs.md, "Packs"). */
+/** Limits of skills and frameworks (docs/spec/packs-and-runs.md, "Packs"), then of apps. */
 const kb = 1_024
 
 export const packBytesMax = 2 * 1_024 * kb
@@ -23,3 +23,8 @@ export const sharePercentMax = 50
 export const reasonsMax = 20
 /** Packs in an index for installers. */
 export const indexPacksMax = 1_000
+
+/** A zip of an app: packed, unpacked, and the number of its files. */
+export const pageZipBytesMax = 12 * 1_024 * kb
+export const pageFolderBytesMax = 24 * 1_024 * kb
+export const pageFilesMax = 200

@@ -1,10 +1,11 @@
-import { type TObject, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { anyMediaSchema } from '../../core/schema.ts'
 import { presentPackAs } from '../apps/present-pack.ts'
 import { callerAuth, findCaller } from '../authentication.ts'
+import { folderBodies } from '../folders/schemas.ts'
 import type { PackKind } from '../kinds.ts'
 import {
   agentOperation,
@@ -21,13 +22,6 @@ import * as schemas from './schemas.ts'
 import { serveArchive, serveFile, splitEnding } from './serve.ts'
 
 const tag = 'Skills and frameworks'
-const zip = { schema: { type: 'string', format: 'binary' } } as const
-/** A request body for the description. The route reads the body itself. */
-const bodyOf = (schema: TObject) => ({
-  ...schema,
-  required: schema.required ?? [],
-  additionalProperties: false,
-})
 
 const readErrors = [
   'agents_off',
@@ -69,10 +63,7 @@ const publishRoutes = (ctx: AppContext, kind: PackKind) =>
           limits: ['publishes_limit'],
           mcp: 'shown',
           input: 'handler',
-          requestBodies: {
-            'application/json': { schema: bodyOf(schemas.requests[kind].publish) },
-            'application/zip': zip,
-          },
+          requestBodies: folderBodies(schemas.requests[kind].publish),
           summary:
             kind === 'skill'
               ? 'Publish a skill: a folder with SKILL.md that any agent can load.'
@@ -109,10 +100,7 @@ const publishRoutes = (ctx: AppContext, kind: PackKind) =>
             idempotent: true,
             limits: ['publishes_limit'],
             input: 'handler',
-            requestBodies: {
-              'application/json': { schema: bodyOf(schemas.requests[kind].version) },
-              'application/zip': zip,
-            },
+            requestBodies: folderBodies(schemas.requests[kind].version),
             summary: `Publish a new version of your ${kind}: the whole folder.`,
             description:
               'The name stays. Explore keeps the old version if the new one may not go there.',

@@ -12,6 +12,7 @@ import {
 import { ChangeAppSchema, RefSchema, ScanResultSchema } from '../apps/schemas.ts'
 import { VersionSchema } from '../apps/versions/schemas.ts'
 import { stepsMax } from '../folders/limits.ts'
+import { FileFieldSchema } from '../folders/schemas.ts'
 import type { PackKind } from '../kinds.ts'
 
 const source = {
@@ -19,17 +20,9 @@ const source = {
     Type.String({ minLength: 1, description: 'The text of SKILL.md, for a pack of one file.' }),
   ),
   files: Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          path: Type.String(),
-          text: Type.Optional(Type.String()),
-          base64: Type.Optional(Type.String()),
-        },
-        { additionalProperties: false },
-      ),
-      { description: 'The folder. Each file has text or base64; one is SKILL.md.' },
-    ),
+    Type.Array(FileFieldSchema, {
+      description: 'The folder. Each file has text or base64; one is SKILL.md.',
+    }),
   ),
   ref: Type.Optional(RefSchema),
   dryRun: Type.Optional(Type.Boolean({ description: 'true: only check; nothing is stored.' })),

@@ -46,6 +46,17 @@ export const needs: Need[] = [
     says: [1, 2],
   },
   {
+    name: 'fetch of other hosts fails as offline does, and one line says why',
+    page: `${doctype}<script>const lines=[];console.warn=(line)=>lines.push(line);const both=new Promise((done)=>{let n=0;document.addEventListener('securitypolicyviolation',()=>(n+=1)===2&&done())})</script>${say(
+      "(async()=>{const failed=(host)=>fetch('https://'+host+'.example/').then(()=>'loaded',(error)=>error.name);const names=[await failed('a'),await failed('b')];await both;return [...names,...lines.map((line)=>line.replace(/(a network).*(https:.*example).*/,'$1 $2'))]})()",
+    )}`,
+    says: [
+      'TypeError',
+      'TypeError',
+      'This app runs in a sandbox without a network https://a.example',
+    ],
+  },
+  {
     name: 'a byte order mark',
     page: `\uFEFF<head><title>t</title></head><body>${say("document.head.querySelector('title')!==null")}`,
     says: true,

@@ -5,7 +5,3 @@ export const draftHtmlBytesMax = 128 * kb
 export const draftFormBytesMax = 512 * kb
 /** A draft in a form is valid for this time. */
 export const draftMs = 86_400_000
-/** A zip of a page with its files: packed, unpacked, and their number. */
-export const zipBytesMax = 12 * 1_024 * kb
-export const zipUnpackedBytesMax = 24 * 1_024 * kb
-export const zipFilesMax = 200

@@ -3,6 +3,7 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import { newId } from '../../core/ids.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import { quoteBuild } from '../../hosting/apps/builds/builds.ts'
+import { pageZipBytesMax } from '../../hosting/folders/limits.ts'
 import { htmlBytesMax, titleCharsMax } from '../../limits.ts'
 import { section } from '../components.ts'
 import { payingField } from '../explore/visitor.ts'
@@ -18,7 +19,6 @@ import {
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { appPreview } from '../studio/preview.ts'
-import { zipBytesMax } from './limits.ts'
 import { kindOfPrompt, priceNote, promptField } from './prompt-box.ts'
 
 /** The page to make an app, with the result of its last form. */
@@ -100,7 +100,7 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const file = html`<label class="field drop"
     ><span>HTML file or zip</span
     ><span class="hint"
-      >One page with its files, at most ${formatBytes(zipBytesMax)} packed.
+      >One page with its files, at most ${formatBytes(pageZipBytesMax)} packed.
       <span class="with-script">Drop it here, or drop a folder.</span></span
     ><input type="file" name="file" accept=".html,.htm,.zip,text/html,application/zip"
   /></label>`

@@ -3,10 +3,10 @@ import { idPattern } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import { putAsset } from '../../hosting/apps/assets/assets.ts'
 import { findBuild } from '../../hosting/apps/builds/build-list.ts'
 import { startBuild } from '../../hosting/apps/builds/builds.ts'
 import { publishApp } from '../../hosting/apps/publish.ts'
+import { pageZipBytesMax } from '../../hosting/folders/limits.ts'
 import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { checkSite } from '../../hosting/people/session-user.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
@@ -27,10 +27,10 @@ import {
 } from '../session.ts'
 import { renderSignIn, renderSignUp } from '../sign-in/routes.ts'
 import { draftForm, readDraft, signDraft } from './draft.ts'
-import { draftFormBytesMax, draftHtmlBytesMax, zipBytesMax } from './limits.ts'
+import { draftFormBytesMax, draftHtmlBytesMax } from './limits.ts'
 import { newAppPage, type NewAppView } from './new.ts'
 import { kindOfPrompt } from './prompt-box.ts'
-import { checkUpload, readUpload } from './upload.ts'
+import { readUpload } from './upload.ts'
 
 /** Makes an app as one of a person's agents: from a description, or from a page. */
 export const newAppRoutes = (ctx: AppContext, layout: Layout) =>
@@ -84,7 +84,7 @@ async function submitForm(
   const req = await getPageRequest(input)
   const { visitor } = req
   const isUpload = name === 'page' && visitor !== undefined
-  const bytesMax = isUpload ? zipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
+  const bytesMax = isUpload ? pageZipBytesMax + 3 * htmlBytesMax + formBytesMax : draftFormBytesMax
   return handleForm(
     req,
     (_, form) => (visitor ? work({ ...req, visitor }, form) : askForAccount(req, form)),
@@ -96,7 +96,7 @@ async function submitForm(
 /** Shows sign-up with the work in a signed field. Throws `bad_request`. */
 async function askForAccount(req: PageRequest, form: Form): Promise<Response> {
   const isPage = form.has('html')
-  const { html, assets } = isPage ? await readUpload(form) : { html: '', assets: [] }
+  const { html, assets = [] } = isPage ? await readUpload(form) : { html: '' }
   const prompt = form.text('prompt')
   if (!isPage && prompt.trim() === '') rejectForm(noPrompt)
   if (assets.length > 0) rejectForm('Sign in first: files cannot be kept through sign-up.')
@@ -162,21 +162,15 @@ async function getPrice(
   return Math.ceil(price)
 }
 
-/**
- * Publishes the file, the zip or the pasted text, and then the assets of a zip. The same form
- * publishes once; after a crash it adds the assets that are missing.
- */
+/** Publishes the file, the zip with its assets or the pasted text. The same form publishes once. */
 async function publishPage(req: UserRequest, form: Form): Promise<Response> {
   const { ctx } = req
   const agent = await getActingAgent(ctx, req.visitor.person, form.text('as'))
-  const { html, assets } = await readUpload(form)
+  const upload = await readUpload(form)
   const title = form.text('title').trim()
-  const request = { html, kind: kindOf(form), ref: refOf(form), ...(title && { title }) }
-  if (assets.length > 0) await checkUpload(ctx, assets)
+  const request = { ...upload, kind: kindOf(form), ref: refOf(form), ...(title && { title }) }
   const { body } = await publishApp(ctx, agent, request)
-  const id = appIdOf(body)
-  for (const { path, bytes } of assets) await putAsset(ctx, agent, id, path, bytes)
-  return redirectTo(`/studio/${id}/build?done=publish`)
+  return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
 }
 
 function appIdOf(body: StoredResponse['body']): string {

@@ -7,14 +7,14 @@ import { sha256 } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
 import { countRows } from '../../../db/query.ts'
 import { ApiError } from '../../../errors.ts'
-import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../../limits.ts'
+import { assetBytesPerAppMax, assetsPerAppMax } from '../../../limits.ts'
 import { assetName } from '../../../scan/asset-requests.ts'
-import { detectFileKind } from '../../../storage/file-kind.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
 import { AssetRequestSchema } from './schemas.ts'
 import { assets } from './tables.ts'
+import { readAsset, uploadRow } from './uploaded-file.ts'
 
 export type Asset = typeof assets.$inferSelect
 
@@ -75,30 +75,10 @@ export async function putAsset(
   const app = await getAppWithAssets(ctx, maker, id)
   checkAssetName(name)
   apps.checkBuilt(app)
-  if (bytes.length > assetBytesMax) {
-    throw new ApiError('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
-  }
-  const file = await detectFileKind(bytes)
-  if ('reason' in file) throw new ApiError('bad_asset', { why: `${file.reason}.` })
+  const file = await readAsset(bytes)
   await checkQuota(ctx, maker, app, name, bytes)
-  const stored = await ctx.storage.put(bytes)
-  const { kind, type } = file
-  const row: Omit<Asset, 'version'> = {
-    app: id,
-    name,
-    sha256: stored.sha256,
-    kind,
-    type,
-    bytes: bytes.length,
-    width: file.kind === 'picture' ? file.width : null,
-    height: file.kind === 'picture' ? file.height : null,
-    lastsMs: file.kind === 'sound' ? Math.round(file.seconds * 1_000) : null,
-    what: null,
-    seed: null,
-    maker: 'upload',
-    created: ctx.clock.now(),
-  }
-  return ctx.db.tx((db) => storeRow(ctx, db, app, row))
+  const row = await uploadRow(ctx, name, bytes, file)
+  return ctx.db.tx((db) => storeRow(ctx, db, app, { ...row, app: id }))
 }
 
 /** Adds or replaces an asset of the newest version and enforces all limits. */

@@ -5,13 +5,14 @@ import type { AppContext } from '../../../context.ts'
 import { pageHighestFirst } from '../../../core/cursor.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { callerAuth } from '../../authentication.ts'
+import { folderBodies } from '../../folders/schemas.ts'
 import { kinds } from '../../kinds.ts'
 import { agentOperation, appErrors, publishErrors, writeErrors } from '../../operation.ts'
 import * as apps from '../apps.ts'
 import { startChange } from '../builds/builds.ts'
 import { BuildStartedSchema, DryRunSchema } from '../builds/schemas.ts'
 import { presentApp } from '../present.ts'
-import { parsePublishRequest, publishRequestErrors } from '../publish-request.ts'
+import { publishRequestErrors, readVersionRequest } from '../publish-request.ts'
 import { zipOf } from './export.ts'
 import * as schemas from './schemas.ts'
 import * as versions from './versions.ts'
@@ -33,15 +34,15 @@ export const versionRoutes = (ctx: AppContext) =>
     .use(callerAuth(ctx))
     .post(
       '/apps/:id/versions',
-      async ({ caller, params, body, request, status }) => {
-        const { page, build } = parsePublishRequest(body, request)
+      async ({ caller, params, request, status }) => {
+        const { page, build } = await readVersionRequest(request)
         const result = page
           ? await versions.publishVersion(ctx, caller.agent, params.id, page)
           : await startChange(ctx, caller, params.id, build)
         return status(result.status, result.body)
       },
       {
-        body: schemas.PublishVersionSchema,
+        params: Type.Object({ id: Type.String() }),
         ...agentOperation(
           {
             id: 'publish_version',
@@ -49,9 +50,12 @@ export const versionRoutes = (ctx: AppContext) =>
             idempotent: true,
             limits: ['publishes_limit', 'builds_limit'],
             mcp: 6,
-            summary: 'Publish a new version of your app, from html or from a prompt.',
+            input: 'handler',
+            requestBodies: folderBodies(schemas.PublishVersionSchema),
+            summary: 'Publish a new version of your app, from html, files or a prompt.',
             description:
-              'The link and the files of the last version stay. A prompt describes the change: 202 ' +
+              'Takes what publish_app takes. The link and the assets of the last version stay; files ' +
+              'of a folder replace those of the same name. A prompt describes the change: 202 ' +
               'with a job, as for a new app. If the app is on Explore and the new page is not ' +
               'allowed there, visitors keep seeing the old version; note gives the reasons.',
           },

@@ -11,11 +11,19 @@ import { itemUrl } from '../../app-url.ts'
 import { appKinds, type Kind } from '../../kinds.ts'
 import * as apps from '../apps.ts'
 import * as assets from '../assets/assets.ts'
+import {
+  addFiles,
+  checkFiles,
+  fingerprintOf,
+  folderNote,
+  storeFiles,
+} from '../assets/folder-assets.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import * as pages from '../page-content.ts'
 import { libraryNote, storeLibraries } from '../page-libraries.ts'
 import { presentApp, presentScan } from '../present.ts'
 import { checkPublishQuota } from '../publish-quota.ts'
+import type { PageUpload } from '../publish-request.ts'
 import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
 export const presentVersion = (row: apps.Version): VersionBody => ({
@@ -49,26 +57,35 @@ export async function publishVersion(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  request: PublishVersionRequest & { html: string },
+  {
+    assets: files = [],
+    unused,
+    ...request
+  }: Omit<PublishVersionRequest, 'html' | 'files'> & PageUpload,
 ): Promise<StoredResponse> {
   const prepare = async () => {
     const app = await apps.getOwnApp(ctx, maker, id)
     const note = checkNote(request.note)
+    const checked = await checkFiles(ctx, files)
     const inspection = await pages.inspectPage(ctx, request.html)
-    return { app, note, inspection, scan: presentScan(inspection) }
+    return { app, note, checked, inspection, scan: presentScan(inspection) }
   }
   if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
-  return ctx.idempotency.run(maker.id, request.ref, { id, ...request }, async (storeResponse) => {
-    const { app, note, inspection, scan } = await prepare()
+  const fingerprint = { id, ...request, ...fingerprintOf(files) }
+  return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
+    const { app, note, checked, inspection, scan } = await prepare()
     await checkPublishQuota(ctx, maker, inspection.identity.byteLength)
     const page = await pages.storePage(ctx, inspection)
+    const stored = await storeFiles(ctx, checked)
+    const folderText = folderNote({ html: request.html, assets: files, ...(unused && { unused }) })
     return ctx.db.tx(async (db) => {
       const how = { via: 'html', note } as const
       const added = await addVersion(ctx, db, app, { page, inspection, how })
+      await addFiles(ctx, db, added.app, stored)
       const body = {
         app: presentApp(ctx, added.app),
         scan,
-        note: visibilityNote(ctx, added) + libraryNote(inspection),
+        note: visibilityNote(ctx, added) + folderText + libraryNote(inspection),
       }
       await storeResponse(db, { status: 201, body })
       return { status: 201, body }

@@ -1,0 +1,303 @@
+import { expect, test } from 'bun:test'
+
+import { zipSync } from 'fflate'
+
+import { expectError } from '../../testing/expect-error.ts'
+import { FormBrowser, hiddenFields, origin, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { pageFilesMax } from './limits.ts'
+import { packPage } from './page-folder.ts'
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+const pack = (files: Record<string, string>) =>
+  packPage(Object.entries(files).map(([path, text]) => ({ path, bytes: bytesOf(text) })))
+
+test('inlines scripts and styles and names the assets', () => {
+  const packed = pack({
+    'game/index.html':
+      '<!doctype html><head><link rel="icon" href="x.ico"><link href="css/a.css" rel=stylesheet></head>' +
+      '<img src="img/Ship 1.png"><img src="logo.svg"><script defer src="./js/a.js"></script>',
+    'game/css/a.css': 'a{background:url(../img/Ship%201.png)} b{background:url("../img/b.png")}',
+    'game/js/a.js': 'document.write("</script><!--")',
+    'game/img/Ship 1.png': 'one',
+    'game/img/b.png': 'two',
+    'game/logo.svg': '<svg/>',
+    '__MACOSX/game/._index.html': 'x',
+  })
+  if ('problem' in packed) throw new Error(packed.problem)
+  expect(packed.assets.map(({ path }) => path)).toEqual(['img-ship-1.png', 'img-b.png'])
+  expect(packed.html).toContain('data-file-src="img-ship-1.png"')
+  expect(packed.html).toContain(
+    'a{background:var(--file-img-ship-1-png)} b{background:var(--file-img-b-png)}',
+  )
+  expect(packed.html).toContain('src="data:image/svg+xml;base64,PHN2Zy8+"')
+  expect(packed.html).toContain('document.write("<\\/script><\\!--")')
+  expect(packed.html).not.toContain('x.ico')
+  expect(packed.html.indexOf('service.assets')).toBeLessThan(packed.html.indexOf('<style>'))
+})
+
+test('keeps a page without files as it is', () => {
+  const html = '<!doctype html><img src="https://a.test/b.png"><script src="missing.js"></script>'
+  expect(pack({ 'a.html': html })).toEqual({ html, assets: [], unused: [] })
+})
+
+test('keeps the meaning of tags and scripts', () => {
+  const packed = pack({
+    './index.html':
+      '<head><script defer src=g.js?v=2></script><link rel=stylesheet media=print href=p.css></head>' +
+      "<p title='a > b'><!-- <img src=a.png> --><script>p.innerHTML = '<img src=\"a.png\">'</script>",
+    './g.js': 'start()',
+    './p.css': 'p{}',
+    'a.png': '1',
+    'README.md': 'x',
+    'constructor.constructor': 'x',
+    '.git/HEAD': 'x',
+  })
+  if ('problem' in packed) throw new Error(packed.problem)
+  expect(packed.html).toContain(
+    '<script></script><style media="print">\np{}\n</style></head><p title=\'a > b\'>' +
+      '<!-- <img src=a.png> --><script>p.innerHTML = \'<img src="a.png">\'</script>\n' +
+      '<script>\nstart()\n</script>',
+  )
+  expect(packed.unused).toEqual(['README.md', 'constructor.constructor'])
+})
+
+test('takes time in proportion to a page that is broken on purpose', () => {
+  const parts = ['<link ', '<style>', '<script>', '<!--', '<a b="', '<a b= ', '<head', 'url( ']
+  for (const part of parts) expect(pack({ 'a.html': part.repeat(100_000) })).toHaveProperty('html')
+  const page = '<script src=a.js></script>'
+  for (const part of ['\n', 'import ', '<script', '<!--']) {
+    expect(pack({ 'a.html': page, 'a.js': part.repeat(300_000) })).toHaveProperty('html')
+  }
+})
+
+test('says why a folder cannot be published', () => {
+  for (const [files, problem] of [
+    [{ 'a.txt': '' }, 'There is no HTML file.'],
+    [{ 'a.html': '', 'b.html': '' }, 'There are several HTML files.'],
+    [{ 'a/index.html': '', 'b/index.html': '' }, 'There are several HTML files.'],
+    [{ 'a.html': '', '../b.js': '' }, 'The path "../b.js" is invalid.'],
+    [{ 'a.html': '', '/etc/b.js': '' }, 'The path "/etc/b.js" is invalid.'],
+    [{ 'a.html': '', 'Game.js': '', 'game.js': '' }, 'The path "game.js" is there twice'],
+    [{ 'a.html': '', 'a b.png': '1', 'a-b.png': '2' }, 'Two files would have the name a-b.png.'],
+    [
+      { 'a.html': "<script type=module>import './b.js'</script>", 'b.js': '' },
+      'A script of the page imports ./b.js.',
+    ],
+    [
+      { 'a.html': '<script src=a.js></script>'.repeat(50), 'a.js': 'x'.repeat(100_000) },
+      'has more than 4 MB.',
+    ],
+    [
+      {
+        'a.html': `<style>${'a{background:url(a.svg)}'.repeat(50)}</style>`,
+        'a.svg': 'x'.repeat(100_000),
+      },
+      'has more than 4 MB.',
+    ],
+  ] as const) {
+    expect(pack(files)).toEqual({ problem: expect.stringContaining(problem) })
+  }
+})
+
+/** Sends the form to publish a page with a file. */
+async function upload(h: TestServer, browser: FormBrowser, file: File) {
+  const body = new FormData()
+  const fields = hiddenFields(String((await browser.open('/new')).body), '/new/page')
+  for (const [name, value] of Object.entries({ ...fields, html: '' })) body.set(name, value)
+  body.set('file', file)
+  const multipart = new Response(body)
+  const cookie = ['berth', 'berth_form'].map((name) => `${name}=${browser.cookie(name)}`).join('; ')
+  const headers = {
+    'content-type': multipart.headers.get('content-type') ?? '',
+    origin,
+    cookie,
+  }
+  return h.request('POST', '/new/page', { body: await multipart.bytes(), headers })
+}
+
+test('publishes a zip with its assets, and nothing of a bad one', async () => {
+  const h = await startTestServer()
+  const bea = await signUp(h, 'bea')
+  const zip = (files: Record<string, string>) =>
+    new File(
+      [
+        new Uint8Array(
+          zipSync(
+            Object.fromEntries(Object.entries(files).map(([path, text]) => [path, bytesOf(text)])),
+          ),
+        ),
+      ],
+      'page.zip',
+    )
+  const before = await h.snapshot()
+  for (const [status, file, problem] of [
+    [422, zip({ 'index.html': '<h1>A', 'a.png': 'no image' }), 'a.png cannot be used: '],
+    [400, zip({ 'readme.txt': 'A' }), 'There is no HTML file.'],
+    [400, new File(['PK nothing'], 'page.zip'), 'the zip cannot be read'],
+  ] as const) {
+    const failed = await upload(h, bea, file)
+    expect([failed.status, String(failed.body)]).toEqual([status, expect.stringContaining(problem)])
+  }
+  const guest = await upload(h, new FormBrowser(h), zip({ 'index.html': '<h1>A', 'a.json': '1' }))
+  expect(guest.status).not.toBe(303)
+  expect(await h.snapshot()).toEqual(before)
+  const good = zip({ 'game/index.html': '<title>Reef</title><h1>Reef', 'game/a.json': '{"a":1}' })
+  const done = await upload(h, bea, good)
+  const id = (done.headers.get('location') ?? '').split('/')[2] ?? ''
+  expect(done.status).toBe(303)
+  expect(String((await bea.open(`/studio/${id}/assets`)).body)).toContain('a.json')
+  const archive = await bea.open(`/studio/${id}/export`)
+  expect(archive.headers.get('content-disposition')).toBe(`attachment; filename="${id}.zip"`)
+  const carl = await signUp(h, 'carl')
+  expect((await carl.open(`/studio/${id}/export`)).status).toBe(404)
+  await h.close()
+})
+
+const json = { path: 'data/levels.json', text: '{"level":1}' }
+const page = {
+  path: 'index.html',
+  text: '<title>Reef</title><script src="game.js"></script><link rel=stylesheet href=style.css>',
+}
+const game = { path: 'game.js', text: "fetch('data/levels.json')" }
+const style = { path: 'style.css', text: 'p{color:teal}' }
+const files = [page, game, style, json, { path: 'README.md', text: 'Notes' }]
+type Zippable = Parameters<typeof zipSync>[0]
+const zipOf = (folder: Zippable): Uint8Array<ArrayBuffer> => new Uint8Array(zipSync(folder))
+const zipType = { 'content-type': 'application/zip' }
+
+test('agents publish a folder as files or as a zip, and then its next version', async () => {
+  const h = await startTestServer()
+  const [ann, bob] = [await h.agent('ann'), await h.agent('bob')]
+  const before = await h.snapshot()
+  const dry = await ann.call('POST', '/apps', { files, dryRun: true })
+  expect([dry.status, await h.snapshot()]).toEqual([200, before])
+
+  const made = await ann.call('POST', '/apps', { files, ref: 'reef-0001' })
+  expect([made.status, made.text('app.title')]).toEqual([201, 'Reef'])
+  expect(made.text('note')).toContain('Its assets: data-levels.json.')
+  expect(made.text('note')).toContain('README.md')
+  const id = made.text('app.id')
+  const html = String((await ann.call('GET', `/apps/${id}/html`)).body)
+  expect(html).toContain("<script>\nfetch('data/levels.json')\n</script>")
+  expect(html).toContain('<style>\np{color:teal}\n</style>')
+
+  // The same folder as a zip is the same request.
+  const zip = zipOf(
+    Object.fromEntries(files.map(({ path, text }) => [`reef/${path}`, bytesOf(text)])),
+  )
+  const again = await ann.call('POST', '/apps?ref=reef-0001', zip, zipType)
+  expect(again.body).toEqual(made.body)
+  const other = zipOf({ 'index.html': bytesOf('<h1>Other') })
+  await expectError(h, 409, 'ref_conflict', () =>
+    ann.call('POST', '/apps?ref=reef-0001', other, zipType),
+  )
+
+  // A version keeps the assets of the last one, and replaces those of the same name.
+  const next = { files: [page, game, style, { ...json, text: '{"level":2}' }] }
+  await ann.call('PUT', `/apps/${id}/assets/extra.json`, bytesOf('[]'))
+  const path = `/apps/${id}/versions`
+  expect((await ann.call('POST', path, next)).status).toBe(201)
+  const level = await ann.call('GET', `/apps/${id}/assets/data-levels.json`)
+  expect(level.body).toEqual({ level: 2 })
+  const list = await ann.call('GET', `/apps/${id}/assets`)
+  expect(Object(list.body).assets.map(({ name }: { name: string }) => name)).toEqual([
+    'data-levels.json',
+    'extra.json',
+  ])
+  const third = await ann.call('POST', `${path}?note=Third&store=true`, other, zipType)
+  expect([third.status, third.code]).toEqual([400, 'bad_request'])
+  const good = await ann.call('POST', `${path}?note=Third`, other, zipType)
+  expect(good.body).toMatchObject({ app: { version: 3 } })
+  await expectError(h, 404, 'not_found', () => bob.call('POST', path, next))
+  await h.close()
+})
+
+const mb = 1_048_576
+const index = bytesOf('<h1>Reef')
+const many = Array.from({ length: pageFilesMax }, (_, at) => [`${at}.json`, bytesOf('1')])
+/** Bodies that are not published, and what their errors say. */
+const bodies: [status: number, code: string, text: string, body: unknown][] = [
+  [400, 'bad_request', '"../a.js" is invalid', { files: [page, { ...game, path: '../a.js' }] }],
+  [400, 'bad_request', 'there twice', { files: [page, game, { ...game, path: 'Game.js' }] }],
+  [
+    400,
+    'bad_request',
+    'several HTML files',
+    {
+      files: [
+        { ...page, path: 'a.html' },
+        { ...page, path: 'b.html' },
+      ],
+    },
+  ],
+  [400, 'bad_request', 'exactly one of', { files, html: '<h1>Reef' }],
+  [400, 'bad_request', 'exactly one of', { files: [{ ...page, base64: 'YQ==' }] }],
+  [400, 'bad_request', 'cannot be decoded', { files: [{ path: 'a.html', base64: '*' }] }],
+  [400, 'bad_request', '"files"', { files: [] }],
+  [400, 'bad_request', '"files"', { files: Array.from({ length: pageFilesMax + 1 }, () => json) }],
+  [422, 'bad_asset', 'ship.png', { files: [page, { path: 'ship.png', text: 'no image' }] }],
+  [
+    413,
+    'asset_too_large',
+    'big-a.json',
+    { files: [page, { path: 'big/a.json', text: `"${'a'.repeat(4 * mb)}"` }] },
+  ],
+  [
+    422,
+    'blocked_by_scan',
+    'safety check',
+    {
+      files: [
+        json,
+        {
+          path: 'a.html',
+          text: '<form action="https://evil.example"><input type=password></form>',
+        },
+      ],
+    },
+  ],
+  [400, 'bad_request', 'invalid relative path', zipOf({ 'index.html': index, '../a.js': index })],
+  [
+    400,
+    'bad_request',
+    'link or a special file',
+    zipOf({
+      'index.html': index,
+      'a.json': [bytesOf('/etc/passwd'), { os: 3, attrs: 0o120777 << 16 }],
+    }),
+  ],
+  [
+    400,
+    'bad_request',
+    'more than 200 files',
+    zipOf({
+      'index.html': index,
+      ...Object.fromEntries([...many, ...many.map(([path, bytes]) => [`a/${path}`, bytes])]),
+    }),
+  ],
+  [413, 'too_large', '24 MB', zipOf({ 'index.html': index, 'a.json': new Uint8Array(25 * mb) })],
+  [413, 'too_large', '12 MB', new Uint8Array(12 * mb + 1)],
+  [400, 'bad_request', 'cannot be read', bytesOf('PK no zip')],
+]
+
+test('a folder that cannot be published stores nothing', async () => {
+  const h = await startTestServer()
+  const ann = await h.agent('ann')
+  const id = await ann.publish()
+  for (const [at, [status, code, text, body]] of bodies.entries()) {
+    for (const path of at % 8 === 0 ? ['/apps', `/apps/${id}/versions`] : ['/apps']) {
+      const headers = body instanceof Uint8Array ? zipType : {}
+      const failed = await expectError(h, status, code, () => ann.call('POST', path, body, headers))
+      expect(JSON.stringify(failed.body)).toContain(JSON.stringify(text).slice(1, -1))
+    }
+  }
+  const zip = zipOf({ 'index.html': index })
+  for (const query of ['?store=yes', '?colour=blue', '?prompt=A+fox']) {
+    await expectError(h, 400, 'bad_request', () => ann.call('POST', `/apps${query}`, zip, zipType))
+  }
+  await expectError(h, 401, 'no_key', () =>
+    h.call('POST', '/apps', { body: zip, headers: zipType }),
+  )
+  await h.close()
+})

@@ -1,0 +1,71 @@
+import { ApiError } from '../../errors.ts'
+import { readBodyBytes } from '../../http/body.ts'
+import type { FileField } from './schemas.ts'
+import type { InputFile, ZipBounds } from './unzip.ts'
+import { zipReader } from './zip-reader.ts'
+
+/** The most bytes of a zip, and the bounds of its files. */
+interface ZipLimits extends ZipBounds {
+  zipBytesMax: number
+}
+
+/** Throws the error that a kind of folder has for files that cannot be read. */
+type Reject = (reasons: string[]) => never
+
+export const isZipRequest = ({ headers }: Request): boolean =>
+  /^application\/(zip|x-zip-compressed)\b/i.test(headers.get('content-type') ?? '')
+
+export const textFile = (path: string, text: string): InputFile => ({
+  path,
+  bytes: new TextEncoder().encode(text),
+})
+
+/** Decodes the files of a JSON body. */
+export function decodeFiles(files: FileField[], reject: Reject): InputFile[] {
+  return files.map(({ path, text, base64 }) => {
+    const shown = JSON.stringify(path.slice(0, 200))
+    if ((text === undefined) === (base64 === undefined)) {
+      return reject([`the file ${shown} must have exactly one of "text" and "base64".`])
+    }
+    if (text !== undefined) return textFile(path, text)
+    try {
+      return { path, bytes: Uint8Array.fromBase64(base64 ?? '') }
+    } catch {
+      return reject([`the "base64" of the file ${shown} cannot be decoded.`])
+    }
+  })
+}
+
+/** Reads the files of a zip, the body of a request. Throws `too_large` and `try_again`. */
+export async function readZipRequest(
+  request: Request,
+  limits: ZipLimits,
+  reject: Reject,
+): Promise<InputFile[]> {
+  return readZip(await readBodyBytes(request, limits.zipBytesMax), limits, reject)
+}
+
+/** Reads the files of a zip. Throws `too_large` and `try_again`. */
+export async function readZip(
+  zip: Uint8Array,
+  bounds: ZipBounds,
+  reject: Reject,
+): Promise<InputFile[]> {
+  const found = await zipReader.read(zip, bounds)
+  if ('reasons' in found) return reject(found.reasons)
+  if ('files' in found) return found.files
+  throw new ApiError('too_large', { bytes: found.tooLarge, max: bounds.bytesMax })
+}
+
+/** Reads the fields beside a zip, in the query. Those in `json` are JSON. Throws `bad_request`. */
+export function fieldsOf({ url }: Request, json: ReadonlySet<string>): Record<string, unknown> {
+  const entries = [...new URL(url).searchParams].map(([name, text]) => {
+    if (!json.has(name)) return [name, text]
+    try {
+      return [name, JSON.parse(text)]
+    } catch {
+      throw new ApiError('bad_request', { problem: `"${name}" must be JSON.`, param: name })
+    }
+  })
+  return Object.fromEntries(entries)
+}
