@@ -19,7 +19,7 @@ export interface FailedRequest {
 }
 
 /** Returns what a call is short of, where a payment can add it. */
-function shortfallOf(error: unknown): RequestContext['shortfall'] {
+export function shortfallOf(error: unknown): RequestContext['shortfall'] {
   if (isApiError(error, 'payment_required')) {
     const [{ amount, share }] = error.details
     return { amount: nano(amount), spends: zero, ...(share && { share }) }

@@ -12,6 +12,7 @@ import type { TestAgent, TestResponse } from '../testing/fixtures/test-server.ts
 import { makeWav } from '../testing/fixtures/wav.ts'
 import { getDocument, getGatewayDocument, listOperations } from '../testing/openapi/document.ts'
 import { ResponseChecker } from '../testing/openapi/response-checker.ts'
+import { until } from '../testing/until.ts'
 
 setDefaultTimeout(60_000)
 let chain: TestChain
@@ -88,6 +89,7 @@ const paidCalls: Record<string, PaidCall> = {
     units: '8000',
   },
   build: { method: 'POST', path: () => '/apps', body: { prompt: 'a clock', kind: 'game' } },
+  change: { method: 'POST', path: (id) => `/apps/${id}/versions`, body: { prompt: 'add a clock' } },
 }
 
 test.each(Object.entries(paidCalls))('%s: the 402 has the offer', async (_, call) => {
@@ -101,6 +103,15 @@ test.each(Object.entries(paidCalls))('%s: the 402 has the offer', async (_, call
   expect(Object(short.body).accepts[0].resource).toBe(`http://localhost:3000/api${call.path(id)}`)
   expect(short.headers.get('cache-control')).toBe('no-store, private')
   expect(await creditsOf(ann)).toBe(2)
+})
+
+test('each paid operation of the Agent API is called above', async () => {
+  const offering = listOperations(await getDocument(t))
+    .filter(({ responses }) => JSON.stringify(responses['402'] ?? '').includes('accepts'))
+    .map(({ operationId }) => operationId)
+  const tried = ['remix_app', 'put_icon', 'make_assets', 'publish_app', 'publish_version']
+  // Their own tests pay these two.
+  expect(offering.toSorted()).toEqual([...tried, 'pay_share', 'top_up'].toSorted())
 })
 
 for (const version of [1, 2] as const) {
@@ -285,6 +296,37 @@ async function chatModel(): Promise<string> {
   const { body } = await t.request('GET', '/v1/models')
   return Object(body).data.find(({ id }: { id: string }) => id.startsWith('demo/ch'))?.id
 }
+
+test('the 402 of a line of a batch has the offer, which POST /topup takes', async () => {
+  const { key } = await poorAgent(0)
+  const body = { ...chat, model: await chatModel() }
+  const line = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body }
+  const send = (method: string, path: string, sent?: unknown, headers = {}) =>
+    t.request(method, path, { key, body: sent, headers })
+  const form = new FormData()
+  form.append('purpose', 'batch')
+  form.append('file', new File([JSON.stringify(line)], 'a.jsonl'))
+  const file = new Response(form)
+  const type = { 'content-type': file.headers.get('content-type') ?? '' }
+  const input_file_id = (await send('POST', '/v1/files', await file.bytes(), type)).text('id')
+  const batch = { input_file_id, endpoint: line.url, completion_window: '24h' }
+  const run = async (result: 'error_file_id' | 'output_file_id') => {
+    const id = (await send('POST', '/v1/batches', batch)).text('id')
+    const found = await until(async () => {
+      const { body: state } = await send('GET', `/v1/batches/${id}`)
+      return recordOf(state)['status'] === 'completed' && recordOf(state)[result]
+    })
+    const { bytes } = await send('GET', `/v1/files/${found}/content`)
+    return JSON.parse(new TextDecoder().decode(bytes)).response
+  }
+  const short = await run('error_file_id')
+  const [offer] = short.body.accepts
+  expect([short.status_code, short.body.error.code]).toEqual([402, 'insufficient_quota'])
+  expect(offer.resource).toBe('http://localhost:3000/api/topup')
+  const payment = await payHeaders(BigInt(offer.maxAmountRequired))
+  expect((await send('POST', '/api/topup', { credits: 1 }, payment)).status).toBe(200)
+  expect((await run('output_file_id')).status_code).toBe(200)
+})
 
 test('the gateway offers nothing to its own accounts', async () => {
   const user = await t.request('POST', '/accounts/create')

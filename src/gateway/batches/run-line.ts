@@ -16,6 +16,7 @@ import { rerank } from '../rerank/rerank.ts'
 import { createResponse } from '../responses/responses.ts'
 import type { BatchLine } from './input-file.ts'
 import { batchAttemptsMax, batchRetryMsMax } from './limits.ts'
+import { offerTopUp } from './line-offer.ts'
 import type { batches } from './tables.ts'
 
 /** A request of a batch, ready for its operation. */
@@ -110,7 +111,9 @@ async function sendLine(
     const spender = admitKey(ctx, await ctx.keys.findOwn(owner, key))
     const operation = endpoints[endpoint]
     if (!operation) throw new ApiError('not_found', { what: `endpoint ${endpoint}` })
-    return await operation({ ctx, spender, call, ...line })
+    return await operation({ ctx, spender, call, ...line }).catch((error: unknown) =>
+      offerTopUp(ctx, spender, error),
+    )
   } catch (error) {
     if (isApiError(error, 'key_rate')) return { pausedMs: error.details[0].retryAfter * second }
     return errorResponse(error, () => {
