@@ -52,8 +52,7 @@ async function ask(agent: Agent, server: ClientServer, home: string): Promise<st
   mkdirSync(work)
   const files = Object.entries(agent.files?.(baseUrl, server.key) ?? {})
   for (const [name, text] of files) await Bun.write(join(work, name), text)
-  const install = ['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package]
-  await spawn(install, home, {}, installMs)
+  await install(agent.package, home)
   if (agent.installScript) await spawn(['node', agent.installScript], home)
   const program = join(home, 'node_modules/.bin', agent.command)
   const command = [program, ...agent.words(baseUrl)]
@@ -67,8 +66,17 @@ async function ask(agent: Agent, server: ClientServer, home: string): Promise<st
   throw new Error(`The agent wrote no file:\n${toolReply}`)
 }
 
+/** Installs a package with npm in a folder. */
+export const install = (name: string, folder: string): Promise<string> =>
+  spawn(
+    ['npm', 'install', '--no-audit', '--no-fund', '--prefix', folder, name],
+    folder,
+    {},
+    installMs,
+  )
+
 /** Runs a command to its end and returns its output. Throws if it fails. */
-async function spawn(
+export async function spawn(
   command: string[],
   cwd: string,
   env: Record<string, string> = {},
