@@ -1,5 +1,5 @@
 /**
- * `bun scripts/soak/topups.ts [rounds] [seed]`: an account tops up with USDT and ETH on a local
+ * `bun scripts/soak/topups.ts [rounds] [seed]`: accounts top up with USDT and ETH on a local
  * chain while the server is killed with SIGKILL at random moments. Default: 300 rounds. The credits
  * must be what the chain has, to the unit. Needs dist/berth. DATABASE_URL selects PostgreSQL.
  */

@@ -25,20 +25,22 @@ interface Run {
   dataDir: string
   env: Record<string, string>
   draw: () => number
-  key: string
+  /** Each account has a limit of unpaid invoices. */
+  keys: string[]
   addresses: { usdt: string[]; eth: string[] }
   payments: number
 }
 
-/** Watchers run a second after the start; passes last some milliseconds. */
-const killMs = { least: 950, most: 1_900 }
+/** Watchers run a second after the start, and then once a second. */
+const killMsMax = 1_500
 const settleMsMax = 90_000
+const roundsPerAccount = 10
 /** Wei that are worth 3 billionths of a USD at the fixed rate of 3000 USD. */
 const weiPerThreeNano = 10n ** 6n
 
 /**
  * Creates invoices, pays them on a real chain and kills the server with SIGKILL at a random moment
- * of its watcher, `rounds` times. In the end the account has exactly what the chain has for it.
+ * of its watcher, `rounds` times. In the end the accounts have exactly what the chain has for them.
  * Throws an Error that names the difference. DATABASE_URL selects PostgreSQL.
  */
 export async function killWhileToppingUp(
@@ -57,10 +59,10 @@ export async function killWhileToppingUp(
     TOPUP_RATES: fixedRates,
   }
   const addresses = { usdt: [], eth: [] }
-  const run: Run = { chain, dataDir, env, draw: seeded(seed), key: '', addresses, payments: 0 }
+  const run: Run = { chain, dataDir, env, draw: seeded(seed), keys: [], addresses, payments: 0 }
   try {
     await chain.mine(20)
-    for (let round = 0; round < rounds; round += 1) await runUntilKilled(run)
+    for (let round = 0; round < rounds; round += 1) await runUntilKilled(run, round)
     const value = await settle(run)
     const { code, out, err } = await runBerth(['doctor', '--data', dataDir], { env })
     expect(code === 0 && out.includes('sound'), `the books: ${out}${err}`)
@@ -70,27 +72,41 @@ export async function killWhileToppingUp(
   }
 }
 
-async function runUntilKilled(run: Run): Promise<void> {
+async function runUntilKilled(run: Run, round: number): Promise<void> {
   const { chain, draw } = run
   const server = await startServerProcess(run.dataDir, { env: run.env })
-  const wait = Bun.sleep(killMs.least + draw() * (killMs.most - killMs.least))
-  // The kill can cut a call, which then may have created an invoice or not.
-  const work = createAndPay(run, server).catch(() => undefined)
-  await wait
-  server.kill('SIGKILL')
-  await Promise.all([server.exited, work])
+  let isKilled = false
+  try {
+    if (run.keys.length * roundsPerAccount <= round) run.keys.push(await newAccount(server))
+    const [isEarly, wait] = [draw() < 0.5, draw() * killMsMax]
+    const work = createAndPay(run, server).catch((error: unknown) => {
+      // The kill can cut a call, which then may have created an invoice or not.
+      if (!isKilled) throw error
+    })
+    // Half of the kills come while invoices are created and paid, the others while they are watched.
+    const done = work.then(() => Bun.sleep(wait))
+    await (isEarly ? Promise.race([Bun.sleep(wait), done]) : done)
+    isKilled = true
+    server.kill('SIGKILL')
+    await work
+  } finally {
+    server.kill('SIGKILL')
+    await server.exited
+  }
   // Blocks go on while the server is down.
   await chain.mine(Math.floor(draw() * 3))
 }
 
+async function newAccount(server: ServerProcess): Promise<string> {
+  const account: unknown = await (await server.call('POST', '/accounts/create')).json()
+  return textAt(account, 'api_key')
+}
+
 async function createAndPay(run: Run, server: ServerProcess): Promise<void> {
   const { chain, draw, addresses } = run
-  if (run.key === '') {
-    const account: unknown = await (await server.call('POST', '/accounts/create')).json()
-    run.key = textAt(account, 'api_key')
-  }
+  const key = run.keys.at(-1)
   for (const method of ['usdt', 'eth'] as const) {
-    const made = await server.call('POST', `/topup/create/${method}`, run.key, { amount: 2 })
+    const made = await server.call('POST', `/topup/create/${method}`, key, { amount: 2 })
     const body: unknown = await made.json()
     expect(made.status === 200, `a new invoice: ${made.status} ${JSON.stringify(body)}`)
     const address = textAt(body, 'address')
@@ -110,7 +126,7 @@ async function createAndPay(run: Run, server: ServerProcess): Promise<void> {
 
 /** Waits until everything on the chain is credited, and returns it in billionths of a USD. */
 async function settle(run: Run): Promise<bigint> {
-  const { chain, dataDir, env, key } = run
+  const { chain, dataDir, env, keys } = run
   await chain.mine(5)
   const value = await valueOnChain(run)
   const server = await startServerProcess(dataDir, { env })
@@ -118,8 +134,8 @@ async function settle(run: Run): Promise<bigint> {
     let balance = -1n
     for (let waited = 0; waited < settleMsMax && balance !== value; waited += 500) {
       await Bun.sleep(500)
-      const body: unknown = await (await server.call('POST', '/credits/balance', key)).json()
-      balance = fromUsd(formatDecimal(Number(recordOf(body)['balance']))) ?? -1n
+      const balances = await Promise.all(keys.map((key) => balanceOf(server, key)))
+      balance = balances.reduce((sum, one) => sum + one, 0n)
     }
     expect(balance === value, `credited ${balance}, and the chain has ${value}`)
     return value
@@ -127,6 +143,11 @@ async function settle(run: Run): Promise<bigint> {
     server.kill('SIGTERM')
     await server.exited
   }
+}
+
+async function balanceOf(server: ServerProcess, key: string): Promise<bigint> {
+  const body: unknown = await (await server.call('POST', '/credits/balance', key)).json()
+  return fromUsd(formatDecimal(Number(recordOf(body)['balance']))) ?? -1n
 }
 
 async function valueOnChain({ chain, addresses }: Run): Promise<bigint> {
