@@ -46,6 +46,7 @@ test('responds 401 without a key and rejects invalid fields by name', async () =
     ['usdt', { amount: -1 }, 'amount'],
     ['usdt', { amount: 1e30 }, 'amount'],
     ['usdt', { amount: NaN }, 'amount'],
+    ['usdt', { amount: 1e-30 }, 'amount'],
     ['usdt', { amount: 0.5 }, 'amount'],
     ['usdt', { amount: 10_000.01 }, 'amount'],
     ['usdt', { amount: 5.000_000_000_1 }, 'amount'],

@@ -87,6 +87,7 @@ test('invalid amounts and fields are rejected', async () => {
     [{ credits: 1e30 }, 'credits'],
     [{ credits: Number.NaN }, 'credits'],
     [{ credits: '5' }, 'credits'],
+    [{ usd: 1e-30 }, 'usd'],
     [{ credits: 0.0001 }, 'One payment adds 1 to 100,000 credits. Change "credits".'],
     [{ usd: 100.01 }, 'One payment adds 1 to 100,000 credits. Change "usd".'],
     [{ usd: 1, currency: 'EUR' }, 'currency'],

@@ -69,6 +69,7 @@ test('unreadable payments are rejected', async () => {
     (one) => (one['value'] = '5e4'),
     (one) => (one['value'] = '050000'),
     (one) => (one['value'] = '1.5'),
+    (one) => (one['value'] = `50000.${'0'.repeat(29)}1`),
     (one) => (one['nonce'] = '0x1'),
     (one) => (one['validBefore'] = 'never'),
     (one) => delete one['from'],

@@ -83,7 +83,7 @@ async function runUntilKilled(run: Run, round: number): Promise<void> {
       // The kill can cut a call, which then may have created an invoice or not.
       if (!isKilled) throw error
     })
-    // Half of the kills come while invoices are created and paid, the others while they are watched.
+    // Half of the kills cut the creation and payment of invoices, the others the watcher.
     const done = work.then(() => Bun.sleep(wait))
     await (isEarly ? Promise.race([Bun.sleep(wait), done]) : done)
     isKilled = true
