@@ -17,6 +17,8 @@ export interface RunnerContext extends rows.JobContext {
   costs: Costs
   db: Engine
   log: Log
+  /** Waits between the attempts to record an ending; those of limits.ts where there are none. */
+  endingRetriesMs?: readonly number[]
   /** Wakes the runners and the waiting callers of other processes. */
   signals?: Pick<Signals, 'on' | 'send'>
 }
@@ -137,13 +139,14 @@ export class Worker {
    * stops, otherwise a bounded number of times.
    */
   private async persist(job: Job, ending: () => Promise<unknown>): Promise<void> {
+    const { endingRetriesMs = settleRetriesMs } = this.ctx
     for (let failures = 0; ; failures += 1) {
-      const waitMs = settleRetriesMs[failures] ?? settleRetryMsMax
+      const waitMs = endingRetriesMs[failures] ?? settleRetryMsMax
       try {
         return void (await ending())
       } catch (error) {
         const isExpected = error instanceof LeaseLost || error instanceof ApiError
-        const isLast = failures >= settleRetriesMs.length && !isWriteUnavailable(error)
+        const isLast = failures >= endingRetriesMs.length && !isWriteUnavailable(error)
         if (isExpected || isLast || this.isClosing) throw error
         this.ctx.log.error('jobs.ending_failed', error, { job: job.id, waitMs })
       }

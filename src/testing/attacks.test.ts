@@ -18,7 +18,7 @@ const expectLimited = (row: AttackRow) =>
   expect([row.name, row.measured, row.isLimited]).toEqual([row.name, row.measured, true])
 
 test('a batch of MCP messages counts each message', async () => {
-  expectLimited(await mcpBatches(3_000))
+  expectLimited(await mcpBatches(500))
 })
 
 test('new accounts of one network store a bounded number of bytes', async () => {
@@ -30,7 +30,7 @@ test('wrong passwords from many networks do not lock the owner out', async () =>
 })
 
 test('a note wakes idle watchers', async () => {
-  expectLimited(await watchers(400, 4_000))
+  expectLimited(await watchers(400, 100))
 })
 
 test('a page does not wait for the large pages of another network', async () => {

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import type { Network } from '../../../core/fetch.ts'
 import { day, hour, minute, second } from '../../../core/time.ts'
 import { expectError } from '../../../testing/expect-error.ts'
+import { holdDeadlines } from '../../../testing/fixtures/deadlines.ts'
 import { internalHosts } from '../../../testing/fixtures/internal-hosts.ts'
 import {
   startTestServer,
@@ -11,6 +12,7 @@ import {
   type TestResponse,
   type TestServer,
 } from '../../../testing/fixtures/test-server.ts'
+import { until } from '../../../testing/until.ts'
 import { findByHandle } from '../../agents/agents.ts'
 import type { NoteKind } from '../../notifications/kinds.ts'
 import { deleteOldNotes as forgetNotes, notify } from '../../notifications/notifications.ts'
@@ -238,12 +240,9 @@ describe('a receiver', () => {
 
   test('that is slow times out after ten seconds without delaying others', async () => {
     const never = Promise.withResolvers<Response>()
-    const slow = Bun.serve({
-      hostname: outside,
-      port: 0,
-      idleTimeout: 0,
-      fetch: () => never.promise,
-    })
+    const fetch = () => never.promise
+    const slow = Bun.serve({ hostname: outside, port: 0, idleTimeout: 0, fetch })
+    const deadlines = holdDeadlines()
     const [quick, late] = [
       (await add()).text('hook.id'),
       (await add({ url: `http://hook.example:${slow.port}/` })).text('hook.id'),
@@ -251,14 +250,15 @@ describe('a receiver', () => {
     await happen('system')
     await enqueueDeliveries(h.ctx)
     const running = h.ctx.jobs.runDue()
-    for (let tries = 0; received.length === 0 && tries < 500; tries += 1) await Bun.sleep(5)
-    expect(received).toHaveLength(1)
+    await until(async () => Object((await deliveriesOf(quick))[0]).state === 'delivered')
+    const both = await until(() => deadlines.all()[1] !== undefined && deadlines.all())
+    expect([...both, received.length]).toEqual([10 * second, 10 * second, 1])
+    deadlines.end()
     await running
-    expect((await deliveriesOf(quick))[0]).toMatchObject({ state: 'delivered' })
     expect((await deliveriesOf(late))[0]).toMatchObject({ problem: 'timed_out', tries: 1 })
     never.resolve(new Response())
     await slow.stop(true)
-  }, 30_000)
+  })
 })
 
 describe('a hook is rejected', () => {
