@@ -7,10 +7,12 @@ import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
 
 /** Tests that drive real browsers. */
 const withBrowsers = ['src/browser', 'src/web/browsing']
-/** Tests of the sandbox in browsers, which fail when the machine is busy. */
-const sandboxes = ['src/testing/red-team', 'src/testing/compatibility', 'src/testing/corpus']
+/** Attacks on the sandbox in all browsers at once. */
+const attacks = ['src/testing/red-team']
+/** Pages in the sandbox, in one browser at a time. */
+const sandboxed = ['src/testing/compatibility', 'src/testing/corpus']
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
-const withoutBrowsers = notIn([...withBrowsers, ...sandboxes])
+const withoutBrowsers = notIn([...withBrowsers, ...attacks, ...sandboxed])
 
 /** Modules whose tests start no whole server, or few. */
 const unitModules =
@@ -74,20 +76,23 @@ const installServices = async () =>
   installPackages({ tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] }, succeeds)
 
 const staticChecks: Step[][] = [
-  [['format', () => bun('fmt', '--check')]],
-  [['types', () => bun('check')]],
-  [['types of public', () => bun('check', '-p', 'public')]],
-  [['tidy', () => bun('scripts/tidy.ts')]],
-  [['settings', () => bun('scripts/settings.ts', '--check')]],
+  [
+    ['format', () => bun('fmt', '--check')],
+    ['types', () => bun('check')],
+    ['types of public', () => bun('check', '-p', 'public')],
+    ['tidy', () => bun('scripts/tidy.ts')],
+    ['settings', () => bun('scripts/settings.ts', '--check')],
+  ],
 ]
 
 const unitTests = () => runTests('unit', ['--parallel=2', ...withoutBrowsers, ...unitFolders])
 
 const fullChecks: Step[][] = [
-  [['migrations', () => bun('scripts/migrations.ts', '--check')]],
-  [['build', () => succeeds(['./scripts/build'])]],
-  [['browsers', () => installBrowsers(succeeds)]],
-  [['services', () => installServices()]],
+  [
+    ['migrations', () => bun('scripts/migrations.ts', '--check')],
+    ['build', () => succeeds(['./scripts/build'])],
+    ['browsers and services', async () => (await installBrowsers(succeeds)) && installServices()],
+  ],
   [['tests on SQLite', () => runTests('sqlite', ['--parallel=2', ...withoutBrowsers])]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.
@@ -96,7 +101,8 @@ const fullChecks: Step[][] = [
   ],
   [['soak', soak]],
   // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
-  [['sandbox in browsers', () => runTests('sandbox', sandboxes)]],
+  [['attacks on the sandbox', () => runTests('attacks', attacks)]],
+  [['pages in the sandbox', () => runTests('sandboxed', ['--parallel=2', ...sandboxed])]],
 ]
 
 const isQuick = Bun.argv[2] === 'quick'
