@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { randomBelow } from '../../src/core/ids.ts'
 import { startPostgresServer } from '../../src/testing/fixtures/postgres-server.ts'
 import { s3Error, startS3Proxy } from '../../src/testing/fixtures/s3-proxy.ts'
-import { startS3Server } from '../../src/testing/fixtures/s3-server.ts'
+import { bucketSettings, startS3Server } from '../../src/testing/fixtures/s3-server.ts'
 import { temporaryFolder } from '../../src/testing/fixtures/temporary-folder.ts'
 import {
   expect,
@@ -30,10 +30,7 @@ const bucket = await s3.createBucket(proxy.url)
 const env = {
   DATABASE_URL: await postgres.create(),
   OLLAMA_HOST: 'off',
-  S3_ENDPOINT: bucket.endpoint,
-  S3_BUCKET: bucket.bucket,
-  S3_ACCESS_KEY_ID: bucket.accessKeyId,
-  S3_SECRET_ACCESS_KEY: bucket.secretAccessKey,
+  ...bucketSettings(bucket),
 }
 const start = (index: number) => startServerProcess(join(folder.path, `data-${index}`), { env })
 const servers: ServerProcess[] = [await start(0), await start(1)]

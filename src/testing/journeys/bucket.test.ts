@@ -12,7 +12,7 @@ import {
   startPostgresServer,
 } from '../fixtures/postgres-server.ts'
 import { s3Error, type S3Proxy, startS3Proxy } from '../fixtures/s3-proxy.ts'
-import { hasS3Server, type S3Server, startS3Server } from '../fixtures/s3-server.ts'
+import { bucketSettings, hasS3Server, type S3Server, startS3Server } from '../fixtures/s3-server.ts'
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 import {
   runBerth,
@@ -30,12 +30,6 @@ let url = ''
 let [one, other]: (ServerProcess | undefined)[] = []
 const running = new Set<ServerProcess>()
 
-const envOf = (of: Bucket): Record<string, string> => ({
-  S3_ENDPOINT: of.endpoint,
-  S3_BUCKET: of.bucket,
-  S3_ACCESS_KEY_ID: of.accessKeyId,
-  S3_SECRET_ACCESS_KEY: of.secretAccessKey,
-})
 const at = (name: string): string => join(folder.path, name)
 
 async function serve(name: string, env: Record<string, string>): Promise<ServerProcess> {
@@ -72,7 +66,7 @@ describe.skipIf(!hasS3Server || !hasPostgresServer)('servers with a bucket', () 
     proxy = startS3Proxy(s3.url)
     bucket = await s3.createBucket(proxy.url)
     url = await postgres.create()
-    const env = { DATABASE_URL: url, ...envOf(bucket) }
+    const env = { DATABASE_URL: url, ...bucketSettings(bucket) }
     one = await serve('one', env)
     other = await serve('other', env)
   }, 120_000)
@@ -145,8 +139,8 @@ describe.skipIf(!hasS3Server || !hasPostgresServer)('servers with a bucket', () 
     }
     const wrong = await s3.createBucket()
     await rejects('third', {}, new RegExp(`are in the bucket ${bucket.bucket}/`))
-    await rejects('third', envOf(wrong), new RegExp(`are in the bucket ${bucket.bucket}/`))
-    const missing = { ...envOf(bucket), S3_BUCKET: 'berth-missing' }
+    await rejects('third', bucketSettings(wrong), new RegExp(`are in the bucket ${bucket.bucket}/`))
+    const missing = { ...bucketSettings(bucket), S3_BUCKET: 'berth-missing' }
     await rejects('third', missing, /S3_BUCKET berth-missing does not exist/)
   }, 60_000)
 
@@ -173,7 +167,7 @@ describe.skipIf(!hasS3Server || !hasPostgresServer)('servers with a bucket', () 
     }
     const fresh = await postgres.create()
     await postgres.run('pg_restore', ['--no-owner', `--dbname=${fresh}`, at('berth.dump')])
-    const env = { DATABASE_URL: fresh, ...envOf(direct) }
+    const env = { DATABASE_URL: fresh, ...bucketSettings(direct) }
     const check = await runBerth(['storage', 'check', '--data', at('restored')], { env })
     expect(check).toMatchObject({ code: 0, out: expect.stringContaining('are back') })
     const restored = await serve('restored', env)
@@ -187,7 +181,7 @@ describe.skipIf(!hasS3Server || !hasPostgresServer)('servers with a bucket', () 
     const database = await postgres.create()
     const target = await s3.createBucket()
     const inFolder = { DATABASE_URL: database }
-    const inBucket = { ...inFolder, ...envOf(target) }
+    const inBucket = { ...inFolder, ...bucketSettings(target) }
     const before = await serve('moved', inFolder)
     const key = await before.newKey()
     const [id, html] = await publish(before, key)

@@ -12,7 +12,9 @@ export interface StartOptions {
   under?: string[]
   /** The program instead of the binary. */
   program?: string[]
-  /** The time after which a forgotten server is ended. */
+  /** The port; by default any free one. */
+  port?: number
+  /** The time after which a forgotten process is ended. */
   lifeMs?: number
   env?: Record<string, string>
 }
@@ -26,14 +28,14 @@ export interface CommandResult {
 
 /** Runs a command of the binary to its end. It inherits no environment variable except PATH. */
 export async function runBerth(words: string[], start: StartOptions = {}): Promise<CommandResult> {
-  const { under = [], program = [binaryPath], env = {} } = start
+  const { under = [], program = [binaryPath], env = {}, lifeMs = 60_000 } = start
   const child = Bun.spawn([...under, ...program, ...words], {
     cwd: '/',
     env: { PATH: Bun.env.PATH, ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 60_000,
+    timeout: lifeMs,
   })
   const [out, err, code] = await Promise.all([
     child.stdout.text(),
@@ -62,9 +64,9 @@ export async function startServerProcess(
   dataDir: string,
   start: StartOptions = {},
 ): Promise<ServerProcess> {
-  const { under = [], program = [binaryPath], env = {}, lifeMs = 120_000 } = start
+  const { under = [], program = [binaryPath], env = {}, lifeMs = 120_000, port = 0 } = start
   const log = openSync(logOf(dataDir), 'a')
-  const words = ['serve', '--json', '--port', '0', '--data', dataDir]
+  const words = ['serve', '--json', '--port', String(port), '--data', dataDir]
   const child = Bun.spawn([...under, ...program, ...words], {
     env: { PATH: Bun.env.PATH, BUILDER_BROWSER: 'off', ...unlimited, ...env },
     stdin: 'ignore',

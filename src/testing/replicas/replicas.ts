@@ -5,34 +5,43 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 
 import { newId } from '../../core/ids.ts'
+import type { Bucket } from '../../storage/s3/client.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
+import { bucketSettings } from '../fixtures/s3-server.ts'
 import {
   runBerth,
   type ServerProcess,
   startServerProcess,
   textAt,
 } from '../processes/server-process.ts'
+import { until } from '../until.ts'
 
-/** Servers in processes of their own, on one PostgreSQL database and one folder of files. */
+/** Servers in processes of their own, on one PostgreSQL database and one folder or bucket. */
 export interface Replicas {
   servers: ServerProcess[]
   fake: FakeUpstream
   url: string
   sql: SQL
-  /** Starts a server, or starts one again after its end. */
-  start(index: number): Promise<ServerProcess>
+  /**
+   * Starts a server, or starts one again at the same port after its end. `source`: the folder of
+   * its source, by default that of the options.
+   */
+  start(index: number, source?: string): Promise<ServerProcess>
   /** Runs a command on a machine that has only the database. Throws where it fails. */
   command(words: string[]): Promise<string>
   /** Creates a gateway account with credits and returns its key. */
-  newGatewayKey(): Promise<string>
+  newGatewayKey(usd?: string): Promise<string>
   close(): Promise<void>
 }
 
 const root = join(import.meta.dir, '../../..')
+/** A command needs a second, and minutes on a busy machine. */
+const commandMsMax = 300_000
+const startsMax = 10
 /** Longer than any run of the soak test. */
 const lifeMsMax = 1_800_000
-const program = [process.execPath, join(root, 'src/main.ts')]
+const programIn = (source: string): string[] => [process.execPath, join(source, 'src/main.ts')]
 const price = '{ prompt = "0.000001", completion = "0.000004" }'
 
 /** Returns the settings of a server with models of the fake upstream. */
@@ -54,28 +63,55 @@ price = ${price}
 
 interface ReplicaOptions {
   models?: string[]
+  /** More of the configuration: models of other types. */
+  toml?: string
   env?: Record<string, string>
+  /** The folder of the source of the servers; by default this one. */
+  source?: string
+  /** An empty database, which stays. By default, one of the server of DATABASE_URL. */
+  database?: string
+  /** The bucket of the files. By default, all servers share a folder. */
+  bucket?: Bucket
   /** Returns settings for a database at this address. */
   through?(url: string): Promise<Record<string, string>>
 }
 
 /** Runs a command on a machine that has only the database. Throws where it fails. */
-async function runCommand(folder: string, url: string, words: string[]): Promise<string> {
-  const { code, out, err } = await runBerth([...words, '--data', join(folder, newId())], {
-    program,
-    env: { OLLAMA_HOST: 'off', DATABASE_URL: url },
+async function runCommand(
+  folder: string,
+  env: Record<string, string>,
+  words: string[],
+): Promise<string> {
+  const own = [...words, '--data', join(folder, newId())]
+  const { code, out, err } = await runBerth(own, {
+    program: programIn(root),
+    env,
+    lifeMs: commandMsMax,
   })
   if (code !== 0) throw new Error(`berth ${words.join(' ')}: ${out}${err}`)
   return out
 }
 
-/** Creates the data folder of a server, with the files of all servers. */
-function createFolder(folder: string, index: number, config: string): string {
+/** Repeats a start that the bucket answered too late, as a service manager does. */
+async function withBucket<T>(start: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start()
+    } catch (error) {
+      if (tries === startsMax || !String(error).includes('cannot be reached')) throw error
+    }
+  }
+}
+
+/** Creates the data folder of a server, with the files of all servers unless a bucket has them. */
+function createFolder(folder: string, index: number, config: string, hasBucket: boolean): string {
   const dataDir = join(folder, `data-${index}`)
   mkdirSync(join(folder, 'files'), { recursive: true })
   mkdirSync(dataDir, { recursive: true })
-  rmSync(join(dataDir, 'files'), { force: true })
-  symlinkSync(join(folder, 'files'), join(dataDir, 'files'))
+  if (!hasBucket) {
+    rmSync(join(dataDir, 'files'), { force: true })
+    symlinkSync(join(folder, 'files'), join(dataDir, 'files'))
+  }
   writeFileSync(join(dataDir, 'berth.toml'), config)
   return dataDir
 }
@@ -83,24 +119,34 @@ function createFolder(folder: string, index: number, config: string): string {
 /** Starts servers from source. */
 export async function startReplicas(
   count: number,
-  { models = ['ok', 'hang', 'slow', 'bad-json'], env = {}, through }: ReplicaOptions = {},
+  options: ReplicaOptions = {},
 ): Promise<Replicas> {
+  const { models = ['ok', 'hang', 'slow', 'bad-json'], toml = '', bucket, through } = options
   const folder = mkdtempSync(join(tmpdir(), 'berth-replicas-'))
-  const url = await createDatabase()
+  const url = options.database ?? (await createDatabase())
   const fake = startFakeUpstream()
   const servers: ServerProcess[] = []
-  const settings = await through?.(url)
-  const own = { OLLAMA_HOST: 'off', APP_URL: 'http://replicas.test', TRUSTED_PROXIES: '127.0.0.1' }
-  const start = async (index: number): Promise<ServerProcess> => {
-    const server = await startServerProcess(createFolder(folder, index, configOf(fake, models)), {
-      program,
-      lifeMs: lifeMsMax,
-      env: { ...own, DATABASE_URL: url, ...env, ...settings },
-    })
+  const own = { OLLAMA_HOST: 'off', ...(bucket && bucketSettings(bucket)), DATABASE_URL: url }
+  const env = {
+    ...own,
+    APP_URL: 'http://replicas.test',
+    TRUSTED_PROXIES: '127.0.0.1',
+    ...options.env,
+    ...(await through?.(url)),
+  }
+  const config = `${configOf(fake, models)}\n${toml}`
+  const start: Replicas['start'] = async (index, source = options.source ?? root) => {
+    const before = servers[index]
+    const dataDir = createFolder(folder, index, config, bucket !== undefined)
+    const port = before ? Number(new URL(before.origin).port) : 0
+    const program = programIn(source)
+    const server = await withBucket(() =>
+      startServerProcess(dataDir, { program, lifeMs: lifeMsMax, env, port }),
+    )
     servers[index] = server
     return server
   }
-  const command = (words: string[]) => runCommand(folder, url, words)
+  const command = (words: string[]) => withBucket(() => runCommand(folder, own, words))
   await Promise.all(Array.from({ length: count }, (_, index) => start(index)))
   const sql = new SQL(url, { max: 2 })
   return {
@@ -110,11 +156,15 @@ export async function startReplicas(
     sql,
     start,
     command,
-    newGatewayKey: async () => {
+    newGatewayKey: async (usd = '5') => {
       const [first] = servers
       if (!first) throw new Error('No server runs.')
-      const account = await (await first.call('POST', '/accounts/create')).json()
-      await command(['grant', textAt(account, 'credit_id'), '5'])
+      // On a busy machine, the database may take longer than a request waits for it.
+      const account: unknown = await until(async () => {
+        const created = await first.call('POST', '/accounts/create')
+        return created.ok && created.json()
+      })
+      await command(['grant', textAt(account, 'credit_id'), usd])
       return textAt(account, 'api_key')
     },
     close: async () => {
@@ -122,7 +172,7 @@ export async function startReplicas(
       await Promise.all(servers.map(({ exited }) => exited))
       fake.close()
       await sql.close()
-      await dropDatabase(url)
+      if (options.database === undefined) await dropDatabase(url)
       rmSync(folder, { recursive: true, force: true })
     },
   }
