@@ -60,3 +60,21 @@ test('labels past the most are counted together', () => {
   expect(latencies.labels()).toEqual(['a', 'b', 'other'])
   expect(latencies.stats('other', minute).count).toBe(3)
 })
+
+test('windows of several servers add up, without those outside of the ring', () => {
+  const [one, other] = [open(), open()]
+  one.latencies.record('a', 10, 200)
+  other.latencies.record('a', 10, 404)
+  other.latencies.record('b', 20, 500)
+  one.advance(3 * minute)
+  one.latencies.record('a', 40, 200)
+  const windows = [...one.latencies.windowsSince(0), ...other.latencies.windowsSince(0)]
+  expect(windows.map(({ at }) => at / minute)).toEqual([1_000, 1_003, 1_000])
+  const outside = [990, 1_004].map((number) => ({ at: number * minute, counts: { a: [0, 5] } }))
+  const stored: typeof windows = JSON.parse(JSON.stringify([...windows, ...outside]))
+  const sum = one.latencies.sumOf(stored)
+  expect(sum.stats('a', 10 * minute)).toMatchObject({ count: 3, clientErrors: 1 })
+  expect(sum.stats('b', 10 * minute)).toMatchObject({ count: 1, serverErrors: 1 })
+  expect(sum.stats('a', minute).count).toBe(1)
+  expect(one.latencies.windowsSince(1_003 * minute)).toHaveLength(1)
+})

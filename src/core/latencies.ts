@@ -27,6 +27,14 @@ export interface LatencyStats {
   p99: number | undefined
 }
 
+/** The measurements of a window of time, which another server can add up: see `windowsSince`. */
+export interface LatencyWindow {
+  /** Its beginning, in milliseconds since 1970. */
+  at: number
+  /** The cells that are not zero, by label: index and count in turn. */
+  counts: Record<string, number[]>
+}
+
 /** One label: a histogram for each window, reused for the window that comes a whole turn later. */
 interface Series {
   numbers: Float64Array
@@ -51,6 +59,41 @@ export class Latencies {
     add(counts, stepOf(ms))
     if (status >= 500) add(counts, serverErrors)
     else if (status >= 400) add(counts, clientErrors)
+  }
+
+  /** Returns the windows that end after a time, oldest first. */
+  windowsSince(time: number): LatencyWindow[] {
+    const { windowMs, windows } = this.options
+    const last = this.numberNow()
+    const first = Math.max(last - windows + 1, Math.floor(time / windowMs))
+    const found: LatencyWindow[] = []
+    for (let number = first; number <= last; number += 1) {
+      const counts = Object.fromEntries(
+        this.labels().flatMap((label) =>
+          this.windowsOf(label, number, number).map((cellsOf) => [label, sparse(cellsOf)] as const),
+        ),
+      )
+      if (Object.keys(counts).length > 0) found.push({ at: number * windowMs, counts })
+    }
+    return found
+  }
+
+  /** Returns the sum of windows, as `windowsSince` returned them. */
+  sumOf(windows: readonly LatencyWindow[]): Latencies {
+    const sum = new Latencies(this.clock, this.options)
+    const last = this.numberNow()
+    for (const { at, counts } of windows) {
+      // A window outside of the ring would take the place of another one.
+      const age = last - Math.floor(at / this.options.windowMs)
+      if (age < 0 || age >= this.options.windows) continue
+      for (const [label, listed] of Object.entries(counts)) {
+        const into = sum.window(sum.seriesOf(label), at)
+        for (let index = 0; index < listed.length; index += 2) {
+          add(into, listed[index] ?? cells, listed[index + 1])
+        }
+      }
+    }
+    return sum
   }
 
   labels(): string[] {
@@ -127,9 +170,12 @@ const stepOf = (ms: number): number =>
 /** Returns the upper bound of a step in milliseconds. */
 const boundOf = (step: number): number => firstMs * 2 ** (step / stepsPerDoubling)
 
-function add(counts: Uint32Array, at: number): void {
-  counts[at] = (counts[at] ?? 0) + 1
+function add(counts: Uint32Array, at: number, count = 1): void {
+  counts[at] = (counts[at] ?? 0) + count
 }
+
+const sparse = (counts: Uint32Array): number[] =>
+  [...counts].flatMap((count, at) => (count > 0 ? [at, count] : []))
 
 function summarize(windows: Uint32Array[]): LatencyStats {
   const sums = new Float64Array(cells)

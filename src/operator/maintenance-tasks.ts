@@ -27,6 +27,7 @@ import { deleteOldJobs } from '../jobs/jobs.ts'
 import { deleteOldUses } from '../models/history.ts'
 import { openMethods } from '../payments/coins/method.ts'
 import { shareLimits } from '../state/share-limits.ts'
+import { deleteOldObservations, shareObservations } from '../state/shared-observations.ts'
 import { checkAlerts } from './alerts.ts'
 import { recordMetrics } from './metrics-history.ts'
 import { findReferenced } from './referenced-files.ts'
@@ -102,6 +103,8 @@ export const tasks: Task[] = [
   ['measure timer delay', second, async ({ state }) => state.metricsHistory.tick(), 'everywhere'],
   ['share the counts of limits', second / 2, shareLimits, 'everywhere'],
   ['delete old counts of limits', hour, deleteOldCounts],
+  ['share measurements', 10 * second, shareObservations, 'everywhere'],
+  ['delete old measurements', hour, deleteOldObservations],
   ['write opens', 5 * second, flushOpens, 'everywhere'],
   ['delete old opens', day, deleteOldOpens],
   ['write networks of keys', 5 * second, flushKeyNetworks, 'everywhere'],

@@ -3,6 +3,7 @@ import { nano, type NanoUsd } from '../core/money.ts'
 import { minute, second } from '../core/time.ts'
 import { readTotals } from '../ledger/totals.ts'
 import type { Sample } from '../state/metrics-history.ts'
+import { readObservations } from '../state/shared-observations.ts'
 
 async function takeSample(ctx: AppContext): Promise<Sample> {
   const { metricsHistory } = ctx.state
@@ -48,7 +49,7 @@ export async function listMetrics(
   const samples = [...ctx.state.metricsHistory.samples, await takeSample(ctx)]
   const now = ctx.clock.now()
   const spanMs = ms / points
-  const traffic = ctx.state.observations.parts.history(ms, points)
+  const traffic = (await readObservations(ctx, 'parts', ms)).history(ms, points)
   // The newest minute has just begun: its rate is that of the part that is over.
   const lastSeconds = Math.max(10, (spanMs - minute + (now % minute)) / second)
   const all = traffic.map((stats, index): MetricsPoint => {

@@ -1,4 +1,5 @@
-import { flag, integer, table, text, time } from '../db/columns.ts'
+import type { LatencyWindow } from '../core/latencies.ts'
+import { flag, index, integer, json, primaryKey, table, text, time } from '../db/columns.ts'
 
 /**
  * The last change of each setting in the console. The environment and berth.toml win. A value that
@@ -28,3 +29,23 @@ export const alerts = table('alerts', {
   tries: integer('tries').notNull(),
   problem: text('problem'),
 })
+
+/**
+ * Measurements of the servers of a PostgreSQL database, which the console adds up, by server and
+ * window of time. SQLite has one server, whose memory has them.
+ */
+export const observedWindows = table(
+  'observed_windows',
+  {
+    process: text('process').notNull(),
+    /** The name of the measurements: see shared-observations.ts. */
+    name: text('name').notNull(),
+    /** The beginning of the window. */
+    at: time('at').notNull(),
+    counts: json<LatencyWindow['counts']>('counts').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.process, t.name, t.at] }),
+    index('observed_windows_at').on(t.name, t.at),
+  ],
+)

@@ -1,6 +1,7 @@
 import { html, type Part } from '../../core/html.ts'
 import { second } from '../../core/time.ts'
 import type { LoggedRequest } from '../../state/request-log.ts'
+import { readObservations } from '../../state/shared-observations.ts'
 import { section, withQuery } from '../components.ts'
 import { formatCompact, renderDateTime } from '../format.ts'
 import type { Page } from '../layout.ts'
@@ -15,9 +16,10 @@ const place = '/console/errors'
 const [rowsShown, newestShown] = [40, 10]
 
 /** Renders errors by their causes: those of the server, then those of clients. */
-export function errorsPage({ ctx, query }: UserRequest): Page {
+export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
   const range = readRange(query, trafficRanges, process.uptime() * second)
-  const { errors, serverErrors } = ctx.state.observations
+  const { serverErrors } = ctx.state.observations
+  const errors = await readObservations(ctx, 'errors', range.ms)
   const all = busiest(errors, range.ms).map(({ label, count }) => {
     const [status = '', route = '', cause = ''] = label.split('\n')
     return { status, route, cause, count }
@@ -54,7 +56,8 @@ export function errorsPage({ ctx, query }: UserRequest): Page {
     >
     <p class="small below">
       Server errors (5xx) are faults of this server or of an upstream. Client errors (4xx) are
-      requests that were wrong, too many or not allowed.
+      requests that were wrong, too many or not allowed. Where several servers share a database, the
+      counts are of all of them, and the newest errors of the one that answered.
     </p>`
   return consolePage({ place, title: 'Errors', main, scripts: ['auto-refresh.js'] })
 }

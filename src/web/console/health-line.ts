@@ -5,6 +5,7 @@ import { minute } from '../../core/time.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
 import { listOpenCases } from '../../operator/cases.ts'
 import { readMoneyToday } from '../../operator/money-today.ts'
+import { readObservations } from '../../state/shared-observations.ts'
 import { formatCompact, formatUsd, shortCredits } from '../format.ts'
 import { formatUnit } from './time-chart.ts'
 
@@ -19,12 +20,13 @@ const fact = (name: string, value: Part, isBad = false): Html =>
 
 /** The state of the server in one line: traffic of five minutes, money of today, what waits. */
 export async function healthLine(ctx: AppContext): Promise<Html> {
-  const [stats] = ctx.state.observations.parts.history(recentMs, 1)
-  const [{ quarantined, appeals, reports }, jobs, { paidIn, charged }] = await Promise.all([
+  const [parts, { quarantined, appeals, reports }, jobs, { paidIn, charged }] = await Promise.all([
+    readObservations(ctx, 'parts', recentMs),
     listOpenCases(ctx),
     countByQueue(ctx),
     readMoneyToday(ctx),
   ])
+  const [stats] = parts.history(recentMs, 1)
   const waits = quarantined.length + appeals.length + reports.length
   const queued = jobs.reduce((sum, one) => sum + (one.state === 'queued' ? one.count : 0), 0)
   const { count = 0, serverErrors = 0, p95 } = stats ?? {}

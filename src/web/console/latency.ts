@@ -1,6 +1,7 @@
 import { html, type Part } from '../../core/html.ts'
 import type { Latencies, LatencyStats } from '../../core/latencies.ts'
 import { second } from '../../core/time.ts'
+import { readObservations } from '../../state/shared-observations.ts'
 import { section, withQuery } from '../components.ts'
 import { formatCompact } from '../format.ts'
 import type { Page } from '../layout.ts'
@@ -41,9 +42,12 @@ const routeLink = (label: string): Part => {
 }
 
 /** Renders percentiles by route, model and upstream. */
-export function latencyPage({ ctx, query }: UserRequest): Page {
+export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
   const range = readRange(query, trafficRanges, process.uptime() * second)
-  const { routes, models, upstreams, firstBytes } = ctx.state.observations
+  const read = (name: 'routes' | 'models' | 'upstreams' | 'firstBytes') =>
+    readObservations(ctx, name, range.ms)
+  const [routes, models] = [await read('routes'), await read('models')]
+  const [upstreams, firstBytes] = [await read('upstreams'), await read('firstBytes')]
   const table = (title: string, heads: Column[], rows: Part[][], none: string): Part =>
     section(
       title,
@@ -86,8 +90,8 @@ export function latencyPage({ ctx, query }: UserRequest): Page {
     >
     <p class="small below">
       Times of routes are until the response began, those of models and upstreams until the end of
-      the call. This process measured them in windows of ten minutes; a restart forgets them.
-      Percentiles are exact to 13 %.
+      the call. They are measured in windows of ten minutes, on all servers together where several
+      share a database. One server forgets them when it restarts. Percentiles are exact to 13 %.
     </p>`
   return consolePage({ place, title: 'Latency', main, scripts: ['auto-refresh.js'] })
 }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
+import { dialect } from '../../db/dialect.ts'
+import { replicas } from '../../db/replicas/tables.ts'
+import { observedWindows } from '../../state/tables.ts'
 import { type FormBrowser, signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
 import {
   startTestServer,
@@ -114,3 +117,29 @@ test('keeps its memory bounded under a flood of paths, methods and causes', () =
   expect(observations.findModelCall('call-19999')).toBeDefined()
   expect(observations.requests.newest(10_000, () => true)).toHaveLength(4_096)
 })
+
+if (dialect === 'postgres')
+  test('adds up the measurements of all servers', async () => {
+    const at = Math.floor(h.clock.now() / 600_000) * 600_000
+    const counts = { 'GET /of/another/server': [30, 1_234, 61, 9] }
+    const errors = { '503\nGET /of/another/server\nfull': [30, 77] }
+    const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: h.clock.now() }
+    await h.ctx.db.tx(async (tx) => {
+      await tx.insert(replicas).values(other)
+      await tx.insert(observedWindows).values([
+        { process: 'other', name: 'routes', at, counts },
+        { process: 'other', name: 'errors', at, counts: errors },
+        { process: 'other', name: 'routes', at: at - 48 * hour, counts: { 'GET /gone': [1, 1] } },
+      ])
+    })
+    await ann.call('GET', '/me')
+    const latency = await page('/latency?range=24h')
+    expect(latency).toContain('GET /of/another/server')
+    expect(latency).toContain('>1.2K<')
+    expect(latency).toContain('GET /api/me')
+    expect(latency).not.toContain('GET /gone')
+    expect(await page('/errors?range=1h')).toContain('>77<')
+    expect(await page('')).toContain('are of all 2 servers')
+    expect(await page('/requests')).toContain('one of 2')
+    await h.ctx.db.tx((tx) => tx.delete(replicas))
+  })

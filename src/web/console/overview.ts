@@ -2,6 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
 import { toCredits, toUsd } from '../../core/money.ts'
 import { second } from '../../core/time.ts'
+import { listOtherProcesses } from '../../db/replicas/process.ts'
 import { countAgents } from '../../hosting/agents/listing.ts'
 import { countPeople } from '../../hosting/people/listing.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
@@ -27,17 +28,26 @@ const uptimeMs = (): number => process.uptime() * second
 /** Renders the current state, and the traffic of a span of time. */
 export async function overviewPage({ ctx, query, token }: UserRequest): Promise<Page> {
   const range = readRange(query, trafficRanges, uptimeMs())
-  const [setup, health, points, stats, days] = await Promise.all([
+  const [setup, health, points, stats, days, others] = await Promise.all([
     checklist(ctx, token),
     healthLine(ctx),
     listMetrics(ctx, range),
     getStats(ctx),
     listDailyIncome(ctx, daysShown),
+    listOtherProcesses(ctx.db.read),
   ])
+  const servers = others.length + 1
   const main = html`${setup}<auto-refresh data-seconds="10"
       >${health} ${rangePicker(place, trafficRanges, range)}
       <div class="charts">${charts(points)}</div>
-      ${statList(stats)}</auto-refresh
+      ${
+        servers > 1 &&
+        html`<p class="small">
+          Requests, latency, errors and income are of all ${servers} servers. Jobs, disk space,
+          event-loop lag, upstream failures, memory and uptime are of the server that answered.
+        </p>`
+      }
+      ${statList([...stats, ...(servers > 1 ? [['Servers', formatCompact(servers)] as const] : [])])}</auto-refresh
     >
     ${section(
       'Income by day',

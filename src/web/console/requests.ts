@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { iso } from '../../core/time.ts'
+import { listOtherProcesses } from '../../db/replicas/process.ts'
 import { ApiError } from '../../errors.ts'
 import type { LoggedRequest } from '../../state/request-log.ts'
 import { searchTerm, statList, withQuery } from '../components.ts'
@@ -84,6 +85,7 @@ function filterForm({ status = '', route, key, who }: Filters): Html {
 export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
   const filters = readFilters(query)
   const requests = await findRequests(ctx, filters)
+  const others = (await listOtherProcesses(ctx.db.read)).length
   const names = await accountLinks(
     ctx,
     requests.flatMap(({ account }) => account ?? []),
@@ -102,8 +104,9 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
       : emptyState('No requests found', 'Requests appear here as they arrive.')
   const main = html`${filterForm(filters)}<auto-refresh data-seconds="2">${table}</auto-refresh>
     <p class="small below">
-      The newest 4,096 requests of this process, and the newest 1,024 with each class of error. Time
-      is until the response began.
+      The newest 4,096 requests of
+      ${others > 0 ? `the server that answered, one of ${others + 1}` : 'this server'}, and the
+      newest 1,024 with each class of error. Time is until the response began.
     </p>`
   return consolePage({ place, title: 'Requests', main, scripts: ['auto-refresh.js'] })
 }
@@ -112,7 +115,8 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
 export async function requestPage({ ctx }: UserRequest, id: string): Promise<Page> {
   const found = ctx.state.observations.findRequest(id)
   if (!found) {
-    const see = 'It is older than what this process remembers. The log has it by its id.'
+    const see =
+      'It is older than what this server remembers, or of another server. The log has it by its id.'
     throw new ApiError('not_found', { what: 'request', see })
   }
   const names = await accountLinks(ctx, [found.account ?? ''])
