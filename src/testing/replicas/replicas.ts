@@ -98,7 +98,7 @@ async function withBucket<T>(start: () => Promise<T>): Promise<T> {
     try {
       return await start()
     } catch (error) {
-      if (tries === startsMax || !String(error).includes('cannot be reached')) throw error
+      if (tries === startsMax || !/cannot be reached|try_again/.test(String(error))) throw error
     }
   }
 }
