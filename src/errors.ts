@@ -170,6 +170,12 @@ interface GatewayDetails {
   cap_above_own: { cap: bigint }
   topups_limit: { max: number; retryAfter: number }
   no_rate: { coin: string }
+  needs_websocket: None
+  /** Ends of a realtime session. */
+  session_idle: { seconds: number }
+  session_expired: { minutes: number }
+  server_stops: None
+  session_broken: None
   holds_limit: { max: number; retryAfter: number }
 }
 

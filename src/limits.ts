@@ -212,6 +212,11 @@ export const speechKeptMs = 30 * day
 export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 
+/** WebSockets: a message of the client, and the time after which a silent connection is closed. */
+export const socketMessageBytesMax = 4 * mb
+export const socketIdleMs = 120_000
+export const realtimeSessionsPerKeyMax = 8
+
 /** The time without a heartbeat after which the process of a job counts as dead. */
 export const jobLeaseMs = minute
 export const jobHeartbeatMs = 15_000

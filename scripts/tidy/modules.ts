@@ -55,7 +55,7 @@ const inner: Record<string, string[][]> = {
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api', 'completions'],
-    ['gemini', 'openrouter', 'moderations', 'rerank', 'batches'],
+    ['gemini', 'openrouter', 'moderations', 'rerank', 'batches', 'realtime'],
     ['envelopes'],
     ['api'],
   ],

@@ -105,7 +105,7 @@ export const localServers = {
   sglang: 'sglangUrl',
 } as const
 
-/** Types of models: those of document 2, section 2, and two of further operations. */
+/** Types of models: those of document 2, section 2, and three of further operations. */
 export const modelTypes = [
   'chat',
   'image',
@@ -114,4 +114,5 @@ export const modelTypes = [
   'embedding',
   'moderation',
   'rerank',
+  'realtime',
 ] as const

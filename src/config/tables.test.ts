@@ -131,7 +131,7 @@ test('an invalid field is reported with the expected value', () => {
   for (const message of [
     'kind must be one of openai, anthropic, google,',
     'base_url must be an http:// or https:// address.',
-    'type must be one of chat, image, video, audio, embedding, moderation, rerank.',
+    'type must be one of chat, image, video, audio, embedding, moderation, rerank, realtime.',
     'id is missing: it must be a string',
     'idd is not a field of this table.',
     'price/prompt must be USD as text, such as "0.00000015".',

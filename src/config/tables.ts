@@ -44,6 +44,8 @@ const PriceSchema = Type.Partial(
       cache_write: UsdSchema,
       reasoning: UsdSchema,
       audio: UsdSchema,
+      audio_cache_read: UsdSchema,
+      audio_completion: UsdSchema,
       per_image: UsdSchema,
       per_second: UsdSchema,
       per_character: UsdSchema,

@@ -35,6 +35,7 @@ import { moderationRoutes } from './moderations/routes.ts'
 import { publicPathOf } from './openrouter/error-response.ts'
 import { openRouterRoutes } from './openrouter/routes.ts'
 import { publicOperation } from './operation.ts'
+import { realtimeRoutes } from './realtime/routes.ts'
 import { rerankRoutes } from './rerank/routes.ts'
 import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
@@ -57,6 +58,7 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
     .use(embeddingRoutes(ctx))
     .use(moderationRoutes(ctx))
     .use(rerankRoutes(ctx))
+    .use(realtimeRoutes(ctx))
     .use(imageRoutes(ctx))
     .use(videoRoutes(ctx))
     .use(audioRoutes(ctx))

@@ -80,13 +80,8 @@ export async function getSpender(ctx: AppContext, request: Request): Promise<Key
  * Counts a call of a key, and returns its spender. Throws `bad_key`, `key_expired`, and `key_rate`
  * beyond its rates.
  */
-export function admitKey(ctx: AppContext, key: FoundKey | undefined): KeySpender {
-  // The keys of a closed agent are revoked with it, those of a suspended one suspended.
-  const isLive = key && key.revoked === null && key.suspended === null
-  if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
-  if (key.expires !== null && key.expires <= ctx.clock.now()) {
-    throw new ApiError('key_expired', { at: key.expires })
-  }
+export function admitKey(ctx: AppContext, found: FoundKey | undefined): KeySpender {
+  const key = requireLiveKey(ctx, found)
   takeRate(ctx, key)
   const { kind } = key
   const owner = { kind, owner: key.owner }
@@ -104,6 +99,17 @@ export function admitKey(ctx: AppContext, key: FoundKey | undefined): KeySpender
     funds: free ? 'any' : 'paid',
     source: 'api',
   }
+}
+
+/** Returns a key that may call. Throws `bad_key`, `key_expired`. */
+export function requireLiveKey({ clock }: AppContext, key: FoundKey | undefined) {
+  // The keys of a closed agent are revoked with it, those of a suspended one suspended.
+  const isLive = key && key.revoked === null && key.suspended === null
+  if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
+  if (key.expires !== null && key.expires <= clock.now()) {
+    throw new ApiError('key_expired', { at: key.expires })
+  }
+  return { ...key, kind: key.kind }
 }
 
 /** Returns the budgets that a call with a key must respect, beside its daily cap. */

@@ -78,4 +78,9 @@ export const errorExamples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   payments_off: [{ setting: 'X402_PAY_TO' }],
   topups_limit: [{ max: 50, retryAfter: 3600 }],
   no_rate: [{ coin: 'BTC' }],
+  needs_websocket: [],
+  session_idle: [{ seconds: 300 }],
+  session_expired: [{ minutes: 60 }],
+  server_stops: [],
+  session_broken: [],
 }

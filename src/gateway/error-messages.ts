@@ -102,6 +102,15 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     `This account already has ${max} unpaid top-ups. Pay one, or wait until some end.`,
   no_rate: ({ coin }) =>
     `There is no safe rate of ${coin} now. Nothing was created. Retry shortly, or pay with USDT.`,
+  needs_websocket: () =>
+    'This operation is a WebSocket. Connect to it with wss:// and the same path.',
+  session_idle: ({ seconds }) =>
+    `The session ended after ${seconds} seconds without an event of yours. Open another one.`,
+  session_expired: ({ minutes }) =>
+    `A session has at most ${minutes} minutes. Open another one to continue.`,
+  server_stops: () => 'The server stops. Open another session in a minute.',
+  session_broken: () =>
+    'The provider ended the session. A running response was charged for what it carried. Open another one.',
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,

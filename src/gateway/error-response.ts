@@ -86,6 +86,11 @@ const table: { [N in GatewayErrorName]: Row } = {
   try_again: [503, api],
   topups_limit: [429, limit, null, 'topups_limit'],
   no_rate: [503, api, null, 'no_rate'],
+  needs_websocket: [426, invalid, null, 'no_websocket', 'final'],
+  session_idle: [408, invalid, null, 'session_idle', 'final'],
+  session_expired: [408, invalid, null, 'session_expired', 'final'],
+  server_stops: [503, api, null, 'server_stops'],
+  session_broken: [502, api, null, 'session_broken'],
   payments_off: [503, api, null, 'payments_off', 'final'],
 }
 
@@ -104,6 +109,7 @@ export function errorEnvelope<N extends GatewayErrorName>({ errorName, details }
   const headers: Record<string, string> = {}
   if (retry) Object.assign(headers, final)
   if (status === 401) headers['www-authenticate'] = 'Bearer'
+  if (status === 426) headers.upgrade = 'websocket'
   // Of the 409 errors, only `busy` is temporary.
   const isTemporary = status === 202 || status === 429 || status === 503 || errorName === 'busy'
   const wait = values.retryAfter ?? (isTemporary ? 1 : undefined)

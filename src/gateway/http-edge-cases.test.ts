@@ -97,7 +97,10 @@ test('a socket may be silent from the end of a request to its answer, and no lon
   const ask = async (path: string, body: ReadableStream | string): Promise<void> => {
     const headers = { 'content-type': 'application/json' }
     const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
-    await t.handle(request, '198.51.100.7', (isAllowed) => decisions.push(isAllowed))
+    await t.handle(request, '198.51.100.7', {
+      pauseIdleTimeout: (isAllowed) => decisions.push(isAllowed),
+      upgrade: () => false,
+    })
     decisions.push(path)
   }
   await ask('/accounts/create', '{}')

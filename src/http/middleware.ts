@@ -11,15 +11,20 @@ import * as gateway from '../gateway/error-response.ts'
 import * as hosting from '../hosting/error-response.ts'
 import { inProcessAddress, pathOf, type RequestContext } from './request-context.ts'
 import { networkRejection } from './restrict.ts'
+import type { Upgrade } from './web-socket.ts'
 
-/**
- * Handles a request. `socketAddress` is the address of the socket's other end. `pauseIdleTimeout`
- * turns off the idle timeout of the socket for operations with their own deadline.
- */
+/** The connection of a request. */
+export interface Connection {
+  /** Turns off the idle timeout of the socket for operations with their own deadline. */
+  pauseIdleTimeout(isPaused: boolean): void
+  upgrade: Upgrade
+}
+
+/** Handles a request. `socketAddress` is the address of the socket's other end. */
 export type RequestHandler = (
   request: Request,
   socketAddress: string,
-  pauseIdleTimeout?: (isPaused: boolean) => void,
+  connection?: Connection,
 ) => Response | Promise<Response>
 
 export type Policy = (request: Request, context: RequestContext) => Response | Promise<Response>
@@ -121,20 +126,20 @@ interface Incoming {
   request: Request
   socketAddress: string
   part: TrafficPart | 'health'
-  pauseIdleTimeout: ((isPaused: boolean) => void) | undefined
+  connection: Connection | undefined
 }
 
 /** Runs a handler with a new request context, counts the response and writes one line of log. */
 export function withRequestLog(
   ctx: AppContext,
-  { request, socketAddress, part, pauseIdleTimeout }: Incoming,
+  { request, socketAddress, part, connection }: Incoming,
   handle: (context: RequestContext) => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const startedAt = stopwatch()
   const span = part === 'gateway' || part === 'api' ? beginSpan(ctx, request) : undefined
-  const context = createRequestContext(ctx, request, socketAddress, pauseIdleTimeout, span)
+  const context = createRequestContext(ctx, request, socketAddress, connection, span)
   const finish = (response: Response): Response => {
-    if (context.hasOwnDeadline) pauseIdleTimeout?.(false)
+    if (context.hasOwnDeadline) connection?.pauseIdleTimeout(false)
     const ms = stopwatch() - startedAt
     if (socketAddress !== inProcessAddress) context.client.charge('requests', 1)
     ctx.state.traffic.count(part === 'health' ? 'pages' : part, response.status, ms)
@@ -193,7 +198,7 @@ function createRequestContext(
   ctx: AppContext,
   request: Request,
   socketAddress: string,
-  pauseIdleTimeout: Incoming['pauseIdleTimeout'],
+  connection: Connection | undefined,
   span: RequestContext['span'],
 ): RequestContext {
   const { trustedProxies, personHeader } = ctx.config
@@ -206,7 +211,8 @@ function createRequestContext(
       ctx.state.costs,
     ),
     vouchedPerson: isVouched ? (request.headers.get(personHeader) ?? undefined) : undefined,
-    pauseIdleTimeout,
+    pauseIdleTimeout: connection?.pauseIdleTimeout,
+    upgrade: connection?.upgrade,
     span,
   }
 }

@@ -3,6 +3,7 @@ import type { NanoUsd } from '../core/money.ts'
 import type { DirectPayment } from '../errors.ts'
 import type { Receipt } from '../payments/x402/offer.ts'
 import type { SpanContext } from '../telemetry/trace-context.ts'
+import type { Upgrade } from './web-socket.ts'
 
 /** Peer address of in-process requests. They are not logged. */
 export const inProcessAddress = 'this process'
@@ -42,6 +43,8 @@ export interface RequestContext {
   unknownPath?: string
   /** Turns off the idle timeout of the socket, or turns it on again. */
   readonly pauseIdleTimeout?: ((isPaused: boolean) => void) | undefined
+  /** Turns the connection into a WebSocket. Undefined for requests of this process. */
+  readonly upgrade?: Upgrade | undefined
   /** The operation bounds its own time, so the idle timeout pauses when the body is complete. */
   hasOwnDeadline?: boolean
 }

@@ -54,6 +54,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   files: 'gateway',
   images: 'gateway',
   messages: 'gateway',
+  realtime: 'gateway',
   models: 'gateway',
   moderations: 'gateway',
   openrouter: 'gateway',
@@ -170,11 +171,11 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   }
 
   const toInternalUrl = hostMapper(ctx.urls)
-  const handle: RequestHandler = (outerRequest, socketAddress, pauseIdleTimeout) => {
+  const handle: RequestHandler = (outerRequest, socketAddress, connection) => {
     const request = resolveAlias(toInternalUrl(outerRequest))
     const path = pathOf(request.url)
     const part = partOf(path)
-    return withRequestLog(ctx, { request, socketAddress, part, pauseIdleTimeout }, (context) => {
+    return withRequestLog(ctx, { request, socketAddress, part, connection }, (context) => {
       if ((part === 'apps' || part === 'pages') && !isForOperator(path)) {
         const rejection = networkRejection(ctx, context.client)
         if (rejection) return restrictedPage(rejection.retryAfter)

@@ -20,6 +20,7 @@ import { claimPlace } from '../storage/place.ts'
 import type { RequestHandler } from './middleware.ts'
 import { inProcessAddress } from './request-context.ts'
 import { createRouter, respondStarting } from './router.ts'
+import { webSocketOptions, withoutUpgraded } from './web-socket.ts'
 
 /** A socket without traffic is closed after so many seconds, as is one with half a body. */
 const idleSecondsMax = 60
@@ -118,8 +119,12 @@ async function drain(
   let until = stopwatch() + drainMs
   const timeout = () => Bun.sleep(Math.max(0, until - stopwatch()))
   const jobsEnd = ctx.jobs.close(drainMs)
+  const { sessions } = ctx.state
+  for (const session of sessions) session.stop()
   const respond = async (): Promise<void> => {
-    while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
+    while (server.pendingRequests + sessions.size > 0 && stopwatch() < until) {
+      await Bun.sleep(drainStepMs)
+    }
   }
   await respond()
   ctx.state.shutdown.abort()
@@ -176,10 +181,13 @@ function listen(config: Config, handle: RequestHandler) {
         const socketAddress = server.requestIP(incoming)?.address ?? ''
         const request = completeUrl(incoming)
         if (!request) return new Response('The Host header is invalid.', { status: 400 })
-        return handle(request, socketAddress, (isPaused) =>
-          server.timeout(incoming, isPaused ? 0 : idleSecondsMax),
-        )
+        const response = handle(request, socketAddress, {
+          pauseIdleTimeout: (isPaused) => server.timeout(incoming, isPaused ? 0 : idleSecondsMax),
+          upgrade: (data, headers) => server.upgrade(incoming, { data, headers }),
+        })
+        return incoming.headers.has('upgrade') ? withoutUpgraded(response) : response
       },
+      websocket: webSocketOptions,
     })
   } catch (error) {
     if (errorCodeOf(error) === 'EADDRINUSE') throw new PortInUse(config)

@@ -9,8 +9,13 @@ const keyHeaders = ['x-api-key', 'x-goog-api-key']
 export function readApiKey(headers: Headers): string | undefined {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
   if (bearer) return bearer[1]
-  return keyHeaders.map((name) => headers.get(name)?.trim()).find((key) => key !== undefined)
+  const named = keyHeaders.map((name) => headers.get(name)?.trim())
+  return named.find((key) => key !== undefined) ?? socketKeyOf(headers)
 }
+
+/** Reads the key that OpenAI's browser client sends as a protocol of its WebSocket. */
+const socketKeyOf = (headers: Headers): string | undefined =>
+  /\bopenai-insecure-api-key\.([^\s,]+)/.exec(headers.get('sec-websocket-protocol') ?? '')?.[1]
 
 /** Throws `invite_only` where new accounts need the operator's token and the request has none. */
 export function requireInvitation({ keysOpen, operatorToken }: Config, { headers }: Request): void {

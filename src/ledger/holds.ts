@@ -154,6 +154,14 @@ export async function endHold(
   return changed === 1 ? { ...hold, state, charged } : undefined
 }
 
+/** Makes the deadline charge an open hold: its work has begun, and the upstream bills it. */
+export async function settleOnExpiry(db: Db, { ref, id }: Hold): Promise<void> {
+  await db
+    .update(holds)
+    .set({ onExpiry: 'settle' })
+    .where(and(eq(holds.ref, ref), eq(holds.id, id), eq(holds.state, 'held')))
+}
+
 /** Returns a hold as stored; undefined for one that was never committed. */
 export async function findHold(
   db: Db,

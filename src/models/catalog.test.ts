@@ -57,7 +57,7 @@ test('prices all demo models and lists them by type', async () => {
   const catalog = await open({ demo: true })
   const ids = (types?: Parameters<Catalog['list']>[0]) => catalog.list(types).map(({ id }) => id)
   expect(ids(['embedding', 'image'])).toEqual(['demo/embedding', 'demo/image'])
-  expect(ids()).toHaveLength(11)
+  expect(ids()).toHaveLength(12)
   expect(ids()).toEqual(ids().toSorted())
   for (const model of catalog.list()) {
     expect(model.name).toStartWith('Demo')

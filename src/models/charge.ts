@@ -22,7 +22,9 @@ function ratesAt(price: Price, tokens: number) {
 function ratesOf(price: Price) {
   const { prompt = 0n, completion = 0n } = price
   const { cacheRead = prompt, cacheWrite = prompt, audio = prompt, reasoning = completion } = price
-  return { prompt, cacheRead, cacheWrite, audio, completion, reasoning }
+  const { audioCacheRead = audio, audioCompletion = completion } = price
+  const input = { prompt, cacheRead, cacheWrite, audio, audioCacheRead }
+  return { ...input, completion, reasoning, audioCompletion }
 }
 
 const roundUp = (count: number): bigint => BigInt(Math.ceil(count))
@@ -35,14 +37,18 @@ const roundUp = (count: number): bigint => BigInt(Math.ceil(count))
 export function chargeOf(price: Price, usage: Usage): NanoUsd {
   const rates = ratesAt(price, usage.longest || usage.prompt)
   const fresh = usage.prompt - usage.cached - usage.cacheWrite
-  // Cached tokens are from the start of a prompt, which is text.
-  const audio = Math.min(usage.audio, fresh)
+  // Without a count of their own, cached tokens are from the start of a prompt, which is text.
+  const cachedAudio = Math.min(usage.audioCached, usage.cached)
+  const audio = Math.min(Math.max(usage.audio - cachedAudio, 0), fresh)
+  const spoken = Math.min(usage.audioCompletion, usage.completion - usage.reasoning)
   const tokens =
     roundUp(fresh - audio) * rates.prompt +
     roundUp(audio) * rates.audio +
-    roundUp(usage.cached) * rates.cacheRead +
+    roundUp(usage.cached - cachedAudio) * rates.cacheRead +
+    roundUp(cachedAudio) * rates.audioCacheRead +
     roundUp(usage.cacheWrite) * rates.cacheWrite +
-    roundUp(usage.completion - usage.reasoning) * rates.completion +
+    roundUp(usage.completion - usage.reasoning - spoken) * rates.completion +
+    roundUp(spoken) * rates.audioCompletion +
     roundUp(usage.reasoning) * rates.reasoning
   return totalOf(price, tokens, usage)
 }
@@ -79,9 +85,12 @@ export function maxCost(price: Price, bounds: UsageBounds): NanoUsd {
   const tiers = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
   const all = [ratesOf(price), ...tiers.map(({ above }) => ratesAt(price, above + 1))]
   const input = highest(
-    all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite, ...(hasAudio ? [at.audio] : [])]),
+    all.flatMap((at) => {
+      const texts = [at.prompt, at.cacheRead, at.cacheWrite]
+      return hasAudio ? [...texts, at.audio, at.audioCacheRead] : texts
+    }),
   )
-  const output = highest(all.flatMap((at) => [at.completion, at.reasoning]))
+  const output = highest(all.flatMap((at) => [at.completion, at.reasoning, at.audioCompletion]))
   const tokens = roundUp(inputTokensMax) * input + roundUp(outputTokensMax) * output
   const { images = 0, searches = 0, seconds = 0, characters = 0 } = bounds
   const cost = totalOf(price, tokens, { images, searches, seconds, characters })

@@ -61,6 +61,23 @@ const listings: Listing[] = [
     price: { per_search: '0.0001' },
   },
   {
+    id: 'demo/realtime',
+    name: 'Demo realtime: repeats your text over a WebSocket',
+    type: 'realtime',
+    inputs: ['text'],
+    outputs: ['text'],
+    supportsTools: false,
+    contextLength: 8_000,
+    maxOutput: 1_000,
+    price: {
+      prompt: '0.0000001',
+      completion: '0.0000004',
+      cache_read: '0.00000005',
+      audio: '0.000001',
+      audio_completion: '0.000002',
+    },
+  },
+  {
     id: 'demo/image',
     name: 'Demo image',
     type: 'image',

@@ -16,6 +16,7 @@ const defaultOutputs: Record<ModelType, string[]> = {
   embedding: ['embedding'],
   moderation: ['moderation'],
   rerank: ['rerank'],
+  realtime: ['text', 'audio'],
 }
 
 /**
@@ -34,9 +35,9 @@ export function toModel(
     name: listing.name ?? id,
     type,
     ownedBy: id.split('/')[0] ?? id,
-    inputs: listing.inputs ?? ['text'],
+    inputs: listing.inputs ?? (type === 'realtime' ? ['text', 'audio'] : ['text']),
     outputs: listing.outputs ?? defaultOutputs[type],
-    supportsTools: listing.supportsTools ?? type === 'chat',
+    supportsTools: listing.supportsTools ?? (type === 'chat' || type === 'realtime'),
     contextLength: listing.contextLength ?? 0,
     maxOutput: listing.maxOutput ?? 0,
     imageTokens: listing.imageTokens ?? imageTokensDefault,

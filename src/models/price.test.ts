@@ -108,5 +108,5 @@ test('requires the parts that a model type is charged by', () => {
   expect(hasRate('video', one('per_character'))).toBe(false)
   expect(hasRate('audio', one('per_minute'))).toBe(true)
   expect(hasRate('audio', one('per_image'))).toBe(false)
-  expect(Object.values(parts)).toHaveLength(11)
+  expect(Object.values(parts)).toHaveLength(13)
 })

@@ -17,6 +17,10 @@ export interface Price {
   reasoning?: bigint
   /** For prompt tokens that represent audio. */
   audio?: bigint
+  /** For prompt tokens that represent audio and were read from a cache. */
+  audioCacheRead?: bigint
+  /** For completion tokens that represent audio. */
+  audioCompletion?: bigint
   perImage?: bigint
   perSecond?: bigint
   perCharacter?: bigint
@@ -42,6 +46,8 @@ export const parts = {
   cacheWrite: 'cache_write',
   reasoning: 'reasoning',
   audio: 'audio',
+  audioCacheRead: 'audio_cache_read',
+  audioCompletion: 'audio_completion',
   perImage: 'per_image',
   perSecond: 'per_second',
   perCharacter: 'per_character',
@@ -211,6 +217,9 @@ export function hasRate(type: ModelType, price: Price): boolean {
   if (type === 'chat') return has('prompt') && has('completion')
   if (type === 'embedding' || type === 'moderation') return has('prompt')
   if (type === 'rerank') return has('perSearch', 'prompt')
+  if (type === 'realtime') {
+    return has('prompt') && has('completion') && has('audio') && has('audioCompletion')
+  }
   if (type === 'image') return has('perImage', 'completion')
   if (type === 'video') return has('perSecond', 'perMinute', 'perImage')
   return has('perCharacter', 'perSecond', 'perMinute', 'completion')

@@ -79,8 +79,9 @@ const providers: Record<string, Provider> = {
 
 /** Models for no operation of the gateway, or with charges that no response reports. */
 const unserved =
-  /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|search-preview|deep-research|sonar|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni|:extended|(?<!^gpt)-image/
+  /moderation|-ocr|-live|-voice|-tts|-audio|computer-use|search-preview|deep-research|sonar|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni|:extended|(?<!^gpt)-image/
 const types: [RegExp, ModelType][] = [
+  [/^gpt-.*realtime/, 'realtime'],
   [/embed/, 'embedding'],
   [/whisper|transcribe/, 'audio'],
   [/^gpt-image/, 'image'],
@@ -88,11 +89,9 @@ const types: [RegExp, ModelType][] = [
 const vision =
   /gpt-(4o|4\.1|4-turbo|4\.5|[5-9])|\bo[13](-pro)?$|\bo4-mini$|gemini|claude-[^12v]|grok-(2-vision|[4-9])|pixtral|llama-4|vision|-vl|gemma-[34]|mistral-(small-3|small-2[56]|medium-[3-9]|large-25)/
 const withoutTools = /o1-(mini|preview)|chatgpt-4o|deepseek-r1|gemma|llama-2|guard/
-/**
- * Output tokens at most, by family, as published by their makers; the first match applies. The list
- * has no such limits. Other models are limited by their window.
- */
+/** Output tokens at most, by family, as their makers publish them; the first match applies. */
 const outputLimits: [RegExp, number][] = [
+  [/realtime(?!-2)/, 4_096],
   [/gpt-3\.5|gpt-4-(turbo|vision)|command-r|c4ai/, 4_096],
   [/gpt-4(-32k)?$|deepseek-chat|gemini-(1|2\.0)|claude-3-(5|\.5)/, 8_192],
   [/gpt-4o|gpt-4\.5|gpt-chat|chatgpt/, 16_384],
@@ -149,15 +148,16 @@ function listingOf(row: ModelInfo, provider: Provider, now: number): Listing {
 function familyOf(id: string, { maker, inputs = [] }: Provider) {
   const type = byFamily(types, id) ?? 'chat'
   const image = byFamily(imageTokens, id)
-  const output = type === 'chat' ? byFamily(outputLimits, id) : undefined
-  const hasVision = type === 'image' || (type !== 'embedding' && vision.test(id))
-  const audio = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
+  const hasTools = type === 'chat' || type === 'realtime'
+  const output = hasTools ? byFamily(outputLimits, id) : undefined
+  const hasVision = type === 'image' || (type === 'chat' && vision.test(id))
   return {
     id: id.includes('/') ? id : `${maker}/${id}`,
     type,
     inputs: hasVision ? ['text', 'image', ...inputs] : ['text'],
-    ...audio,
-    supportsTools: type === 'chat' && !withoutTools.test(id),
+    ...(type === 'audio' && { inputs: ['audio'], outputs: ['text'] }),
+    ...(type === 'realtime' && { inputs: ['text', 'audio'] }),
+    supportsTools: hasTools && !withoutTools.test(id),
     ...(image && { imageTokens: image }),
     ...(output && { maxOutput: output }),
   }
@@ -192,6 +192,8 @@ const sources: Record<'chat' | 'media', [keyof typeof parts, string[]][]> = {
     ['cacheWrite', ['cache_write_mtok']],
     ['reasoning', ['output_reasoning_mtok']],
     ['audio', ['input_audio_mtok']],
+    ['audioCacheRead', ['cache_audio_read_mtok']],
+    ['audioCompletion', ['output_audio_mtok']],
   ],
   media: [
     ['prompt', ['input_image_mtok', 'input_audio_mtok', 'input_mtok']],
@@ -237,7 +239,7 @@ function tiersOf(price: ModelPrice): TierTexts[] {
   })
 }
 
-/** Converts a price of the list, which is in USD per million tokens. */
+/** Converts USD per million tokens. */
 const perToken = (usd: number): string => perUnit(usd, 1_000_000n)
 
 function perUnit(usd: number, units: bigint): string {

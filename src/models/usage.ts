@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../core/schema.ts'
 
 /** The usage of one request, in whole units, except for seconds. */
 const noUsage = {
@@ -8,9 +8,13 @@ const noUsage = {
   cacheWrite: 0,
   /** Input tokens for audio, a part of `prompt`. */
   audio: 0,
-  /** All output tokens, including `reasoning`. */
+  /** Input tokens for audio that were read from a cache, a part of `cached` and of `audio`. */
+  audioCached: 0,
+  /** All output tokens, including `reasoning` and `audioCompletion`. */
   completion: 0,
   reasoning: 0,
+  /** Output tokens for audio. */
+  audioCompletion: 0,
   images: 0,
   seconds: 0,
   characters: 0,
@@ -43,17 +47,21 @@ export function largerUsage(earlier: Usage | undefined, later: Usage): Usage {
   const isShorter = earlier !== undefined && earlier.prompt > later.prompt
   const isLess = earlier !== undefined && earlier.completion > later.completion
   if (!isShorter && !isLess) return later
-  const { prompt, cached, cacheWrite, audio } = isShorter ? earlier : later
-  const { completion, reasoning } = isLess ? earlier : later
-  const input = { prompt, cached, cacheWrite, audio }
-  return { ...later, ...input, completion, reasoning, estimated: true }
+  const { prompt, cached, cacheWrite, audio, audioCached } = isShorter ? earlier : later
+  const { completion, reasoning, audioCompletion } = isLess ? earlier : later
+  const input = { prompt, cached, cacheWrite, audio, audioCached }
+  return { ...later, ...input, completion, reasoning, audioCompletion, estimated: true }
 }
 
-/** Names of the same number in OpenAI's chat and in its later endpoints. */
+/** Names of the same number in OpenAI's chat, in its later endpoints, and in realtime sessions. */
 const promptNames = ['prompt_tokens', 'input_tokens']
 const completionNames = ['completion_tokens', 'output_tokens']
-const promptDetails = ['prompt_tokens_details', 'input_tokens_details']
-const completionDetails = ['completion_tokens_details', 'output_tokens_details']
+const promptDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details']
+const completionDetails = [
+  'completion_tokens_details',
+  'output_tokens_details',
+  'output_token_details',
+]
 
 /**
  * Reads the `usage` of a response in OpenAI's format, where prompt_tokens include cached tokens and
@@ -85,11 +93,9 @@ export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefine
     total - (prompt ?? 0) - (completion ?? 0),
     limits.completion - (completion ?? 0),
   )
-  const reasoning = reader.tokens(
-    detailsOf(usage, completionDetails),
-    ['reasoning_tokens'],
-    Infinity,
-  )
+  const written = detailsOf(usage, completionDetails)
+  const reasoning = reader.tokens(written, ['reasoning_tokens'], Infinity)
+  const spoken = reader.tokens(written, ['audio_tokens'], Infinity) ?? 0
   const isReasoning = completion !== undefined
   completion = (completion ?? 0) + uncounted
   const details = detailsOf(usage, promptDetails)
@@ -97,16 +103,21 @@ export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefine
     reader.tokens(details, ['cached_tokens'], Infinity) ??
     reader.tokens(usage, ['prompt_cache_hit_tokens'], Infinity) ??
     0
-  const written = reader.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
+  const cacheWrite = reader.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
   const audio = reader.tokens(details, ['audio_tokens'], Infinity) ?? 0
   const cachedIn = reader.atMost(cached, prompt ?? 0)
+  const cachedAudio =
+    reader.tokens(recordOf(details.cached_tokens_details), ['audio_tokens'], Infinity) ?? 0
+  const thought = reader.atMost(Math.max(reasoning ?? 0, isReasoning ? uncounted : 0), completion)
   return createUsage({
     prompt: prompt ?? 0,
     cached: cachedIn,
-    cacheWrite: reader.atMost(written, (prompt ?? 0) - cachedIn),
+    cacheWrite: reader.atMost(cacheWrite, (prompt ?? 0) - cachedIn),
     audio: reader.atMost(audio, prompt ?? 0),
+    audioCached: reader.atMost(cachedAudio, Math.min(cachedIn, audio)),
     completion,
-    reasoning: reader.atMost(Math.max(reasoning ?? 0, isReasoning ? uncounted : 0), completion),
+    reasoning: thought,
+    audioCompletion: reader.atMost(spoken, completion - thought),
     estimated: reader.isCorrected,
   })
 }

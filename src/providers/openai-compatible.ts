@@ -5,6 +5,7 @@ import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import { buildRequestBody, type Dialect } from './request-body.ts'
 import { requestFieldsOf } from './request-fields.ts'
 import { readStart } from './response.ts'
+import { connectRealtime } from './upstream-socket.ts'
 import {
   classifyNetworkError,
   type Upstream,
@@ -43,6 +44,7 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
     ignoredFields: ({ path, body }) =>
       ignoredFields(body, (name) => dialect.requestFields[path].has(name)),
     poll: (target) => request(upstream, target),
+    connect: (target) => connectRealtime(upstream, target),
     download: (target) => download(upstream, target),
   }
 }

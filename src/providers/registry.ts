@@ -1,117 +1,15 @@
 import { providers } from '../config/providers.ts'
 import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
-import type { Json } from '../core/schema.ts'
 import type { Clock } from '../core/time.ts'
 import { Balancer } from './balancer.ts'
-import { CircuitBreaker } from './circuit-breaker.ts'
 import { createDemoUpstream } from './demo/demo.ts'
-import type { DownloadRequest } from './download.ts'
 import { openLocalServers } from './local-servers.ts'
 import { Measurements } from './measurements.ts'
 import { listOllamaModels } from './model-list.ts'
+import { MonitoredUpstream, type UpstreamHealth } from './monitored-upstream.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
-import { type PollRequest, type Upstream, type UpstreamCall, UpstreamError } from './upstream.ts'
-
-/** Statuses for an operator's key that is invalid or out of credit. */
-const keyStatuses = [401, 402, 403]
-
-/** The health of an upstream since the start. Times are milliseconds since 1970. */
-export interface UpstreamHealth {
-  name: string
-  kind: string
-  state: CircuitBreaker['state']
-  /** Responses without an upstream error. */
-  answers: number
-  failures: number
-  answeredAt: number | undefined
-  /** `why` is an error kind or a status, never the upstream's own text. */
-  lastFailure: { at: number; why: string } | undefined
-}
-
-/** An upstream that counts its responses and failures, behind a circuit breaker. */
-class MonitoredUpstream implements Upstream {
-  readonly name: string
-  readonly kind: string
-  private readonly breaker: CircuitBreaker
-  private readonly counts: Omit<UpstreamHealth, 'name' | 'kind' | 'state'> = {
-    answers: 0,
-    failures: 0,
-    answeredAt: undefined,
-    lastFailure: undefined,
-  }
-
-  constructor(
-    private readonly upstream: Upstream,
-    private readonly clock: Clock,
-    private readonly log: Log,
-  ) {
-    this.name = upstream.name
-    this.kind = upstream.kind
-    this.breaker = new CircuitBreaker(clock)
-  }
-
-  get health(): UpstreamHealth {
-    return { name: this.name, kind: this.kind, state: this.breaker.state, ...this.counts }
-  }
-
-  /** False while the breaker is open. */
-  get isAvailable(): boolean {
-    return this.breaker.isAvailable
-  }
-
-  send(call: UpstreamCall): Promise<Response> {
-    return this.monitor(() => this.upstream.send(call))
-  }
-
-  ignoredFields(request: Pick<UpstreamCall, 'path' | 'body'>): string[] {
-    return this.upstream.ignoredFields?.(request) ?? []
-  }
-
-  async poll(request: PollRequest): Promise<Response> {
-    const poll = this.upstream.poll?.bind(this.upstream)
-    if (!poll) throw new UpstreamError('refused', this.name)
-    return this.monitor(() => poll(request))
-  }
-
-  /** Downloads a result. The health does not count it: many upstreams store results elsewhere. */
-  async download(request: DownloadRequest): Promise<Response> {
-    if (!this.upstream.download) throw new UpstreamError('refused', this.name)
-    return this.upstream.download(request)
-  }
-
-  private async monitor(send: () => Promise<Response>): Promise<Response> {
-    if (!this.breaker.tryAcquire()) throw new UpstreamError('refused', this.name)
-    try {
-      const response = await send()
-      this.recordStatus(response.status)
-      return response
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) this.failed('unknown', { error: String(error) })
-      else if (error.kind === 'aborted') this.breaker.released()
-      else this.failed(error.kind, { error: error.kind })
-      throw error
-    }
-  }
-
-  private recordStatus(status: number): void {
-    const why = `status ${status}`
-    if (keyStatuses.includes(status)) return this.failed(why, { status }, 'upstream.key_refused')
-    if (status >= 500) return this.failed(why, { status })
-    this.breaker.succeeded()
-    this.counts.answers += 1
-    this.counts.answeredAt = this.clock.now()
-  }
-
-  /** Logs every failure: when another upstream serves the request, its client never sees one. */
-  private failed(why: string, details: Json, event = 'upstream.failed'): void {
-    const upstream = this.name
-    this.counts.failures += 1
-    this.counts.lastFailure = { at: this.clock.now(), why }
-    this.log.warn(event, { upstream, ...details })
-    if (this.breaker.failed()) this.log.warn('upstream.open', { upstream })
-  }
-}
+import type { Upstream } from './upstream.ts'
 
 /** All upstreams by name, with their health and measured calls. */
 export class Registry {

@@ -1,6 +1,7 @@
 import type { Json } from '../core/schema.ts'
 import { errorCodeOf } from '../core/text.ts'
 import type { DownloadRequest } from './download.ts'
+import type { UpstreamSocket } from './upstream-socket.ts'
 
 /** The operations of upstreams, as paths below the base URL. */
 export type UpstreamPath =
@@ -43,6 +44,15 @@ export interface PollRequest {
   signal: AbortSignal
 }
 
+/** The handshake of a realtime session. */
+export interface ConnectRequest {
+  /** The model's name at this upstream. */
+  model: string
+  /** Asks for the events of OpenAI's beta. */
+  isBeta: boolean
+  signal: AbortSignal
+}
+
 /** The address of an upstream, and its key. */
 export interface UpstreamAddress {
   name: string
@@ -68,6 +78,11 @@ export interface Upstream {
    * UpstreamError.
    */
   poll?(request: PollRequest): Promise<Response>
+  /**
+   * Opens a realtime session. Returns a response with the status of a refused handshake. Undefined
+   * for upstreams without sessions. Throws UpstreamError.
+   */
+  connect?(request: ConnectRequest): Promise<UpstreamSocket | Response>
   /**
    * Downloads a result that a response names by its URL. Undefined for upstreams whose responses
    * contain all results. Throws for a URL that is neither public nor of this upstream.

@@ -8,6 +8,7 @@ import {
   nameAttack,
   noteStreamsMax,
   openHoldsPerKeyMax,
+  realtimeSessionsPerKeyMax,
   searchesPerMinuteMax,
   signInsPerAddress,
   signInsPerAddressAndName,
@@ -64,6 +65,8 @@ const limitsOfProcess = (clock: Clock, config: LimitSettings) => ({
   keyTokens: new RateLimit(clock, unlimited, minute),
   /** Running paid calls by gateway key. */
   paidCalls: new ConcurrencyLimit(openHoldsPerKeyMax),
+  /** Realtime sessions by gateway key. */
+  realtimeSessions: new ConcurrencyLimit(realtimeSessionsPerKeyMax),
 })
 
 const strictLimits = (strict: (name: string, max: number, windowMs: number) => StrictLimit) => ({

@@ -32,6 +32,12 @@ export interface IdentityProvider {
   config: Configuration
 }
 
+/** Work on an open connection. */
+export interface OpenSession {
+  /** Begins nothing more, and ends the session when its running work is settled. */
+  stop(): void
+}
+
 /** The memory of one process between requests, beside the parts of AppContext. */
 export type ProcessState = ReturnType<typeof createProcessState>
 
@@ -77,6 +83,8 @@ export const createProcessState = (
 
   /** The server stops soon: /readyz says so, while requests are still answered. */
   isStopping: false,
+  /** Open WebSockets. Each ends when its running work is settled. */
+  sessions: new Set<OpenSession>(),
   /** Cuts the running calls of upstreams when the server stops. */
   shutdown: new AbortController(),
   chargedFailures: new ChargedFailures(clock, signals),

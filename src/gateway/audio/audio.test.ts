@@ -206,7 +206,10 @@ test('allows a silent upstream but not a client that stops reading', async () =>
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
   })
-  const { body } = await router(request, '127.0.0.1', (isAllowed) => void allowed.push(isAllowed))
+  const { body } = await router(request, '127.0.0.1', {
+    pauseIdleTimeout: (isAllowed) => void allowed.push(isAllowed),
+    upgrade: () => false,
+  })
   expect(allowed).toEqual([true, false])
   const reader = body?.getReader()
   await reader?.read()

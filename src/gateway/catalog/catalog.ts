@@ -32,6 +32,7 @@ const parameters: Record<ModelType, string[]> = {
   embedding: ['encoding_format', 'dimensions'],
   moderation: ['input'],
   rerank: ['top_n', 'return_documents'],
+  realtime: [],
 }
 const withTools = ['tools', 'tool_choice', 'web_search']
 

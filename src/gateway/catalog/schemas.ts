@@ -13,6 +13,8 @@ const PriceSchema = Type.Object({
   cache_write: perToken,
   reasoning: perToken,
   audio: perToken,
+  audio_cache_read: perToken,
+  audio_completion: perToken,
   per_image: perUnit,
   per_second: perUnit,
   per_minute: perUnit,

@@ -28,6 +28,7 @@ const operations: Record<Model['type'], ModelCall['operation']> = {
   audio: 'generate_content',
   moderation: 'generate_content',
   rerank: 'generate_content',
+  realtime: 'chat',
 }
 
 /** Characters of a prompt or a response in a span. */

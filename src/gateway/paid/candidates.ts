@@ -35,6 +35,7 @@ const operations: Record<Model['type'], string> = {
   embedding: 'POST /v1/embeddings',
   moderation: 'POST /v1/moderations',
   rerank: 'POST /v1/rerank',
+  realtime: 'GET /v1/realtime',
 }
 
 /**

@@ -19,6 +19,7 @@ const types = new Map<string, ModelType>([
   ['image', 'image'],
   ['speech', 'audio'],
   ['transcription', 'audio'],
+  ['realtime', 'realtime'],
 ])
 
 /** Time after the call's own deadline for the settlement and its retries. */

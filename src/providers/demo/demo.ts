@@ -71,6 +71,13 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
     const answer = handlers[path]?.({ model, body, created })
     return answer ?? errorResponse(400, 'Send the request as a form.')
   },
+  async connect(request) {
+    checkSignal(request.signal)
+    const { model } = request
+    if (model !== 'demo/realtime') return errorResponse(404, `No demo model ${model} at /realtime.`)
+    const { DemoRealtime } = await import('./realtime.ts')
+    return new DemoRealtime(request)
+  },
   async poll({ path, signal }) {
     checkSignal(signal)
     return (await import('./video.ts')).pollVideo(path)

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
+import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket'
 import { z } from 'zod'
 
 import { catchError } from '../catch-error.ts'
+import { until } from '../until.ts'
 import { type ClientServer, startClientServer } from './server.ts'
 
 let gateway: ClientServer
@@ -112,3 +114,37 @@ for (const at of [0, 1]) {
     })
   })
 }
+
+test('a realtime session of the SDK responds, is charged, and reports errors', async () => {
+  const { WebSocket: Native } = globalThis
+  // The SDK connects with TLS only, and the server of the test has none.
+  globalThis.WebSocket = new Proxy(Native, {
+    construct: (target, [url, ...options]) =>
+      Reflect.construct(target, [String(url).replace('wss:', 'ws:'), ...options]),
+  })
+  try {
+    const client = new OpenAI({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })
+    const session = new OpenAIRealtimeWebSocket({ model: 'demo/realtime' }, client)
+    const before = await gateway.spent()
+    const text = Promise.withResolvers<string>()
+    const error = Promise.withResolvers<string>()
+    session.on('session.created', () => {
+      const content = [{ type: 'input_text' as const, text: 'ahoy there' }]
+      session.send({
+        type: 'conversation.item.create',
+        item: { type: 'message', role: 'user', content },
+      })
+      session.send({ type: 'response.create' })
+      session.send({ type: 'input_audio_buffer.clear' })
+    })
+    session.on('response.output_text.done', (event) => text.resolve(event.text))
+    session.on('error', (problem) => error.resolve(problem.message))
+    expect(await text.promise).toBe('ahoy there')
+    expect(await error.promise).toContain('takes no audio')
+    await until(async () => (await gateway.spent()) > before)
+    session.close()
+    await until(() => gateway.sessions() === 0)
+  } finally {
+    globalThis.WebSocket = Native
+  }
+})

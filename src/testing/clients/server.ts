@@ -17,6 +17,8 @@ export interface ClientServer {
   key: string
   /** Amount spent so far, in nano USD. */
   spent(): Promise<bigint>
+  /** Returns the number of open realtime sessions. */
+  sessions(): number
   /** Checks the ledger and stops the server. */
   stop(): Promise<void>
 }
@@ -46,6 +48,7 @@ export async function startClientServer(): Promise<ClientServer> {
     baseUrls: [`${origin}/v1`, origin],
     key,
     spent: async () => funded - (await balanceOf(ctx, account)).balance,
+    sessions: () => ctx.state.sessions.size,
     stop: async () => {
       const { held } = await balanceOf(ctx, account)
       const report = await doctor(ctx)

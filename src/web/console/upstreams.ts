@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
-import type { UpstreamHealth } from '../../providers/registry.ts'
+import type { UpstreamHealth } from '../../providers/monitored-upstream.ts'
 import { formatCompact, renderDateTime } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'

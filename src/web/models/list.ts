@@ -32,6 +32,7 @@ const typeNames = {
   embedding: 'Embeddings',
   moderation: 'Moderation',
   rerank: 'Rerank',
+  realtime: 'Realtime',
 } as const
 
 /** Returns the number of an order, lowest first. Larger windows come first. */

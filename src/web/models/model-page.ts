@@ -12,6 +12,7 @@ import { comparePath } from './compare.ts'
 import { factsOf } from './facts.ts'
 import { measuredSection } from './measured.ts'
 import { modeOf, modes } from './modes.ts'
+import { realtimeExample } from './realtime-example.ts'
 
 /** Returns the page of a model, also by an ID with a routing suffix. Throws `not_found`. */
 export function findModelPage(ctx: AppContext, id: string): Page {
@@ -67,14 +68,21 @@ const parameterList = ({ supported_parameters: names }: ModelResponse): Html =>
     ${names.map((name) => html`<li><code>${name}</code></li>`)}
   </ul>`
 
+const keyLine = html`<p class="small">
+  Set <code>KEY</code> to an <a href="/wallet#keys">API key of your wallet</a>.
+</p>`
+
+/** A session has no single request, so it has one example. */
+const realtimeCode = ({ urls }: AppContext, { id }: ModelResponse): Html =>
+  html`${keyLine} ${copyLine(realtimeExample(urls.gateway, id), 'JavaScript example')}`
+
 /** Code in each language. The tabs are radio buttons, which need no script. */
 function codeTabs(ctx: AppContext, model: ModelResponse): Html {
   const mode = modeOf(model)
+  if (mode === 'realtime') return realtimeCode(ctx, model)
   const request = { mode, gateway: ctx.urls.gateway, body: exampleBody(mode, model.id) }
   const names = keysOf(languages)
-  return html`<p class="small">
-      Set <code>KEY</code> to an <a href="/wallet#keys">API key of your wallet</a>.
-    </p>
+  return html`${keyLine}
     <div class="code-tabs">
       <fieldset class="segments">
         <legend class="visually-hidden">Language</legend>

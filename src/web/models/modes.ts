@@ -6,7 +6,10 @@ export type Mode = (typeof modes)[number]
 export const requestModes = [...modes, 'moderation', 'rerank'] as const
 export type RequestMode = (typeof requestModes)[number]
 
-export const modeNames: Record<RequestMode, string> = {
+/** Kinds of models: sessions have no single request. */
+export type ModelMode = RequestMode | 'realtime'
+
+export const modeNames: Record<ModelMode, string> = {
   chat: 'Chat',
   image: 'Images',
   video: 'Videos',
@@ -15,6 +18,7 @@ export const modeNames: Record<RequestMode, string> = {
   embedding: 'Embeddings',
   moderation: 'Moderation',
   rerank: 'Rerank',
+  realtime: 'Realtime',
 }
 
 /** Paths below `/v1` (document 2, section 4). */
@@ -34,9 +38,9 @@ export function modeOf({
   type,
   outputs,
 }: {
-  type: RequestMode | 'audio'
+  type: ModelMode | 'audio'
   outputs: string[]
-}): RequestMode {
+}): ModelMode {
   if (type !== 'audio') return type
   return outputs.includes('audio') ? 'speech' : 'transcription'
 }

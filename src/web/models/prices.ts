@@ -15,6 +15,8 @@ const tokenParts = {
   cache_write: 'Cache write',
   reasoning: 'Reasoning',
   audio: 'Audio input',
+  audio_cache_read: 'Cached audio input',
+  audio_completion: 'Audio output',
 } as const
 
 const unitParts = {

@@ -1,0 +1,163 @@
+import { type NanoUsd, zero } from '../../core/money.ts'
+import { SerialQueue } from '../../core/serial-queue.ts'
+import { minute } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
+import { type Hold, settleOnExpiry } from '../../ledger/holds.ts'
+import { releaseOf } from '../../ledger/outcome.ts'
+import { holdMaxCost, settleWork } from '../../ledger/paid-work.ts'
+import type { UsageBounds } from '../../models/charge.ts'
+import { createUsage, readUsage, type Usage, type UsageLimits } from '../../models/usage.ts'
+import type { Attempt } from '../../providers/measurements.ts'
+import type { Spender } from '../authentication.ts'
+import { type Candidate, maxCostOf } from '../paid/candidates.ts'
+import { type CallEnd, OutcomeBuilder } from '../paid/outcome-builder.ts'
+import { holdRequestOf, type PaidCall } from '../paid/paid-call.ts'
+import { free } from '../paid/upstream-failure.ts'
+import { runningMax, sessionMs } from './limits.ts'
+
+/** Time after the longest session for its last settlements. */
+const marginMs = 5 * minute
+const settledIdsMax = 1_000
+
+/** One kind of billed work of a session: its responses, or the transcriptions of its input. */
+export interface MeteredWork {
+  /** The call of the session. Its first candidate has the price. */
+  paid: PaidCall
+  kind: 'realtime' | 'transcription'
+  bounds: UsageBounds
+  limits: UsageLimits
+  /** Checks and counts a call of the key, for each hold after the first. Throws its errors. */
+  admit(): Promise<Spender>
+}
+
+interface RunningWork {
+  hold: Hold
+  attempt: Attempt
+  outcome: OutcomeBuilder
+}
+
+/** The end of one piece of work, as the upstream reports it. */
+export interface WorkReport {
+  /** In OpenAI's format; missing where the upstream reports none. */
+  usage: unknown
+  end: CallEnd
+  /** The own count, where the upstream reports no usage. */
+  estimate: Usage
+}
+
+/**
+ * Holds and settles the work of a session, each piece with a hold of its own. The next hold is open
+ * before its work can begin, so that nothing runs that the account cannot pay. It costs nothing
+ * when its process dies; from the beginning of the work it is charged in full then.
+ */
+export class Meter {
+  private next: Hold | undefined
+  private nextSpender: Spender
+  private holds = 0
+  private readonly queue = new SerialQueue()
+  private readonly running = new Map<string, RunningWork>()
+  /** Newest ids of settled work: a repeated report is charged once. */
+  private readonly settled = new Set<string>()
+  private isClosed = false
+
+  constructor(private readonly work: MeteredWork) {
+    this.nextSpender = work.paid.spender
+  }
+
+  get candidate(): Candidate {
+    return this.work.paid.candidates[0]
+  }
+
+  get runningIds(): string[] {
+    return [...this.running.keys()]
+  }
+
+  /** Opens the next hold unless it is open. Throws the errors of the key and of holds. */
+  async ensure(): Promise<void> {
+    await this.queue.run(() => this.ensureNow())
+  }
+
+  /** Begins a piece of work with the next hold. Throws as `ensure` does, and `holds_limit`. */
+  begin(id: string): Promise<void> {
+    return this.queue.run(() => this.beginNow(id))
+  }
+
+  /** Settles a piece of work and returns its charge. Work without a beginning begins first. */
+  settle(id: string, report: WorkReport): Promise<NanoUsd> {
+    return this.queue.run(async () => {
+      if (this.settled.has(id)) return zero
+      await this.beginNow(id)
+      return this.settleNow(id, report)
+    })
+  }
+
+  /** Settles what still runs, by its estimate, and releases the next hold. */
+  close(estimate: () => Usage): Promise<void> {
+    return this.queue.run(async () => {
+      this.isClosed = true
+      const { ctx } = this.work.paid
+      const { next } = this
+      this.next = undefined
+      if (next) await ctx.pendingSettlements.end(ctx, releaseOf(next))
+      for (const id of this.runningIds) {
+        const report = { usage: undefined, end: 'interrupted', estimate: estimate() } as const
+        await this.settleNow(id, report).catch((error: unknown) =>
+          ctx.log.error('realtime.not_settled', error, { id }),
+        )
+      }
+    })
+  }
+
+  private async ensureNow(): Promise<Hold | undefined> {
+    if (this.next || this.isClosed) return this.next
+    const { paid, kind, bounds, admit } = this.work
+    if (this.holds > 0) this.nextSpender = await admit()
+    this.holds += 1
+    const call = { ...paid, spender: this.nextSpender }
+    const request = holdRequestOf(
+      call,
+      maxCostOf([this.candidate], () => bounds),
+      kind,
+      String(this.holds),
+    )
+    const ms = sessionMs + marginMs
+    this.next = await holdMaxCost(paid.ctx, { ...request, onExpiry: 'release', ms })
+    return this.next
+  }
+
+  private async beginNow(id: string): Promise<void> {
+    if (this.running.has(id) || this.settled.has(id) || this.isClosed) return
+    if (this.running.size >= runningMax) {
+      throw new ApiError('holds_limit', { max: runningMax, retryAfter: 1 })
+    }
+    const hold = await this.ensureNow()
+    if (!hold) return
+    this.next = undefined
+    const { paid } = this.work
+    const { ctx } = paid
+    const call = { ...paid, spender: this.nextSpender }
+    const attempt = ctx.upstreams.measurements.begin(this.candidate.offer)
+    const outcome = new OutcomeBuilder(call, hold, () => createUsage({}))
+    this.running.set(id, { hold, attempt, outcome })
+    await ctx.db.tx((db) => settleOnExpiry(db, hold))
+  }
+
+  private async settleNow(id: string, { usage, end, estimate }: WorkReport): Promise<NanoUsd> {
+    const work = this.running.get(id)
+    if (!work) return zero
+    this.running.delete(id)
+    const [oldest] = this.settled.add(id)
+    if (this.settled.size > settledIdsMax && oldest !== undefined) this.settled.delete(oldest)
+    const { hold, attempt, outcome } = work
+    const { ctx } = this.work.paid
+    const counted = readUsage(usage, this.work.limits)
+    if (end === 'failed' && !counted) {
+      attempt.end('failed')
+      const failure = free(new ApiError('upstream_failed', {}), false)
+      return (await settleWork(ctx, hold, outcome.failed(this.candidate, failure))).charged
+    }
+    const served = { usage: counted ?? { ...estimate, estimated: true }, end }
+    const ended = outcome.served({ candidate: this.candidate, attempt }, served)
+    return (await settleWork(ctx, hold, ended)).charged
+  }
+}

@@ -1,0 +1,229 @@
+import { minute, monotonic, second, stopwatch } from '../../core/time.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import type { ClientSocket, SocketHandler } from '../../http/web-socket.ts'
+import { eventBytesMax } from '../../limits.ts'
+import type { Model } from '../../models/catalog.ts'
+import { parseRecord } from '../../providers/response.ts'
+import type { UpstreamSocket } from '../../providers/upstream-socket.ts'
+import type { PaidCall } from '../paid/paid-call.ts'
+import { type ClientEvent, readClientEvent } from './client-events.ts'
+import { closeCodeOf, closeCodes, errorEvent, toGatewayError } from './error-event.ts'
+import { EventQueue } from './event-queue.ts'
+import { cutMs, idleMs, queueBytesMax, runningMax, sessionMs, stopMs } from './limits.ts'
+import type { SessionWork } from './session-work.ts'
+
+const tickMs = second
+const pollMs = 20
+/** Marks the end of an upstream's events. */
+const closed = ''
+
+/** The parts of a session that its handshake prepared. */
+export interface SessionParts {
+  paid: PaidCall
+  upstream: UpstreamSocket
+  work: SessionWork
+  model: Model
+  /** Names of the model that the client may use. */
+  names: string[]
+  /** Throws unless the key may still call. */
+  checkKey(): Promise<unknown>
+  /** Gives the places of the session back. */
+  release(): void
+}
+
+/** The end of a session. */
+interface SessionEnd {
+  /** The error that the client receives. */
+  error?: ApiError<GatewayErrorName> | 'internal'
+  code: number
+  /** The time in which the upstream may still report a usage. */
+  graceMs: number
+}
+
+/**
+ * A realtime session between a client and an upstream. Events pass in their order. A response is
+ * settled before its last event reaches the client, and its hold is open before it can begin.
+ */
+export class RealtimeSession implements SocketHandler {
+  private socket: ClientSocket | undefined
+  private readonly fromClient: EventQueue
+  private readonly fromUpstream: EventQueue
+  private drained: PromiseWithResolvers<void> | undefined
+  private isStopping = false
+  private isEnding = false
+  private isUpstreamOpen = true
+  private readonly startedAt: number
+  private activeAt: number
+  private timer: Timer | undefined
+
+  constructor(private readonly parts: SessionParts) {
+    this.startedAt = this.activeAt = this.now()
+    const client = { pause: () => this.socket?.pause(), resume: () => this.socket?.resume() }
+    this.fromClient = new EventQueue(client, (text) => this.guard(() => this.onClient(text)))
+    const { upstream } = parts
+    this.fromUpstream = new EventQueue(upstream, (text) => this.guard(() => this.onUpstream(text)))
+  }
+
+  private now(): number {
+    return monotonic(this.parts.paid.ctx.clock)
+  }
+
+  open(socket: ClientSocket): void {
+    this.socket = socket
+    const { state } = this.parts.paid.ctx
+    state.sessions.add(this)
+    state.shutdown.signal.addEventListener('abort', this.cut)
+    this.timer = setInterval(() => void this.guard(() => this.tick()), tickMs)
+    this.parts.upstream.listen({
+      message: (text) => this.fromUpstream.push(text),
+      close: () => this.fromUpstream.push(closed),
+    })
+    if (state.isStopping) this.stop()
+  }
+
+  message(data: string | Buffer): void {
+    this.activeAt = this.now()
+    this.fromClient.push(typeof data === 'string' ? data : '')
+  }
+
+  drain(): void {
+    this.drained?.resolve()
+    this.drained = undefined
+  }
+
+  close(): void {
+    this.socket = undefined
+    void this.end({ code: closeCodes.done, graceMs: cutMs })
+  }
+
+  stop(): void {
+    this.isStopping = true
+    if (this.parts.work.responseIds.length === 0) this.fail(new ApiError('server_stops'))
+  }
+
+  /** The server no longer waits. */
+  private readonly cut = (): void =>
+    void this.end({
+      error: new ApiError('server_stops'),
+      code: closeCodes.stops,
+      graceMs: stopMs,
+    })
+
+  private async guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private fail(cause: unknown): void {
+    const { ctx, requestId: id } = this.parts.paid
+    const error = toGatewayError(cause)
+    if (!error) ctx.log.error('realtime.failed', cause, { id })
+    void this.end({ error: error ?? 'internal', code: closeCodeOf(error), graceMs: cutMs })
+  }
+
+  private async tick(): Promise<void> {
+    if (this.isEnding) return
+    await this.parts.checkKey()
+    const now = this.now()
+    if (now - this.startedAt > sessionMs) {
+      throw new ApiError('session_expired', { minutes: sessionMs / minute })
+    }
+    const isIdle = now - this.activeAt > idleMs
+    if (isIdle && this.parts.work.responseIds.length === 0) {
+      throw new ApiError('session_idle', { seconds: idleMs / second })
+    }
+  }
+
+  /** Sends an event to the client, and waits for one that reads slowly. */
+  private async send(text: string): Promise<void> {
+    if (this.isEnding || !this.socket) return
+    if (this.socket.send(text) !== -1) return
+    this.drained = Promise.withResolvers()
+    await this.drained.promise
+  }
+
+  private async onClient(text: string): Promise<void> {
+    const event = await this.readEvent(text)
+    if (!event || this.isEnding) return
+    const { work, upstream, checkKey } = this.parts
+    if (event.type === 'response.create') await checkKey()
+    await work.ensure()
+    if (this.isEnding) return
+    work.addInput(event)
+    upstream.send(JSON.stringify(event))
+    while (upstream.bufferedAmount > queueBytesMax && !this.isEnding) {
+      await Bun.sleep(pollMs)
+    }
+  }
+
+  /** Checks an event. One that is not forwarded gives an error event, and the session goes on. */
+  private async readEvent(text: string): Promise<ClientEvent | undefined> {
+    const { paid, work, model, names } = this.parts
+    try {
+      const event = readClientEvent(text, model, names)
+      if (event.type === 'response.create') {
+        if (this.isStopping) throw new ApiError('server_stops')
+        if (work.responseIds.length >= runningMax) {
+          throw new ApiError('holds_limit', { max: runningMax, retryAfter: 1 })
+        }
+      }
+      if (event.type === 'session.update') await work.setTranscription(event.session)
+      return event
+    } catch (cause) {
+      const error = toGatewayError(cause)
+      if (!error) throw cause
+      await this.send(errorEvent(error, paid.requestId, parseRecord(text)?.event_id))
+      return undefined
+    }
+  }
+
+  private async onUpstream(text: string): Promise<void> {
+    const event = text.length > eventBytesMax ? undefined : parseRecord(text)
+    if (!event) {
+      this.isUpstreamOpen = text !== closed
+      throw new ApiError('session_broken')
+    }
+    const seen = await this.parts.work.accept(event)
+    if (seen) await this.send(JSON.stringify(seen))
+    if (event.type !== 'response.done' || this.isEnding) return
+    if (this.isStopping && this.parts.work.responseIds.length === 0) {
+      throw new ApiError('server_stops')
+    }
+    await this.parts.work.ensure()
+  }
+
+  /** Ends the session once: cuts and settles what runs, and closes both connections. */
+  private async end({ error, code, graceMs }: SessionEnd): Promise<void> {
+    if (this.isEnding) return
+    const { paid, work, upstream, release } = this.parts
+    const { state, log } = paid.ctx
+    if (error !== undefined) {
+      this.socket?.send(errorEvent(error === 'internal' ? undefined : error, paid.requestId))
+    }
+    this.isEnding = true
+    clearInterval(this.timer)
+    this.fromClient.close()
+    this.drain()
+    await this.cutRunning(graceMs)
+    this.fromUpstream.close()
+    await work.close().catch((cause: unknown) => log.error('realtime.not_closed', cause))
+    upstream.close()
+    this.socket?.close(code, error === 'internal' || !error ? '' : error.errorName)
+    state.shutdown.signal.removeEventListener('abort', this.cut)
+    state.sessions.delete(this)
+    release()
+  }
+
+  /** Cancels running responses, and waits a short time for their usage. */
+  private async cutRunning(graceMs: number): Promise<void> {
+    const { work, upstream } = this.parts
+    for (const id of work.responseIds) {
+      upstream.send(JSON.stringify({ type: 'response.cancel', response_id: id }))
+    }
+    const until = stopwatch() + graceMs
+    while (work.isRunning && this.isUpstreamOpen && stopwatch() < until) await Bun.sleep(pollMs)
+  }
+}
