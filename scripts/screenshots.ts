@@ -10,9 +10,12 @@ import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 import { findBrowser } from '../src/testing/browsers/browser.ts'
+import { startEvmChain } from '../src/testing/fixtures/evm-chain.ts'
+import { fixedRates, testXpub } from '../src/testing/fixtures/topups.ts'
 import { startBerthServer } from './bench/load/served.ts'
 import { consolePages, fillConsole, operatorPath } from './screenshots/operator.ts'
 import { fillStudio, ownerPages, type SessionState, signUp } from './screenshots/owner.ts'
+import { fillPacks, ownPackPages, packPages } from './screenshots/packs.ts'
 import { publicPages } from './screenshots/public-pages.ts'
 import { createSampleData } from './screenshots/sample-data.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
@@ -91,23 +94,39 @@ const executablePath = findBrowser('chromium')
 if (executablePath === undefined) process.exit(1)
 mkdirSync(folder, { recursive: true })
 const empty = await startBerthServer()
-const server = await startBerthServer()
+const chain = await startEvmChain()
+const server = await startBerthServer(undefined, {
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+  TOPUP_RATES: fixedRates,
+  TOPUP_EVM_XPUB: testXpub,
+  TOPUP_EVM_RPC_URLS: chain.url,
+})
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
   const data = await createSampleData(server)
   const at = `http://localhost:${server.port}`
   const owner = await signUp(browser, at)
   const studio = await fillStudio(browser, server, owner)
-  await fillWallet(browser, server, owner)
+  const invoice = await fillWallet(browser, server, owner)
+  const packs = await fillPacks(browser, server, owner)
   const cases = await fillConsole(browser, server)
+  const own = {
+    ...ownerPages(studio),
+    ...ownPackPages(packs),
+    ...walletPaths,
+    'wallet-invoice': invoice,
+  }
   const problems = [
     ...(await takeScreenshots(browser, `http://localhost:${empty.port}`, {
       'explore-empty': '/explore',
       'home-empty': '/',
       welcome: operatorPath(empty),
     })),
-    ...(await takeScreenshots(browser, at, publicPages(data, cases.down))),
-    ...(await takeScreenshots(browser, at, { ...ownerPages(studio), ...walletPaths }, owner)),
+    ...(await takeScreenshots(browser, at, {
+      ...publicPages(data, cases.down),
+      ...packPages(packs),
+    })),
+    ...(await takeScreenshots(browser, at, own, owner)),
     ...(await takeScreenshots(browser, at, consolePages(cases), cases.state)),
   ]
   for (const problem of problems) console.log(problem)
@@ -117,4 +136,5 @@ try {
   await browser.close()
   await server.stop()
   await empty.stop()
+  await chain.stop()
 }

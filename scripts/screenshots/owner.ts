@@ -104,7 +104,7 @@ export async function fillStudio(browser: Browser, ctx: BerthServer, storageStat
   return { id, bare, handle, claim: await createClaim(ctx, other) }
 }
 
-const createClaim = async (ctx: BerthServer, key: string): Promise<string> =>
+export const createClaim = async (ctx: BerthServer, key: string): Promise<string> =>
   new URL(String(asRecord((await ctx.call('POST', '/me/claim', undefined, key))['claim'])['url']))
     .pathname
 
@@ -119,12 +119,16 @@ export const ownerPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
     ]),
   ),
   ...Object.fromEntries(
-    ['', 'versions', 'changes', 'assets', 'listing', 'safety'].map((tab) => [
+    ['', 'build', 'code', 'versions', 'changes', 'assets', 'listing', 'safety'].map((tab) => [
       `studio-${tab || 'statistics'}`,
       `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),
     ]),
   ),
   'studio-new': `/studio/${studio.bare}`,
+  'make-own': '/new',
+  'make-skill': '/new/skill',
+  collections: '/collections',
+  notifications: '/notifications',
   claim: studio.claim,
   account: '/account',
 })

@@ -11,14 +11,22 @@ const main = join(import.meta.dir, '../../src/main.ts')
 /** The pages of a wallet by the names of their screenshots. */
 export const walletPaths = {
   wallet: '/wallet',
+  'wallet-add': '/wallet/add',
   'wallet-usage': '/wallet/history',
   'wallet-ledger': '/wallet/ledger',
   'wallet-none': '/wallet/history?to=2026-01-01',
   'wallet-playground': '/wallet/playground',
 }
 
-/** Grants 5 USD to olga, creates two keys and calls each chat model twice. */
-export async function fillWallet(browser: Browser, ctx: BerthServer, storageState: SessionState) {
+/**
+ * Grants 5 USD to olga, creates two keys, calls each chat model twice and creates an invoice.
+ * Returns the path of the invoice.
+ */
+export async function fillWallet(
+  browser: Browser,
+  ctx: BerthServer,
+  storageState: SessionState,
+): Promise<string> {
   const command = [process.execPath, main, 'grant', 'olga', '5']
   const grant = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
   if ((await grant.exited) !== 0) throw new Error('The grant failed.')
@@ -41,5 +49,11 @@ export async function fillWallet(browser: Browser, ctx: BerthServer, storageStat
       await page.click('.actions .button')
     }
   }
+  await page.goto(`${at}/add`)
+  await page.fill('input[name=amount]', '20')
+  await page.click('main form button')
+  await page.waitForSelector('.invoice')
+  const { pathname } = new URL(page.url())
   await context.close()
+  return pathname
 }

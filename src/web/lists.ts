@@ -201,9 +201,11 @@ export function dataTable(label: string, columns: Column[], rows: Part[][]): Htm
   const cell = (part: Part, at: number): Html => {
     const [text = '', style = ''] = heads[at] ?? []
     if (style === 'select') return html`<td class="select">${part}</td>`
+    // Cards leave out unknown values.
+    const name = part === '–' ? `${style} none` : style
     return style === 'unseen'
       ? html`<td class="end">${part}</td>`
-      : html`<td data-label="${text}" ${styleClass(style)}>${part}</td>`
+      : html`<td data-label="${text}" ${styleClass(name)}>${part}</td>`
   }
   return html`<div class="table-scroll" role="region" aria-label="${label}" tabindex="0">
     <table class="${hasCards && 'stacked'}">

@@ -4,7 +4,7 @@ import { type Agent, findHandles } from '../hosting/agents/agents.ts'
 import * as notes from '../hosting/notifications/notifications.ts'
 import { listNews, markNewsRead } from '../hosting/people/follows.ts'
 import { listActingAgents } from '../hosting/people/owned-agents.ts'
-import { renderNote } from './agents/agent.ts'
+import { renderNote, unreadMark } from './agents/agent.ts'
 import { renderDateTime } from './format.ts'
 import { alert, button, form } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
@@ -62,10 +62,9 @@ async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
   return news.map(({ item: { id, kind, title, maker }, at, isUnread }) => {
     const handle = `@${makers.get(maker)}`
     const row = html`<li>
-      <a href="/explore/${handle}">${handle}</a> published the ${kind}
+      ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the ${kind}
       <a href="/explore/${id}"><bdi>${title}</bdi></a
-      ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span
-      >${isUnread && html` <span class="badge">Unread</span>`}
+      ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span>
     </li>`
     return { at, isUnread, row }
   })

@@ -53,10 +53,14 @@ export async function spawnServer(
 }
 
 /** Starts Berth on `dataDir`, or on a temporary folder that is deleted on stop. */
-export async function startBerthServer(dataDir?: string): Promise<BerthServer> {
+export async function startBerthServer(
+  dataDir?: string,
+  settings: Record<string, string> = {},
+): Promise<BerthServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const command = [process.execPath, join(root, 'src/main.ts'), 'serve', '--json']
-  const served = await spawnServer(command, { ...noLimits, PORT: '0', DATA_DIR: folder })
+  const env = { ...noLimits, ...settings, PORT: '0', DATA_DIR: folder }
+  const served = await spawnServer(command, env)
   return {
     ...served,
     dataDir: folder,
@@ -68,15 +72,16 @@ export async function startBerthServer(dataDir?: string): Promise<BerthServer> {
   }
 }
 
-/** Returns calls to the server at this port. */
+/** Returns calls to the server at this port. `from` is the address that a proxy reports. */
 export const callsTo =
-  (port: number): BerthServer['call'] =>
+  (port: number, from?: string): BerthServer['call'] =>
   async (method, path, body, key) => {
     const answer = await fetch(`http://127.0.0.1:${port}/api${path}`, {
       method,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(from === undefined ? {} : { 'x-forwarded-for': from }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })

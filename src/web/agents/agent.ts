@@ -159,11 +159,17 @@ const isolateQuotes = (text: string): Part =>
     .split(/(?<=“)([^”]+)(?=”)/)
     .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
 
+/** A dot before an unread note. */
+export const unreadMark: Html = html`<span class="unread-mark"
+  ><span class="visually-hidden">Unread: </span></span
+>`
+
 /** Renders a note; `handle` names its agent in a list of several agents. */
 export const renderNote = ({ kind, text, at, read, item }: Note, handle?: string): Html =>
   html`<li>
-    <bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span class="small"
-      >${handle !== undefined && html`@${handle} · `}${kind} ·
+    ${read === null && unreadMark}<bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span
+      class="small"
+      >${handle === undefined ? kind : html`@${handle}`} ·
       ${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
-    >${read === null && html` <span class="badge">Unread</span>`}
+    >
   </li>`

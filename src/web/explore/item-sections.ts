@@ -3,7 +3,6 @@ import { type Html, html } from '../../core/html.ts'
 import type { ItemPage } from '../../hosting/explore/schemas.ts'
 import { section, versionOrigins } from '../components.ts'
 import { formatBytes, formatCompact, renderDate } from '../format.ts'
-import { dataTable } from '../lists.ts'
 import { tileGrid } from '../tiles.ts'
 
 const versionsMax = 10
@@ -36,17 +35,19 @@ export const itemRemixes = (ctx: AppContext, found: ItemPage): Html =>
   found.remixes.length === 0 ? html`` : section('Remixes', tileGrid(ctx, found.remixes))
 
 /** The versions of an item up to the one on Explore. */
-export function versionTable({ versions: all }: ItemPage): Html {
-  const rows = all
-    .slice(0, versionsMax)
-    .map(({ version, created, via, note, bytes }) => [
-      `Version ${version}`,
-      renderDate(created),
-      html`${versionOrigins[via]}${note !== '' && html`: <bdi>${note}</bdi>`}`,
-      formatBytes(bytes),
-    ])
+export function versionList({ versions: all }: ItemPage): Html {
+  const rows = all.slice(0, versionsMax).map(
+    ({ version, created, via, note, bytes }) =>
+      html`<li>
+        <strong>Version ${version}</strong>
+        <p class="small">${renderDate(created)} · ${formatBytes(bytes)} · ${versionOrigins[via]}</p>
+        ${note !== '' && html`<p><bdi>${note}</bdi></p>`}
+      </li>`,
+  )
   return section(
     'Version history',
-    dataTable('Versions', ['Version', 'Date', { long: 'Change' }, { number: 'Size' }], rows),
+    html`<ol class="rows">
+      ${rows}
+    </ol>`,
   )
 }

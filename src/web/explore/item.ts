@@ -22,7 +22,7 @@ import { packPage } from '../packs/pack-page.ts'
 import { playHere } from '../play-here.ts'
 import { renderShelf } from '../shelves.ts'
 import { imagePath } from '../tiles.ts'
-import { itemLineage, itemRemixes, versionTable } from './item-sections.ts'
+import { itemLineage, itemRemixes, versionList } from './item-sections.ts'
 import { remixPrice } from './remix.ts'
 import { renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
@@ -73,7 +73,7 @@ export async function itemPage(
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${itemLineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
+        <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: `More by ${maker}`, items: rest, more: `/explore/${maker}` })}

@@ -53,10 +53,10 @@ function comparison(ctx: AppContext, models: ModelResponse[]): Html {
       <a href="${modelPath(id)}">${name}</a><code>${id}</code>
       ${models.length > 1 && html`<a class="small" href="${queryOf(ids.filter((one) => one !== id))}">Remove<span class="visually-hidden"> ${id}</span></a>`}
     </th>`
-  const columns = models.map(
-    (model) => new Map([...factsOf(model), ...measuredFacts(ctx, model.id)]),
-  )
-  const names = [...new Set(columns.flatMap((facts) => [...facts.keys()]))]
+  const known = models.map((model) => factsOf(model))
+  const measured = models.map(({ id }) => measuredFacts(ctx, id))
+  const columns = models.map((_, at) => new Map([...(known[at] ?? []), ...(measured[at] ?? [])]))
+  const names = new Set([known, measured].flat(2).map(([name]) => name))
   const line = (name: string): Html =>
     html`<tr>
       <th scope="row">${name}</th>
@@ -71,7 +71,7 @@ function comparison(ctx: AppContext, models: ModelResponse[]): Html {
           </tr>
         </thead>
         <tbody>
-          ${names.map(line)}
+          ${[...names].map(line)}
         </tbody>
       </table>
     </div>

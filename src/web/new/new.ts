@@ -128,6 +128,7 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
     <div>
       <p class="drop-status" role="status"></p>
       ${appPreview(ctx, { title: 'Preview of your page' })}
+      <p class="drop-hint with-script">The preview of your page appears here.</p>
     </div>
   </page-drop>`
 }

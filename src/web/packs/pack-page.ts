@@ -7,7 +7,7 @@ import { getListedPack, readFiles } from '../../hosting/packs/packs.ts'
 import { cardKey } from '../cards/cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
 import { shelfIcon } from '../cover-art.ts'
-import { itemLineage, itemRemixes, versionTable } from '../explore/item-sections.ts'
+import { itemLineage, itemRemixes, versionList } from '../explore/item-sections.ts'
 import { remixPrice } from '../explore/remix.ts'
 import { renderFeedback } from '../explore/reviews.ts'
 import type { ItemVisitor } from '../explore/visitor.ts'
@@ -44,7 +44,7 @@ export async function packPage(
       ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${itemLineage(found)}${versionTable(found)}${remixSection(ctx, item)}</div>
+        <div>${itemLineage(found)}${versionList(found)}${remixSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}`,
   }

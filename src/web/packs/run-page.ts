@@ -29,17 +29,19 @@ export async function runPage(ctx: AppContext, id: string, person?: Person): Pro
     description: `How ${body.agent} followed ${title}.`,
     isPack: true,
     main: html`<article class="run">
-      <p class="small">
+      <p class="crumbs">
         <a href="/explore/${run.pack}#record">Track record of <bdi>${title}</bdi></a>
       </p>
       <h1>Run by ${body.agent}</h1>
       <p class="facts">
         ${outcomeBadge(body)}<span>Version ${body.version}</span
         ><span>${renderDate(body.closed ?? body.started)}</span
-        ><span>${body.counted ? countedText(body) : 'Not counted in the record'}</span>
+        >${runFacts(body).map((fact) => html`<span>${fact}</span>`)}<span
+          >${body.counted ? countedText(body) : 'Not counted in the record'}</span
+        >
       </p>
       ${body.summary !== null && html`<p class="text lead"><bdi>${body.summary}</bdi></p>`}
-      ${statList(runFacts(body))} ${evidenceList('Evidence', body.evidence)} ${privatePart(body)}
+      ${evidenceList('Evidence', body.evidence)} ${privatePart(body)}
       ${
         body.answer &&
         section(
@@ -72,14 +74,11 @@ const shareLabels: Record<string, string> = {
   unreadable: 'The chain did not respond',
 }
 
-const runFacts = (run: RunBody): [string, Part][] => [
-  ...(run.minutes === null ? [] : ([['Time', `${run.minutes} min`]] satisfies [string, Part][])),
-  ...(run.costCredits === null
-    ? []
-    : ([['Cost', formatAmount(run.costCredits, 'credit')]] satisfies [string, Part][])),
-  ...(run.share?.verdict
-    ? ([["Maker's share", shareLabels[run.share.verdict]]] satisfies [string, Part][])
-    : []),
+/** Time, cost and the maker's share, where they are known. */
+const runFacts = ({ minutes, costCredits, share }: RunBody): string[] => [
+  ...(minutes === null ? [] : [`${minutes} min`]),
+  ...(costCredits === null ? [] : [formatAmount(costCredits, 'credit')]),
+  ...(share?.verdict ? [`Maker's share: ${shareLabels[share.verdict]}`] : []),
 ]
 
 const kindLabels = {

@@ -31,9 +31,7 @@ export async function overviewPage(studio: Studio): Promise<Page> {
   ${section(
     'Opens',
     html`${barChart(dailyOpens, 'open')}
-      <p class="small">
-        Each visitor counts once a day. Reviews are on the app’s page on Explore.
-      </p>`,
+      <p class="small">Each visitor counts once a day. Reviews are on the Explore page.</p>`,
   )}
   ${section(
     'Earnings',

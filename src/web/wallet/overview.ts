@@ -49,19 +49,17 @@ const balanceSection = ({
     </p>
   </div>`
 
-/** Leads to the payments; without them only the operator adds credits. */
-function addCreditsSection({ grants, isOperator, canPay }: WalletView): Html {
-  const text = canPay
-    ? html`<p>Pay with a coin. A confirmed payment is credited for its own value.</p>
-        <p class="actions"><a class="button" href="/wallet/add">Add money</a></p>`
-    : isOperator
-      ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
-          <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
-      : html`<p>
-            Online payments are not available on this server. Send this link to the operator, who
-            can grant credits to your account:
-          </p>
-          ${copyLine(grants, 'Link for the operator')}`
+/** Without payments only the operator adds credits. */
+function addCreditsSection({ grants, isOperator, canPay }: WalletView): Part {
+  if (canPay) return false
+  const text = isOperator
+    ? html`<p>Online payments are not available on this server. Grant credits in the console.</p>
+        <p class="actions"><a class="button quiet" href="${grants}">Grant credits</a></p>`
+    : html`<p>
+          Online payments are not available on this server. Send this link to the operator, who can
+          grant credits to your account:
+        </p>
+        ${copyLine(grants, 'Link for the operator')}`
   return html`<section id="add">
     <h2>Add credits</h2>
     ${text}
