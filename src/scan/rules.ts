@@ -155,7 +155,7 @@ export const RULES = [
     effect: 'warn',
     description:
       'A browser feature that is missing or different here: confirm(), prompt(), print(), ' +
-      'window.open(), indexedDB, frames, file pickers, camera, form submission.',
+      'window.open(), frames, file pickers, camera, form submission.',
     help: 'Use the alternative in the help of each finding.',
   },
   {
