@@ -113,12 +113,15 @@ async function paste(lines: string, env: Record<string, string> = {}) {
 test('the steps from no key to a live link, from a prompt to a game, and those after it', async () => {
   const ship = await h.ctx.generators.generate({ kind: 'sprite', what: 'a ship', seed: '1' })
   await Bun.write(join(folder, 'ship.png'), ship.bytes)
+  const game = { 'index.html': '<script src="game.js"></script>', 'game.js': 'start()' }
+  const encoded = Object.entries(game).map(([path, text]) => [path, new TextEncoder().encode(text)])
+  await Bun.write(join(folder, 'game.zip'), zipSync(Object.fromEntries(encoded)))
   // A person does not type fast enough for the second build to run into the first.
   const built = `for turn in {1..200}; do
     curl -s $api/jobs -H "$auth" | grep -qE '"state":"(queued|running)"' || break; sleep 0.1; done`
   const lines = [walks.publish, walks.variables, walks.prompt, built, walks.more]
   const { out, statuses } = await paste(lines.join('\n'))
-  expect(statuses).toEqual(['201', '202', '202', '201', '201', '200', '201', '200'])
+  expect(statuses).toEqual(['201', '202', '202', '201', '201', '201', '200', '201', '200'])
   const [link = ''] = /http[^"]*\/a\/[\w-]{12}/.exec(out) ?? []
   const page = await h.request('GET', `${new URL(link).pathname}/data`)
   expect(String(page.body)).toContain('<h1>Hello</h1>')
