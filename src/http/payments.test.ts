@@ -4,7 +4,7 @@ import { fromCredits } from '../core/money.ts'
 import { recordOf } from '../core/schema.ts'
 import { agentAccount, serviceAccounts } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
-import { openOwnerAccount, transfer } from '../ledger/ledger.ts'
+import { balanceOf, openOwnerAccount, transfer } from '../ledger/ledger.ts'
 import { fakePicture } from '../testing/fakes/media-scripts.ts'
 import { startChain, type TestChain, type TestWallet } from '../testing/fixtures/chain.ts'
 import { type PaidServer, signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
@@ -13,6 +13,7 @@ import { makeWav } from '../testing/fixtures/wav.ts'
 import { getDocument, getGatewayDocument, listOperations } from '../testing/openapi/document.ts'
 import { ResponseChecker } from '../testing/openapi/response-checker.ts'
 import { until } from '../testing/until.ts'
+import type { SocketHandler } from './web-socket.ts'
 
 setDefaultTimeout(60_000)
 let chain: TestChain
@@ -276,9 +277,29 @@ test('each operation of the gateway that can be short of credits is called above
   const paid = Object.entries(paths).flatMap(([path, item]) =>
     JSON.stringify(item).includes('accepts') ? path : [],
   )
-  const tried = [...Object.keys(gatewayCalls), ...Object.keys(formCalls)]
+  const tried = [...Object.keys(gatewayCalls), ...Object.keys(formCalls), '/v1/realtime']
   const isTried = (path: string) => tried.some((one) => one.endsWith(path))
   expect(paid.filter((path) => !isTried(path))).toEqual([])
+})
+
+test('a realtime session is paid before its handshake', async () => {
+  const { key } = await poorAgent(0)
+  const sessions: SocketHandler[] = []
+  const open = (more = {}) => {
+    const headers = { upgrade: 'websocket', authorization: `Bearer ${key}`, ...more }
+    const url = 'http://localhost:3000/v1/realtime?model=demo/realtime'
+    return t.handle(new Request(url, { headers }), '192.0.2.200', {
+      pauseIdleTimeout: () => {},
+      upgrade: (session) => sessions.push(session) > 0,
+    })
+  }
+  const { status, headers } = await open()
+  const { accepts } = JSON.parse(atob(headers.get('payment-required') ?? ''))
+  expect([status, sessions]).toEqual([402, []])
+  expect((await open(await payHeaders(BigInt(accepts[0].amount)))).status).toBe(101)
+  sessions[0]?.close()
+  const owner = (await t.ctx.keys.find(key))?.owner ?? ''
+  await until(async () => (await balanceOf(t.ctx, { kind: 'agent', owner })).held === 0n)
 })
 
 test('a stream is paid before it begins', async () => {
