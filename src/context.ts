@@ -208,10 +208,11 @@ export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' |
   // Results of the demo search are made up, so no real model may use them.
   const onlyDemo = demo && registry.names.length === 1
   const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
-  const sourcesOf = async ({ models, marginPercent, modelsOff, ...current }: Config) => {
+  const sourcesOf = async ({ models, marginPercent, modelPrices, ...current }: Config) => {
     const perSearch = searcher && current.searchPriceUsd
     const synced = parseSyncedModels(await readPriceList(current.dataDir))
-    const prices = { marginPercent, modelsOff, perSearch, now: ctx.clock.now() }
+    const { modelsOff } = current
+    const prices = { marginPercent, modelPrices, modelsOff, perSearch, now: ctx.clock.now() }
     return { models, published, synced, local, replicas, demo, ...prices }
   }
   const catalog = await openCatalog(await sourcesOf(config))

@@ -6,6 +6,7 @@ import {
   nameList,
   ollamaHost,
   onOff,
+  priceList,
   rate,
   retentionDays,
   seconds,
@@ -39,6 +40,9 @@ export const gateway = {
       1_000,
       0,
       'Margin in percent that is added to the price of every model.',
+    ),
+    MODEL_PRICES: priceList(
+      'Prices of single models, without the margin. The price of a [[model]] in berth.toml wins.',
     ),
     MODELS_OFF: nameList('Ids of models that the gateway does not serve, separated by commas.'),
   }),

@@ -4,6 +4,7 @@ import { FormatRegistry, type TSchema, type TString, Type } from '@sinclair/type
 import { ipVersion } from '../core/address.ts'
 import { fromUsd, zero } from '../core/money.ts'
 import { describeSchema } from '../core/schema.ts'
+import { priceParts } from './tables.ts'
 
 /** `expected` completes "must be …" where the schema alone does not. A secret is not displayed. */
 interface TextOptions {
@@ -151,6 +152,19 @@ export const nameList = (description: string) =>
     description,
     expected: 'at most 500 names, separated by commas',
   })
+
+/** Models, each with the parts of its price. */
+export const priceList = (description: string) => {
+  const part = `(${priceParts.join('|')})=\\d{1,9}(\\.\\d{1,15})?`
+  const pattern = `^[^\\s:,]{1,200}( ${part}){1,${priceParts.length}}$`
+  return Type.Array(Type.String({ pattern }), {
+    default: [],
+    maxItems: 500,
+    description,
+    expected:
+      'at most 500 models with prices in USD per unit, such as x/y prompt=0.000002 completion=0.00001, separated by commas',
+  })
+}
 
 /** An address of an EVM chain. */
 export const evmAddress = (description: string) =>

@@ -232,3 +232,24 @@ test('uses the highest price of the day', async () => {
     cache_read: '0.00000007',
   })
 })
+
+test('takes prices of MODEL_PRICES without the margin, except where a row has its price', async () => {
+  const { price: _, ...unpriced } = own
+  const catalog = await open({
+    models: [own, { ...unpriced, id: 'local/bare' }],
+    local: [{ upstream: 'ollama', model: 'a' }],
+    marginPercent: 50,
+    modelPrices: [
+      'local/small prompt=1 completion=1',
+      'local/bare prompt=0.000002 completion=0.000004 cache_read=0',
+      'ollama/a per_image=1',
+      'x/unknown prompt=1',
+    ],
+  })
+  expect(priceOf(catalog, 'local/small')?.prompt).toBe('0.00000005625')
+  const bare = { prompt: '0.000002', completion: '0.000004', cache_read: '0' }
+  expect(priceOf(catalog, 'local/bare')).toEqual(bare)
+  // The parts of another type are no price: requests are rejected.
+  expect(priceOf(catalog, 'ollama/a')).toBeUndefined()
+  expect(catalog.find('ollama/a')?.model.offers[0]?.listPrice).toBeDefined()
+})

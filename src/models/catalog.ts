@@ -6,6 +6,8 @@ export interface Offer {
   upstream: string
   model: string
   price: Price | undefined
+  /** The price of the list, where MODEL_PRICES has another. */
+  listPrice?: Price | undefined
   /** Share of the calls, where the model balances by weights; 1 by default. */
   weight?: number
   /** The upstream of which this is a further API key. */

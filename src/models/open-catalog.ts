@@ -2,6 +2,7 @@ import type { ModelRow } from '../config/tables.ts'
 import { Catalog, type Model } from './catalog.ts'
 import { demoModels } from './demo-models.ts'
 import { toModel } from './listing.ts'
+import { applyOwnPrices } from './own-prices.ts'
 import { type Price, type PriceTexts, withSearch } from './price.ts'
 import type { ListedModel } from './public-lists.ts'
 import { publishedModels } from './published-models.ts'
@@ -21,6 +22,8 @@ export interface Sources {
   marginPercent: number
   /** Ids of models that are not available. */
   modelsOff?: string[]
+  /** Prices that the operator gave single models (MODEL_PRICES). */
+  modelPrices?: string[]
   /** USD per web search; undefined without web search. */
   perSearch?: string | undefined
   /** Milliseconds since 1970. Published prices change over time. */
@@ -56,7 +59,9 @@ export async function listPricedModels(sources: Sources): Promise<Model[]> {
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
   const models = mergeOffers([...published.flat(), ...local, ...demo], own)
-  return models.map((model) => addReplicas(addSearchPrice(model, sources), sources))
+  return applyOwnPrices(models, sources).map((model) =>
+    addReplicas(addSearchPrice(model, sources), sources),
+  )
 }
 
 /** Adds the price of a web search to models that can search. */

@@ -59,7 +59,8 @@ export type Part = keyof typeof parts
 const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
 
 type Rates = { [P in Part]?: bigint }
-type RateTexts = { [P in (typeof parts)[Part]]?: string }
+/** Prices of parts: USD per unit as decimal text. */
+export type RateTexts = { [P in (typeof parts)[Part]]?: string }
 
 /** A price on the wire: USD per unit as decimal text. */
 export type PriceTexts = RateTexts & { tiers?: TierTexts[] }

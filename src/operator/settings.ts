@@ -4,6 +4,8 @@ import type { AppContext } from '../context.ts'
 import { lock } from '../db/lock.ts'
 import { ApiError } from '../errors.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
+import { formatOwnPrice } from '../models/own-prices.ts'
+import type { RateTexts } from '../models/price.ts'
 import { readStored, storeSetting } from '../state/live-settings.ts'
 
 /** The places of values that the console cannot change. */
@@ -27,10 +29,18 @@ export const changeSetting = (
   { name, value, by }: { name: string; value: string | null; by: string },
 ): Promise<void> => update(ctx, { name, by }, () => value)
 
+interface Change {
+  name: string
+  by: string
+  /** The item of the audit entry, and its text of a value; by default those of the setting. */
+  item?: string
+  describe?: (value: string | null) => string
+}
+
 /** Changes a setting to what `next` returns for its stored value, in one transaction. */
 async function update(
   ctx: AppContext,
-  { name, by }: { name: string; by: string },
+  { name, by, item = name, describe }: Change,
   next: (stored: string | null) => string | null,
 ): Promise<void> {
   const row = ctx.config.rows.find((one) => one.name === name)
@@ -40,7 +50,7 @@ async function update(
     throw new ApiError('bad_request', { problem })
   }
   const shownOf = (value: string | null): string =>
-    shownValue(shownText(row.name, value ?? defaultOf(row.name)))
+    describe?.(value) ?? shownValue(shownText(row.name, value ?? defaultOf(row.name)))
   await ctx.db.tx(async (db) => {
     await lock(db, 'settings')
     const stored = await readStored(db, row.name)
@@ -49,11 +59,15 @@ async function update(
     if (problem !== undefined) throw new ApiError('bad_request', { problem })
     await storeSetting(ctx, db, { name: row.name, value, by })
     const why = `${shownOf(stored)} → ${shownOf(value)}`
-    await recordAudit(ctx, db, { by, did: value === null ? 'reset' : 'set', item: name, why })
+    await recordAudit(ctx, db, { by, did: value === null ? 'reset' : 'set', item, why })
   })
   await ctx.settings.load()
   await ctx.signals.send('settings')
 }
+
+/** Returns the entries of a stored list. */
+const entriesOf = (stored: string | null): string[] =>
+  (stored ?? '').split(',').flatMap((entry) => entry.trim() || [])
 
 /** Adds a model to MODELS_OFF, or removes it. Throws as `changeSetting` does. */
 export async function switchModel(
@@ -62,8 +76,27 @@ export async function switchModel(
 ): Promise<void> {
   const name: SettingName = 'MODELS_OFF'
   await update(ctx, { name, by }, (stored) => {
-    const ids = (stored ?? '').split(',').map((one) => one.trim())
-    const others = ids.filter((one) => one !== '' && one !== id)
+    const others = entriesOf(stored).filter((one) => one !== id)
     return (isOn ? others : [...others, id]).join(',') || null
+  })
+}
+
+/**
+ * Sets the price of one model in MODEL_PRICES; null restores the price of the list. The audit entry
+ * has the model. Throws as `changeSetting` does.
+ */
+export async function changeModelPrice(
+  ctx: AppContext,
+  { id, price, by }: { id: string; price: RateTexts | null; by: string },
+): Promise<void> {
+  const name: SettingName = 'MODEL_PRICES'
+  const isOwn = (entry: string): boolean => entry.startsWith(`${id} `)
+  const describe = (value: string | null): string =>
+    entriesOf(value)
+      .find(isOwn)
+      ?.slice(id.length + 1) ?? 'list price'
+  await update(ctx, { name, by, item: id, describe }, (stored) => {
+    const others = entriesOf(stored).filter((entry) => !isOwn(entry))
+    return (price ? [...others, formatOwnPrice(id, price)] : others).join(',') || null
   })
 }

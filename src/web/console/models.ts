@@ -5,34 +5,36 @@ import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
 import { switchModel } from '../../operator/settings.ts'
 import { searchTerm } from '../components.ts'
 import { formatUsd } from '../format.ts'
-import { type Form, form, hiddenField } from '../forms.ts'
+import { button, type Form, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, emptyState, numberPager, paginate } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { operatorName } from './access.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
+import { pricePath, priceUnits } from './model-price.ts'
 
 const place = '/console/models'
 const rowsShown = 100
 
-/** The shown parts of a price, with their units and the number of units. */
-const units = [
-  ['prompt', '1M input tokens', 1e6],
-  ['completion', '1M output tokens', 1e6],
-  ['perImage', 'image', 1],
-  ['perSecond', 'second', 1],
-  ['perMinute', 'minute', 1],
-  ['perCharacter', '1M characters', 1e6],
+/** The parts of a price that the list shows. */
+const shownParts = [
+  'prompt',
+  'completion',
+  'perImage',
+  'perSecond',
+  'perMinute',
+  'perCharacter',
 ] as const
 
 /** One line a unit: "$0.15 / 1M input tokens". */
 const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part =>
   price === undefined
     ? badge('no price: disabled', 'bad')
-    : units.flatMap(([part, unit, many]) => {
+    : shownParts.flatMap((part) => {
         const rate = price[part]
         if (rate === undefined) return []
-        const usd = Number(toUsdPerUnit(rateOf(rate))) * many
+        const { unit, units } = priceUnits[part]
+        const usd = Number(toUsdPerUnit(rateOf(rate) * units))
         return html`<div>${formatUsd(usd)} <span class="small">/ ${unit}</span></div>`
       })
 
@@ -59,6 +61,14 @@ export async function submitModel(req: UserRequest, submitted: Form): Promise<Re
   return redirectTo(place)
 }
 
+/** Renders the last change of a price, with a button that restores the prices before it. */
+const changedNotice = (token: string, id: string | null): Part =>
+  id !== null &&
+  html`<div class="notice" role="status">
+    <span>The price of <code>${id}</code> changed.</span>
+    ${form(token, '/console/settings/MODEL_PRICES', html`${hiddenField('act', 'undo')}${button('Undo', 'quiet slim')}`, 'inline')}
+  </div>`
+
 /** Renders every offer of every model: the upstream's price, our price and the margin. */
 export function modelsPage({ ctx, query, token }: UserRequest, message?: string): Page {
   const { marginPercent } = ctx.config
@@ -71,9 +81,12 @@ export function modelsPage({ ctx, query, token }: UserRequest, message?: string)
     html`<code>${model.id}</code>
       <span class="small">${model.type}</span> ${off.includes(model) && badge('off', 'bad')}`,
     offer.upstream,
-    priceLines(offer.price, (rate) => withoutMargin(rate, marginPercent)),
-    priceLines(offer.price, (rate) => rate),
-    `${marginPercent} %`,
+    priceLines('listPrice' in offer ? offer.listPrice : offer.price, (rate) =>
+      withoutMargin(rate, marginPercent),
+    ),
+    html`${priceLines(offer.price, (rate) => rate)}
+    ${offer === model.offers[0] && html`<a class="small" href="${pricePath(model.id)}" aria-label="Edit the price of ${model.id}">Edit</a>`}`,
+    'listPrice' in offer ? badge('own price') : `${marginPercent} %`,
     offer === model.offers[0] && switchForm(token, model.id, !off.includes(model)),
   ]
   const heads = [
@@ -89,7 +102,8 @@ export function modelsPage({ ctx, query, token }: UserRequest, message?: string)
     'No models found',
     'Models come from provider keys, Ollama and berth.toml.',
   )
-  const main = html`${searchForm('/console/models', 'Search models', q)}
+  const main = html`${changedNotice(token, query.get('changed'))}
+  ${searchForm('/console/models', 'Search models', q)}
   ${all.length > 0 ? dataTable('Models', heads, shown.rows.map(row)) : none}
   ${numberPager('/console/models', shown, { q })}`
   const lead = html`Upstream prices and our prices.

@@ -31,6 +31,7 @@ import { errorsPage } from './errors.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
 import { latencyPage } from './latency.ts'
 import { librariesPage, submitLibrary } from './libraries.ts'
+import { modelPricePage, submitModelPrice } from './model-price.ts'
 import { modelsPage, submitModel } from './models.ts'
 import { overviewPage } from './overview.ts'
 import { packFilesPage } from './pack-files.ts'
@@ -64,6 +65,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/payments': (req) => paymentsPage(req),
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
+  '/models/price': (req) => modelPricePage(req),
   '/settings': settingsPage,
   '/audit': auditPage,
   '/libraries': (req) => librariesPage(req),
@@ -165,6 +167,9 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/alerts/test', ({ input }) => operatorForm(input, testAlert, alertsPage))
     .get('/console/models/switch', () => redirectTo('/console/models'))
     .post('/console/models/switch', ({ input }) => operatorForm(input, submitModel, modelsPage))
+    .post('/console/models/price', ({ input }) =>
+      operatorForm(input, submitModelPrice, modelPricePage),
+    )
     .post('/console/libraries', ({ input }) => operatorForm(input, submitLibrary, librariesPage))
     .post('/console/payments', ({ input }) => operatorForm(input, creditPayment, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, giveCredits, retryGrant))

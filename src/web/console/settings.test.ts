@@ -12,7 +12,11 @@ import {
   signInOperator,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import {
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
 
 const opened: TestServer[] = []
 afterEach(async () => {
@@ -203,4 +207,71 @@ test('closes sign-up, shows a notice and turns a model off and on', async () => 
   expect(String((await olga.open('/console/models')).body)).toContain('Turn on demo/chat')
   expect((await turn('on')).status).toBe(303)
   expect((await h.request('GET', '/v1/models/demo/chat')).status).toBe(200)
+})
+
+const pricePath = '/console/models/price?model=demo%2Fchat'
+async function readPrice(h: TestServer, id: string): Promise<unknown> {
+  const { body } = await h.request('GET', `/v1/models/${id}`)
+  return body && typeof body === 'object' && 'price' in body ? body.price : undefined
+}
+const setPrice = (browser: FormBrowser, values: Record<string, string>, act = 'set') =>
+  browser.fill(pricePath, pricePath, { ...values, act })
+
+test('sets the price of one model, which clients pay without the margin', async () => {
+  const { h, olga } = await open()
+  await set(olga, 'MARGIN_PERCENT', '20')
+  const priceOf = async (id = 'demo/chat') => readPrice(h, id)
+  const before = await priceOf()
+  const others = await priceOf('demo/omni')
+  for (const [values, problem] of [
+    [{ prompt: 'much', completion: '2' }, 'Input must be USD with at most 9 decimals'],
+    [{ prompt: '1.0000000001', completion: '2' }, 'Input must be USD with at most 9 decimals'],
+    [{ prompt: '', completion: '2' }, 'needs the parts that it is charged by: Input, Output'],
+  ] as const) {
+    const rejected = await setPrice(olga, values)
+    expect([rejected.status, alertText(rejected)]).toEqual([400, expect.stringContaining(problem)])
+    // The typed values stay in the form.
+    expect(String(rejected.body)).toContain(`value="${values.completion}"`)
+  }
+  expect(await priceOf()).toEqual(before)
+  const saved = await setPrice(olga, { prompt: '1', completion: '2.5', cacheRead: '' })
+  expect(saved.headers.get('location')).toBe('/console/models?q=demo%2Fchat&changed=demo%2Fchat')
+  expect(await priceOf()).toMatchObject({ prompt: '0.000001', completion: '0.0000025' })
+  expect(await priceOf()).not.toHaveProperty('cache_read')
+  expect(await priceOf('demo/omni')).toEqual(others)
+  expect(await auditOf(olga)).toMatch(
+    /demo\/chat[\s\S]*list price → prompt=0\.000001 completion=0\.0000025/,
+  )
+  const page = String((await olga.open('/console/models?q=demo/chat')).body)
+  expect(page).toContain('$0.10 <span class="small">/ 1M input tokens')
+  expect(page).toContain('$1.00 <span class="small">/ 1M input tokens')
+
+  const { key } = await h.agent('ann')
+  const body = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy there' }] }
+  const replied = await h.request('POST', '/v1/chat/completions', { key, body })
+  const numberIn = ({ body: found }: TestResponse, name: string): number =>
+    Number(new RegExp(`"${name}":([\\d.e-]+)`).exec(JSON.stringify(found))?.[1])
+  const history = await h.request('GET', '/queries/history', { key })
+  const usd =
+    (numberIn(replied, 'prompt_tokens') + numberIn(replied, 'completion_tokens') * 2.5) / 1e6
+  expect(numberIn(history, 'price_in_usd')).toBeCloseTo(usd, 9)
+  await setPrice(olga, {}, 'reset')
+  expect(await priceOf()).toEqual(before)
+  await set(olga, 'MODEL_PRICES', '', 'undo')
+  expect(await priceOf()).toMatchObject({ prompt: '0.000001' })
+  expect((await olga.open('/console/models/price?model=demo/none')).status).toBe(404)
+})
+
+test('leaves prices that are set elsewhere, and says where', async () => {
+  const { h, olga } = await open({ MODEL_PRICES: 'demo/chat prompt=0.000003 completion=0' })
+  const fixed =
+    'The prices are set by a flag, which wins. Change MODEL_PRICES there and restart Berth.'
+  const page = String((await olga.open(pricePath)).body)
+  expect(page).toContain(fixed)
+  expect(page).not.toContain('Save price')
+  const other = '/console/settings/HOME_TITLE'
+  const { token = '' } = hiddenFields(String((await olga.open(other)).body), other)
+  const tried = await olga.send(pricePath, { token, prompt: '9', completion: '9', act: 'set' })
+  expect(alertText(tried)).toBe(fixed)
+  expect(await readPrice(h, 'demo/chat')).toMatchObject({ prompt: '0.000003', completion: '0' })
 })
