@@ -131,6 +131,7 @@ class Playground {
   #toggleCompare(model?: string): void {
     const [first, second] = this.#panes
     if (second) {
+      second.show([])
       second.section.remove()
       this.#panes.length = 1
     } else {

@@ -3,7 +3,7 @@ import type { Pane, Turn } from './conversation.ts'
 import { element } from './elements.ts'
 import type { Reply, SessionGateway } from './gateway.ts'
 import { type Prompt, requestBody } from './request.ts'
-import { showTurn, TurnView } from './turns.ts'
+import { clearTurns, showTurn, TurnView } from './turns.ts'
 
 /** A request of a pane: the prompt without the model and its conversation. */
 export type Question = Omit<Prompt, 'model' | 'turns'> & { file?: File | undefined }
@@ -66,7 +66,7 @@ export class PaneView {
   /** Shows a conversation, and offers starters for an empty one. */
   show(turns: Turn[], starters: Node[] = []): void {
     this.turns = turns
-    this.log.replaceChildren()
+    clearTurns(this.log)
     for (const turn of turns) showTurn(this.log, turn, this.model)
     if (turns.length === 0) this.log.append(...starters)
   }

@@ -108,6 +108,12 @@ function playerOf(kind: 'audio' | 'video', url: string): HTMLElement {
   return player
 }
 
+/** Removes the turns of a log and frees the audio of their replies. */
+export function clearTurns(log: HTMLElement): void {
+  for (const { src } of log.querySelectorAll('audio')) URL.revokeObjectURL(src)
+  log.replaceChildren()
+}
+
 function vectorOf(vector: number[]): HTMLElement[] {
   const length = Math.hypot(...vector).toFixed(4)
   const first = vector.slice(0, valuesShown).map((value) => value.toFixed(6))

@@ -172,7 +172,17 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       await page.fill('textarea[name=text]', 'Ahoy')
       await page.press('textarea[name=text]', 'Enter')
       await page.locator('.turn audio').waitFor()
+      const speech = await page.locator('.turn audio').getAttribute('src')
+      const plays = `new Promise((resolve) => {
+        const audio = new Audio(${JSON.stringify(speech)})
+        audio.onloadedmetadata = () => resolve(true)
+        audio.onerror = () => resolve(false)
+      })`
+      expect(await page.evaluate<boolean>(plays)).toBe(true)
       await page.locator('.pane select').first().selectOption('demo/transcription')
+      // The audio of a closed conversation does not stay in memory.
+      await page.locator('.turn audio').waitFor({ state: 'detached' })
+      expect(await page.evaluate<boolean>(plays)).toBe(false)
       const sound = { name: 'a.wav', mimeType: 'audio/wav', buffer: Buffer.from(makeWav()) }
       await page.locator('input[type=file]').setInputFiles(sound)
       await page.getByRole('button', { name: 'Send', exact: true }).click()
