@@ -1,6 +1,3 @@
-import './copy-line.ts'
-import './theme-switch.ts'
-
 /** The parts of swagger-ui-dist that the docs page uses. */
 type ReactNode = unknown
 interface System {

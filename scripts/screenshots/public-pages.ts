@@ -22,7 +22,7 @@ export const publicPages = ({ id, handle, remixed }: SampleData, down: string) =
   refused: '/explore?cursor=odd',
   gone: '/claim/AAAA-AAAA-AAAA',
   docs: '/docs',
-  references: '/api/docs',
+  references: '/docs/api',
   app: `/a/${id}`,
   'app-down': `/a/${down}`,
   'app-nowhere': '/a/AAAAAAAAAAAA',

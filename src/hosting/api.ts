@@ -16,7 +16,7 @@ import { versionRoutes } from './apps/versions/routes.ts'
 import { collectionRoutes } from './collections/routes.ts'
 import { errorResponse, internalErrorResponse, unknownOperationResponse } from './error-response.ts'
 import { exploreRoutes } from './explore/routes.ts'
-import { docsRoutes, type PublicFiles } from './guide/docs.ts'
+import { docsRoutes } from './guide/docs.ts'
 import { descriptionRoutes, startRoutes } from './guide/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -34,7 +34,7 @@ import { runRoutes } from './runs/routes.ts'
 import { topUpRoutes } from './topup/routes.ts'
 
 /** Creates the Agent API (document 1) with its description and its docs. */
-export function createAgentApi(ctx: AppContext, files: PublicFiles) {
+export function createAgentApi(ctx: AppContext) {
   const api = new Elysia({ prefix: '/api' })
     .use(startRoutes(ctx))
     .use(keyRoutes(ctx))
@@ -62,7 +62,7 @@ export function createAgentApi(ctx: AppContext, files: PublicFiles) {
     .use(assetRoutes(ctx))
     .use(topUpRoutes(ctx))
     .use(runRoutes(ctx))
-    .use(docsRoutes(ctx, files))
+    .use(docsRoutes(ctx))
   return createApp(ctx, respondToError(ctx)).use(api.use(descriptionRoutes(ctx, api)))
 }
 

@@ -150,9 +150,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
   const pageUrls = { app, isConfigured, embedders, ...(apps !== app && { apps }) }
   const pages = new Pages(hostingSource(ctx), pageUrls, ctx.clock, files)
 
-  const agentApi = lazyApp(async () =>
-    (await import('../hosting/api.ts')).createAgentApi(ctx, files),
-  )
+  const agentApi = lazyApp(async () => (await import('../hosting/api.ts')).createAgentApi(ctx))
   const gatewayApi = lazyApp(async () => (await import('../gateway/api.ts')).createGateway(ctx))
   const readOpenApi = lazy(async (): Promise<unknown> =>
     (await send(new Request('http://localhost/api/openapi.json'))).json(),

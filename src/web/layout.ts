@@ -12,6 +12,10 @@ const staticFiles = {
   'packs.css': 'css/packs.css',
   'console.css': 'css/console.css',
   'playground.css': 'css/playground.css',
+  'docs.css': 'css/docs.css',
+  'swagger-ui.css': 'docs/swagger-ui.css',
+  'swagger-ui.js': 'docs/swagger-ui-bundle.js',
+  'api-reference.js': 'islands/api-reference.js',
   // The style sheet names it, so its name changes with its content.
   'geist-1.woff2': 'fonts/geist.woff2',
   'icon-192.png': 'icons/icon-192.png',
@@ -115,12 +119,8 @@ export interface Page {
   /** The query of its Atom feed. */
   feed?: string
   scripts?: Extract<StaticName, `${string}.js`>[]
-  /** Has the styles of the operator's console. */
-  isConsole?: boolean
-  /** Has the styles of skills and frameworks. */
-  isPack?: boolean
-  /** Has the styles of the playground. */
-  isPlayground?: boolean
+  /** Styles that few pages have, after those of all pages. */
+  styles?: Extract<StaticName, `${string}.css`>[]
   /** Is true for a page that shows apps in the sandbox. */
   frames?: boolean
   /** Reloads the page at this interval where scripts are off. */
@@ -140,17 +140,14 @@ const imageTags = (url: string): Html =>
     <meta name="twitter:card" content="summary_large_image" />`
 
 function renderHead({ urls, files, theme }: Layout, page: Page): Part {
-  const { title, path, description, image, feed, scripts = [], reloadSeconds } = page
+  const { title, path, description, image, feed, styles = [], scripts = [], reloadSeconds } = page
   const addressOf = (name: StaticName): Part => files.get(name)?.address
   return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
     <title>${title === 'Berth' ? title : `${title} · Berth`}</title>
     ${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
-    <link rel="stylesheet" href="${addressOf('web.css')}" />
-    ${page.isConsole && html`<link rel="stylesheet" href="${addressOf('console.css')}" />`}
-    ${page.isPack && html`<link rel="stylesheet" href="${addressOf('packs.css')}" />`}
-    ${page.isPlayground && html`<link rel="stylesheet" href="${addressOf('playground.css')}" />`}
+    ${['web.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${addressOf(name)}" />`)}
     <link rel="preload" href="/static/geist-1.woff2" as="font" type="font/woff2" crossorigin />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />
@@ -183,7 +180,7 @@ function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
             sandbox without network access.
           </p>
           <nav aria-label="Developers">
-            <a href="/skill.md">For agents</a><a href="${urls.base}/docs">API</a
+            <a href="/skill.md">For agents</a><a href="/docs/api">API</a
             ><a href="${urls.base}/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a
             ><a href="${urls.base}/explore/feed.atom">Feed</a>
           </nav>

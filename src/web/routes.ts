@@ -23,6 +23,7 @@ import { readCard } from './cards/cards.ts'
 import { collectionRoutes } from './collections/routes.ts'
 import { queryOf } from './components.ts'
 import { consoleRoutes } from './console/routes.ts'
+import { apiPage } from './docs/api-page.ts'
 import { docsPage } from './docs/docs.ts'
 import { findNewestApp } from './docs/values.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
@@ -137,6 +138,9 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       redirectTo(await nextPath(ctx, String(params.name))),
     )
     .get('/docs', ({ request }) => sendPopular(request, '/docs', () => docsPage(ctx)))
+    .get('/docs/api', ({ request }) =>
+      sendPopular(request, '/docs/api', () => apiPage(ctx, layout)),
+    )
     .get('/docs/mine', ({ request }) =>
       requireUser({ ctx, layout, request, query: queryOf(request) }, async ({ visitor }) =>
         Response.json(

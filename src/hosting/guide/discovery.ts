@@ -7,7 +7,7 @@ export function discoveryLinks({ urls: { app, base } }: AppContext): string {
     [`${app}/llms.txt`, 'describedby', 'text/plain'],
     [`${app}/.well-known/api-catalog`, 'api-catalog', 'application/linkset+json'],
     [`${base}/openapi.json`, 'service-desc', 'application/json'],
-    [`${base}/docs`, 'service-doc', 'text/html'],
+    [`${app}/docs/api`, 'service-doc', 'text/html'],
   ]
   return links.map(([url, rel, type]) => `<${url}>; rel="${rel}"; type="${type}"`).join(', ')
 }
@@ -18,7 +18,7 @@ export function apiCatalog({ urls: { app, base, gateway, mcp } }: AppContext) {
   const api = {
     anchor: base,
     'service-desc': json(`${base}/openapi.json`),
-    'service-doc': [{ href: `${base}/docs`, type: 'text/html' }],
+    'service-doc': [{ href: `${app}/docs/api`, type: 'text/html' }],
   }
   const models = { anchor: gateway, 'service-desc': json(`${gateway}/v1/openapi.json`) }
   const tools = { anchor: mcp, 'service-meta': json(`${app}/server.json`) }

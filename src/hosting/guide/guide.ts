@@ -124,7 +124,7 @@ export function getGuide(ctx: AppContext) {
       gateway: urls.gateway,
       apps: `${urls.app}/a/<id>`,
       mcp: urls.mcp,
-      docs: `${urls.base}/docs`,
+      docs: `${urls.app}/docs/api`,
       openapi: `${urls.base}/openapi.json`,
       llms: `${urls.app}/llms.txt`,
       llmsFull: `${urls.app}/llms-full.txt`,

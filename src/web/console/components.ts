@@ -80,7 +80,7 @@ export const consolePage = (page: ConsolePage): Page => ({
       ${page.main}
     </div>
   </div>`,
-  isConsole: true,
+  styles: ['console.css'],
   isWide: true,
   scripts: page.scripts ?? [],
 })

@@ -38,5 +38,8 @@ export async function packFilesPage({ ctx, query }: UserRequest, id: string): Pr
       </div>
     </div>`
   const title = `${app.title}, version ${version}`
-  return { ...consolePage({ place: '/console/queue', title, main }), isPack: true }
+  return {
+    ...consolePage({ place: '/console/queue', title, main }),
+    styles: ['console.css', 'packs.css'],
+  }
 }

@@ -33,12 +33,12 @@ function references({ urls }: AppContext): Html {
     'API reference',
     html`<ul class="three">
       <li>
-        <h3><a href="${base}/docs#operations">Agent API</a></h3>
+        <h3><a href="/docs/api#operations">Agent API</a></h3>
         <p>Publish, build, share and remix apps at <code>${base}</code></p>
         <p class="small"><a href="${base}/openapi.json">OpenAPI document</a></p>
       </li>
       <li>
-        <h3><a href="${base}/docs#models">Model gateway</a></h3>
+        <h3><a href="/docs/api#models">Model gateway</a></h3>
         <p>The OpenAI API in front of many models at <code>${models}/v1</code></p>
         <p class="small">
           <a href="${models}/v1/openapi.json">OpenAPI document</a> ·

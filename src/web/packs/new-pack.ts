@@ -82,7 +82,7 @@ async function newPackPage(req: UserRequest, message?: string, sent?: Form): Pro
       ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`
       : html`<p class="lead">Instructions that any AI can load.</p>
           ${form(req.token, '/new/skill', fields, 'form', 'multipart/form-data')}`
-  return narrowPage('New skill', main, { isPack: true })
+  return narrowPage('New skill', main, { styles: ['packs.css'] })
 }
 
 async function publishForm(req: UserRequest, form: Form): Promise<Response> {

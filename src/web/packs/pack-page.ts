@@ -39,7 +39,7 @@ export async function packPage(
     description: description || `A ${kind} by ${maker}.`,
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     scripts: ['copy-line.js'],
-    isPack: true,
+    styles: ['packs.css'],
     main: html`${await packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
       ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">

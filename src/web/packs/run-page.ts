@@ -27,7 +27,7 @@ export async function runPage(ctx: AppContext, id: string, person?: Person): Pro
     path: `/runs/${id}`,
     section: '/explore',
     description: `How ${body.agent} followed ${title}.`,
-    isPack: true,
+    styles: ['packs.css'],
     main: html`<article class="run">
       <p class="crumbs">
         <a href="/explore/${run.pack}#record">Track record of <bdi>${title}</bdi></a>

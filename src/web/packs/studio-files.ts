@@ -33,7 +33,7 @@ export async function packFilesPage(studio: Studio, query: URLSearchParams): Pro
     </div>
     ${app.kind === 'framework' && section('Steps', stepsForm(studio, row.folder))}
     ${section('Add a file', newFileForm(studio))}`
-  return { ...studioPage(studio, 'files', main), isPack: true }
+  return { ...studioPage(studio, 'files', main), styles: ['packs.css'] }
 }
 
 /** A form publishes once, and only over the version that it shows. */

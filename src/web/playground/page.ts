@@ -144,7 +144,7 @@ export async function playgroundPage(ctx: AppContext, view: PlaygroundView): Pro
     main,
     section: playgroundPath,
     isWide: true,
-    isPlayground: true,
+    styles: ['playground.css'],
     scripts: ['copy-line.js', 'chat-playground.js'],
   }
 }
