@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
+import { findByName } from '../../hosting/people/people.ts'
 import { type Browser, findBrowser, type Tab, until } from '../../testing/browsers/browser.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
-import { password } from '../../testing/fixtures/people.ts'
+import { fund, password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
 const ms = 120_000
@@ -138,6 +139,60 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await tab.goto(`${origin}/account`)
       await follow(tab, 'form[action="/sign-out"] button')
       await becomes(tab, "location.pathname === '/'")
+      await tab.close()
+    },
+    ms,
+  )
+
+  test(
+    'compares models, chats with two in the playground and finds the calls in the wallet',
+    async () => {
+      const tab = await browser.open()
+      await tab.goto(`${origin}/sign-up`)
+      await fill(tab, 'input[name=name]', 'dora')
+      await fill(tab, 'input[name=password]', password)
+      await follow(tab, 'main form[action="/sign-up"] button')
+      await becomes(tab, "document.querySelectorAll('.codes li').length === 8")
+      const dora = await findByName(t.ctx, 'dora')
+      if (dora) await fund(t.ctx, dora, 1n)
+
+      await tab.goto(`${origin}/catalogue`)
+      await follow(tab, 'th a[href*="sort=input"]')
+      await becomes(
+        tab,
+        `location.search === '?sort=input' && document.querySelector('[aria-sort=ascending] a')?.textContent === 'Input'`,
+      )
+      await use(tab, 'input[value="demo/chat"]', 'found.checked = true')
+      await use(tab, 'input[value="demo/omni"]', 'found.checked = true')
+      await follow(tab, '.compare-bar button')
+      const compared =
+        '[...document.querySelectorAll("th[scope=col] code")].map((one) => one.textContent).join()'
+      await becomes(tab, `${compared} === 'demo/chat,demo/omni'`)
+      await follow(tab, 'a[href="/catalogue/demo/chat"]')
+      await becomes(tab, "document.querySelector('copy-line button')?.textContent === 'Copy'")
+
+      await follow(tab, 'a[href^="/wallet/playground?model="]')
+      await becomes(tab, "document.querySelector('.pane select')?.value === 'demo/chat'")
+      await use(
+        tab,
+        '.tools',
+        "[...found.querySelectorAll('button')].find((one) => one.textContent === 'Compare').click()",
+      )
+      await becomes(tab, "document.querySelectorAll('.pane').length === 2")
+      await use(
+        tab,
+        '.pane + .pane select',
+        "found.value = 'demo/omni'; found.dispatchEvent(new Event('change', { bubbles: true }))",
+      )
+      await fill(tab, 'textarea[name=text]', 'Ahoy')
+      await use(tab, 'chat-playground form', 'found.requestSubmit()')
+      await becomes(tab, "document.querySelectorAll('.turn.assistant .summary').length === 2")
+
+      await tab.goto(`${origin}/wallet/history`)
+      await becomes(tab, "document.querySelectorAll('tbody tr').length === 2")
+      await tab.goto(`${origin}/wallet`)
+      await becomes(tab, "document.querySelector('h1')?.textContent.includes('Wallet')")
+      expect(tab.seen()).toEqual([])
       await tab.close()
     },
     ms,
