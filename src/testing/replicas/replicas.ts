@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
-import { newId } from '../../core/ids.ts'
+import { newId, randomBelow } from '../../core/ids.ts'
 import type { Bucket } from '../../storage/s3/client.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
@@ -92,6 +92,22 @@ async function runCommand(
   return out
 }
 
+/**
+ * Returns a free port that no connection takes while its server is down: Linux gives connections
+ * ports from 32768 on.
+ */
+function stablePort(): number {
+  for (let tries = 1; ; tries += 1) {
+    const port = 20_000 + randomBelow(10_000)
+    try {
+      Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
+      return port
+    } catch (error) {
+      if (tries === startsMax) throw error
+    }
+  }
+}
+
 /** Repeats a start that the bucket answered too late, as a service manager does. */
 async function withBucket<T>(start: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -138,7 +154,7 @@ export async function startReplicas(
   const start: Replicas['start'] = async (index, source = options.source ?? root) => {
     const before = servers[index]
     const dataDir = createFolder(folder, index, config, bucket !== undefined)
-    const port = before ? Number(new URL(before.origin).port) : 0
+    const port = before ? Number(new URL(before.origin).port) : stablePort()
     const program = programIn(source)
     const server = await withBucket(() =>
       startServerProcess(dataDir, { program, lifeMs: lifeMsMax, env, port }),
