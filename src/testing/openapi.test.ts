@@ -115,7 +115,7 @@ describe('the document', () => {
     const [seeded, output] = await redocly(withoutIds())
     expect(seeded).not.toBe(0)
     expect(output).toContain('operation-operationId-unique')
-  }, 30_000)
+  }, 120_000)
 
   test('resolves every reference, as the one of the gateway does', async () => {
     for (const one of [document, await getGatewayDocument(ctx)]) {
