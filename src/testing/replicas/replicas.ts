@@ -108,13 +108,14 @@ function stablePort(): number {
   }
 }
 
-/** Repeats a start that the bucket answered too late, as a service manager does. */
-async function withBucket<T>(start: () => Promise<T>): Promise<T> {
+/** Repeats a start for which the bucket or the database was too slow, as a service manager does. */
+async function withRetries<T>(start: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await start()
     } catch (error) {
-      if (tries === startsMax || !/cannot be reached|try_again/.test(String(error))) throw error
+      if (tries === startsMax || !/cannot be reached|try_again|rolled back/.test(String(error)))
+        throw error
     }
   }
 }
@@ -156,13 +157,13 @@ export async function startReplicas(
     const dataDir = createFolder(folder, index, config, bucket !== undefined)
     const port = before ? Number(new URL(before.origin).port) : stablePort()
     const program = programIn(source)
-    const server = await withBucket(() =>
+    const server = await withRetries(() =>
       startServerProcess(dataDir, { program, lifeMs: lifeMsMax, env, port }),
     )
     servers[index] = server
     return server
   }
-  const command = (words: string[]) => withBucket(() => runCommand(folder, own, words))
+  const command = (words: string[]) => withRetries(() => runCommand(folder, own, words))
   await Promise.all(Array.from({ length: count }, (_, index) => start(index)))
   const sql = new SQL(url, { max: 2 })
   return {
