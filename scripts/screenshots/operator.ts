@@ -41,8 +41,38 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
   await press(page, 'Create backup')
   await press(page, 'Verify')
   await page.getByText('The backup is valid').waitFor()
+  const keyPath = await createKeys(page, at)
   await context.close()
-  return { state, handle, reported, down }
+  return { state, handle, reported, down, keyPath }
+}
+
+/** Creates a project and two keys of olga. Returns the path of a key. */
+export async function createKeys(page: Page, at: string): Promise<string> {
+  const account = `${at}/console/keys/olga`
+  const fill = async (form: string, fields: Record<string, string>) => {
+    await page.goto(account)
+    await page.locator('summary', { hasText: form }).click()
+    const group = page.locator('details', { hasText: form })
+    for (const [label, text] of Object.entries(fields)) await group.getByLabel(label).fill(text)
+    return group
+  }
+  const project = await fill('New project', { Name: 'Harbour team', 'Monthly cap': '4000' })
+  await project.getByRole('button').click()
+  for (const [name, note, models] of [
+    ['nightly evaluations', 'Runs at two o’clock; ask Mia before a change.', 'demo/chat\ndemo/o*'],
+    ['assistant in the editor', '', ''],
+  ] as const) {
+    const budgets = { 'Daily cap': '50', 'Monthly cap': '900', 'Requests per minute': '60' }
+    const limits = name.startsWith('n') ? budgets : {}
+    const key = await fill('New API key', { Name: name, Note: note, Models: models, ...limits })
+    await key.getByLabel('Tags').fill(name.startsWith('n') ? 'ci\nnight' : '')
+    await key.getByLabel('Project').selectOption('Harbour team')
+    await key.getByRole('button').click()
+    await page.getByText('Save your API key').first().waitFor()
+  }
+  await page.goto(account)
+  const link = page.getByRole('link', { name: 'nightly evaluations' })
+  return (await link.getAttribute('href')) ?? ''
 }
 
 const lists = [
@@ -55,6 +85,7 @@ const lists = [
   'agents',
   'people',
   'clients',
+  'keys',
   'grants',
   'upstreams',
   'models',
@@ -70,6 +101,8 @@ export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => (
   'console-case': `/console/apps/${made.reported}`,
   'console-appeal': `/console/apps/${made.down}`,
   'console-agent': `/console/agents/${made.handle}`,
+  'console-key-account': '/console/keys/olga',
+  'console-key': made.keyPath,
   'console-person': '/console/people/olga',
   'console-confirm': `/console/grants?to=@${made.handle}&usd=5`,
   'console-nobody': '/console/agents?q=zeppelin',

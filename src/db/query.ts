@@ -85,6 +85,10 @@ export async function countRows(db: Db, table: SQLiteTable, where?: SQL): Promis
   return row?.rows ?? 0
 }
 
+/** Returns the condition for a column of lower-case text that contains a text. */
+export const contains = (column: AnyColumn | SQL, text: string): SQL =>
+  sql`${column} like ${`%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`} escape '\\'`
+
 /** Returns the condition for rows after a cursor in a list ordered by time and id, newest first. */
 export const isAfterCursor = (
   { created, id }: Record<keyof PagePosition, AnyColumn>,

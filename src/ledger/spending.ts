@@ -5,6 +5,7 @@ import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
 import { accountOf, type Owner } from './accounts.ts'
+import { type Period, periodAt } from './budgets.ts'
 import { caps, holds, isItemizedKind } from './tables.ts'
 
 /** The total charges of an owner for each itemized kind of work. */
@@ -29,6 +30,27 @@ export async function sumSpendingSince(db: Engine, key: string, since: string): 
     .from(caps)
     .where(and(eq(caps.key, key), gte(caps.day, since)))
   return row?.used ?? zero
+}
+
+/** The spending of a counter in the current periods (UTC), settled and held. */
+export type PeriodSpending = Record<Period, NanoUsd>
+
+/** Returns the spending of key counters in the current day, week and month. */
+export async function sumSpendingByPeriod(
+  { db, clock }: { db: Engine; clock: Clock },
+  counters: string[],
+): Promise<(counter: string) => PeriodSpending> {
+  const startOf = (period: Period) => utcDay(periodAt(period, clock.now()).start)
+  const [day, week, month] = [startOf('day'), startOf('week'), startOf('month')]
+  const since = (start: string) =>
+    sumOf(sql`case when ${caps.day} >= ${start} then ${caps.used} else 0 end`)
+  const rows = await db.read
+    .select({ key: caps.key, day: since(day), week: since(week), month: since(month) })
+    .from(caps)
+    .where(and(inArray(caps.key, counters), gte(caps.day, week < month ? week : month)))
+    .groupBy(caps.key)
+  const found = new Map(rows.map(({ key, ...spent }) => [key, spent]))
+  return (counter) => found.get(counter) ?? { day: zero, week: zero, month: zero }
 }
 
 export interface DailyAmount {

@@ -17,9 +17,8 @@ import {
   RotateRequestSchema,
 } from '../gateway/accounts/schemas.ts'
 import { errorEnvelope, isGatewayError } from '../gateway/error-response.ts'
-import { recordAudit } from '../hosting/audit/audit.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { findGrantee } from './grants.ts'
+import { auditKeys, findKeyManager } from './key-manager.ts'
 
 const keysUsage = `usage: berth keys list <credit_id|@handle>
        berth keys add <credit_id|@handle> [field=value ...]
@@ -106,9 +105,12 @@ const createCommand =
     const [id = ''] = action?.needsId ? rest : []
     if (!action || account === '' || (action.needsId && id === '')) return failed(usage)
     try {
-      const manager = await findManager(ctx, account)
-      const text = await action.run(ctx, manager, id, action.needsId ? rest.slice(1) : rest)
-      if (name !== 'list') await audit(ctx, `${command} ${name}`, account, id)
+      const found = await findKeyManager(ctx, account)
+      if (!found) throw new UsageError(`${account} does not exist on this server.`)
+      const fields = action.needsId ? rest.slice(1) : rest
+      const text = await action.run(ctx, found.manager, id, fields)
+      const entry = { by: 'command line', did: `${command} ${name}`, item: found.name, why: id }
+      if (name !== 'list') await auditKeys(ctx, entry)
       return succeeded(text)
     } catch (error) {
       if (error instanceof UsageError) return failed(`${error.message}\n${usage}`)
@@ -122,16 +124,6 @@ export const keysCommand = createCommand('keys', keyActions, keysUsage)
 
 /** `berth projects`: manages groups of the keys of an account, which have budgets. */
 export const projectsCommand = createCommand('projects', projectActions, projectsUsage)
-
-async function findManager(ctx: AppContext, name: string): Promise<KeyManager> {
-  const found = await findGrantee(ctx, name)
-  const { kind, owner } = found?.owner ?? { kind: undefined, owner: '' }
-  if (kind === 'agent' || kind === 'gateway') return { owner: { kind, owner } }
-  throw new UsageError(`${name} does not exist on this server.`)
-}
-
-const audit = ({ clock, db }: AppContext, did: string, item: string, id: string): Promise<void> =>
-  db.tx((tx) => recordAudit({ clock }, tx, { by: 'command line', did, item, why: id }))
 
 const listFields = new Set(['models', 'tags'])
 

@@ -1,14 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { parseCredits, toCredits } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { iso, utcDay } from '../../core/time.ts'
+import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { lockOwner, type Project } from '../../keys/keys.ts'
 import { projectCounter } from '../../keys/limits.ts'
 import * as stored from '../../keys/projects.ts'
-import { periodAt } from '../../ledger/budgets.ts'
-import { sumSpendingSince } from '../../ledger/spending.ts'
+import { sumSpendingByPeriod } from '../../ledger/spending.ts'
 import { invalidField } from '../fields.ts'
 import type { KeyManager } from './key-settings.ts'
 import { projectNameCharsMax, projectsPerAccountMax } from './limits.ts'
@@ -89,7 +88,7 @@ function ownerOf({ owner, key }: KeyManager): string {
 }
 
 function requireNewName(existing: Project[], name: string): void {
-  if (!isPlainLine(name, projectNameCharsMax)) {
+  if (name === '' || !isPlainLine(name, projectNameCharsMax)) {
     const problem = `name must be one line of 1 to ${projectNameCharsMax} characters.`
     throw invalidField('name', problem)
   }
@@ -109,19 +108,17 @@ function readCaps(params: ProjectParams): Partial<stored.ProjectSettings> {
   }
 }
 
-async function present({ db, clock }: AppContext, project: Project): Promise<ProjectResponse> {
+async function present(ctx: AppContext, project: Project): Promise<ProjectResponse> {
   const { id, name, dailyCap, weeklyCap, monthlyCap, created } = project
-  const spent = async (period: 'day' | 'week' | 'month') => {
-    const since = utcDay(periodAt(period, clock.now()).start)
-    return toCredits(await sumSpendingSince(db, projectCounter(id), since))
-  }
+  const counter = projectCounter(id)
+  const { day, week, month } = (await sumSpendingByPeriod(ctx, [counter]))(counter)
   return {
     id,
     name,
     daily_cap: dailyCap === null ? null : toCredits(dailyCap),
     weekly_cap: weeklyCap === null ? null : toCredits(weeklyCap),
     monthly_cap: monthlyCap === null ? null : toCredits(monthlyCap),
-    spent: { day: await spent('day'), week: await spent('week'), month: await spent('month') },
+    spent: { day: toCredits(day), week: toCredits(week), month: toCredits(month) },
     created: iso(created),
   }
 }

@@ -1,11 +1,9 @@
-import { and, asc, gt, inArray, sql } from 'drizzle-orm'
+import { and, asc, gt, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import { countRows } from '../../db/query.ts'
+import { contains, countRows } from '../../db/query.ts'
 import type { Person } from './people.ts'
 import { people } from './tables.ts'
-
-const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`)
 
 /** Lists people whose name contains `q`, by name, after the name `after`. */
 export const listPeople = (
@@ -14,8 +12,7 @@ export const listPeople = (
   { q = '', after }: { q?: string | undefined; after?: string | undefined },
 ): Promise<Person[]> => {
   const words = q.toLowerCase().replace(/\p{Cc}/gu, '')
-  const matches =
-    words === '' ? undefined : sql`${people.name} like ${`%${escapeLike(words)}%`} escape '\\'`
+  const matches = words === '' ? undefined : contains(people.name, words)
   return db.read
     .select()
     .from(people)

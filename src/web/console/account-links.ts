@@ -5,27 +5,33 @@ import { namesOf, namesOfWallets } from '../../hosting/people/listing.ts'
 import { findByName, walletOf } from '../../hosting/people/people.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 
-const personLink = (name: string): Html =>
-  html`<a href="/console/people/${encodeURIComponent(name)}"><bdi>${name}</bdi></a>`
-
-/** Returns links for accounts of agents and people ("agent:…"), which are stored by id. */
-export async function accountLinks(ctx: AppContext, names: string[]): Promise<Map<string, Html>> {
+/** Returns the names of accounts of agents and people ("agent:…"): "@handle" or a person's name. */
+export async function accountNames(ctx: AppContext, ids: string[]): Promise<Map<string, string>> {
   const idsOf = (kind: string) =>
-    names.flatMap((name) => (name.startsWith(`${kind}:`) ? name.slice(kind.length + 1) : []))
+    ids.flatMap((id) => (id.startsWith(`${kind}:`) ? id.slice(kind.length + 1) : []))
   const [handles, people, wallets] = await Promise.all([
     findHandles(ctx, idsOf('agent')),
     namesOf(ctx, idsOf('person')),
     namesOfWallets(ctx, idsOf('gateway')),
   ])
   return new Map([
-    ...[...handles].map(
-      ([id, handle]) =>
-        [`agent:${id}`, html`<a href="/console/agents/${handle}">@${handle}</a>`] as const,
-    ),
-    ...[...people].map(([id, name]) => [`person:${id}`, personLink(name)] as const),
-    ...[...wallets].map(([id, name]) => [`gateway:${id}`, personLink(name)] as const),
+    ...[...handles].map(([id, handle]) => [`agent:${id}`, `@${handle}`] as const),
+    ...[...people].map(([id, name]) => [`person:${id}`, name] as const),
+    ...[...wallets].map(([id, name]) => [`gateway:${id}`, name] as const),
   ])
 }
+
+/** Returns links for accounts of agents and people, which are stored by id. */
+export async function accountLinks(ctx: AppContext, ids: string[]): Promise<Map<string, Html>> {
+  const names = await accountNames(ctx, ids)
+  return new Map([...names].map(([id, name]) => [id, ownerLink(name)]))
+}
+
+/** Links the page of an agent or a person. */
+export const ownerLink = (name: string): Html =>
+  name.startsWith('@')
+    ? html`<a href="/console/agents/${name.slice(1)}">${name}</a>`
+    : html`<a href="/console/people/${encodeURIComponent(name)}"><bdi>${name}</bdi></a>`
 
 /** Returns the accounts of an @handle, the name of a person or an account itself. */
 export async function findAccounts(ctx: AppContext, text: string): Promise<string[]> {

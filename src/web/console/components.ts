@@ -30,6 +30,7 @@ const consoleGroups = {
   },
   Money: {
     '/console/spend': 'Spend',
+    '/console/keys': 'Keys',
     '/console/grants': 'Grants',
     '/console/payments': 'Payments',
   },
@@ -173,7 +174,10 @@ export function decisionForm(
 }
 
 /** Links an item of the audit log to its page. */
-const itemLink = (item: string): Html => {
+const itemLink = ({ did, item }: AuditEntry): Html => {
+  if (/^(keys|projects) /.test(did)) {
+    return html`<a href="/console/keys/${encodeURIComponent(item)}"><bdi>${item}</bdi></a>`
+  }
   if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
   if (/^[\w-]{12}$/.test(item))
     return html`<a href="/console/apps/${item}"><code>${item}</code></a>`
@@ -184,12 +188,12 @@ export const auditTable = (entries: AuditEntry[]): Html =>
   dataTable(
     'Decisions',
     ['Time', 'By', 'Action', 'Item', { long: 'Reason' }],
-    entries.map(({ at, by, did, item, why }) => [
-      renderDateTime(at),
-      html`<bdi>${by}</bdi>`,
-      did,
-      itemLink(item),
-      why !== '' && html`<bdi>${why}</bdi>`,
+    entries.map((entry) => [
+      renderDateTime(entry.at),
+      html`<bdi>${entry.by}</bdi>`,
+      entry.did,
+      itemLink(entry),
+      entry.why !== '' && html`<bdi>${entry.why}</bdi>`,
     ]),
   )
 

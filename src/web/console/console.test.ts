@@ -36,6 +36,7 @@ const pages = [
   '/agents',
   '/people',
   '/clients',
+  '/keys',
   '/grants',
   '/upstreams',
   '/models',

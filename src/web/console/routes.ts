@@ -29,6 +29,8 @@ import { backupsPage } from './backups.ts'
 import { clientsPage, decideClient } from './clients.ts'
 import { errorsPage } from './errors.ts'
 import { giveCredits, grantsPage, retryGrant } from './grants.ts'
+import { keyRoutes } from './key-routes.ts'
+import { keysPage } from './keys.ts'
 import { latencyPage } from './latency.ts'
 import { librariesPage, submitLibrary } from './libraries.ts'
 import { modelPricePage, submitModelPrice } from './model-price.ts'
@@ -50,6 +52,7 @@ export const consoleRoutes = (ctx: AppContext, layout: Layout) =>
     .use(viewRoutes(ctx, layout))
     .use(decisionRoutes(ctx, layout))
     .use(backupRoutes(ctx, layout))
+    .use(keyRoutes(ctx, layout))
 
 const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '': overviewPage,
@@ -61,6 +64,7 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
+  '/keys': keysPage,
   '/clients': (req) => clientsPage(req),
   '/payments': (req) => paymentsPage(req),
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),

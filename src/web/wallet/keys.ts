@@ -1,17 +1,18 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
-import { type NanoUsd, toCredits, zero } from '../../core/money.ts'
+import { zero } from '../../core/money.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import { counterOf, type Key, listAll } from '../../keys/keys.ts'
 import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { copyLine } from '../components.ts'
 import { revokeDialog } from '../confirm-dialog.ts'
-import { renderCredits, renderDate } from '../format.ts'
+import { renderDate } from '../format.ts'
 import { button, type Form, form, inputField, notice, readCredits } from '../forms.ts'
 import { dataTable } from '../lists.ts'
 import { createAndShowKey, keyRefField } from '../new-key.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
+import { spendingBar } from '../spending-bar.ts'
 
 export const keysPath = '/wallet/keys'
 
@@ -27,17 +28,6 @@ export interface KeysView {
   submitted?: Form | undefined
   /** The form that was submitted successfully. */
   done?: string | null | undefined
-}
-
-/** Spending against a cap, with a bar. */
-export function spendingBar(spent: NanoUsd, cap: NanoUsd | null): Html {
-  if (cap === null) return html`${renderCredits(spent)} <span class="unit">/ no cap</span>`
-  const share = cap === zero ? 100 : Math.min(100, (toCredits(spent) / toCredits(cap)) * 100)
-  return html`${renderCredits(spent)} <span class="unit">/</span> ${renderCredits(cap)}
-    <svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-      <rect class="track" width="100" height="6" />
-      <rect class="${share >= 90 && 'full'}" width="${share.toFixed(2)}" height="6" />
-    </svg>`
 }
 
 function keyRow({ token, last }: KeysView, key: Key): Part[] {

@@ -1,0 +1,40 @@
+import type { AppContext } from '../../context.ts'
+import type { Layout } from '../layout.ts'
+import { pageRoutes } from '../session.ts'
+import { operatorForm, operatorPage } from './access.ts'
+import { keyAccountPage, submitKeyAccount } from './key-account.ts'
+import { keyPage, projectPage, submitKey, submitProject } from './key.ts'
+
+/** The pages of the keys and the projects of an account. */
+export const keyRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/console/keys/:account', ({ input, params: { account } }) =>
+      operatorPage(input, (req) => keyAccountPage(req, account)),
+    )
+    .post('/console/keys/:account', ({ input, params: { account } }) =>
+      operatorForm(
+        input,
+        (req, form) => submitKeyAccount(req, account, form),
+        (req, message, form) => keyAccountPage(req, account, message, form),
+      ),
+    )
+    .get('/console/keys/:account/:id', ({ input, params }) =>
+      operatorPage(input, (req) => keyPage(req, params)),
+    )
+    .post('/console/keys/:account/:id', ({ input, params }) =>
+      operatorForm(
+        input,
+        (req, form) => submitKey(req, params, form),
+        (req, message, form) => keyPage(req, params, message, form),
+      ),
+    )
+    .get('/console/keys/:account/projects/:id', ({ input, params }) =>
+      operatorPage(input, (req) => projectPage(req, params)),
+    )
+    .post('/console/keys/:account/projects/:id', ({ input, params }) =>
+      operatorForm(
+        input,
+        (req, form) => submitProject(req, params, form),
+        (req, message, form) => projectPage(req, params, message, form),
+      ),
+    )
