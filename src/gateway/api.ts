@@ -18,6 +18,7 @@ import { batchRoutes } from './batches/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
+import { cohereRoutes } from './cohere/routes.ts'
 import { completionRoutes } from './completions/routes.ts'
 import { describeGateway } from './description.ts'
 import { embeddingRoutes } from './embeddings/routes.ts'
@@ -76,6 +77,7 @@ export function createGateway(ctx: AppContext) {
     .use(routes(ctx, listener))
     .use(openRouterRoutes(ctx, listener))
     .use(geminiRoutes(ctx, listener))
+    .use(cohereRoutes(ctx, listener))
 }
 
 function descriptionRoute(ctx: AppContext, api: RoutedApi) {

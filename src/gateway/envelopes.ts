@@ -1,5 +1,6 @@
 import { recordOf } from '../core/schema.ts'
 import { offerIn } from '../payments/x402/offer.ts'
+import { isCoherePath, toCohereResponse } from './cohere/error-response.ts'
 import { isGeminiPath, toGeminiResponse } from './gemini/error-response.ts'
 import { isMessagesPath, toAnthropicResponse } from './messages-api/error-response.ts'
 import { isOpenRouterPath, toOpenRouterResponse } from './openrouter/error-response.ts'
@@ -26,6 +27,7 @@ function convert(
   requestId: string,
 ): Response | Promise<Response> {
   if (isMessagesPath(path)) return toAnthropicResponse(response, requestId)
+  if (isCoherePath(path)) return toCohereResponse(response, requestId)
   if (isOpenRouterPath(path)) return toOpenRouterResponse(response)
   return isGeminiPath(path) ? toGeminiResponse(response) : response
 }

@@ -44,6 +44,7 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   readyz: 'health',
   v1: 'gateway',
   v1beta: 'gateway',
+  v2: 'gateway',
   accounts: 'gateway',
   audio: 'gateway',
   batches: 'gateway',

@@ -5,6 +5,7 @@ import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { convertStream } from '../chat/convert-stream.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
@@ -12,7 +13,7 @@ import { innerRequest, textOfContent } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { parseGenerateRequest } from './request.ts'
 import { toGenerateResponse } from './response.ts'
-import { GenerateWriter, streamGeneration } from './stream.ts'
+import { GenerateWriter } from './stream.ts'
 
 /** A call of a method of a model. */
 export interface MethodCall {
@@ -66,7 +67,7 @@ async function generate(
   if (!completion.ok) return completion
   const options = { responseId: call.idempotencyKey ?? call.requestId, showsThoughts }
   if (isStream && completion.body) {
-    return streamResponse(streamGeneration(completion.body, new GenerateWriter(options)))
+    return streamResponse(convertStream(completion.body, new GenerateWriter(options)))
   }
   const body: unknown = await completion.json()
   const cost = completion.headers.get('x-service-cost')

@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import type { AppContext } from '../../context.ts'
+import { keyAuth } from '../authentication.ts'
+import { callOf } from '../call.ts'
+import type { TranscriberFactory } from '../chat/chat.ts'
+import { chatErrors, ChunksSchema } from '../chat/schemas.ts'
+import { errorSchemas } from '../error-response.ts'
+import { keyOperationWith } from '../operation.ts'
+import { mediaErrors } from '../paid/media.ts'
+import { rerankRequestSchema } from '../rerank/schemas.ts'
+import { cohereRerank, createCohereChat } from './chat.ts'
+import { CohereErrorSchema, coherePrefix } from './error-response.ts'
+import * as schemas from './schemas.ts'
+
+const operation = keyOperationWith((names) => errorSchemas(names, CohereErrorSchema))
+
+/** Routes of Cohere's API (docs/spec/gateway-decisions.md, "Cohere"). */
+export const cohereRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+  new Elysia({ prefix: coherePrefix })
+    .use(keyAuth(ctx))
+    .post(
+      '/chat',
+      ({ spender, body: raw, request }) =>
+        createCohereChat(ctx, { spender, raw, call: callOf(request) }, createTranscriber),
+      operation(
+        {
+          id: 'create_cohere_chat',
+          tag: 'Chat',
+          idempotent: true,
+          limits: ['holds_limit', 'searches_limit'],
+          summary: "Create a chat with Cohere's API, whole or as a stream.",
+          requestBodies: { 'application/json': { schema: schemas.cohereChatRequestSchema } },
+        },
+        { 200: Type.Unsafe<Response>(Type.Union([schemas.CohereChatSchema, ChunksSchema])) },
+        chatErrors,
+      ),
+    )
+    .post(
+      '/rerank',
+      ({ spender, body: raw, request }) =>
+        cohereRerank(ctx, { spender, raw, call: callOf(request) }),
+      operation(
+        {
+          id: 'cohere_rerank',
+          tag: 'Media',
+          idempotent: true,
+          limits: ['holds_limit'],
+          summary: "Sort documents by their relevance with Cohere's API.",
+          requestBodies: { 'application/json': { schema: rerankRequestSchema } },
+        },
+        { 200: Type.Unsafe<Response>(schemas.CohereRerankSchema) },
+        mediaErrors,
+      ),
+    )
