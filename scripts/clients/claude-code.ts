@@ -2,9 +2,9 @@
  * `bun scripts/clients/claude-code.ts`: Anthropic's coding agent, over /v1/messages. It calls the
  * tool Write, which writes a file, and repeats the prompt.
  */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
-await run({
+export const agent: Agent = {
   package: '@anthropic-ai/claude-code@2.1.197',
   command: 'claude',
   toolPrompt: () => 'call Write',
@@ -20,4 +20,6 @@ await run({
     // It accepts the flag above as root in a sandbox only.
     IS_SANDBOX: '1',
   }),
-})
+}
+
+if (import.meta.main) await run(agent)

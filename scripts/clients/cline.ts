@@ -2,12 +2,14 @@
  * `bun scripts/clients/cline.ts`: the coding agent Cline, over /v1/chat/completions. It runs a
  * command that writes a file, and repeats the prompt.
  */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
-await run({
+export const agent: Agent = {
   package: 'cline@3.0.65',
   command: 'cline',
   setup: (baseUrl, key) => ['auth', '-p', 'openai', '-k', key, '-m', 'demo/chat', '-b', baseUrl],
   toolPrompt: () => `call run_commands ${JSON.stringify({ commands: ['echo Ahoy > made.txt'] })}`,
   words: () => [],
-})
+}
+
+if (import.meta.main) await run(agent)

@@ -2,9 +2,9 @@
  * `bun scripts/clients/cn.ts`: Continue's coding agent, over /v1/chat/completions. It calls the
  * tool Write, which writes a file, and repeats the prompt.
  */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
-await run({
+export const agent: Agent = {
   package: '@continuedev/cli@1.5.47',
   command: 'cn',
   toolPrompt: () => `call Write ${JSON.stringify({ filepath: 'made.txt', content: 'Ahoy' })}`,
@@ -29,4 +29,6 @@ await run({
     }),
   }),
   env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
-})
+}
+
+if (import.meta.main) await run(agent)

@@ -1,9 +1,9 @@
 /** `bun scripts/clients/codex.ts`: OpenAI's coding agent, over /v1/responses. */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
 const setting = (name: string, value: string): string[] => ['-c', `${name}="${value}"`]
 
-await run({
+export const agent: Agent = {
   package: '@openai/codex@0.169.0',
   command: 'codex',
   toolPrompt: () => `call exec_command ${JSON.stringify({ cmd: 'echo Ahoy > made.txt' })}`,
@@ -18,4 +18,6 @@ await run({
     ...setting('model_providers.berth.env_key', 'GATEWAY_KEY'),
     ...setting('model_providers.berth.wire_api', 'responses'),
   ],
-})
+}
+
+if (import.meta.main) await run(agent)

@@ -2,9 +2,9 @@
  * `bun scripts/clients/gemini-cli.ts`: Google's coding agent, over /v1beta. It calls the tool
  * write_file, which writes a file, and repeats the prompt.
  */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
-await run({
+export const agent: Agent = {
   package: '@google/gemini-cli@0.61.0',
   command: 'gemini',
   toolPrompt: () => 'call write_file',
@@ -19,4 +19,6 @@ await run({
     GEMINI_API_KEY: key,
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
   }),
-})
+}
+
+if (import.meta.main) await run(agent)

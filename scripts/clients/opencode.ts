@@ -1,9 +1,9 @@
 /** `bun scripts/clients/opencode.ts`: a coding agent over /v1/chat/completions, streamed. */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
 const model = 'demo/chat'
 
-await run({
+export const agent: Agent = {
   package: 'opencode-ai@1.18.33',
   command: 'opencode',
   words: () => ['run'],
@@ -23,4 +23,6 @@ await run({
       },
     }),
   }),
-})
+}
+
+if (import.meta.main) await run(agent)

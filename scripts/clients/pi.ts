@@ -2,11 +2,11 @@
  * `bun scripts/clients/pi.ts`: the coding agent pi, over /v1/chat/completions. It calls the tool
  * write, which writes a file, and repeats the prompt.
  */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
 const model = 'demo/chat'
 
-await run({
+export const agent: Agent = {
   package: '@mariozechner/pi-coding-agent@0.73.1',
   command: 'pi',
   toolPrompt: () => `call write ${JSON.stringify({ path: 'made.txt', content: 'Ahoy' })}`,
@@ -23,4 +23,6 @@ await run({
       },
     }),
   }),
-})
+}
+
+if (import.meta.main) await run(agent)

@@ -2,9 +2,9 @@
  * `bun scripts/clients/qwen-code.ts`: Qwen's coding agent, over /v1/chat/completions. It calls the
  * tool write_file, which writes a file, and repeats the prompt.
  */
-import { run } from './agent.ts'
+import { type Agent, run } from './agent.ts'
 
-await run({
+export const agent: Agent = {
   package: '@qwen-code/qwen-code@0.24.4',
   command: 'qwen',
   toolPrompt: (folder) =>
@@ -15,4 +15,6 @@ await run({
     OPENAI_API_KEY: key,
     OPENAI_MODEL: 'demo/chat',
   }),
-})
+}
+
+if (import.meta.main) await run(agent)
