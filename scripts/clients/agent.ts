@@ -29,22 +29,25 @@ const installMs = 600_000
 
 /**
  * Installs an agent with npm in a temporary folder and sends a prompt to a demo model through
- * Berth. Prints its output and cost. Exits 1 if the reply is missing.
+ * Berth. Prints its output and cost. Throws if the reply is missing.
  */
 export async function run(agent: Agent): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'berth-agent-'))
+  const home = makeHome()
   const berth = await startClientServer()
   try {
     const reply = await ask(agent, berth, home)
     const cost = await berth.spent()
     console.log(`${reply}\n${agent.package}: ${cost} nano USD were charged.`)
     // The demo model repeats the prompt, so it appears twice: as the question and as the reply.
-    if (reply.split(prompt).length < 2 || cost === 0n) process.exitCode = 1
+    if (reply.split(prompt).length < 2 || cost === 0n) throw new Error('The reply is missing.')
   } finally {
     await berth.stop()
     rmSync(home, { recursive: true, force: true })
   }
 }
+
+/** Creates a temporary folder for packages and their configuration. */
+export const makeHome = (): string => mkdtempSync(join(tmpdir(), 'berth-client-'))
 
 async function ask(agent: Agent, server: ClientServer, home: string): Promise<string> {
   const [baseUrl = ''] = server.baseUrls
@@ -66,10 +69,10 @@ async function ask(agent: Agent, server: ClientServer, home: string): Promise<st
   throw new Error(`The agent wrote no file:\n${toolReply}`)
 }
 
-/** Installs a package with npm in a folder. */
-export const install = (name: string, folder: string): Promise<string> =>
+/** Installs packages with npm in a folder, such as "openai@7.57.0", parted by spaces. */
+export const install = (names: string, folder: string): Promise<string> =>
   spawn(
-    ['npm', 'install', '--no-audit', '--no-fund', '--prefix', folder, name],
+    ['npm', 'install', '--no-audit', '--no-fund', '--prefix', folder, ...names.split(' ')],
     folder,
     {},
     installMs,

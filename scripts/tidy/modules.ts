@@ -56,6 +56,7 @@ const inner: Record<string, string[][]> = {
     ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api', 'completions'],
     ['gemini', 'openrouter', 'moderations', 'rerank', 'batches', 'realtime'],
+    ['cohere'],
     ['envelopes'],
     ['api'],
   ],

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
@@ -7,13 +7,16 @@ import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { changedRowCount, contains, countRows, isAfterCursor, prepared } from '../db/query.ts'
+import { changedRowCount, countRows, prepared } from '../db/query.ts'
 import type { Signals } from '../db/signals.ts'
 import { ApiError } from '../errors.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { keys, projects } from './tables.ts'
 
 const { hash: _, ...columns } = getTableColumns(keys)
+
+/** The columns of a key without its hash. */
+export const keyColumns = columns
 
 /** A stored key without its hash. */
 export type Key = Omit<typeof keys.$inferSelect, 'hash'>
@@ -112,32 +115,6 @@ export const listAll = (db: Db, owner: string): Promise<Key[]> =>
     .where(eq(keys.owner, owner))
     .orderBy(desc(keys.created))
     .limit(keysListedMax)
-
-/** A position in the list of `search`. */
-export type KeyPosition = Pick<Key, 'created' | 'prefix'>
-
-/**
- * Lists the live keys of gateway accounts and agents, newest first: all, or those of `owner` and
- * those whose prefix, name, note or tags contain `words`.
- */
-export function search(
-  db: Db,
-  limit: number,
-  { words = '', owner, after }: { words?: string; owner?: string; after?: KeyPosition },
-): Promise<Key[]> {
-  const texts = [keys.prefix, keys.name, keys.note, keys.tags]
-  const found = texts.map((text) => contains(sql`lower(${text})`, words.toLowerCase()))
-  const matches =
-    words === '' ? undefined : or(...found, owner === undefined ? undefined : eq(keys.owner, owner))
-  const last = after && { created: after.created, id: after.prefix }
-  const older = isAfterCursor({ created: keys.created, id: keys.prefix }, last)
-  return db
-    .select(columns)
-    .from(keys)
-    .where(and(isNull(keys.revoked), inArray(keys.kind, ['agent', 'gateway']), matches, older))
-    .orderBy(desc(keys.created), desc(keys.prefix))
-    .limit(limit)
-}
 
 /** Finds keys by their prefixes, which are also the names of their counters (`counterOf`). */
 export async function findByPrefixes(db: Db, prefixes: string[]): Promise<Map<string, Key>> {

@@ -7,12 +7,16 @@ import { callOf } from '../call.ts'
 import { keyOperation } from '../operation.ts'
 import { createChatCompletion, type TranscriberFactory } from './chat.ts'
 import * as schemas from './schemas.ts'
+import { readsWholeCalls, withWholeCalls } from './whole-calls.ts'
 
 export const chatRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/chat/completions',
-    ({ spender, body, request }) =>
-      createChatCompletion(ctx, spender, body, callOf(request), createTranscriber),
+    async ({ spender, body, request }) => {
+      const call = callOf(request)
+      const response = await createChatCompletion(ctx, spender, body, call, createTranscriber)
+      return readsWholeCalls(request.headers) ? withWholeCalls(response) : response
+    },
     keyOperation(
       {
         id: 'create_chat_completion',

@@ -1,0 +1,6 @@
+/** `bun scripts/clients/mistral.ts`: Mistral's SDK, over /v1/chat/completions. */
+import { runSdk, type Sdk } from './sdk.ts'
+
+export const sdk: Sdk = { packages: ['@mistralai/mistralai@2.7.0'], program: 'mistral.mjs' }
+
+if (import.meta.main) await runSdk(sdk)

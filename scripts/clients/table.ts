@@ -1,0 +1,124 @@
+/** The clients of docs/clients.md, which `bun scripts/clients/all.ts` runs. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { type Agent, run } from './agent.ts'
+import { agent as claudeCode } from './claude-code.ts'
+import { agent as cline } from './cline.ts'
+import { agent as cn } from './cn.ts'
+import { agent as codex } from './codex.ts'
+import { sdk as cohere } from './cohere.ts'
+import { agent as geminiCli } from './gemini-cli.ts'
+import { sdk as llamaindex } from './llamaindex.ts'
+import { sdk as mistral } from './mistral.ts'
+import { agent as opencode } from './opencode.ts'
+import { agent as pi } from './pi.ts'
+import { agent as qwenCode } from './qwen-code.ts'
+import { runSdk, type Sdk } from './sdk.ts'
+
+/** A row of the table. */
+export interface Client {
+  /** Packages of npm in Markdown. */
+  name: string
+  /** The package whose version the row has, such as "openai@7.57.0". */
+  pinned: string
+  api: string
+  /** Commands or test files in Markdown. */
+  testedBy: string
+  /** Throws if the client fails. */
+  run(): Promise<void>
+}
+
+const root = join(import.meta.dir, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const code = (text: string): string => `\`${text}\``
+
+/** Returns a package of package.json with its version. */
+function pinnedOf(name: string): string {
+  const version = new RegExp(`"${name}": "([\\d.]+)"`).exec(read('package.json'))?.[1]
+  if (version === undefined) throw new Error(`${name} has no exact version in package.json.`)
+  return `${name}@${version}`
+}
+
+/** A package of package.json that test files use. `names`: it is the last of them. */
+function tested(names: string[], api: string, files: string[]): Client {
+  const [first = '', ...others] = names.map(code)
+  return {
+    name: others.length > 0 ? `${first} with ${others.join(', ')}` : first,
+    pinned: pinnedOf(names.at(-1) ?? ''),
+    api,
+    testedBy: files.map(code).join(', '),
+    async run() {
+      const command = [process.execPath, 'test', '--timeout=300000', ...files]
+      const test = Bun.spawn(command, { cwd: root, stdout: 'ignore', stderr: 'ignore' })
+      if ((await test.exited) !== 0) throw new Error(`The tests failed: ${files.join(' ')}`)
+    },
+  }
+}
+
+const scripted = (script: string, packages: string[], api: string, start: () => Promise<void>) => ({
+  name: packages.map((one) => code(one.slice(0, one.lastIndexOf('@')))).join(' with '),
+  pinned: packages[0] ?? '',
+  api,
+  testedBy: code(`bun scripts/clients/${script}.ts`),
+  run: start,
+})
+const agentRow = (script: string, agent: Agent, api: string): Client =>
+  scripted(script, [agent.package], api, () => run(agent))
+const sdkRow = (script: string, sdk: Sdk, api: string): Client =>
+  scripted(script, sdk.packages, api, () => runSdk(sdk))
+
+/** The installer of skills, whose script has no key and runs as its own process. */
+function skillsRow(): Client {
+  const path = 'scripts/clients/skills.ts'
+  const version = /\['([\d.]+)', origin\]/.exec(read(path))?.[1] ?? ''
+  const command = [process.execPath, join(root, path)]
+  const start = async () => {
+    if ((await Bun.spawn(command).exited) !== 0) throw new Error('The installer failed.')
+  }
+  return scripted('skills', [`skills@${version}`], 'Agent Skills Discovery, without a key', start)
+}
+
+const tests = 'src/testing/clients'
+const sdks = [`${tests}/sdks.test.ts`]
+const roundTrips = [`${tests}/tool-round-trips.test.ts`]
+const openai = [
+  `${tests}/openai.test.ts`,
+  'src/gateway/responses/stored.test.ts',
+  'src/gateway/batches/batches.test.ts',
+  'src/gateway/images/edits.test.ts',
+  'src/gateway/audio/subtitles.test.ts',
+]
+const openaiApis =
+  'chat, responses, stored responses, batches, moderations, image edits, translations, media, files, realtime'
+
+export const clients: Client[] = [
+  tested(['openai'], openaiApis, openai),
+  tested(['ai', '@ai-sdk/openai', '@ai-sdk/openai-compatible'], 'chat, responses', sdks),
+  tested(['@langchain/openai'], 'chat', sdks),
+  tested(['@openai/agents'], 'chat, responses', sdks),
+  tested(['@anthropic-ai/sdk'], 'messages', [
+    `${tests}/anthropic.test.ts`,
+    `${tests}/anthropic-upstreams.test.ts`,
+  ]),
+  tested(['ai', '@ai-sdk/anthropic'], 'messages', [`${tests}/anthropic.test.ts`]),
+  tested(['@google/genai'], 'Gemini', [`${tests}/google.test.ts`]),
+  tested(['ai', '@ai-sdk/google'], 'Gemini', [`${tests}/google.test.ts`]),
+  tested(['@openrouter/sdk'], 'chat, models, key, credits, generations', [
+    `${tests}/openrouter.test.ts`,
+  ]),
+  tested(['ai', '@openrouter/ai-sdk-provider'], 'OpenRouter’s chat', roundTrips),
+  tested(['groq-sdk'], 'chat', roundTrips),
+  sdkRow('mistral', mistral, 'chat'),
+  sdkRow('llamaindex', llamaindex, 'chat'),
+  sdkRow('cohere', cohere, 'Cohere’s chat and rerank'),
+  agentRow('codex', codex, 'responses'),
+  agentRow('claude-code', claudeCode, 'messages'),
+  agentRow('gemini-cli', geminiCli, 'Gemini'),
+  agentRow('opencode', opencode, 'chat'),
+  agentRow('qwen-code', qwenCode, 'chat'),
+  agentRow('pi', pi, 'chat'),
+  agentRow('cline', cline, 'chat'),
+  agentRow('cn', cn, 'chat'),
+  skillsRow(),
+]

@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test'
+
+import type { Json } from '../../core/schema.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { convertStream } from './convert-stream.ts'
+import { encodeEvent } from './events.ts'
+import { WholeCalls } from './whole-calls.ts'
+
+const chunk = (choice: object): Uint8Array => encodeEvent({ id: 'c', choices: [choice] })
+const part = (index: number, called: object, id?: string) => ({
+  index: 0,
+  delta: { tool_calls: [{ index, ...(id && { id, type: 'function' }), function: called }] },
+  finish_reason: null,
+})
+
+async function convert(events: (Uint8Array | string)[]): Promise<string> {
+  const stream = new Blob(events).stream()
+  return new Response(convertStream(stream, new WholeCalls())).text()
+}
+const dataOf = (text: string): Json[] =>
+  [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+
+test('parts of alternating calls are sent whole with the chunk that ends the choice', async () => {
+  const text = await convert([
+    chunk({ index: 0, delta: { content: 'Hm.' }, finish_reason: null }),
+    ': comment\n\n',
+    chunk(part(0, { name: 'a', arguments: '{"x"' }, 'c1')),
+    chunk(part(1, { name: 'b', arguments: '' }, 'c2')),
+    chunk(part(0, { arguments: ':1}' })),
+    chunk(part(1, { arguments: '{}' })),
+    chunk({ index: 0, delta: {}, finish_reason: 'tool_calls' }),
+    'data: [DONE]\n\n',
+  ])
+  const calls = dataOf(text).flatMap((one) => Object(one).choices[0].delta.tool_calls ?? [])
+  expect(calls).toEqual([
+    { index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: '{"x":1}' } },
+    { index: 1, id: 'c2', type: 'function', function: { name: 'b', arguments: '{}' } },
+  ])
+  expect(text).toContain('Hm.')
+  expect(text).toContain(': comment\n\n')
+  expect(text).toEndWith('data: [DONE]\n\n')
+})
+
+test('calls of a choice without an end come before the end of the stream', async () => {
+  const text = await convert([chunk(part(0, { name: 'a' }, 'c1')), 'data: [DONE]\n\n'])
+  expect(dataOf(text).at(-1)).toMatchObject({
+    id: 'c',
+    choices: [{ index: 0, delta: { tool_calls: [{ id: 'c1' }] }, finish_reason: null }],
+  })
+})
+
+test('an error of the upstream is passed on', async () => {
+  const text = await convert([encodeEvent({ error: { message: 'cut' } })])
+  expect(dataOf(text)).toEqual([{ error: { message: 'cut' } }])
+})
+
+test('only clients of Mistral get whole calls', async () => {
+  const t = await startTestServer({ DEMO_MODELS: 'on' })
+  const gus = await createGatewayUser(t, '1')
+  const body = {
+    model: 'demo/chat',
+    messages: [{ role: 'user', content: 'call f {"text":"one two three four"}' }],
+    tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+    stream: true,
+  }
+  const namesFor = async (agent: string) => {
+    const headers = { 'user-agent': agent }
+    const { body: text } = await gus.call('POST', '/v1/chat/completions', body, headers)
+    expect(String(text)).toEndWith('data: [DONE]\n\n')
+    return dataOf(String(text))
+      .flatMap((one) => Object(one).choices[0]?.delta.tool_calls ?? [])
+      .map((call: { function: { name?: string } }) => call.function.name)
+  }
+  expect(await namesFor('mistral-client-typescript/2.7.0')).toEqual(['f'])
+  expect((await namesFor('OpenAI/JS 7')).length).toBeGreaterThan(1)
+  await t.close()
+})
