@@ -34,3 +34,5 @@ for (const client of clients.filter(isChosen)) {
   }
 }
 console.log(await print())
+// A client that failed can leave a server or a connection open.
+process.exit()
