@@ -163,11 +163,22 @@ async function expectSameResponse(
 ) {
   // The first request compiles its queries.
   await respond(() => call('unknown'), things)
-  const nobody = await respond(() => call('unknown'), things)
-  const other = await respond(() => call('other'), things)
-  expect(other).toEqual(nobody)
-  return other.status
+  let both = await respondToBoth(call, things)
+  // A cached key may have expired, or a job run, between the two. What differs always is a defect.
+  for (let tries = 1; tries < 3 && !Bun.deepEquals(both.nobody, both.other); tries += 1) {
+    both = await respondToBoth(call, things)
+  }
+  expect(both.other).toEqual(both.nobody)
+  return both.other.status
 }
+
+const respondToBoth = async (
+  call: (place: 'other' | 'unknown') => Promise<TestResponse>,
+  things: string[],
+) => ({
+  nobody: await respond(() => call('unknown'), things),
+  other: await respond(() => call('other'), things),
+})
 
 async function isStranger(operation: DescribedOperation, known: KnownIds, root = '') {
   const call = async (place: Draw['place']) => {
