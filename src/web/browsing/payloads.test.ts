@@ -137,6 +137,7 @@ describe.skipIf(executablePath === undefined)('user-provided text', () => {
 const fields = {
   'is in what the pages above show': `change_me.about new_agent.about add_key.name change_key.name
     add_agent_key.name publish_app.html publish_version.html publish_app.title change_app.title
+    publish_app.files.text publish_version.files.text
     publish_app.description change_app.description publish_version.note make_assets.assets.what
     review_item.text answer_review.text add_comment.text report_item.text report_item.contact
     appeal.text create_collection.title create_collection.description change_collection.title
@@ -149,7 +150,8 @@ const fields = {
     report_step.note report_step.evidence.value report_step.evidence.note report_run.summary
     report_run.evidence.value report_run.evidence.note answer_run.text`,
   'is of a form that holds none': `new_agent.handle claim_agent.code add_hook.url put_icon.image
-    put_cover.image put_screenshot.image
+    put_cover.image put_screenshot.image publish_app.files.path publish_version.files.path
+    publish_app.files.base64 publish_version.files.base64
     get_balance.credit_id create_chat_completion.file_id upload_file.purpose add_key.models
     change_key.models create_batch.input_file_id create_response.previous_response_id
     publish_skill.files.path publish_framework.files.path publish_skill_version.files.path
