@@ -10,7 +10,7 @@ import { templates } from '../../providers/demo/builder/templates/templates.ts'
 import { templatePrompts } from '../fixtures/template-prompts.ts'
 import { findBrowser } from './browser.ts'
 
-const ms = 120_000
+const ms = 300_000
 const keys = ['ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown', ' ', '1', '5', 'a', 'Enter']
 
 test('has a drawing of every thing that games show', () => {
