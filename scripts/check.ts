@@ -102,7 +102,7 @@ const fullChecks: Step[][] = [
     ['build', () => succeeds(['./scripts/build'])],
     ['browsers and services', async () => (await installBrowsers(succeeds)) && installServices()],
   ],
-  [['tests on SQLite', () => runTests('sqlite', ['--parallel=2', ...withoutBrowsers])]],
+  [['tests on SQLite', () => runTests('sqlite', ['--parallel=3', ...withoutBrowsers])]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.
     ['tests on PostgreSQL', onPostgres],
