@@ -158,7 +158,7 @@ const overflows = `(() => {
     const copy = document.createElement('select')
     const { font, padding } = getComputedStyle(one)
     copy.append(new Option(one.selectedOptions[0].text))
-    Object.assign(copy.style, { font, padding })
+    Object.assign(copy.style, { font, padding, width: 'max-content' })
     document.body.append(copy)
     if (copy.offsetWidth > one.offsetWidth) found.push('cuts ' + one.name)
     copy.remove()
