@@ -11,7 +11,7 @@ import { payloads } from '../../testing/fixtures/script-payloads.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { getDocument, getGatewayDocument, listTextFields } from '../../testing/openapi/document.ts'
 
-const ms = 600_000
+const ms = 1_200_000
 const unframed = "frame-ancestors 'none'"
 /** Pages of the site play an app in a frame. */
 const framedHere = "frame-ancestors 'self';"
