@@ -1,14 +1,14 @@
 /**
- * `bun scripts/bench/web-vitals.ts`: fills a server with sample data and loads its public pages on
- * slow 4G with a CPU four times slower at 390 pixels, cold, three times each. Prints the medians of
- * LCP and CLS, the bytes of JavaScript, of images and in total, and exits 1 above a limit.
+ * `bun scripts/bench/web-vitals.ts [origin]`: fills a server with sample data and loads its pages
+ * on slow 4G with a CPU four times slower at 390 pixels, cold, three times each. Prints the medians
+ * of LCP and CLS, the bytes of JavaScript, of images and in total, and exits 1 above a limit. With
+ * an origin, it loads the home page and Explore of that server instead.
  */
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 
 import { findBrowser } from '../../src/testing/browsers/browser.ts'
-import { publicPages } from '../screenshots/public-pages.ts'
-import { createSampleData } from '../screenshots/sample-data.ts'
 import { startBerthServer } from './load/served.ts'
+import { fillPages, type MeasuredPage } from './vitals-pages.ts'
 
 /** Limits of every page; Explore also has one of its bytes. */
 const limits = { lcpMs: 2_500, cls: 0.01, scriptBytes: 40_000, exploreBytes: 300_000 }
@@ -56,16 +56,24 @@ const readVitals = async (page: Page): Promise<{ lcp: number; cls: number }> => 
   return { lcp: Number(lcp), cls: Number(cls) }
 }
 
-async function measure(browser: Browser, url: string): Promise<Vitals> {
-  const viewport = { width: 390, height: 844 }
-  const context = await browser.newContext({ viewport, deviceScaleFactor: 2.625, isMobile: true })
+async function measure(
+  browser: Browser,
+  origin: string,
+  { path, session: storageState }: MeasuredPage,
+): Promise<Vitals> {
+  const context = await browser.newContext({
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2.625,
+    isMobile: true,
+    ...(storageState && { storageState }),
+  })
   const page = await context.newPage()
   await page.addInitScript(observe)
   const session = await context.newCDPSession(page)
   const sums = await countBytes(session)
   await session.send('Network.emulateNetworkConditions', slow4g)
   await session.send('Emulation.setCPUThrottlingRate', { rate: cpuRate })
-  await page.goto(url, { waitUntil: 'load', timeout: 60_000 })
+  await page.goto(origin + path, { waitUntil: 'load', timeout: 60_000 })
   await page.waitForTimeout(settleMs)
   const { lcp, cls } = await readVitals(page)
   await context.close()
@@ -94,8 +102,11 @@ const findProblems = (name: string, one: Vitals): string[] => [
   ...(name === 'explore' && one.bytes > limits.exploreBytes ? ['bytes'] : []),
 ]
 
-/** The API reference and pages of errors are not part of the site's shelves. */
-const skipped = new Set(['references', 'missing', 'refused', 'gone', 'app-down', 'app-nowhere'])
+const shelves: MeasuredPage[] = [
+  { name: 'home', path: '/' },
+  { name: 'explore', path: '/explore' },
+  { name: 'newest', path: '/explore?sort=new' },
+]
 const kb = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`.padStart(9)
 
 const executablePath = findBrowser('chromium')
@@ -105,14 +116,12 @@ const server = given === undefined ? await startBerthServer() : undefined
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 let hasFailed = false
 try {
-  const pages = server
-    ? publicPages(await createSampleData(server), '')
-    : { home: '/', explore: '/explore', newest: '/explore?sort=new' }
-  const origin = server ? `http://localhost:${server.port}` : given
-  for (const [name, path] of Object.entries(pages)) {
-    if (skipped.has(name)) continue
+  const pages = server ? await fillPages(browser, server) : shelves
+  const origin = server ? `http://localhost:${server.port}` : String(given)
+  for (const page of pages) {
+    const { name } = page
     const all: Vitals[] = []
-    for (let run = 0; run < runs; run += 1) all.push(await measure(browser, `${origin}${path}`))
+    for (let run = 0; run < runs; run += 1) all.push(await measure(browser, origin, page))
     const one = medians(all)
     const problems = findProblems(name, one)
     hasFailed ||= problems.length > 0
