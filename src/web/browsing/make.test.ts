@@ -80,7 +80,8 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
       await page.getByText('Version 2 ·').waitFor()
       await appText(page, 'Vine')
       await page.getByRole('link', { name: 'Code', exact: true }).click()
-      await page.getByRole('textbox', { name: 'Page' }).first().click()
+      // The editor replaces the text area, and has the same label.
+      await page.locator('.cm-content').click()
       await page.keyboard.press('Control+End')
       await page.keyboard.type('<p>Typed here')
       await appText(page, 'Typed here')
