@@ -1,5 +1,6 @@
 import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
+import { answerOf, countOf, reasoningOf } from '../chat/completion.ts'
 
 /** The end of a chat, as far as `finish_reason` depends on it. */
 export interface ChatEnd {
@@ -31,20 +32,6 @@ export function toCohereChat(completion: Json, id: string): Json {
   }
 }
 
-/** Returns the text of a content: a string, or parts. */
-const textOf = (content: unknown): string =>
-  typeof content === 'string'
-    ? content
-    : recordsIn(content)
-        .map(({ text }) => asString(text))
-        .join('')
-
-export const reasoningOf = (message: Json): string =>
-  textOf(message.reasoning_content ?? message.reasoning)
-
-export const answerOf = (message: Json): string =>
-  textOf(message.content) + asString(message.refusal)
-
 /** Returns a call with an id, which some upstreams leave out. */
 export function toToolCall({ id, function: called }: Json, index: number): Json {
   const { name, arguments: args } = recordOf(called)
@@ -75,6 +62,3 @@ export function toUsage(usage: Json): Json {
     ...(typeof usage.cost === 'number' && { cost: usage.cost }),
   }
 }
-
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

@@ -1,8 +1,9 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
+import { answerOf, reasoningOf } from '../chat/completion.ts'
 import type { ChatConverter } from '../chat/convert-stream.ts'
 import { toCohereError } from './error-response.ts'
-import { answerOf, finishReasonOf, reasoningOf, toToolCall, toUsage } from './response.ts'
+import { finishReasonOf, toToolCall, toUsage } from './response.ts'
 
 /** A tool call of the chat, by its index there and in the events. */
 interface ToolCall {

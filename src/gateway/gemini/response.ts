@@ -1,5 +1,6 @@
 import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { answerOf, countOf, reasoningOf } from '../chat/completion.ts'
 
 /** The parts of a response that do not come from the chat. */
 export interface GenerateOptions {
@@ -46,20 +47,13 @@ export const generateChunk = (
 
 /** Returns the text and the reasoning of a message or a delta as parts. */
 export function textParts(message: Json, { showsThoughts }: GenerateOptions): Json[] {
-  const thought = textOf(message.reasoning_content ?? message.reasoning)
-  const text = textOf(message.content) + asString(message.refusal)
+  const thought = reasoningOf(message)
+  const text = answerOf(message)
   return [
     ...(thought && showsThoughts ? [{ text: thought, thought: true }] : []),
     ...(text ? [{ text }] : []),
   ]
 }
-
-const textOf = (content: unknown): string =>
-  typeof content === 'string'
-    ? content
-    : recordsIn(content)
-        .map(({ text }) => asString(text))
-        .join('')
 
 export function readCall({ id, function: called, extra_content: extra }: Json): ChatCall {
   const { name, arguments: args } = recordOf(called)
@@ -109,6 +103,3 @@ export function toUsage(usage: Json): Json {
     ...(typeof usage.cost === 'number' && { cost: usage.cost }),
   }
 }
-
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

@@ -1,13 +1,12 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
+import { reasoningOf, textOf } from '../chat/completion.ts'
 import {
   citationsOf,
   messageHead,
   type MessageOptions,
   readEnd,
   reasoningDetailsOf,
-  reasoningOf,
-  textOf,
   toolUseId,
   toUsage,
 } from './message.ts'

@@ -1,5 +1,6 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { countOf, reasoningOf, textOf } from '../chat/completion.ts'
 
 /** The parts of a message that do not come from the chat. */
 export interface MessageOptions {
@@ -58,17 +59,6 @@ export const messageHead = (model: unknown, { name }: MessageOptions): Json => (
 
 export const toolUseId = (id: unknown, { name }: MessageOptions, index: number): string =>
   asString(id) || `toolu_${name.slice(0, 22)}${index}`
-
-/** Returns the text of a content: a string, or parts. */
-export const textOf = (content: unknown): string =>
-  typeof content === 'string'
-    ? content
-    : recordsIn(content)
-        .map(({ text }) => asString(text))
-        .join('')
-
-export const reasoningOf = (message: Json): string =>
-  textOf(message.reasoning_content ?? message.reasoning)
 
 /** The signature of reasoning, or encrypted reasoning, for the model's next turn. */
 export interface ReasoningDetail {
@@ -160,6 +150,3 @@ export function toUsage(usage: Json): Json {
     ...(typeof usage.cost === 'number' && { cost: usage.cost }),
   }
 }
-
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0

@@ -1,5 +1,6 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { parseRecord, recordsIn } from '../../providers/response.ts'
+import { countOf } from '../chat/completion.ts'
 import { type ClientTool, customInput } from './tools.ts'
 
 /** The kinds of output parts, with OpenAI's names of their fields and events. */
@@ -172,6 +173,3 @@ export function presentUsage(usage: Json): Json {
     ...(typeof usage.cost === 'number' && { cost: usage.cost }),
   }
 }
-
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
