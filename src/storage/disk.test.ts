@@ -1,11 +1,19 @@
 /** The store against a real disk: killed, full, and closed to writing. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { sha256 } from '../core/ids.ts'
-import { systemClock } from '../core/time.ts'
+import { hour, systemClock } from '../core/time.ts'
 import { openDiskStore } from './disk.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -72,13 +80,22 @@ test('after kill -9 during puts, acknowledged content exists and partial files d
     expect(answered.length).toBeGreaterThanOrEqual(round)
     expectWhole()
     const store = await open()
-    expect(readdirSync(join(dir, 'tmp'))).toEqual([])
     for (const name of answered) expect(await store.has(name)).toBe(true)
     for (const name of readdirSync(dir).filter((folder) => folder !== 'tmp')) {
       rmSync(join(dir, name), { recursive: true })
     }
   }
 }, 60_000)
+
+test('unfinished files of killed servers are removed, those of running ones stay', async () => {
+  await open()
+  for (const [name, at] of Object.entries({ killed: Date.now() - hour, running: Date.now() })) {
+    writeFileSync(join(dir, 'tmp', name), 'part')
+    utimesSync(join(dir, 'tmp', name), at / 1_000, at / 1_000)
+  }
+  await open()
+  expect(readdirSync(join(dir, 'tmp'))).toEqual(['running'])
+})
 
 test('a file size limit throws try_again and leaves nothing', async () => {
   await open()

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, rmSync, statSync, unlinkSync, utimesSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { currentClient } from '../core/client.ts'
 import { newId, sha256 } from '../core/ids.ts'
+import { type Clock, minute } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
 import { diskFull, DiskSpace, type DiskSpaceOptions } from './disk-space.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
@@ -22,14 +23,16 @@ export const contentPath = (dir: string, name: string): string => join(dir, name
 
 const folderName = /^[0-9a-f]{2}$/
 const sweepBatch = 500
+/** No write takes longer, so an older unfinished file is of a killed process. */
+const writeMsMax = 10 * minute
 
 /**
  * Opens storage in a folder: `<dir>/ab/<sha256>`, where `ab` are the first two digits. With at most
- * 256 folders, a put usually syncs one file and one folder. Unfinished files are in `<dir>/tmp`,
- * which is emptied here. One process owns `dir`.
+ * 256 folders, a put usually syncs one file and one folder. Unfinished files are in `<dir>/tmp`;
+ * those of a killed process are removed here. Several servers may share `dir`.
  */
 export async function openDiskStore(dir: string, options: DiskSpaceOptions): Promise<Storage> {
-  return new DiskStore(dir, options, await readFolders(dir))
+  return new DiskStore(dir, options, await readFolders(dir, options.clock))
 }
 
 class DiskStore implements Storage {
@@ -150,11 +153,11 @@ class DiskStore implements Storage {
   }
 }
 
-/** Removes unfinished files. Returns the folders that exist, synced to disk. */
-async function readFolders(dir: string): Promise<Set<string>> {
+/** Removes unfinished files of dead servers. Returns the folders that exist, synced to disk. */
+async function readFolders(dir: string, clock: Clock): Promise<Set<string>> {
   const temp = join(dir, 'tmp')
   mkdirSync(temp, { recursive: true })
-  for (const name of readdirSync(temp)) rmSync(join(temp, name), { force: true })
+  for (const name of readdirSync(temp)) removeIfOld(join(temp, name), clock.now() - writeMsMax)
   const there = readdirSync(dir).filter((name) => folderName.test(name))
   if (there.length > 0) await syncFolder(dir)
   return new Set(there)
@@ -188,7 +191,7 @@ function sizeIfOld(path: string, beforeMs: number): number | undefined {
 /** Checks and removes synchronously, so a file that a put has just touched stays. */
 function removeIfOld(path: string, beforeMs: number): number | undefined {
   const size = sizeIfOld(path, beforeMs)
-  if (size !== undefined) unlinkSync(path)
+  if (size !== undefined) rmSync(path, { force: true })
   return size
 }
 
