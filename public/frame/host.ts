@@ -35,7 +35,9 @@ export class SandboxHost {
         resolve()
       })
       setTimeout(() => reject(new Error('frame')), waitMs)
-      this.frame.src = this.url
+      if (this.frame.src !== this.url) this.frame.src = this.url
+      // A frame of the page's HTML may have sent its message before this script ran.
+      else this.frame.contentWindow?.postMessage({ type: 'ask' }, '*')
     })
   }
 

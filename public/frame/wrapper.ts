@@ -84,6 +84,11 @@ const saved = (data: unknown, name: string): Saved => {
   return Array.isArray(entries) ? entries : []
 }
 
+function sendMode(): void {
+  const mode: Mode = { type: 'mode', needsFallback, depth }
+  shell.postMessage(mode, '*')
+}
+
 async function start(data: unknown, given: string): Promise<void> {
   // In a hidden tab Firefox sizes new frames 10 x 10, and games read their size once.
   if (document.hidden) {
@@ -115,11 +120,10 @@ async function start(data: unknown, given: string): Promise<void> {
 }
 
 addEventListener('message', ({ source, data }) => {
+  if (source !== shell) return
   const html = field(data, 'html')
-  if (source === shell && field(data, 'type') === 'start' && typeof html === 'string') {
-    void start(data, html)
-  }
+  if (field(data, 'type') === 'ask') sendMode()
+  else if (field(data, 'type') === 'start' && typeof html === 'string') void start(data, html)
 })
 handDownFocus()
-const mode: Mode = { type: 'mode', needsFallback, depth }
-shell.postMessage(mode, '*')
+sendMode()

@@ -53,6 +53,10 @@ async function timeOf(browser: Browser, url: string, isWarm: boolean): Promise<n
   return ms
 }
 
+/** A page that shows another one in a sandboxed frame, as the viewer must. */
+const framed = (path: string): string =>
+  `<!doctype html><title>Frame</title><iframe sandbox=allow-scripts src="${path}"></iframe>`
+
 const medianOf = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
@@ -69,7 +73,7 @@ async function compare(
     bare.push(await timeOf(browser, urls[1], isWarm))
   }
   const [a, b] = [medianOf(ours), medianOf(bare)]
-  const label = `libraries: ${name}, until drawn, vs. a static server`
+  const label = `libraries: ${name}`
   return atMost(`${label} (${a.toFixed(0)} ms vs. ${b.toFixed(0)} ms)`, a / b, limit)
 }
 
@@ -88,23 +92,39 @@ export async function bench(): Promise<BenchRow[]> {
     'content-encoding': 'gzip',
     'cache-control': 'public, max-age=31536000, immutable',
   }
+  const pages: Record<string, string> = {
+    '/cube': pageOf('/three.js'),
+    '/plain': plain,
+    '/framed-cube': framed('/cube'),
+    '/framed-plain': framed('/plain'),
+  }
   const bare = Bun.serve({
     port: 0,
     fetch: ({ url }) =>
       url.endsWith('.js')
         ? new Response(packed, { headers })
-        : new Response(url.endsWith('/plain') ? plain : pageOf('/three.js'), html),
+        : new Response(pages[new URL(url).pathname], html),
   })
   const ctx = await startBerthServer()
   const link = async (page: string): Promise<string> =>
     `http://localhost:${ctx.port}/a/${(await publishOn(ctx, page)).id}`
   const cube = await link(pageOf(`https://unpkg.com/three@${version}/${file}`))
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  const at = `http://localhost:${bare.port}/`
+  const at = `http://localhost:${bare.port}`
+  const text = await link(plain)
+  const vs = 'until drawn, vs. a static server'
+  const vsFrame = 'until drawn, vs. a sandboxed frame of a static server'
   const rows = [
-    await compare(browser, 'page with three.js, first visit', [cube, at]),
-    await compare(browser, 'page with three.js, cached', [cube, at], true),
-    await compare(browser, 'page without libraries', [await link(plain), `${at}plain`]),
+    await compare(browser, `page with three.js, first visit, ${vs}`, [cube, `${at}/cube`]),
+    await compare(browser, `page with three.js, cached, ${vs}`, [cube, `${at}/cube`], true),
+    await compare(
+      browser,
+      `page with three.js, cached, ${vsFrame}`,
+      [cube, `${at}/framed-cube`],
+      true,
+    ),
+    await compare(browser, `page without libraries, ${vs}`, [text, `${at}/plain`]),
+    await compare(browser, `page without libraries, ${vsFrame}`, [text, `${at}/framed-plain`]),
   ]
   await browser.close()
   await ctx.stop()

@@ -108,6 +108,12 @@ function sharing({ id, title }: HostedApp, { origin, canEmbed }: ShellOptions): 
 <p><button id=copy>Copy link</button> <button id=send hidden>Share with …</button></p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p><a href=/report/${id}>Report this app</a></p></div>`
 }
 
+/** Starts the requests of the script, which runs only after the first paint in Chromium. */
+const preload = (at: string): string =>
+  ['data', 'files']
+    .map((name) => `<link rel=preload as=fetch crossorigin href=${at}/${name}>`)
+    .join('')
+
 /**
  * Renders the page around an app. It does not contain the app: its script fetches the app as data,
  * below the path `at`. The cover shows while the app loads.
@@ -118,9 +124,9 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const maker = escapeHtml(app.maker)
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
-${head(`${app.title} by @${app.maker}`, parts.style, linkPreviewTags(app, origin))}
+${head(`${app.title} by @${app.maker}`, parts.style, preload(at) + linkPreviewTags(app, origin))}
 <body>${toolbar(app)}
-<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
+<main>${poster}<p id=status role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 <div id=notice popover=manual role=status><span id=message></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>${sharing(app, options)}
 <script>${parts.script}</script>`
 }
