@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { and, eq } from 'drizzle-orm'
 
-import { fromCredits as credits, nano } from '../core/money.ts'
+import { fromCredits as credits, nano, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import {
   ann,
@@ -111,6 +111,34 @@ describe('the doctor', () => {
       entries: 6,
       problems: [],
     })
+  })
+
+  test('reads a ledger of several pages of accounts and of entries', async () => {
+    const at = Date.now()
+    const parts = { free: zero, earned: zero, at }
+    const names = Array.from({ length: 250 }, (_, n) =>
+      accountOf({ kind: 'agent', owner: `x${n}` }),
+    )
+    const rows = names.flatMap((account) =>
+      Array.from({ length: 22 }, (_, n) => {
+        const [ref, amount] = [`${account} ${n >> 1}`, nano(n % 2 === 0 ? 1n : -1n)]
+        const balance = nano(n % 2 === 0 ? 1n : 0n)
+        return { account, number: n + 1, ref, line: n % 2, kind: 'gift', amount, balance, ...parts }
+      }),
+    )
+    await books.db.tx(async (db) => {
+      const owners = names.map((id) => ({ id, kind: 'agent' as const, entries: 22, at }))
+      await db.insert(accounts).values(owners)
+      while (rows.length > 0) await db.insert(entries).values(rows.splice(0, 1_000))
+    })
+    const report = await doctor(books)
+    expect(report).toMatchObject({ ok: true, accounts: 254, entries: 5_506 })
+    const [account] = names.slice(-1)
+    const broken = and(eq(entries.account, account ?? id), eq(entries.number, 22))
+    await books.db.tx(async (db) => void (await db.delete(entries).where(broken)))
+    expect((await doctor(books)).problems).toContain(
+      `${account}: number is 22, but its entries sum to 21`,
+    )
   })
 
   for (const [what, says, harm] of harms) {

@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, isNotNull, lte, ne, sql } from 'drizzle-orm'
 
+import { zero } from '../core/money.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
 import { isServiceAccount } from './accounts.ts'
@@ -34,10 +35,10 @@ export async function doctor(ctx: { db: Engine }): Promise<LedgerReport> {
   const size = { accounts: 0, entries: 0 }
   for (let after = ''; ;) {
     const page = await accountsAfter(db, after)
-    for (const account of page) {
-      size.accounts += 1
-      size.entries += account.entries
-      if (problems.length < problemsMax) problems.push(...(await checkAccount(db, account)))
+    size.accounts += page.length
+    for (const account of page) size.entries += account.entries
+    for await (const problem of accountProblems(db, page, after)) {
+      if (problems.length < problemsMax) problems.push(problem)
     }
     const last = page.at(-1)
     if (!last || page.length < accountsPage) break
@@ -85,49 +86,59 @@ function accountsAfter(db: Db, id: string) {
     .limit(accountsPage)
 }
 
-async function checkAccount(db: Db, account: Account): Promise<string[]> {
-  const problems: string[] = []
-  const add = (what: string) => void problems.push(`${account.id}: ${what}`)
-  if (account.held !== account.heldByHolds) {
-    add(`holds ${account.held}, but its open holds sum to ${account.heldByHolds}`)
+/** Yields the problems of a page of accounts, which follows the account `after`. */
+async function* accountProblems(db: Db, page: Account[], after: string): AsyncGenerator<string> {
+  for (const account of page) yield* holdProblems(account)
+  const steps = new Map(page.map((account) => [account.id, { account, before: noEntry }]))
+  for await (const entry of entriesBetween(db, after, page.at(-1)?.id ?? after)) {
+    const step = steps.get(entry.account)
+    // Written since the account was read.
+    if (!step || entry.number > step.account.entries) continue
+    const wrong = checkStep(step.account, step.before, entry)
+    if (wrong) yield `${entry.account}: entry ${entry.number}: ${wrong}`
+    step.before = entry
   }
-  if (account.paidHeld !== account.paidHeldByHolds) {
-    add(
-      `holds ${account.paidHeld} of paid credits, but its holds sum to ${account.paidHeldByHolds}`,
-    )
-  }
-  let before: Step = { number: 0, balance: 0n, free: 0n, earned: 0n }
-  while (before.number < account.entries) {
-    const page = await entriesAfter(db, account, before.number)
-    for (const entry of page) {
-      const wrong = checkStep(account, before, entry)
-      if (wrong) add(`entry ${entry.number}: ${wrong}`)
-      before = entry
-    }
-    if (page.length === 0) break
-  }
-  for (const name of ['number', 'balance', 'free', 'earned'] as const) {
-    const stored = name === 'number' ? account.entries : account[name]
-    if (before[name] !== stored) add(`${name} is ${stored}, but its entries sum to ${before[name]}`)
-  }
-  return problems
+  for (const { account, before } of steps.values()) yield* sumProblems(account, before)
 }
 
-type Step = { number: number; balance: bigint; free: bigint; earned: bigint }
+function* holdProblems(account: Account): Generator<string> {
+  const { id, held, heldByHolds, paidHeld, paidHeldByHolds } = account
+  if (held !== heldByHolds) yield `${id}: holds ${held}, but its open holds sum to ${heldByHolds}`
+  if (paidHeld !== paidHeldByHolds) {
+    yield `${id}: holds ${paidHeld} of paid credits, but its holds sum to ${paidHeldByHolds}`
+  }
+}
 
-const entriesAfter = (db: Db, account: Account, number: number): Promise<Entry[]> =>
-  db
-    .select()
-    .from(entries)
-    .where(
-      and(
-        eq(entries.account, account.id),
-        gt(entries.number, number),
-        lte(entries.number, account.entries),
-      ),
-    )
-    .orderBy(asc(entries.number))
-    .limit(entriesPage)
+function* sumProblems(account: Account, last: Step): Generator<string> {
+  const stored = { ...account, number: account.entries }
+  for (const name of ['number', 'balance', 'free', 'earned'] as const) {
+    if (last[name] === stored[name]) continue
+    yield `${account.id}: ${name} is ${stored[name]}, but its entries sum to ${last[name]}`
+  }
+}
+
+type Step = Pick<Entry, 'number' | 'balance' | 'free' | 'earned'>
+
+/** The numbers of an account before its first entry. */
+const noEntry: Step = { number: 0, balance: zero, free: zero, earned: zero }
+
+/** Yields the entries of the accounts behind `after` up to `last`, in pages that follow the key. */
+async function* entriesBetween(db: Db, after: string, last: string): AsyncGenerator<Entry> {
+  const { account, number } = entries
+  // No account has so many entries: what follows is the next account.
+  for (let [from, above] = [after, Number.MAX_SAFE_INTEGER]; ;) {
+    const page: Entry[] = await db
+      .select()
+      .from(entries)
+      .where(and(sql`(${account}, ${number}) > (${from}, ${above})`, lte(sql`${account}`, last)))
+      .orderBy(asc(account), asc(number))
+      .limit(entriesPage)
+    yield* page
+    const end = page.at(-1)
+    if (!end || page.length < entriesPage) return
+    ;[from, above] = [end.account, end.number]
+  }
+}
 
 /** Returns what is wrong between two consecutive entries. */
 function checkStep({ id }: Account, before: Step, entry: Entry): string | undefined {
