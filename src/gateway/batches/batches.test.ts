@@ -1,21 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import OpenAI, { toFile } from 'openai'
+import { type OpenAI, toFile } from 'openai'
 
-import { day, hour, minute } from '../../core/time.ts'
+import { minute } from '../../core/time.ts'
 import { setRestriction } from '../../keys/restrictions.ts'
 import { unfundedFileBytesMax } from '../../limits.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+  chatUrl,
+  createBatch,
+  lineOf,
+  resultsOf,
+  say,
+  uploadLines,
+} from '../../testing/fixtures/batches.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { deleteOld } from './batches.ts'
 import { unfundedReservedBytes } from './limits.ts'
-import { storeResponse } from './results.ts'
-import { runLine } from './run-line.ts'
 
 let t: TestServer
 let gus: GatewayUser
@@ -27,39 +28,8 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-const url = '/v1/chat/completions'
-const say = (content: string, model = 'demo/chat') => ({
-  model,
-  messages: [{ role: 'user', content }],
-})
-const lineOf = (custom_id: string, body: object, more: object = {}) =>
-  JSON.stringify({ custom_id, method: 'POST', url, body, ...more })
-
-async function upload(openai: OpenAI, lines: string[]): Promise<string> {
-  const file = await toFile(Buffer.from(lines.join('\n')), 'requests.jsonl')
-  return (await openai.files.create({ file, purpose: 'batch' })).id
-}
-
-async function create(openai: OpenAI, lines: string[], endpoint: string = url) {
-  const input_file_id = await upload(openai, lines)
-  // Its types do not know all endpoints.
-  const body = { input_file_id, endpoint, completion_window: '24h', metadata: { run: 'one' } }
-  return openai.post<OpenAI.Batch>('/batches', { body })
-}
-
-/** Returns the lines of a result file by their custom_id. */
-async function resultsOf(openai: OpenAI, file: string | null | undefined) {
-  if (!file) return {}
-  const text = await (await openai.files.content(file)).text()
-  const rows = text
-    .trim()
-    .split('\n')
-    .map((row) => JSON.parse(row))
-  return Object.fromEntries(rows.map((row) => [row.custom_id, row]))
-}
-
 test("OpenAI's client runs a batch, and its results are files", async () => {
-  const made = await create(client, [
+  const made = await createBatch(client, [
     lineOf('a', say('ahoy')),
     '',
     lineOf('b', say('there')),
@@ -68,7 +38,7 @@ test("OpenAI's client runs a batch, and its results are files", async () => {
   expect(made).toMatchObject({
     object: 'batch',
     status: 'validating',
-    endpoint: url,
+    endpoint: chatUrl,
     metadata: { run: 'one' },
     expires_at: made.created_at + 86_400,
   })
@@ -108,7 +78,7 @@ test.each([
   ],
   ['/v1/images/generations', { model: 'demo/image', prompt: 'a' }, { data: [{}] }],
 ])('%s', async (endpoint, body, result) => {
-  const made = await create(client, [lineOf('a', body, { url: endpoint })], endpoint)
+  const made = await createBatch(client, [lineOf('a', body, { url: endpoint })], endpoint)
   await t.ctx.jobs.runDue()
   const { output_file_id } = await client.batches.retrieve(made.id)
   expect(await resultsOf(client, output_file_id)).toMatchObject({
@@ -118,7 +88,7 @@ test.each([
 
 test('an invalid file fails the batch with its lines, and costs nothing', async () => {
   const before = (await gus.call('POST', '/credits/balance')).body
-  const made = await create(client, [
+  const made = await createBatch(client, [
     lineOf('a', say('x')),
     'no json',
     lineOf('a', say('x')),
@@ -144,8 +114,8 @@ test('an invalid file fails the batch with its lines, and costs nothing', async 
 })
 
 test('an invalid request is a 400 that names the field, and stores nothing', async () => {
-  const input_file_id = await upload(client, [lineOf('a', say('x'))])
-  const body = { input_file_id, endpoint: url, completion_window: '24h' }
+  const input_file_id = await uploadLines(client, [lineOf('a', say('x'))])
+  const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
   const before = await t.snapshot()
   const sent: [more: object, status: number, param: string][] = [
     [{ endpoint: '/v1/videos' }, 400, 'endpoint'],
@@ -167,8 +137,8 @@ test('an invalid request is a 400 that names the field, and stores nothing', asy
 test('the same Idempotency-Key creates one batch, and open batches are limited', async () => {
   const ann = await createGatewayUser(t, '1', '198.51.100.9')
   const openai = openAiClient(t, ann)
-  const input_file_id = await upload(openai, [lineOf('a', say('x'))])
-  const body = { input_file_id, endpoint: url, completion_window: '24h' }
+  const input_file_id = await uploadLines(openai, [lineOf('a', say('x'))])
+  const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
   const headers = { 'idempotency-key': 'once' }
   const first = await ann.call('POST', '/v1/batches', body, headers)
   const again = await ann.call('POST', '/v1/batches', body, headers)
@@ -184,8 +154,8 @@ test('the same Idempotency-Key creates one batch, and open batches are limited',
 test('results count as uploads of an account that was never funded', async () => {
   const poor = await createGatewayUser(t, '0', '198.51.100.31')
   const openai = openAiClient(t, poor)
-  const input_file_id = await upload(openai, [lineOf('a', say('x'))])
-  const body = { input_file_id, endpoint: url, completion_window: '24h' }
+  const input_file_id = await uploadLines(openai, [lineOf('a', say('x'))])
+  const body = { input_file_id, endpoint: chatUrl, completion_window: '24h' }
   const left = () => t.ctx.state.limits.unfundedUploads.left('198.51.100.0/24')
   const { calls } = await left()
   expect((await poor.call('POST', '/v1/batches', body)).status).toBe(200)
@@ -204,7 +174,7 @@ test('results count as uploads of an account that was never funded', async () =>
 test('a blocked client pays no line until the operator allows it, and lines are its costs', async () => {
   const mal = await createGatewayUser(t, '1', '198.51.100.32')
   const openai = openAiClient(t, mal)
-  const made = await create(openai, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  const made = await createBatch(openai, [lineOf('a', say('x')), lineOf('b', say('y'))])
   const account = `gateway:${mal.creditId}`
   const restrict = async (kind: 'block' | null) => {
     await t.ctx.db.tx((db) => setRestriction(t.ctx, db, `account:${account}`, kind))
@@ -221,142 +191,4 @@ test('a blocked client pays no line until the operator allows it, and lines are 
   await t.ctx.jobs.runDue()
   expect(t.ctx.state.costs.spendingOf('key', mal.key.slice(0, 11)).requests).toBe(before + 2)
   expect((await openai.batches.retrieve(made.id)).request_counts?.completed).toBe(2)
-})
-
-describe('the end of a batch', () => {
-  test('cancelled: lines that did not run are errors', async () => {
-    const made = await create(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
-    expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelling' })
-    await t.ctx.jobs.runDue()
-    const done = await client.batches.retrieve(made.id)
-    expect(done).toMatchObject({ status: 'cancelled', request_counts: { total: 2, failed: 2 } })
-    expect(await resultsOf(client, done.error_file_id)).toMatchObject({
-      a: { response: null, error: { code: 'batch_cancelled' } },
-    })
-    expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelled' })
-  })
-
-  test('expired after 24 hours', async () => {
-    const made = await create(client, [lineOf('a', say('x'))])
-    t.clock.advance(25 * hour)
-    await t.ctx.jobs.runDue()
-    const done = await client.batches.retrieve(made.id)
-    expect(done.status).toBe('expired')
-    expect(await resultsOf(client, done.error_file_id)).toMatchObject({
-      a: { error: { code: 'batch_expired' } },
-    })
-  })
-
-  test('expired after a week without a server: paid lines keep their results', async () => {
-    const made = await create(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
-    const paid = { status_code: 200, request_id: 'r', body: { paid: true } }
-    await storeResponse(t.ctx, made.id, { line: 1, customId: 'a', body: {} }, paid)
-    t.clock.advance(9 * day)
-    await t.ctx.jobs.runDue()
-    const done = await client.batches.retrieve(made.id)
-    expect(done).toMatchObject({
-      status: 'expired',
-      request_counts: { total: 2, completed: 1, failed: 1 },
-    })
-    expect(await resultsOf(client, done.output_file_id)).toMatchObject({ a: { response: paid } })
-    expect(await resultsOf(client, done.error_file_id)).toMatchObject({
-      b: { error: { code: 'batch_expired' } },
-    })
-  })
-
-  test('failed: its input file was deleted', async () => {
-    const made = await create(client, [lineOf('a', say('x'))])
-    await client.files.delete(made.input_file_id)
-    await t.ctx.jobs.runDue()
-    const done = await client.batches.retrieve(made.id)
-    expect([done.status, done.errors?.data?.[0]?.code]).toEqual(['failed', 'input_file_deleted'])
-  })
-
-  test('a revoked key pays no further line', async () => {
-    const key = (await gus.call('POST', '/accounts/keys', { name: 'two' })).text('api_key')
-    const own = openAiClient(t, { ...gus, key })
-    const made = await create(own, [lineOf('a', say('x'))])
-    await gus.call('DELETE', `/accounts/keys/${key.slice(0, 11)}`)
-    await t.ctx.jobs.runDue()
-    const { error_file_id } = await client.batches.retrieve(made.id)
-    expect(await resultsOf(client, error_file_id)).toMatchObject({
-      a: { response: { status_code: 401 } },
-    })
-  })
-
-  test('maintenance deletes it after 30 days', async () => {
-    t.clock.advance(31 * day)
-    await deleteOld(t.ctx)
-    expect((await client.batches.list()).data).toEqual([])
-  })
-})
-
-describe('charges', () => {
-  let faked: FakeUpstreamServer
-  let ned: GatewayUser
-  let openai: OpenAI
-  beforeAll(async () => {
-    faked = await startFakeUpstreamServer()
-    ned = await faked.gus()
-    openai = openAiClient(faked, ned)
-  })
-  afterAll(() => faked.close())
-
-  test('every line is charged like the same call, and once when it runs again', async () => {
-    const names = ['ok', '500', 'html', 'usage-missing', 'content-filter', '402']
-    const live = await faked.gus()
-    for (const name of names) {
-      await live.call('POST', url, { ...say('Say hello.', `fake/${name}`), max_tokens: 50 })
-    }
-    const made = await create(
-      openai,
-      names.map((name) => lineOf(name, { ...say('Say hello.', `fake/${name}`), max_tokens: 50 })),
-    )
-    await faked.ctx.jobs.runDue()
-    const balanceOf = async (user: GatewayUser) =>
-      Reflect.get(Object((await user.call('POST', '/credits/balance')).body), 'balance')
-    expect(await balanceOf(ned)).toBe(await balanceOf(live))
-    const { output_file_id, error_file_id } = await openai.batches.retrieve(made.id)
-    expect(Object.keys(await resultsOf(openai, output_file_id))).toEqual(['ok', 'usage-missing'])
-    const errors = await resultsOf(openai, error_file_id)
-    const statuses = Object.entries(errors).map(([name, result]) => [
-      name,
-      Object(result).response.status_code,
-    ])
-    expect(Object.fromEntries(statuses)).toEqual({
-      '500': 502,
-      html: 502,
-      'content-filter': 400,
-      '402': 503,
-    })
-    expect(await faked.findProblems(ned)).toEqual([])
-  })
-
-  test('a line that was settled before a crash returns its response and is charged once', async () => {
-    const batch = { id: 'batch_AAAAAAAAAAAA', owner: ned.creditId, key: ned.key.slice(0, 11) }
-    const line = { line: 1, customId: 'a', body: say('Say hello.', 'fake/ok') }
-    const run = () => runLine(faked.ctx, { ...batch, endpoint: url }, line, () => undefined)
-    const first = await run()
-    const { total } = await faked.lastUse(ned)
-    const second = await run()
-    expect(second).toMatchObject({ status_code: 200, body: Reflect.get(first, 'body') })
-    expect((await faked.lastUse(ned)).total).toBe(total)
-  })
-
-  test('a busy upstream and a key at its rate pause the batch', async () => {
-    const key = await ned.call('POST', '/accounts/keys', { requests_per_minute: 1 })
-    const batch = { id: 'batch_BBBBBBBBBBBB', owner: ned.creditId, endpoint: url }
-    const run = (prefix: string, model: string, line = 1) =>
-      runLine(
-        faked.ctx,
-        { ...batch, key: prefix },
-        { line, customId: 'a', body: say('Say hello.', model) },
-        () => undefined,
-      )
-    expect(await run(key.text('prefix'), 'fake/ok')).toMatchObject({ status_code: 200 })
-    expect(await run(key.text('prefix'), 'fake/ok')).toEqual({ pausedMs: expect.any(Number) })
-    const busy = await run(ned.key.slice(0, 11), 'fake/429', 2)
-    expect(busy).toEqual({ pausedMs: expect.any(Number) })
-    expect(await faked.findProblems(ned)).toEqual([])
-  })
 })

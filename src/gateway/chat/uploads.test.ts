@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { isRecord } from '../../core/schema.ts'
-import { json } from '../../testing/fakes/chat-scripts.ts'
 import {
   fakeModel,
   type FakeUpstreamServer,
   startFakeUpstreamServer,
 } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { makeEncryptedPdf, makePdf } from '../../testing/fixtures/pdf.ts'
 import type { TestResponse } from '../../testing/fixtures/test-server.ts'
+import { sentParts, uploadTo } from '../../testing/fixtures/uploads.ts'
 import { makeMp4, makeWebm } from '../../testing/fixtures/videos.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 
@@ -28,19 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => faked.close())
 
-async function upload(
-  bytes: string | Uint8Array,
-  name: string,
-  by = gus,
-  at = faked,
-): Promise<string> {
-  const form = new FormData()
-  form.append('file', new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name))
-  const sent = new Response(form)
-  const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
-  const body = await sent.bytes()
-  return (await at.request('POST', '/v1/files', { key: by.key, headers, body })).text('id')
-}
+const upload = (bytes: string | Uint8Array, name: string, by = gus): Promise<string> =>
+  uploadTo(faked, by, bytes, name)
 
 const picture = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -57,13 +44,6 @@ const ask = (model: string, ...ids: string[]): Promise<TestResponse> => {
   return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages })
 }
 
-/** Returns the parts that the upstream received beside the question. */
-function sentParts(at = faked): unknown[] {
-  const { messages } = at.fake.received.at(-1)?.body ?? {}
-  const [message]: unknown[] = Array.isArray(messages) ? messages : []
-  return isRecord(message) && Array.isArray(message.content) ? message.content.slice(1) : []
-}
-
 async function expectRefused(answer: Promise<TestResponse>, status: number, code: string | null) {
   const before = await faked.lastUse(gus)
   const { status: received, body } = await answer
@@ -76,7 +56,7 @@ test('a PDF and a text file become text, also for a model without file input', a
   const pdf = await upload(makePdf(['Hello tide']), 'tide.pdf')
   const notes = await upload('Low at nine.', 'notes.md')
   expect((await ask('ok', pdf, notes)).status).toBe(200)
-  expect(sentParts()).toEqual([
+  expect(sentParts(faked)).toEqual([
     { type: 'text', text: 'File "tide.pdf":\nHello tide' },
     { type: 'text', text: 'File "notes.md":\nLow at nine.' },
   ])
@@ -86,10 +66,10 @@ test('an image stays an image and audio stays audio where the model takes them',
   const image = await upload(picture, 'a.png')
   expect((await ask('sees', image)).status).toBe(200)
   const url = `data:image/png;base64,${Buffer.from(picture).toString('base64')}`
-  expect(sentParts()).toEqual([{ type: 'image_url', image_url: { url } }])
+  expect(sentParts(faked)).toEqual([{ type: 'image_url', image_url: { url } }])
   const sound = await upload(makeWav(), 'a.wav')
   expect((await ask('listens', sound)).status).toBe(200)
-  expect(sentParts()).toMatchObject([{ type: 'input_audio', input_audio: { format: 'wav' } }])
+  expect(sentParts(faked)).toMatchObject([{ type: 'input_audio', input_audio: { format: 'wav' } }])
   await expectRefused(ask('ok', image), 400, null)
   await expectRefused(ask('ok', sound), 400, 'W203')
 })
@@ -97,7 +77,7 @@ test('an image stays an image and audio stays audio where the model takes them',
 test('uploaded images are accepted where inline ones are', async () => {
   const ids = Array<string>(40).fill(await upload(picture, 'a.png'))
   expect((await ask('sees', ...ids)).status).toBe(200)
-  const pictures = sentParts()
+  const pictures = sentParts(faked)
   expect(pictures).toHaveLength(40)
   expect((await say('sees', [text, ...pictures])).status).toBe(200)
 })
@@ -139,7 +119,7 @@ test('a video of at most half an hour stays a video where the model takes it', a
     const id = await upload(video, 'film.bin')
     expect((await ask('watches', id)).status).toBe(200)
     const url = `data:${type};base64,${video.toString('base64')}`
-    expect(sentParts()).toEqual([{ type: 'video_url', video_url: { url } }])
+    expect(sentParts(faked)).toEqual([{ type: 'video_url', video_url: { url } }])
     await expectRefused(ask('ok', id), 400, 'W609')
   }
   await expectRefused(ask('watches', await upload(makeMp4(1_801), 'long.mp4')), 400, 'W607')
@@ -197,7 +177,7 @@ test('a file beside the messages belongs to the last user message', async () => 
   const words = { type: 'text', text: 'File "notes.md":\nLow at nine.' }
   for (const content of ['When?', [{ type: 'text', text: 'When?' }]]) {
     expect((await say('ok', content, { file_id })).status).toBe(200)
-    expect(sentParts()).toEqual([words])
+    expect(sentParts(faked)).toEqual([words])
     expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('file_id')
   }
   expect((await say('ok', '', { file_id })).status).toBe(200)
@@ -222,171 +202,4 @@ test('fields that an upstream bills beyond the hold are not forwarded', async ()
   expect((await say('ok', 'x', dear)).status).toBe(200)
   const sent = faked.fake.received.at(-1)?.body ?? {}
   for (const name of Object.keys(dear)) expect(sent).not.toHaveProperty(name)
-})
-
-describe('with a transcription model', () => {
-  let hearing: FakeUpstreamServer
-  let ann: GatewayUser
-  beforeAll(async () => {
-    hearing = await startFakeUpstreamServer({}, [
-      { ...fakeModel('ok', { inputs: ['text', 'audio'] }), id: 'fake/listens' },
-      mediaModel('transcription', 'transcription-ok'),
-      mediaModel('transcription', 'transcription-ok', { per_minute: '6' }),
-    ])
-  })
-  beforeEach(async () => {
-    ann = await hearing.gus()
-  })
-  afterAll(() => hearing.close())
-  const chat = (model: string, ids: string[], more = {}) => {
-    const parts = ids.map((id) => ({ type: 'input_audio', file_id: id }))
-    const messages = [{ role: 'user', content: [text, ...parts] }]
-    return ann.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages, ...more })
-  }
-  const call = (model: string, ...ids: string[]) => chat(model, ids)
-  const fileOf = async (id: string) => (await ann.call('GET', `/v1/files/${id}`)).body
-  /** Half a second at 0.06 USD per minute. */
-  const transcribed = { type: 'audio', status: 'completed', charged: 500_000n }
-  const historyOf = async () => Object((await ann.call('GET', '/queries/history')).body).data
-  const costOf = ({ body }: TestResponse): number => Object(body).usage.cost
-
-  test('audio becomes text, which is transcribed and charged once', async () => {
-    const id = await upload(makeWav(), 'a.wav', ann, hearing)
-    expect(await fileOf(id)).toMatchObject({ words: null, status: 'uploaded', seconds: 0.5 })
-    for (const model of ['ok', 'listens']) {
-      expect((await call(model, id)).status).toBe(200)
-      const words = [{ type: 'text', text: 'File "a.wav":\nHello wörld' }]
-      expect(sentParts(hearing)).toEqual(words)
-    }
-    expect(await fileOf(id)).toMatchObject({ words: 2, status: 'processed' })
-    const types = (await historyOf()).map(({ type }: { type: string }) => type)
-    expect(types).toEqual(['chat', 'chat', 'audio'])
-    const [row] = (await historyOf()).slice(-1)
-    expect(row).toMatchObject({
-      price_in_usd: Number(transcribed.charged) / 1e9,
-      status: transcribed.status,
-    })
-  })
-
-  test('a chat reports its cost with its own transcriptions only', async () => {
-    const id = await upload(makeWav(), 'a.wav', ann, hearing)
-    const [first, second] = [await call('ok', id), await call('ok', id)]
-    expect(costOf(first) - costOf(second)).toBeCloseTo(Number(transcribed.charged) / 1e9, 12)
-    expect(Number(first.headers.get('x-service-cost'))).toBe(costOf(first))
-    const third = await upload(makeWav(), 'c.wav', ann, hearing)
-    const streaming = { stream: true, stream_options: { include_usage: true } }
-    const { bytes } = await chat('ok', [third], streaming)
-    const [, streamed] = /"cost":([\d.e-]+)/.exec(new TextDecoder().decode(bytes)) ?? []
-    expect(Number(streamed)).toBe(costOf(first))
-    const other = await upload(makeWav(), 'b.wav', ann, hearing)
-    const both = await Promise.all([call('ok', other), call('ok', other)])
-    const reported = [first, first, second, ...both].reduce((sum, one) => sum + costOf(one), 0)
-    const rows: { price_in_usd: number }[] = await historyOf()
-    expect(reported).toBeCloseTo(
-      rows.reduce((sum, row) => sum + row.price_in_usd, 0),
-      12,
-    )
-    expect(await hearing.findProblems(ann)).toEqual([])
-  })
-
-  test('two audio files of a request are two history rows; one named twice is one', async () => {
-    const loud = Uint8Array.from(makeWav(), (byte, at) => (at < 44 ? byte : 0x90))
-    const [one, two] = [
-      await upload(makeWav(), 'a.wav', ann, hearing),
-      await upload(loud, 'b.wav', ann, hearing),
-    ]
-    expect((await call('ok', one, two, one)).status).toBe(200)
-    const third = await upload(makeWav(), 'c.wav', ann, hearing)
-    const input = [{ role: 'user', content: [{ type: 'input_file', file_id: third }] }]
-    const response = (path: string) => ann.call('POST', path, { model: 'fake/ok', input })
-    const calls = [call('ok', third), call('ok', third), response('/v1/responses')]
-    const all = await Promise.all([...calls, response('/responses')])
-    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    const types = (await historyOf()).map(({ type }: { type: string }) => type)
-    expect(types.filter((type: string) => type === 'audio')).toHaveLength(3)
-    expect(await hearing.findProblems(ann)).toEqual([])
-  })
-
-  test('a client that leaves does not cancel a transcription that another awaits', async () => {
-    const words = json(200, { text: 'Hello wörld' })
-    hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
-    const id = await upload(makeWav(), 'a.wav', ann, hearing)
-    const content = [text, { type: 'input_audio', file_id: id }]
-    const ask = (signal: AbortSignal) =>
-      fetch(`${hearing.origin}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${ann.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'fake/ok', messages: [{ role: 'user', content }] }),
-        signal,
-      }).catch(() => undefined)
-    const leaving = new AbortController()
-    const before = hearing.fake.received.length
-    const first = ask(leaving.signal)
-    while (hearing.fake.received.length === before) await Bun.sleep(5)
-    const second = ask(new AbortController().signal)
-    await Bun.sleep(150)
-    leaving.abort()
-    expect(await first).toBeUndefined()
-    expect((await second)?.status).toBe(200)
-    while ((await hearing.findProblems(ann)).length > 0) await Bun.sleep(5)
-    const types = (await historyOf()).map(({ type }: { type: string }) => type)
-    expect(types.filter((type: string) => type === 'audio')).toHaveLength(1)
-  })
-
-  test('a file that another chat transcribes meanwhile is not charged twice', async () => {
-    const words = json(200, { text: 'Hello wörld' })
-    hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
-    const slow = await upload(makeWav(), 'a.wav', ann, hearing)
-    const quick = await upload(makeWav(), 'b.wav', ann, hearing)
-    const before = hearing.fake.received.length
-    const both = call('ok', slow, quick)
-    while (hearing.fake.received.length === before) await Bun.sleep(5)
-    expect((await call('ok', quick)).status).toBe(200)
-    expect((await both).status).toBe(200)
-    const types = (await historyOf()).map(({ type }: { type: string }) => type)
-    expect(types.filter((type: string) => type === 'audio')).toHaveLength(2)
-  })
-
-  test('nothing is transcribed for a chat that is rejected for a file or its own cost', async () => {
-    const id = await upload(makeWav(), 'a.wav', ann, hearing)
-    const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf', ann, hearing)
-    expect((await call('ok', id, thick)).code).toBe('W606')
-    expect(await historyOf()).toEqual([])
-    expect((await call('ok', id)).status).toBe(200)
-    const { use } = await hearing.lastUse(ann)
-    // Credits for the chat alone.
-    ann = await hearing.gus(String(Number(use?.held) / 1e9))
-    expect((await call('ok', await upload(makeWav(), 'a.wav', ann, hearing))).status).toBe(402)
-    expect(await historyOf()).toEqual([])
-    expect(await hearing.findProblems(ann)).toEqual([])
-  })
-
-  test('audio without speech is W611 and is not transcribed again', async () => {
-    hearing.fake.script('fake/transcription-ok', json(200, { text: ' ' }))
-    const id = await upload(makeWav(), 'a.wav', ann, hearing)
-    const first = await call('ok', id)
-    expect([first.code, Object(first.body).error.message]).toEqual([
-      'W611',
-      'a.wav has no text. Its transcription is charged once. Remove it from the request.',
-    ])
-    const second = await call('ok', id)
-    expect([second.code, Object(second.body).error.message]).toEqual([
-      'W611',
-      'a.wav has no text. Remove it from the request.',
-    ])
-    expect(await historyOf()).toHaveLength(1)
-    hearing.fake.script('fake/transcription-ok', failing)
-    const other = await upload(makeWav(), 'b.wav', ann, hearing)
-    expect((await call('ok', other)).status).toBe(502)
-    expect(await fileOf(other)).toMatchObject({ words: null })
-    expect(await hearing.findProblems(ann)).toEqual([])
-  })
-  const failing = json(500, { error: { message: 'Broken.' } })
-
-  test('402 without the credits for it', async () => {
-    ann = await hearing.gus('0.0001')
-    const id = await upload(makeWav(), 'a.wav', ann, hearing)
-    expect((await call('ok', id)).status).toBe(402)
-    expect(await historyOf()).toEqual([])
-  })
 })

@@ -1,35 +1,29 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { sha256 } from '../../../core/ids.ts'
 import { isRecord } from '../../../core/schema.ts'
 import { minute } from '../../../core/time.ts'
 import { searchesPerRequestMax, searchResultTextBytesMax } from '../../../limits.ts'
 import type { SearchResult } from '../../../providers/search/engines.ts'
-import { json, type Step } from '../../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  fakePrice,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../../testing/fixtures/fake-upstream-server.ts'
+import type { Step } from '../../../testing/fakes/chat-scripts.ts'
+import type { FakeUpstreamServer } from '../../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../../testing/fixtures/gateway.ts'
-import { testModel } from '../../../testing/fixtures/models.ts'
 import { startTestServer } from '../../../testing/fixtures/test-server.ts'
+import {
+  asking,
+  askWithSearch,
+  fee,
+  pageAt,
+  saying,
+  search,
+  startSearchServer,
+  tokens,
+} from '../../../testing/fixtures/web-search.ts'
 import { formatResults, parseQuery } from './tool.ts'
 
 let faked: FakeUpstreamServer
 let gus: GatewayUser
 beforeAll(async () => {
-  const { price } = testModel({ ...fakePrice, per_search: '0.01' })
-  const model = (id: string) => ({
-    ...fakeModel('ok', { supportsTools: true, price }),
-    id,
-    offers: [{ upstream: 'ok', model: id, price }],
-  })
-  faked = await startFakeUpstreamServer(
-    { SEARCH_ON: 'on' },
-    ['fake/seeks', 'fake/fails'].map(model),
-  )
+  faked = await startSearchServer()
 })
 beforeEach(async () => {
   faked.clock.advance(2 * minute)
@@ -37,52 +31,8 @@ beforeEach(async () => {
 })
 afterAll(() => faked.close())
 
-/** Results of the demo's searcher for tides. */
-const pageAt = (place: string) => `https://${place}.example/${sha256('tides').slice(0, 8)}`
-
-const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
-const search = (query: string, id = 'c1') => ({
-  id,
-  type: 'function',
-  function: { name: 'web_search', arguments: JSON.stringify({ query }) },
-})
-const asking = (...tool_calls: object[]): Step[] =>
-  completion({ role: 'assistant', content: null, tool_calls }, 'tool_calls')
-const saying = (content: string): Step[] => completion({ role: 'assistant', content }, 'stop')
-const completion = (message: object, finish_reason: string): Step[] =>
-  json(200, { id: 'x', created: 1, choices: [{ index: 0, message, finish_reason }], usage })
-
-/** The same as a stream, in chunks like an upstream's. */
-const streamed = (...deltas: object[]): Step[] => {
-  const head = { id: 'x', created: 1, model: 'm' }
-  const chunks = [
-    ...deltas.map((delta) => ({ ...head, choices: [{ index: 0, delta, finish_reason: null }] })),
-    { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-    { ...head, choices: [], usage },
-  ]
-  const lines = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]']
-  const start = 'HTTP/1.1 200 Fake\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
-  return [start, ...lines.map((line) => `data: ${line}\n\n`)].map((send): Step => ({ send }))
-}
-/** A streamed search call: its name first, its arguments in parts. */
-const pieces = (query: string): object[] => {
-  const { function: called, ...rest } = search(query)
-  const piece = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] })
-  return [
-    { tool_calls: [{ index: 0, ...rest, function: { name: called.name, arguments: '' } }] },
-    piece(called.arguments.slice(0, 5)),
-    piece(called.arguments.slice(5)),
-  ]
-}
-
 const answers = (...rounds: Step[][]) => faked.fake.script('fake/seeks', ...rounds)
-const ask = (more: object = {}) =>
-  gus.call('POST', '/v1/chat/completions', {
-    model: 'fake/seeks',
-    messages: [{ role: 'user', content: 'Tides?' }],
-    web_search: true,
-    ...more,
-  })
+const ask = (more: object = {}) => askWithSearch(gus, more)
 
 /** Returns the upstream bodies of the calls in `work`. */
 async function sentBy(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
@@ -94,11 +44,6 @@ const toolsOf = ({ tools }: Record<string, unknown>): string[] =>
   (Array.isArray(tools) ? tools : []).map((tool) => String(tool.function.name))
 const messagesOf = ({ messages }: Record<string, unknown>) =>
   Array.isArray(messages) ? messages.filter(isRecord) : []
-const dataOf = (text: string): string[] =>
-  text.split('\n\n').flatMap((event) => (event.startsWith('data: ') ? [event.slice(6)] : []))
-const fee = 10_000_000n
-/** Nano-USD of the rounds in `usage`. */
-const tokens = (rounds: number) => BigInt(rounds) * (100n * 1_000n + 10n * 4_000n)
 
 describe('a completion', () => {
   test('is that of the last round; each round and each search is charged', async () => {
@@ -193,97 +138,6 @@ describe('a completion', () => {
     answers(asking(search('tides')), saying('High.'))
     const sent = await sentBy(() => ask({ max_tokens: 15 }))
     expect(sent.map(({ max_tokens }) => max_tokens)).toEqual([15, 5])
-  })
-})
-
-describe('a stream', () => {
-  test('omits the searches and ends with the citations and all usage', async () => {
-    const first = streamed({ role: 'assistant', content: 'Let me see. ' }, ...pieces('tides'))
-    answers(first, streamed({ role: 'assistant', content: '' }, { content: 'High.' }))
-    const { status, bytes } = await ask({ stream: true, stream_options: { include_usage: true } })
-    expect(status).toBe(200)
-    const events = dataOf(new TextDecoder().decode(bytes))
-    expect(events.pop()).toBe('[DONE]')
-    const chunks = events.map((data) => JSON.parse(data))
-    const deltas = chunks.flatMap(({ choices: [choice] }) => (choice ? [choice.delta] : []))
-    expect(deltas).toEqual([
-      { role: 'assistant', content: 'Let me see. ' },
-      { content: 'High.' },
-      { annotations: [expect.anything(), expect.anything()] },
-      {},
-    ])
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 220 } })
-    const { use } = await faked.lastUse(gus)
-    expect(use).toMatchObject({ searches: 1, charged: fee + tokens(2), estimated: false })
-    expect(await faked.findProblems(gus)).toEqual([])
-  })
-
-  test('works with an upstream that does not stream', async () => {
-    answers(asking(search('tides')), saying('High.'))
-    const { bytes } = await ask({ stream: true })
-    const events = dataOf(new TextDecoder().decode(bytes))
-    expect(events.pop()).toBe('[DONE]')
-    const received = events.map((data) => JSON.parse(data).choices[0]?.delta.content ?? '')
-    expect(received.join('')).toBe('High.')
-    expect(events.join('')).not.toContain('web_search')
-    const { use } = await faked.lastUse(gus)
-    expect(use).toMatchObject({ searches: 1, charged: fee + tokens(2), estimated: false })
-  })
-
-  test('has complete tool calls for the client', async () => {
-    const call = {
-      id: 'c9',
-      type: 'function',
-      function: { name: 'tide_table', arguments: '{"a":1}' },
-    }
-    const [start, ...rest] = pieces('tides')
-    answers(streamed(start ?? {}, ...rest, { tool_calls: [{ index: 1, ...call }] }))
-    const { bytes } = await ask({ stream: true })
-    const text = new TextDecoder().decode(bytes)
-    expect(text).not.toContain('web_search')
-    expect(text).toContain(JSON.stringify({ tool_calls: [{ index: 0, ...call }] }))
-  })
-
-  test('whose later round fails ends with an error', async () => {
-    const failure = json(500, { error: { message: 'Broken.' } })
-    answers(streamed(...pieces('tides')), failure)
-    expect((await ask({ stream: true })).status).toBe(502)
-    expect((await faked.lastUse(gus)).use).toMatchObject({ charged: 0n })
-    answers(streamed({ content: 'Let me see. ' }, ...pieces('tides')), failure)
-    const { bytes } = await ask({ stream: true })
-    const text = new TextDecoder().decode(bytes)
-    expect(text).toContain('upstream_stream_error')
-    expect(text).not.toContain('[DONE]')
-    const { use } = await faked.lastUse(gus)
-    expect(use).toMatchObject({ searches: 1, estimated: true })
-    expect(use?.charged).toBeGreaterThan(fee + tokens(1))
-    expect(await faked.findProblems(gus)).toEqual([])
-  })
-
-  test('that its client leaves after a search is charged with the search', async () => {
-    answers(streamed({ content: 'Let me see. ' }, ...pieces('tides')), [{ do: 'hang' }])
-    const client = new AbortController()
-    const before = faked.fake.received.length
-    const answer = await fetch(`${faked.origin}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'fake/seeks',
-        messages: [{ role: 'user', content: 'Tides?' }],
-        web_search: true,
-        stream: true,
-      }),
-      signal: client.signal,
-    })
-    await answer.body?.getReader().read()
-    while (faked.fake.received.length < before + 2) await Bun.sleep(5)
-    client.abort()
-    while ((await faked.lastUse(gus)).total === 0) await Bun.sleep(5)
-    const { use } = await faked.lastUse(gus)
-    expect(use).toMatchObject({ status: 'interrupted', searches: 1 })
-    expect(use?.charged).toBeGreaterThan(fee + tokens(1))
-    expect(use?.charged).toBeLessThan(use?.held ?? 0n)
-    expect(await faked.findProblems(gus)).toEqual([])
   })
 })
 

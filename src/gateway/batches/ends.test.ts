@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import type { OpenAI } from 'openai'
+
+import { day, hour } from '../../core/time.ts'
+import { openAiClient } from '../../testing/clients/openai-client.ts'
+import { createBatch, lineOf, resultsOf, say } from '../../testing/fixtures/batches.ts'
+import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { deleteOld } from './batches.ts'
+import { storeResponse } from './results.ts'
+
+let t: TestServer
+let gus: GatewayUser
+let client: OpenAI
+beforeAll(async () => {
+  t = await startTestServer({ DEMO_MODELS: 'on' })
+  gus = await createGatewayUser(t, '1')
+  client = openAiClient(t, gus)
+})
+afterAll(() => t.close())
+
+test('cancelled: lines that did not run are errors', async () => {
+  const made = await createBatch(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelling' })
+  await t.ctx.jobs.runDue()
+  const done = await client.batches.retrieve(made.id)
+  expect(done).toMatchObject({ status: 'cancelled', request_counts: { total: 2, failed: 2 } })
+  expect(await resultsOf(client, done.error_file_id)).toMatchObject({
+    a: { response: null, error: { code: 'batch_cancelled' } },
+  })
+  expect(await client.batches.cancel(made.id)).toMatchObject({ status: 'cancelled' })
+})
+
+test('expired after 24 hours', async () => {
+  const made = await createBatch(client, [lineOf('a', say('x'))])
+  t.clock.advance(25 * hour)
+  await t.ctx.jobs.runDue()
+  const done = await client.batches.retrieve(made.id)
+  expect(done.status).toBe('expired')
+  expect(await resultsOf(client, done.error_file_id)).toMatchObject({
+    a: { error: { code: 'batch_expired' } },
+  })
+})
+
+test('expired after a week without a server: paid lines keep their results', async () => {
+  const made = await createBatch(client, [lineOf('a', say('x')), lineOf('b', say('y'))])
+  const paid = { status_code: 200, request_id: 'r', body: { paid: true } }
+  await storeResponse(t.ctx, made.id, { line: 1, customId: 'a', body: {} }, paid)
+  t.clock.advance(9 * day)
+  await t.ctx.jobs.runDue()
+  const done = await client.batches.retrieve(made.id)
+  expect(done).toMatchObject({
+    status: 'expired',
+    request_counts: { total: 2, completed: 1, failed: 1 },
+  })
+  expect(await resultsOf(client, done.output_file_id)).toMatchObject({ a: { response: paid } })
+  expect(await resultsOf(client, done.error_file_id)).toMatchObject({
+    b: { error: { code: 'batch_expired' } },
+  })
+})
+
+test('failed: its input file was deleted', async () => {
+  const made = await createBatch(client, [lineOf('a', say('x'))])
+  await client.files.delete(made.input_file_id)
+  await t.ctx.jobs.runDue()
+  const done = await client.batches.retrieve(made.id)
+  expect([done.status, done.errors?.data?.[0]?.code]).toEqual(['failed', 'input_file_deleted'])
+})
+
+test('a revoked key pays no further line', async () => {
+  const key = (await gus.call('POST', '/accounts/keys', { name: 'two' })).text('api_key')
+  const own = openAiClient(t, { ...gus, key })
+  const made = await createBatch(own, [lineOf('a', say('x'))])
+  await gus.call('DELETE', `/accounts/keys/${key.slice(0, 11)}`)
+  await t.ctx.jobs.runDue()
+  const { error_file_id } = await client.batches.retrieve(made.id)
+  expect(await resultsOf(client, error_file_id)).toMatchObject({
+    a: { response: { status_code: 401 } },
+  })
+})
+
+test('maintenance deletes it after 30 days', async () => {
+  t.clock.advance(31 * day)
+  await deleteOld(t.ctx)
+  expect((await client.batches.list()).data).toEqual([])
+})
