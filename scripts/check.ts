@@ -38,11 +38,12 @@ const storingTests = [
 ]
 
 /** Tables of charges whose requests become those of src/gateway/chat before anything is stored. */
-const translated = notIn(
-  ['gemini', 'messages-api', 'openrouter'].map(
+const translated = notIn([
+  ...['cohere', 'gemini', 'messages-api', 'openrouter'].map(
     (name) => `src/gateway/${name}/ledger-table.test.ts`,
   ),
-)
+  'src/gateway/completions/completions.test.ts',
+])
 
 /** Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. */
 const onPostgres = () =>
@@ -85,38 +86,38 @@ const installServices = async () =>
   installPackages({ tests: 'a pooler', program: 'pgbouncer', packages: ['pgbouncer'] }, succeeds)
 
 const staticChecks: Step[][] = [
-  [
-    ['format', () => bun('fmt', '--check')],
-    ['types', () => bun('check')],
-    ['types of public', () => bun('check', '-p', 'public')],
-    ['tidy', () => bun('scripts/tidy.ts')],
-    ['settings', () => bun('scripts/settings.ts', '--check')],
-  ],
+  [['format', () => bun('fmt', '--check')]],
+  [['types', () => bun('check')]],
+  [['types of public', () => bun('check', '-p', 'public')]],
+  [['tidy', () => bun('scripts/tidy.ts')]],
+  [['settings', () => bun('scripts/settings.ts', '--check')]],
 ]
 
 const unitTests = () => runTests('unit', ['--parallel=2', ...withoutBrowsers, ...unitFolders])
 
-const fullChecks: Step[][] = [
+const install = async () => (await installBrowsers(succeeds)) && installServices()
+
+const fullChecks: Step[][][] = [
   [
-    ['migrations', () => bun('scripts/migrations.ts', '--check')],
-    ['build', () => succeeds(['./scripts/build'])],
-    ['browsers and services', async () => (await installBrowsers(succeeds)) && installServices()],
+    ...staticChecks,
+    [['migrations', () => bun('scripts/migrations.ts', '--check')]],
+    [['build', () => succeeds(['./scripts/build'])]],
+    [['browsers and services', install]],
   ],
-  [['tests on SQLite', () => runTests('sqlite', ['--parallel=3', ...withoutBrowsers])]],
+  [[['tests on SQLite', () => runTests('sqlite', ['--parallel=3', ...withoutBrowsers])]]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.
-    ['tests on PostgreSQL', onPostgres],
-    ['tests in browsers', () => runTests('browsers', withBrowsers)],
+    [['tests on PostgreSQL', onPostgres]],
+    [
+      ['tests in browsers', () => runTests('browsers', withBrowsers)],
+      ['pages in the sandbox', () => runTests('sandboxed', sandboxed)],
+      ['soak', soak],
+    ],
   ],
-  [['soak', soak]],
   // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
-  [['attacks on the sandbox', () => runTests('attacks', attacks)]],
-  [['pages in the sandbox', () => runTests('sandboxed', ['--parallel=2', ...sandboxed])]],
+  [[['attacks on the sandbox', () => runTests('attacks', attacks)]]],
 ]
 
 const isQuick = Bun.argv[2] === 'quick'
-const passed = await runSteps([
-  ...staticChecks,
-  ...(isQuick ? [[['unit tests', unitTests]] satisfies Step[]] : fullChecks),
-])
+const passed = await runSteps(isQuick ? [staticChecks, [[['unit tests', unitTests]]]] : fullChecks)
 process.exit(passed ? 0 : 1)

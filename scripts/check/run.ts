@@ -4,6 +4,8 @@ import { join } from 'node:path'
 const root = join(import.meta.dir, '../..')
 const reports = join(root, 'dist/reports')
 const stepMsMax = 1_800_000
+/** The files of a step whose times are printed. */
+const slowestMax = 5
 /** More failures than these are no accident of a busy machine. */
 const failuresRepeatedMax = 10
 
@@ -13,12 +15,16 @@ interface Outcome {
   skipped: number
   /** The failed tests: "src/a.test.ts:12". */
   places?: string[]
+  /** The files that took longest, and their seconds. */
+  slowest?: [file: string, seconds: number][]
   /** Runs the files of the failed tests again, when the machine does nothing else. */
   runAlone?: () => Promise<Outcome>
 }
 
 /** A check, which counts as one test, or a test run with its counts. */
 export type Step = [name: string, run: () => Promise<boolean | Outcome>]
+
+const inSeconds = (seconds: number): string => `${seconds.toFixed(1).padStart(6)} s`
 
 /** Runs a command with its output on this process's. Returns whether it exited with 0. */
 export async function succeeds(
@@ -56,23 +62,29 @@ export async function runTests(
   const cases = [...text.matchAll(/ file="([^"]+)" line="(\d+)"[^>]*[^/]>\s*<failure/g)]
   const places = cases.map(([, file, line]) => `${file}:${line}`)
   const files = [...new Set(cases.map(([, file = '']) => file))]
+  const times = [...text.matchAll(/<testsuite name="(src\/[^"]+)"[^>]* time="([\d.]+)"/g)]
+  const slowest = times
+    .map(([, file = '', seconds]): [string, number] => [file, Number(seconds)])
+    .toSorted(([, one], [, other]) => other - one)
   const isKnown = places.length === failed && places.length <= failuresRepeatedMax
   return {
     passed: Math.max(0, all - skipped - failures),
     failed,
     skipped,
     places,
+    slowest: slowest.slice(0, slowestMax),
     ...(isKnown && { runAlone: () => runTests(`${name}-alone`, files, wrapper) }),
   }
 }
 
 /**
- * Runs groups of steps one after the other, and the steps of a group side by side. The files of up
- * to ten failed tests run again at the end: a test that passes then depends on an idle machine, and
- * is printed as flaky. Prints the time of each step and, as the last line, "N passed, N failed".
- * Returns whether all passed.
+ * Runs groups one after the other, the sequences of a group side by side, and the steps of a
+ * sequence one after the other. The files of up to ten failed tests run again at the end: a test
+ * that passes then depends on an idle machine, and is printed as flaky. Prints the time of each
+ * step and of its slowest files and, as the last line, "N passed, N failed". Returns whether all
+ * passed.
  */
-export async function runSteps(groups: Step[][]): Promise<boolean> {
+export async function runSteps(groups: Step[][][]): Promise<boolean> {
   rmSync(reports, { recursive: true, force: true })
   mkdirSync(reports, { recursive: true })
   const total = { passed: 0, failed: 0, skipped: 0 }
@@ -92,13 +104,18 @@ export async function runSteps(groups: Step[][]): Promise<boolean> {
     total.passed += outcome.passed
     total.failed += outcome.failed
     total.skipped += outcome.skipped
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
-    lines.push(`${seconds} s  ${name}${outcome.failed > 0 ? `: ${outcome.failed} failed` : ''}`)
+    const seconds = (performance.now() - startedAt) / 1000
+    const failures = outcome.failed > 0 ? `: ${outcome.failed} failed` : ''
+    lines.push(`${inSeconds(seconds)}  ${name}${failures}`)
     for (const place of outcome.places ?? []) lines.push(`            ${place}`)
+    for (const [file, time] of outcome.slowest ?? []) lines.push(`    ${inSeconds(time)}  ${file}`)
     const { failed, runAlone } = outcome
     if (failed > 0 && runAlone) repeats.push({ name, outcome, runAlone })
   }
-  for (const group of groups) await Promise.all(group.map(runStep))
+  const runSequence = async (steps: Step[]): Promise<void> => {
+    for (const step of steps) await runStep(step)
+  }
+  for (const group of groups) await Promise.all(group.map(runSequence))
   for (const { name, outcome, runAlone } of repeats) {
     console.log(`\n== ${name}: the files of failed tests again`)
     if ((await runAlone()).failed > 0) continue
