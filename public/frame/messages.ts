@@ -77,7 +77,10 @@ export interface LibraryPage {
   own: LibraryFile[]
 }
 
-/** Wrapper to shell, when it has loaded and when it is asked: whether the fallback is on, and the number of relays above the app. */
+/**
+ * Wrapper to shell, when it has loaded and when it is asked: whether the fallback is on, and the
+ * number of relays above the app.
+ */
 export interface Mode {
   type: 'mode'
   needsFallback: boolean
