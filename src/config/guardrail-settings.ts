@@ -6,7 +6,7 @@ export const guardrail = {
   GUARDRAIL_MS: integer(50, 60_000, 2_000, 'Milliseconds within which it must answer.'),
   GUARDRAIL_OUTPUT: onOff(
     false,
-    'Also asks with the response of a chat, before its client gets it. Streams are held back.',
+    'Also asks with the response of a chat and the text of audio, before a client gets it. Streams are held back.',
   ),
   GUARDRAIL_FAILURE: choice(
     ['refuse', 'allow'],

@@ -14,7 +14,7 @@ export interface GuardrailQuestion {
   key: string | null
   /** The body of the request. */
   input?: unknown
-  /** The choices of a completion, or the text of a stream. */
+  /** The choices of a completion, the text of a stream or of audio. */
   output?: unknown
 }
 

@@ -38,13 +38,14 @@ const daySeconds = 86_400
 const languagePattern = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
 
 /**
- * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4). Throws
- * `bad_request`, and `too_large` without buffering more.
+ * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4). `isWhole`: the
+ * upstream must respond without a stream. Throws `bad_request`, and `too_large` without buffering
+ * more.
  */
 export async function readTranscriptionRequest(
   request: Request,
   path: TranscriptionPath,
-  isReplayable: boolean,
+  isWhole: boolean,
 ): Promise<TranscriptionRequest> {
   const sent = await readMultipart(request)
   if (!sent) {
@@ -69,8 +70,7 @@ export async function readTranscriptionRequest(
     models: [model],
     format,
     isStream,
-    // A response that is stored for its key has no stream.
-    form: buildForm(texts, file, { format, isStream: isStream && !isReplayable }),
+    form: buildForm(texts, file, { format, isStream: isStream && !isWhole }),
     bytes: file.size,
     fingerprint: { texts, file: sha256(bytes) },
     ...(await measureAudio(bytes)),

@@ -38,8 +38,9 @@ export const createTranscription = async (
   call: Call,
   path: TranscriptionPath = '/audio/transcriptions',
 ) => {
-  const isReplayable = call.idempotencyKey !== undefined
-  const input = await readTranscriptionRequest(request, path, isReplayable)
+  // A response that is stored for its key has no stream, and the guardrail checks whole texts.
+  const isWhole = call.idempotencyKey !== undefined || isChecked(ctx)
+  const input = await readTranscriptionRequest(request, path, isWhole)
   return transcribe(ctx, spender, input, call)
 }
 
@@ -50,9 +51,16 @@ export const transcribe = (
   input: TranscriptionRequest,
   call: Call,
   part?: string,
-) => runMediaRequest(ctx, spender, toMediaRequest(input, part), call)
+) => runMediaRequest(ctx, spender, toMediaRequest(input, part, isChecked(ctx)), call)
 
-function toMediaRequest(input: TranscriptionRequest, part: string | undefined): MediaRequest {
+/** Returns whether the guardrail checks a text before a client gets it. */
+const isChecked = ({ guardrail }: AppContext): boolean => guardrail?.checksOutput === true
+
+function toMediaRequest(
+  input: TranscriptionRequest,
+  part: string | undefined,
+  isChecked: boolean,
+): MediaRequest {
   const { path, models, form, fingerprint, format, isStream } = input
   return {
     path,
@@ -72,7 +80,7 @@ function toMediaRequest(input: TranscriptionRequest, part: string | undefined): 
     async read(response, call) {
       const { candidate, deadlines } = call
       const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
-      if (isStream && isEvents) {
+      if (isStream && isEvents && !isChecked) {
         return streamTranscription(response, call, (answer) =>
           readTranscriptionUsage(answer, input, candidate),
         )
@@ -89,6 +97,7 @@ function toMediaRequest(input: TranscriptionRequest, part: string | undefined): 
           : { text }
       return {
         usage: readTranscriptionUsage({ ...read.answer, text }, input, candidate),
+        text: body.text,
         response: (cost) => ({ status: 200, body: { ...body, cost } }),
       }
     },

@@ -1,11 +1,9 @@
 import type { AppContext } from '../../context.ts'
 import { nano } from '../../core/money.ts'
-import { itemsOf, recordOf } from '../../core/schema.ts'
-import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
-import { asString, parseRecord } from '../../providers/response.ts'
+import { parseRecord } from '../../providers/response.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
@@ -25,6 +23,7 @@ import { toFunctionCalls } from './functions.ts'
 import { findNative } from './native.ts'
 import { Relay } from './relay.ts'
 import type { ResponseMeter } from './response-meter.ts'
+import { StreamCopy } from './stream-copy.ts'
 import { UpstreamEvents } from './upstream-events.ts'
 
 /** Returns an event stream to a client, or the replay of one. */
@@ -121,7 +120,7 @@ async function failureOfHeldBack(
 ): Promise<UpstreamFailure | undefined> {
   if (!isHeldBack(chat.ctx) || end === 'client') return undefined
   if (end !== 'done' || !copy?.response) return noContent
-  return checkOutput(chat, model.id, copy.text)
+  return checkOutput(chat, model.id, copy.textWithReasoning)
 }
 
 /** Reads a stream that no client gets. */
@@ -160,51 +159,3 @@ function failureOfFirstEvent(
 
 /** Bytes of a stream that are kept for its trace alone. */
 const tracedBytesMax = 262_144
-
-/** A bounded copy of a stream's bytes, for its replay and its trace. */
-class StreamCopy {
-  private readonly parts: Uint8Array[] = []
-  private bytes = 0
-
-  constructor(private readonly bytesMax: number) {}
-
-  add(part: Uint8Array): void {
-    this.bytes += part.byteLength
-    if (!this.isFull) this.parts.push(part)
-  }
-
-  /** Returns the client's stream, and reads it here to its end, or until the copy is full. */
-  readBeside(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const [client, own] = stream.tee()
-    void this.readAll(own)
-    return client
-  }
-
-  private async readAll(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const _ of stream) if (this.isFull) return
-  }
-
-  private get isFull(): boolean {
-    return this.bytes > this.bytesMax
-  }
-
-  /** The text of the first choice, and the names and arguments of its calls. */
-  get text(): string {
-    const lines = new TextDecoder().decode(Buffer.concat(this.parts)).split('\n')
-    const deltas = lines.map((line) => recordOf(parseRecord(line.replace(/^data: ?/, ''))))
-    return deltas
-      .map(({ choices, delta }) => recordOf(recordOf(itemsOf(choices)[0]).delta ?? delta))
-      .map(({ content, text, tool_calls, partial_json }) => {
-        const call = recordOf(recordOf(itemsOf(tool_calls)[0]).function)
-        const parts = [content ?? text ?? partial_json, call.name, call.arguments]
-        return parts.map(asString).join('')
-      })
-      .join('')
-  }
-
-  /** The stored response; undefined for a stream that is too long to replay. */
-  get response(): StoredResponse | undefined {
-    if (this.isFull) return undefined
-    return { status: 200, body: { stream: new TextDecoder().decode(Buffer.concat(this.parts)) } }
-  }
-}

@@ -163,6 +163,8 @@ export interface UpstreamOutput {
   /** Returns the result, with its cost in USD and as the charge in nano-USD. */
   response(cost: number, charge: NanoUsd): StoredResponse
   rows?: SettlementRow[]
+  /** The text for the guardrail of the operator; undefined where there is none. */
+  text?: string
   /** A response that streams while the upstream produces it. `response` is not sent then. */
   stream?: {
     response(cost: number): Response

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 
-import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import { chunked, fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { fakePicture } from '../../testing/fakes/media-scripts.ts'
 import {
   type FakeUpstreamServer,
@@ -8,6 +8,7 @@ import {
 } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
+import { makeWav } from '../../testing/fixtures/wav.ts'
 
 /** A guardrail that refuses texts with "forbidden", hangs for "slow" and fails for "broken". */
 function startGuardrail() {
@@ -42,7 +43,12 @@ const start = (settings: Record<string, string>) =>
       GUARDRAIL_MS: '400',
       ...settings,
     },
-    [mediaModel('edit', 'image-ok')],
+    [
+      mediaModel('edit', 'image-ok'),
+      mediaModel('speech', 'speech-ok'),
+      mediaModel('transcription', 'transcription-ok'),
+      mediaModel('translation', 'translation-ok'),
+    ],
   )
 beforeAll(async () => {
   faked = await start({ GUARDRAIL_OUTPUT: 'on' })
@@ -76,16 +82,20 @@ test('guardrail_refused: the request calls no model, costs nothing and names the
   expect(image.status).toBe(400)
 })
 
-test('the prompt of a form is checked, and its files are left out', async () => {
+async function upload(path: string, fields: Record<string, string | File>) {
   const form = new FormData()
-  form.append('model', 'edit/image-ok')
-  form.append('prompt', 'A forbidden boat')
-  form.append('image', new File([Buffer.from(fakePicture, 'base64')], 'a.png'))
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
   const body = new Response(form)
   const type = body.headers.get('content-type') ?? ''
+  return gus.call('POST', path, await body.bytes(), { 'content-type': type })
+}
+
+test('the prompt of a form is checked, and its files are left out', async () => {
   const before = faked.fake.received.length
-  const answer = await gus.call('POST', '/v1/images/edits', await body.bytes(), {
-    'content-type': type,
+  const answer = await upload('/v1/images/edits', {
+    model: 'edit/image-ok',
+    prompt: 'A forbidden boat',
+    image: new File([Buffer.from(fakePicture, 'base64')], 'a.png'),
   })
   expect([answer.status, answer.code, faked.fake.received.length - before]).toEqual([
     400,
@@ -135,6 +145,79 @@ test('a refused response reaches no client and costs nothing, also as a stream',
   const cut = await chat('Hello.', { stream: true, model: 'fake/reset-middle' })
   expect([cut.answer.status, Number((await faked.lastUse(gus)).use?.charged)]).toEqual([502, 0])
   expect(await faked.findProblems(gus)).toEqual([])
+})
+
+test('the text of speech is checked before, that of audio after it is known', async () => {
+  const calls = faked.fake.received.length
+  const speech = { model: 'speech/speech-ok', input: 'forbidden' }
+  const spoken = await gus.call('POST', '/v1/audio/speech', speech)
+  expect([spoken.status, spoken.code, faked.fake.received.length - calls]).toEqual([
+    400,
+    'content_policy_violation',
+    0,
+  ])
+  expect(guardrail.questions).toMatchObject([{ stage: 'input', input: { input: 'forbidden' } }])
+
+  const file = new File([new Uint8Array(makeWav())], 'a.wav')
+  const paths = [
+    ['/v1/audio/transcriptions', 'transcription/transcription-ok'],
+    ['/v1/audio/translations', 'translation/translation-ok'],
+  ] as const
+  for (const [path, model] of paths) {
+    guardrail.questions.length = 0
+    const allowed = await upload(path, { model, file, prompt: 'Names' })
+    expect(allowed.body).toMatchObject({ text: 'Hello wörld' })
+    expect(guardrail.questions).toMatchObject([
+      { stage: 'input', model, input: { prompt: 'Names' } },
+      { stage: 'output', model, output: 'Hello wörld' },
+    ])
+    guardrail.state.word = 'Hello'
+    for (const response_format of ['json', 'verbose_json', 'text', 'srt']) {
+      const answer = await upload(path, { model, file, response_format })
+      expect([answer.status, answer.code]).toEqual([400, 'content_policy_violation'])
+      expect(JSON.stringify(answer.body)).not.toContain('Hello')
+      expect(Number((await faked.lastUse(gus)).use?.charged)).toBe(0)
+    }
+    guardrail.state.word = 'forbidden'
+  }
+
+  // The upstream gets no request for a stream, whose text would reach the client unchecked.
+  const [[path, model]] = paths
+  const events = await upload(path, { model, file, stream: 'true' })
+  expect(String(events.body)).toContain('transcript.text.done')
+  expect(faked.fake.received.at(-1)?.text).not.toContain('name="stream"')
+  guardrail.state.word = 'Hello'
+  expect((await upload(path, { model, file, stream: 'true' })).status).toBe(400)
+  expect(await faked.findProblems(gus)).toEqual([])
+})
+
+test('every choice of a stream is checked, with its reasoning and spoken words', async () => {
+  const deltas = [
+    { index: 0, delta: { content: 'Hi' } },
+    { index: 1, delta: { reasoning_content: 'hidden' } },
+    { index: 1, delta: { audio: { transcript: 'spoken' } } },
+    { index: 1, delta: {}, finish_reason: 'stop' },
+  ]
+  const pieces = deltas.map((choice) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`)
+  faked.fake.script('fake/ok-one-piece', chunked([...pieces, 'data: [DONE]\n\n']))
+  for (const word of ['hidden', 'spoken']) {
+    guardrail.state.word = word
+    const { answer } = await chat('Hello.', { model: 'fake/ok-one-piece', stream: true, n: 2 })
+    expect([word, answer.status]).toEqual([word, 400])
+  }
+})
+
+test('a realtime session, whose events cannot be checked, is refused', async () => {
+  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const response = await fetch(`${faked.origin}/v1/realtime?model=fake/ok`, {
+    headers: {
+      ...headers,
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      authorization: `Bearer ${gus.key}`,
+    },
+  })
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain('The operator checks every request')
 })
 
 test('guardrail_failed: a guardrail that hangs refuses requests, or lets them run', async () => {

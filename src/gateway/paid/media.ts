@@ -18,7 +18,7 @@ import {
   maxCostOf,
 } from './candidates.ts'
 import type { CallDeadlines } from './deadlines.ts'
-import { checkInput } from './guardrail.ts'
+import { checkInput, checkOutput } from './guardrail.ts'
 import { holdRequestOf, jsonResponse, type PaidCall, respondToPaidCall } from './paid-call.ts'
 import type { Preferences } from './preferences.ts'
 import type { UpstreamFailure } from './upstream-failure.ts'
@@ -87,10 +87,12 @@ export function runMediaRequest(
             path,
             body,
             sendVia: bodyFor && ((send, candidate) => send(bodyFor(candidate))),
-            read: (response, candidate, deadlines) => {
+            async read(response, candidate, deadlines) {
               const { settled } = running
               const media = { candidate, deadlines, isReplayable, settled, pauseIdleTimeout }
-              return request.read(response, media)
+              const output = await request.read(response, media)
+              if (!('text' in output)) return output
+              return (await checkOutput(guarded, candidate.model.id, output.text)) ?? output
             },
             estimateUsage: ({ model }) => ({ ...request.estimateUsage(model), estimated: true }),
           }),
