@@ -64,6 +64,7 @@ export class Attempt {
   private readonly started = stopwatch()
   private firstByteMs: number | undefined
   private endedMs: number | undefined
+  private outcome: AttemptEnd | undefined
 
   constructor(
     private readonly entry: Entry,
@@ -75,6 +76,11 @@ export class Attempt {
   /** Milliseconds until the end, or until now. */
   get ms(): number {
     return this.endedMs ?? stopwatch() - this.started
+  }
+
+  /** The end of the call; undefined while it runs. */
+  get endedAs(): AttemptEnd | undefined {
+    return this.outcome
   }
 
   /** Milliseconds until the first byte. */
@@ -91,6 +97,7 @@ export class Attempt {
     if (this.endedMs !== undefined) return
     const ms = stopwatch() - this.started
     this.endedMs = ms
+    this.outcome = how
     const { entry } = this
     entry.running -= 1
     if (how === 'dismissed') return

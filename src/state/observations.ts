@@ -1,6 +1,7 @@
 import { Latencies } from '../core/latencies.ts'
 import { type Clock, hour, minute } from '../core/time.ts'
 import { type TrafficPart, trafficParts } from '../core/traffic.ts'
+import type { Attempt } from '../providers/measurements.ts'
 import { type LoggedRequest, RequestLog } from './request-log.ts'
 
 /** The longest time that the console looks back at traffic. */
@@ -9,7 +10,7 @@ export const observedMs = 24 * hour
 const byMinute = { windowMs: minute, windows: observedMs / minute, labelsMax: trafficParts.length }
 const byTenMinutes = { windowMs: 10 * minute, windows: observedMs / (10 * minute) }
 
-/** A call of a model, timed from its hold. */
+/** A call of a model as its client waits for it: from its hold, with all attempts. */
 export interface ModelCall {
   /** The id of its request. */
   requestId: string
@@ -30,9 +31,10 @@ export class Observations {
   /** Requests by part of the server and minute. */
   readonly parts: Latencies
   readonly routes: Latencies
+  /** Attempts at upstreams until their end, by model and by upstream. */
   readonly models: Latencies
   readonly upstreams: Latencies
-  /** Time until the first byte, by model. */
+  /** The same until the first byte, by model. */
   readonly firstBytes: Latencies
   /** Errors by status, route and cause, in lines. */
   readonly errors: Latencies
@@ -76,11 +78,19 @@ export class Observations {
     return label
   }
 
+  /** Adds an attempt that has ended. A dismissed one says nothing about its upstream. */
+  addAttempt(
+    { model, upstream }: Pick<ModelCall, 'model' | 'upstream'>,
+    { endedAs, ms, firstByte }: Pick<Attempt, 'endedAs' | 'ms' | 'firstByte'>,
+  ): void {
+    if (endedAs === 'dismissed') return
+    const status = endedAs === 'failed' ? 500 : 200
+    this.models.record(model, ms, status)
+    this.upstreams.record(upstream, ms, status)
+    if (firstByte !== undefined) this.firstBytes.record(model, firstByte, 200)
+  }
+
   addModelCall(call: ModelCall): void {
-    const status = call.status === 'failed' ? 500 : 200
-    this.models.record(call.model, call.ms, status)
-    this.upstreams.record(call.upstream, call.ms, status)
-    if (call.firstByteMs !== null) this.firstBytes.record(call.model, call.firstByteMs, 200)
     this.calls.delete(call.requestId)
     this.calls.set(call.requestId, call)
     const [oldest] = this.calls.keys()

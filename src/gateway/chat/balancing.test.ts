@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { hour } from '../../core/time.ts'
 import type { Model } from '../../models/catalog.ts'
 import { json } from '../../testing/fakes/chat-scripts.ts'
 import {
@@ -88,6 +89,10 @@ test('calls are measured by upstream: success, latency, and what runs now', asyn
   // A request that the upstream rejects says nothing about the upstream.
   await call('400')
   expect(measurements.summarize([{ upstream: '400', model: 'fake/400' }])).toBeUndefined()
+  // The console has the same attempts.
+  const { models } = faked.ctx.state.observations
+  expect(models.stats('fake/measured', hour)).toMatchObject({ count: 2, serverErrors: 1 })
+  expect(models.stats('fake/400', hour).count).toBe(0)
   const body = { model: 'fake/ok', stream: true, messages: [{ role: 'user', content: 'Hi.' }] }
   await gus.call('POST', '/v1/chat/completions', body)
   const place = { upstream: 'ok', model: 'fake/ok' }

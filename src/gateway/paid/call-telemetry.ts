@@ -34,13 +34,14 @@ const operations: Record<Model['type'], ModelCall['operation']> = {
 /** Characters of a prompt or a response in a span. */
 const contentCharsMax = 32_768
 
-/** Records an attempt where the operator has a collector for traces and metrics. */
+/** Records an attempt for the console, and for the collector where the operator has one. */
 export function reportAttempt(
-  { ctx: { telemetry }, span, requestId, requested }: PaidCall,
+  { ctx: { telemetry, state }, span, requestId, requested }: PaidCall,
   { candidate, attempt, usage = createUsage({}), charge = zero, error, output }: EndedAttempt,
 ): void {
-  if (!telemetry) return
   const { model, offer } = candidate
+  state.observations.addAttempt({ model: model.id, upstream: offer.upstream }, attempt)
+  if (!telemetry) return
   telemetry.recordCall(span, {
     operation: operations[model.type],
     upstream: offer.upstream,

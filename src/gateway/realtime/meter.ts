@@ -154,6 +154,7 @@ export class Meter {
     if (end === 'failed' && !counted) {
       attempt.end('failed')
       const failure = free(new ApiError('upstream_failed', {}), false)
+      outcome.report({ candidate: this.candidate, attempt }, failure)
       return (await settleWork(ctx, hold, outcome.failed(this.candidate, failure))).charged
     }
     const served = { usage: counted ?? { ...estimate, estimated: true }, end }

@@ -90,8 +90,9 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     >
     <p class="small below">
       Times of routes are until the response began, those of models and upstreams until the end of
-      the call. They are measured in windows of ten minutes, on all servers together where several
-      share a database. One server forgets them when it restarts. Percentiles are exact to 13 %.
+      each attempt at an upstream, without those that the client canceled. They are measured in
+      windows of ten minutes, on all servers together where several share a database. One server
+      forgets them when it restarts. Percentiles are exact to 13 %.
     </p>`
   return consolePage({ place, title: 'Latency', main, scripts: ['auto-refresh.js'] })
 }

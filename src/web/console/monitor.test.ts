@@ -109,6 +109,7 @@ test('keeps its memory bounded under a flood of paths, methods and causes', () =
     }
     observations.addRequest('pages', false, request)
     const call = { requestId: `call-${at}`, model: `m${at}`, upstream: `u${at}` }
+    observations.addAttempt(call, { endedAs: 'completed', ms: 2, firstByte: 1 })
     observations.addModelCall({ ...call, status: 'completed', firstByteMs: 1, ms: 2 })
   }
   expect(observations.errors.labels().length).toBeLessThanOrEqual(201)
