@@ -1,10 +1,13 @@
 import type { Urls } from '../config/urls.ts'
 import type { AppContext } from '../context.ts'
 import { runFor } from '../core/client.ts'
+import { newOrderedId } from '../core/ids.ts'
 import { lazy } from '../core/lazy.ts'
 import { readPublic } from '../core/public-files.ts'
+import { systemClock } from '../core/time.ts'
 import type { TrafficPart } from '../core/traffic.ts'
 import { ApiError } from '../errors.ts'
+import { toOwnEnvelope } from '../gateway/envelopes.ts'
 import * as gateway from '../gateway/error-response.ts'
 import { geminiPrefix } from '../gateway/gemini/error-response.ts'
 import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
@@ -231,13 +234,15 @@ function lazyApp<Part extends App>(create: () => Promise<Part>) {
 const startingResponse = (): Response => new Response('Starting.', { status: 503 })
 const errorResponses = { api: hosting.errorResponse, gateway: gateway.errorResponse }
 
-/** Answers requests until the server is ready. Both APIs return their `try_again` error. */
-export const respondStarting: RequestHandler = (request) => {
-  const part = partOf(pathOf(resolveAlias(request).url))
+/** Answers requests until the server is ready. Each API returns its `try_again` error. */
+export const respondStarting: RequestHandler = async (outerRequest) => {
+  const path = pathOf(resolveAlias(outerRequest).url)
+  const part = partOf(path)
   const response =
     part === 'api' || part === 'gateway'
       ? errorResponses[part](new ApiError('try_again', {}), startingResponse)
       : startingResponse()
   response.headers.set('retry-after', '1')
-  return openToAllOrigins(response)
+  if (part !== 'gateway') return openToAllOrigins(response)
+  return openToAllOrigins(await toOwnEnvelope(path, response, newOrderedId(systemClock.now())))
 }

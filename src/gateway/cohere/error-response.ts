@@ -7,7 +7,7 @@ import { asString, parseRecord } from '../../providers/response.ts'
 export const coherePrefix = '/v2'
 
 /** Returns whether the errors of a path have the envelope of Cohere. */
-export const isCoherePath = (path: string): boolean => path.startsWith(`${coherePrefix}/`)
+export const isCoherePath = (path: string): boolean => `${path}/`.startsWith(`${coherePrefix}/`)
 
 /**
  * Converts an error of this gateway to that of Cohere. `code` and `param` are those of document 2,

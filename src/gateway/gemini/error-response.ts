@@ -7,7 +7,7 @@ import { asString, parseRecord } from '../../providers/response.ts'
 export const geminiPrefix = '/v1beta'
 
 /** Returns whether the errors of a path have the envelope of Gemini. */
-export const isGeminiPath = (path: string): boolean => path.startsWith(`${geminiPrefix}/`)
+export const isGeminiPath = (path: string): boolean => `${path}/`.startsWith(`${geminiPrefix}/`)
 
 /** Google's status names (google.rpc.Code) by status; 400 is the default. */
 const names: Record<number, string> = {

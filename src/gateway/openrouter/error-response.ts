@@ -8,10 +8,11 @@ export const openRouterPrefix = '/openrouter'
 
 /** Returns the path that clients use for a path in the server. */
 export const publicPathOf = (path: string): string =>
-  path.startsWith(`${openRouterPrefix}/`) ? `/api/v1${path.slice(openRouterPrefix.length)}` : path
+  isOpenRouterPath(path) ? `/api/v1${path.slice(openRouterPrefix.length)}` : path
 
 /** Returns whether the errors of a path have OpenRouter's envelope. */
-export const isOpenRouterPath = (path: string): boolean => path.startsWith(`${openRouterPrefix}/`)
+export const isOpenRouterPath = (path: string): boolean =>
+  `${path}/`.startsWith(`${openRouterPrefix}/`)
 
 /** The status of an error in a stream, whose response began as 200. */
 const streamStatuses: Record<string, number> = { content_policy_violation: 403 }
