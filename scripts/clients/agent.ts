@@ -2,25 +2,27 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type ClientServer, startClientServer } from '../../src/testing/clients/server.ts'
+import type { Target } from '../../src/testing/clients/round-trips/task.ts'
+import type { ClientServer } from '../../src/testing/clients/server.ts'
+import { demoModel, type Results, runEveryKind } from './every-kind.ts'
 
-/** A coding agent from npm and its configuration for a gateway. */
+/** A coding agent from npm and its configuration for a model of a gateway. */
 export interface Agent {
   package: string
   /** Name of its command. */
   command: string
   /** Arguments before the prompt. */
-  words(baseUrl: string): string[]
+  words(to: Target): string[]
   /** Files by their path from its working folder, whose parent is its home. */
-  files?(baseUrl: string, key: string): Record<string, string>
+  files?(to: Target): Record<string, string>
   /** Arguments of a first run that configures it. */
-  setup?(baseUrl: string, key: string): string[]
+  setup?(to: Target): string[]
   /** Environment variables beside HOME and GATEWAY_KEY. */
-  env?(server: ClientServer): Record<string, string>
+  env?(to: Target): Record<string, string>
   /** A script of the package that npm may skip, run with node after the installation. */
   installScript?: string
-  /** Returns a second prompt, after which the agent must have written a file in its folder. */
-  toolPrompt?(folder: string): string
+  /** Returns a prompt after which the agent must have written a file in its folder. */
+  toolPrompt(folder: string): string
 }
 
 const prompt = 'Ahoy from a coding agent'
@@ -28,20 +30,17 @@ const runMs = 120_000
 const installMs = 600_000
 
 /**
- * Installs an agent with npm in a temporary folder and sends a prompt to a demo model through
- * Berth. Prints its output and cost. Throws if the reply is missing.
+ * Installs an agent with npm in a temporary folder. Lets it answer a prompt with the demo model,
+ * and write a file with that and with a model of each kind of upstream. Throws if a reply, a file
+ * or its charge is missing.
  */
-export async function run(agent: Agent): Promise<void> {
+export async function run(agent: Agent): Promise<Results> {
   const home = makeHome()
-  const berth = await startClientServer()
   try {
-    const reply = await ask(agent, berth, home)
-    const cost = await berth.spent()
-    console.log(`${reply}\n${agent.package}: ${cost} nano USD were charged.`)
-    // The demo model repeats the prompt, so it appears twice: as the question and as the reply.
-    if (reply.split(prompt).length < 2 || cost === 0n) throw new Error('The reply is missing.')
+    await install(agent.package, home)
+    if (agent.installScript) await spawn(['node', agent.installScript], home)
+    return await runEveryKind((to, server) => writeFile(agent, to, server, home))
   } finally {
-    await berth.stop()
     rmSync(home, { recursive: true, force: true })
   }
 }
@@ -49,24 +48,36 @@ export async function run(agent: Agent): Promise<void> {
 /** Creates a temporary folder for packages and their configuration. */
 export const makeHome = (): string => mkdtempSync(join(tmpdir(), 'berth-client-'))
 
-async function ask(agent: Agent, server: ClientServer, home: string): Promise<string> {
-  const [baseUrl = ''] = server.baseUrls
+async function writeFile(
+  agent: Agent,
+  to: Target,
+  server: ClientServer,
+  packages: string,
+): Promise<void> {
+  const home = mkdtempSync(join(packages, 'home-'))
   const work = join(home, 'work')
   mkdirSync(work)
-  const files = Object.entries(agent.files?.(baseUrl, server.key) ?? {})
-  for (const [name, text] of files) await Bun.write(join(work, name), text)
-  await install(agent.package, home)
-  if (agent.installScript) await spawn(['node', agent.installScript], home)
-  const program = join(home, 'node_modules/.bin', agent.command)
-  const command = [program, ...agent.words(baseUrl)]
-  const env = { HOME: home, GATEWAY_KEY: server.key, ...agent.env?.(server) }
-  if (agent.setup) await spawn([program, ...agent.setup(baseUrl, server.key)], work, env)
-  const reply = await spawn([...command, prompt], work, env)
-  if (!agent.toolPrompt) return reply
+  for (const [name, text] of Object.entries(agent.files?.(to) ?? {})) {
+    await Bun.write(join(work, name), text)
+  }
+  const program = join(packages, 'node_modules/.bin', agent.command)
+  const env = { HOME: home, GATEWAY_KEY: to.key, ...agent.env?.(to) }
+  if (agent.setup) await spawn([program, ...agent.setup(to)], work, env)
+  const ask = async (text: string): Promise<string> => {
+    const before = await server.spent()
+    const reply = await spawn([program, ...agent.words(to), text], work, env)
+    if ((await server.spent()) === before) throw new Error(`Nothing was charged:\n${reply}`)
+    return reply
+  }
+  if (to.model === demoModel) {
+    const reply = await ask(prompt)
+    if (!reply.includes(prompt)) throw new Error(`The reply is missing:\n${reply}`)
+  }
   const filesBefore = readdirSync(work).length
-  const toolReply = await spawn([...command, agent.toolPrompt(work)], work, env)
-  if (readdirSync(work).length > filesBefore) return `${reply}\n${toolReply}`
-  throw new Error(`The agent wrote no file:\n${toolReply}`)
+  const reply = await ask(agent.toolPrompt(work))
+  if (readdirSync(work).length === filesBefore) {
+    throw new Error(`The agent wrote no file:\n${reply}`)
+  }
 }
 
 /** Installs packages with npm in a folder, such as "openai@7.57.0", parted by spaces. */

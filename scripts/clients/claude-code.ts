@@ -9,12 +9,12 @@ export const agent: Agent = {
   command: 'claude',
   toolPrompt: () => 'call Write',
   installScript: 'node_modules/@anthropic-ai/claude-code/install.cjs',
-  words: () => ['--model', 'demo/chat', '--dangerously-skip-permissions', '-p'],
-  env: ({ baseUrls: [, origin = ''], key }) => ({
+  words: ({ model }) => ['--model', model, '--dangerously-skip-permissions', '-p'],
+  env: ({ origin, key, model }) => ({
     ANTHROPIC_BASE_URL: origin,
     ANTHROPIC_AUTH_TOKEN: key,
-    ANTHROPIC_MODEL: 'demo/chat',
-    ANTHROPIC_DEFAULT_HAIKU_MODEL: 'demo/chat',
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     // It accepts the flag above as root in a sandbox only.
@@ -22,4 +22,4 @@ export const agent: Agent = {
   }),
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

@@ -7,9 +7,19 @@ import { type Agent, run } from './agent.ts'
 export const agent: Agent = {
   package: 'cline@3.0.65',
   command: 'cline',
-  setup: (baseUrl, key) => ['auth', '-p', 'openai', '-k', key, '-m', 'demo/chat', '-b', baseUrl],
+  setup: ({ origin, key, model }) => [
+    'auth',
+    '-p',
+    'openai',
+    '-k',
+    key,
+    '-m',
+    model,
+    '-b',
+    `${origin}/v1`,
+  ],
   toolPrompt: () => `call run_commands ${JSON.stringify({ commands: ['echo Ahoy > made.txt'] })}`,
   words: () => [],
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

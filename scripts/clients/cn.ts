@@ -9,7 +9,7 @@ export const agent: Agent = {
   command: 'cn',
   toolPrompt: () => `call Write ${JSON.stringify({ filepath: 'made.txt', content: 'Ahoy' })}`,
   words: () => ['--config', '../config.yaml', '--auto', '-p'],
-  files: (apiBase, apiKey) => ({
+  files: ({ origin, key, model }) => ({
     // JSON is YAML, too.
     '../config.yaml': JSON.stringify({
       name: 'berth',
@@ -19,9 +19,9 @@ export const agent: Agent = {
         {
           name: 'demo',
           provider: 'openai',
-          model: 'demo/chat',
-          apiBase,
-          apiKey,
+          model,
+          apiBase: `${origin}/v1`,
+          apiKey: key,
           roles: ['chat'],
           capabilities: ['tool_use'],
         },
@@ -31,4 +31,4 @@ export const agent: Agent = {
   env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

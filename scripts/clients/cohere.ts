@@ -3,4 +3,4 @@ import { runSdk, type Sdk } from './sdk.ts'
 
 export const sdk: Sdk = { packages: ['cohere-ai@8.1.0'], program: 'cohere.mjs' }
 
-if (import.meta.main) await runSdk(sdk)
+if (import.meta.main) console.log(await runSdk(sdk))

@@ -8,17 +8,17 @@ export const agent: Agent = {
   package: '@google/gemini-cli@0.61.0',
   command: 'gemini',
   toolPrompt: () => 'call write_file',
-  words: () => ['--model', 'demo/chat', '--yolo', '--prompt'],
+  words: ({ model }) => ['--model', model, '--yolo', '--prompt'],
   files: () => ({
     '../.gemini/settings.json': JSON.stringify({
       security: { auth: { selectedType: 'gemini-api-key' } },
     }),
   }),
-  env: ({ baseUrls: [, origin = ''], key }) => ({
+  env: ({ origin, key }) => ({
     GOOGLE_GEMINI_BASE_URL: origin,
     GEMINI_API_KEY: key,
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
   }),
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

@@ -6,4 +6,4 @@ export const sdk: Sdk = {
   program: 'llamaindex.mjs',
 }
 
-if (import.meta.main) await runSdk(sdk)
+if (import.meta.main) console.log(await runSdk(sdk))

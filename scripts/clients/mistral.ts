@@ -3,4 +3,4 @@ import { runSdk, type Sdk } from './sdk.ts'
 
 export const sdk: Sdk = { packages: ['@mistralai/mistralai@2.7.0'], program: 'mistral.mjs' }
 
-if (import.meta.main) await runSdk(sdk)
+if (import.meta.main) console.log(await runSdk(sdk))

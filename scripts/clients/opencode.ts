@@ -1,13 +1,15 @@
-/** `bun scripts/clients/opencode.ts`: a coding agent over /v1/chat/completions, streamed. */
+/**
+ * `bun scripts/clients/opencode.ts`: the coding agent OpenCode, over /v1/chat/completions. It calls
+ * the tool write, which writes a file, and repeats the prompt.
+ */
 import { type Agent, run } from './agent.ts'
-
-const model = 'demo/chat'
 
 export const agent: Agent = {
   package: 'opencode-ai@1.18.33',
   command: 'opencode',
+  toolPrompt: () => 'call write',
   words: () => ['run'],
-  files: (baseURL) => ({
+  files: ({ origin, model }) => ({
     'opencode.json': JSON.stringify({
       autoupdate: false,
       share: 'disabled',
@@ -17,7 +19,7 @@ export const agent: Agent = {
       provider: {
         berth: {
           npm: '@ai-sdk/openai-compatible',
-          options: { baseURL, apiKey: '{env:GATEWAY_KEY}' },
+          options: { baseURL: `${origin}/v1`, apiKey: '{env:GATEWAY_KEY}' },
           models: { [model]: { limit: { context: 128_000, output: 4_096 } } },
         },
       },
@@ -25,4 +27,4 @@ export const agent: Agent = {
   }),
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

@@ -4,18 +4,16 @@
  */
 import { type Agent, run } from './agent.ts'
 
-const model = 'demo/chat'
-
 export const agent: Agent = {
   package: '@mariozechner/pi-coding-agent@0.73.1',
   command: 'pi',
   toolPrompt: () => `call write ${JSON.stringify({ path: 'made.txt', content: 'Ahoy' })}`,
-  words: () => ['--offline', '--provider', 'berth', '--model', model, '-p'],
-  files: (baseUrl) => ({
+  words: ({ model }) => ['--offline', '--provider', 'berth', '--model', model, '-p'],
+  files: ({ origin, model }) => ({
     '../.pi/agent/models.json': JSON.stringify({
       providers: {
         berth: {
-          baseUrl,
+          baseUrl: `${origin}/v1`,
           api: 'openai-completions',
           apiKey: 'GATEWAY_KEY',
           models: [{ id: model }],
@@ -25,4 +23,4 @@ export const agent: Agent = {
   }),
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

@@ -10,11 +10,11 @@ export const agent: Agent = {
   toolPrompt: (folder) =>
     `call write_file ${JSON.stringify({ file_path: `${folder}/made.txt`, content: 'Ahoy' })}`,
   words: () => ['--auth-type', 'openai', '--yolo', '--prompt'],
-  env: ({ baseUrls: [baseUrl = ''], key }) => ({
-    OPENAI_BASE_URL: baseUrl,
+  env: ({ origin, key, model }) => ({
+    OPENAI_BASE_URL: `${origin}/v1`,
     OPENAI_API_KEY: key,
-    OPENAI_MODEL: 'demo/chat',
+    OPENAI_MODEL: model,
   }),
 }
 
-if (import.meta.main) await run(agent)
+if (import.meta.main) console.log(await run(agent))

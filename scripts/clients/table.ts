@@ -8,12 +8,14 @@ import { agent as cline } from './cline.ts'
 import { agent as cn } from './cn.ts'
 import { agent as codex } from './codex.ts'
 import { sdk as cohere } from './cohere.ts'
+import type { Results } from './every-kind.ts'
 import { agent as geminiCli } from './gemini-cli.ts'
 import { sdk as llamaindex } from './llamaindex.ts'
 import { sdk as mistral } from './mistral.ts'
 import { agent as opencode } from './opencode.ts'
 import { agent as pi } from './pi.ts'
 import { agent as qwenCode } from './qwen-code.ts'
+import { runRoundTrips } from './round-trips.ts'
 import { runSdk, type Sdk } from './sdk.ts'
 
 /** A row of the table. */
@@ -25,8 +27,10 @@ export interface Client {
   api: string
   /** Commands or test files in Markdown. */
   testedBy: string
-  /** Throws if the client fails. */
-  run(): Promise<void>
+  /** True if it calls a tool that writes a file. */
+  hasTools: boolean
+  /** Returns the kinds of upstreams where it wrote a file. Throws if the client fails. */
+  run(): Promise<Results>
 }
 
 const root = join(import.meta.dir, '../..')
@@ -40,27 +44,43 @@ function pinnedOf(name: string): string {
   return `${name}@${version}`
 }
 
-/** A package of package.json that test files use. `names`: it is the last of them. */
-function tested(names: string[], api: string, files: string[]): Client {
+/**
+ * A package of package.json that test files use. `names`: it is the last of them. `trips`: its
+ * round trips of src/testing/clients/round-trips/all.ts; the package itself by default.
+ */
+function tested(
+  names: string[],
+  api: string,
+  files: string[],
+  trips = [names.at(-1) ?? ''],
+): Client {
   const [first = '', ...others] = names.map(code)
   return {
     name: others.length > 0 ? `${first} with ${others.join(', ')}` : first,
     pinned: pinnedOf(names.at(-1) ?? ''),
     api,
     testedBy: files.map(code).join(', '),
+    hasTools: true,
     async run() {
       const command = [process.execPath, 'test', '--timeout=300000', ...files]
       const test = Bun.spawn(command, { cwd: root, stdout: 'ignore', stderr: 'ignore' })
       if ((await test.exited) !== 0) throw new Error(`The tests failed: ${files.join(' ')}`)
+      return runRoundTrips(trips)
     },
   }
 }
 
-const scripted = (script: string, packages: string[], api: string, start: () => Promise<void>) => ({
+const scripted = (
+  script: string,
+  packages: string[],
+  api: string,
+  start: () => Promise<Results>,
+) => ({
   name: packages.map((one) => code(one.slice(0, one.lastIndexOf('@')))).join(' with '),
   pinned: packages[0] ?? '',
   api,
   testedBy: code(`bun scripts/clients/${script}.ts`),
+  hasTools: true,
   run: start,
 })
 const agentRow = (script: string, agent: Agent, api: string): Client =>
@@ -75,15 +95,19 @@ function skillsRow(): Client {
   const command = [process.execPath, join(root, path)]
   const start = async () => {
     if ((await Bun.spawn(command).exited) !== 0) throw new Error('The installer failed.')
+    return {}
   }
-  return scripted('skills', [`skills@${version}`], 'Agent Skills Discovery, without a key', start)
+  const api = 'Agent Skills Discovery, without a key'
+  return { ...scripted('skills', [`skills@${version}`], api, start), hasTools: false }
 }
 
 const tests = 'src/testing/clients'
-const sdks = [`${tests}/sdks.test.ts`]
-const roundTrips = [`${tests}/tool-round-trips.test.ts`]
+const sdks = `${tests}/sdks.test.ts`
+const responses = `${tests}/responses.test.ts`
+const roundTrips = `${tests}/round-trips.test.ts`
 const openai = [
   `${tests}/openai.test.ts`,
+  responses,
   'src/gateway/responses/stored.test.ts',
   'src/gateway/batches/batches.test.ts',
   'src/gateway/images/edits.test.ts',
@@ -91,24 +115,23 @@ const openai = [
 ]
 const openaiApis =
   'chat, responses, stored responses, batches, moderations, image edits, translations, media, files, realtime'
+const aiSdkOpenAi = ['@ai-sdk/openai', '@ai-sdk/openai-compatible']
+const agentsTrips = ['@openai/agents, chat', '@openai/agents, responses']
 
 export const clients: Client[] = [
-  tested(['openai'], openaiApis, openai),
-  tested(['ai', '@ai-sdk/openai', '@ai-sdk/openai-compatible'], 'chat, responses', sdks),
-  tested(['@langchain/openai'], 'chat', sdks),
-  tested(['@openai/agents'], 'chat, responses', sdks),
-  tested(['@anthropic-ai/sdk'], 'messages', [
-    `${tests}/anthropic.test.ts`,
-    `${tests}/anthropic-upstreams.test.ts`,
-  ]),
+  tested(['openai'], openaiApis, openai, ['openai, chat', 'openai, responses']),
+  tested(['ai', ...aiSdkOpenAi], 'chat, responses', [sdks, responses], aiSdkOpenAi),
+  tested(['@langchain/openai'], 'chat', [sdks]),
+  tested(['@openai/agents'], 'chat, responses', [sdks, responses], agentsTrips),
+  tested(['@anthropic-ai/sdk'], 'messages', [`${tests}/anthropic.test.ts`]),
   tested(['ai', '@ai-sdk/anthropic'], 'messages', [`${tests}/anthropic.test.ts`]),
   tested(['@google/genai'], 'Gemini', [`${tests}/google.test.ts`]),
   tested(['ai', '@ai-sdk/google'], 'Gemini', [`${tests}/google.test.ts`]),
   tested(['@openrouter/sdk'], 'chat, models, key, credits, generations', [
     `${tests}/openrouter.test.ts`,
   ]),
-  tested(['ai', '@openrouter/ai-sdk-provider'], 'OpenRouter’s chat', roundTrips),
-  tested(['groq-sdk'], 'chat', roundTrips),
+  tested(['ai', '@openrouter/ai-sdk-provider'], 'OpenRouter’s chat', [roundTrips]),
+  tested(['groq-sdk'], 'chat', [roundTrips]),
   sdkRow('mistral', mistral, 'chat'),
   sdkRow('llamaindex', llamaindex, 'chat'),
   sdkRow('cohere', cohere, 'Cohere’s chat and rerank'),

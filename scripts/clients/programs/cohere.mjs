@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs'
 
 import { CohereClientV2 } from 'cohere-ai'
 
-const { BASE_URL: baseUrl, GATEWAY_KEY: token } = process.env
+const { BASE_URL: baseUrl, GATEWAY_KEY: token, MODEL: model } = process.env
 const client = new CohereClientV2({ baseUrl, token })
-const model = 'demo/chat'
 const fields = { path: { type: 'string' }, content: { type: 'string' } }
 const parameters = { type: 'object', properties: fields, required: ['path', 'content'] }
 const tools = [{ type: 'function', function: { name: 'write_file', parameters } }]

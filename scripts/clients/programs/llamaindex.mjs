@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { OpenAI } from '@llamaindex/openai'
 import { tool } from 'llamaindex'
 
-const { BASE_URL, GATEWAY_KEY: apiKey } = process.env
-const llm = new OpenAI({ model: 'demo/chat', apiKey, baseURL: `${BASE_URL}/v1` })
+const { BASE_URL, GATEWAY_KEY: apiKey, MODEL: model } = process.env
+const llm = new OpenAI({ model, apiKey, baseURL: `${BASE_URL}/v1` })
 const fields = { path: { type: 'string' }, content: { type: 'string' } }
 const write = tool({
   name: 'write_file',

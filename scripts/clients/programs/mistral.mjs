@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs'
 
 import { Mistral } from '@mistralai/mistralai'
 
-const { BASE_URL: serverURL, GATEWAY_KEY: apiKey } = process.env
+const { BASE_URL: serverURL, GATEWAY_KEY: apiKey, MODEL: model } = process.env
 const { chat } = new Mistral({ serverURL, apiKey })
-const model = 'demo/chat'
 const fields = { path: { type: 'string' }, content: { type: 'string' } }
 const parameters = { type: 'object', properties: fields, required: ['path', 'content'] }
 const tools = [{ type: 'function', function: { name: 'write_file', parameters } }]

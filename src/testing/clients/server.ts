@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,6 +8,7 @@ import { serve } from '../../http/server.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { balanceOf, grantTo } from '../../ledger/ledger.ts'
 import { unlimited } from '../fixtures/unlimited.ts'
+import { type ProviderModel, providerTables } from '../fixtures/with-providers.ts'
 import { textAt } from '../processes/server-process.ts'
 
 /** A server with the demo models and one funded gateway key, for real clients. */
@@ -23,11 +24,12 @@ export interface ClientServer {
   stop(): Promise<void>
 }
 
-const funded = nano(1_000_000_000n)
+const funded = nano(20_000_000_000n)
 
-/** Starts a server on a free port with a temporary data folder. */
-export async function startClientServer(): Promise<ClientServer> {
+/** Starts a server on a free port with a temporary data folder, also with models of providers. */
+export async function startClientServer(models: ProviderModel[] = []): Promise<ClientServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-clients-'))
+  writeFileSync(join(dataDir, 'berth.toml'), models.map(providerTables).join('\n'))
   const flags = {
     PORT: '0',
     DATA_DIR: dataDir,

@@ -2,16 +2,16 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { passedIn, withTable } from '../../../scripts/clients/printed-table.ts'
+import { passedIn, withTables } from '../../../scripts/clients/printed-table.ts'
 import { clients } from '../../../scripts/clients/table.ts'
 
 const root = join(import.meta.dir, '../../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-test('docs/clients.md has the printed table of the pinned versions', () => {
+test('docs/clients.md has the printed tables of the pinned versions', () => {
   const text = read('docs/clients.md')
-  // `bun scripts/clients/all.ts <client>` runs a client and prints the table.
-  expect(text).toBe(withTable(text, (client) => passedIn(text, client)))
+  // `bun scripts/clients/all.ts <client>` runs a client and prints the tables.
+  expect(text).toBe(withTables(text, (client) => passedIn(text, client)))
 })
 
 test('a client of the lock file has its version', () => {

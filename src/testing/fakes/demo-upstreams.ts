@@ -1,0 +1,81 @@
+import { type ChatCompletionRequest, isChatCompletionBody, LLMock } from '@copilotkit/aimock'
+
+import { itemsOf, recordOf } from '../../core/schema.ts'
+import { completeChat } from '../../providers/demo/chat.ts'
+import { asString, recordsIn } from '../../providers/response.ts'
+import type { ProviderModel } from '../fixtures/with-providers.ts'
+
+/** The form of a response: one object, or a stream of events. */
+export type Form = 'plain' | 'streamed'
+
+/** The kinds of upstreams that chat, each with a model that clients know by its name. */
+const kinds = [
+  { kind: 'openai', base: '/v1', id: 'gpt-5.1-codex' },
+  { kind: 'anthropic', base: '/v1', id: 'claude-haiku-4-5' },
+  { kind: 'google', base: '/v1beta', id: 'gemini-2.5-flash' },
+  { kind: 'cohere', base: '/v2', id: 'command-r-08-2024' },
+  { kind: 'bedrock', base: '', id: 'amazon.nova-lite-v1' },
+] as const
+
+export type ChatKind = (typeof kinds)[number]['kind']
+export const chatKinds = kinds.map(({ kind }) => kind)
+
+/** Returns the model of a kind, by which clients call it. */
+export const modelOfKind = (kind: ChatKind): string =>
+  kinds.find((one) => one.kind === kind)?.id ?? ''
+
+/** A fake upstream of each kind. All play the demo model, each in the protocol of its kind. */
+export interface DemoUpstreams {
+  models: ProviderModel[]
+  /** Returns the forms in which a kind answered tool results, and forgets its requests. */
+  takeForms(kind: ChatKind): Form[]
+  stop(): Promise<void>
+}
+
+/** Starts them on a free port of 127.0.0.1. */
+export async function startDemoUpstreams(): Promise<DemoUpstreams> {
+  const mock = new LLMock({ port: 0, host: '127.0.0.1' })
+  mock.on({}, playDemo)
+  await mock.start()
+  return {
+    models: kinds.map(({ kind, base, id }) => ({
+      id,
+      kind,
+      baseUrl: mock.url + base,
+      contextLength: 200_000,
+      maxOutput: 64_000,
+    })),
+    takeForms: (kind) => {
+      const forms = mock.getRequests().flatMap(({ path, body }): Form[] => {
+        if (!isChatCompletionBody(body) || body.model !== modelOfKind(kind)) return []
+        if (!body.messages.some(({ role }) => role === 'tool')) return []
+        return [body.stream === true || /stream/i.test(path) ? 'streamed' : 'plain']
+      })
+      mock.clearRequests()
+      return [...new Set(forms)].toSorted()
+    },
+    stop: () => mock.stop(),
+  }
+}
+
+/** Answers as the demo model does: "call <tool> {...}" calls it, and a tool result is repeated. */
+async function playDemo({ model, messages, tools }: ChatCompletionRequest) {
+  const body = { messages, ...(tools && { tools }) }
+  const completion = recordOf(await completeChat({ model, body, created: 0 }).json())
+  const message = recordOf(recordOf(itemsOf(completion.choices)[0]).message)
+  const { prompt_tokens, completion_tokens } = recordOf(completion.usage)
+  const [prompt, output] = [Number(prompt_tokens), Number(completion_tokens)]
+  const usage = {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    input_tokens: prompt,
+    output_tokens: output,
+    promptTokenCount: prompt,
+    candidatesTokenCount: output,
+  }
+  const toolCalls = recordsIn(message.tool_calls).map((call) => {
+    const { name, arguments: given } = recordOf(call.function)
+    return { id: asString(call.id), name: asString(name), arguments: asString(given) }
+  })
+  return toolCalls.length > 0 ? { toolCalls, usage } : { content: asString(message.content), usage }
+}
