@@ -20,6 +20,10 @@ export const cdnjsNames: Readonly<Record<string, string>> = {
   'qrcode-generator': 'qrcode-generator',
   jquery: 'jquery',
   'popper.js': '@popperjs/core',
+  bodymovin: 'lottie-web',
+  'filesaver.js': 'file-saver',
+  forge: 'node-forge',
+  'interact.js': 'interactjs',
 }
 
 /** Packages whose old versions have another npm name, with the last major number of that name. */

@@ -65,6 +65,8 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ['scheduler', 'scheduler', 'index.js', 'cjs/scheduler.production.js'],
   ['scheduler', 'scheduler-18', 'index.js', 'cjs/scheduler.production.min.js'],
   ['object-assign', 'object-assign', 'index.js'],
+  ['lucide-react', '', 'dist/cjs/lucide-react.js'],
+  ['htm', '', 'dist/htm.{umd,module}.js', 'preact/standalone.{umd,module}.js'],
   ['@babel/standalone', '', 'babel.min.js'],
   ['vue', 'vue', 'dist/vue.{global,esm-browser}.prod.js'],
   ['vue', 'vue-2', 'dist/vue.min.js'],
@@ -79,10 +81,15 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ['cannon-es', '', 'dist/cannon-es.js'],
   ['cannon', '', 'build/cannon.min.js'],
   ['d3', '', 'dist/d3.min.js'],
+  ['d3-color', '', 'dist/d3-color.min.{js,mjs}'],
+  ['topojson-client', '', 'dist/topojson-client.min.js'],
   ['chart.js', '', 'dist/chart{,.umd.min}.js', 'dist/helpers.js', 'dist/chunks/*.js', 'auto/*.js'],
   ['chart.js', 'chart.js-3', 'dist/chart.min.js'],
   ['@kurkle/color', '', 'dist/color.esm.js'],
+  ['chartjs-plugin-datalabels', '', 'dist/chartjs-plugin-datalabels{.min,.esm}.js'],
   ['tone', '', 'build/Tone.js'],
+  ['tone', 'tone-15', 'build/Tone.js'],
+  ['@tonejs/midi', '', 'build/Midi.js'],
   [
     'gsap',
     '',
@@ -92,6 +99,8 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ],
   ['animejs', '', 'lib/anime{.min,.es}.js'],
   ['@tweenjs/tween.js', '', 'dist/tween.{umd,esm}.js'],
+  ['@tweenjs/tween.js', 'tween-18', 'dist/tween.{umd,esm}.js'],
+  ['lottie-web', '', 'build/player/lottie.min.js'],
   ['howler', '', 'dist/howler.min.js'],
   ['lodash', '', 'lodash.min.js'],
   ['jquery', '', 'dist/jquery{.min,.slim.min}.js'],
@@ -109,8 +118,17 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ['@popperjs/core', '', 'dist/umd/popper.min.js'],
   ['bootstrap-icons', '', 'font/bootstrap-icons.min.css', 'font/fonts/*.woff2'],
   ['marked', 'marked-15', 'marked.min.js', 'lib/marked.esm.js'],
+  ['marked', 'marked-11', 'marked.min.js', 'lib/marked.esm.js'],
   ['dompurify', '', 'dist/purify{.min,.es}.*js'],
   ['jszip', '', 'dist/jszip.min.js'],
+  ['pako', '', 'dist/pako.min.js', 'dist/pako.esm.mjs'],
+  ['file-saver', '', 'dist/FileSaver.min.js'],
+  ['mediabunny', '', 'dist/bundles/mediabunny.min.mjs'],
+  ['idb', '', 'build/{index,umd}.js'],
+  ['idb-keyval', '', 'dist/{index,umd}.js'],
+  ['uuid', '', 'dist/esm-browser/*.js'],
+  ['node-forge', '', 'dist/forge.min.js'],
+  ['peerjs', '', 'dist/peerjs.min.js'],
   ['jspdf', '', 'dist/jspdf.umd.min.js'],
   ['html2canvas', '', 'dist/html2canvas.min.js'],
   ['js-yaml', '', 'dist/js-yaml.min.js', 'dist/js-yaml.mjs'],
@@ -118,10 +136,19 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ['diff', 'diff-5', 'dist/diff.min.js', 'lib/index.mjs'],
   ['qrcodejs', '', 'qrcode.min.js'],
   ['qrcode-generator', '', 'qrcode.js'],
-  ['qrcode', '', 'build/qrcode*.js'],
+  ['jsqr', '', 'dist/jsQR.js'],
+  ['exif-js', '', 'exif.js'],
+  ['qrcode', '', 'build/qrcode{,.tosjis}.min.js'],
   ['dayjs', '', 'dayjs.min.js', 'plugin/*.js'],
   ['date-fns', '', 'cdn.min.js'],
   ['moment', '', 'min/moment.min.js'],
+  ['moment-timezone', '', 'builds/moment-timezone-with-data.min.js'],
+  [
+    'vis-timeline',
+    '',
+    'standalone/umd/vis-timeline-graph2d.min.js',
+    'styles/vis-timeline-graph2d.min.css',
+  ],
   [
     '@highlightjs/cdn-assets',
     '',
@@ -154,16 +181,20 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ['dat.gui', '', 'build/dat.gui.min.js', 'build/dat.gui.module.js'],
   ['stats.js', '', 'build/stats.min.js', 'src/Stats.js'],
   ['simplex-noise', '', 'dist/{esm,cjs}/simplex-noise.js'],
+  ['simplex-noise', 'simplex-noise-2', 'simplex-noise.js'],
+  ['nipplejs', '', 'dist/nipplejs.js'],
+  ['interactjs', '', 'dist/interact.min.js'],
   ['canvas-confetti', '', 'dist/confetti.{browser,module.mjs}*'],
   ['sortablejs', '', 'Sortable.min.js', 'modular/sortable.esm.js'],
   ...`roboto open-sans noto-sans montserrat inter oswald raleway nunito playfair-display merriweather
-  rubik work-sans lora roboto-mono orbitron space-grotesk jetbrains-mono fira-code dm-sans outfit`
+  rubik work-sans lora roboto-mono orbitron space-grotesk jetbrains-mono fira-code dm-sans outfit
+  assistant cinzel cormorant-garamond fredoka plus-jakarta-sans syne`
     .split(/\s+/)
     .map(
       (font) =>
         [`@fontsource-variable/${font}`, '', `files/${font}-latin-wght-normal.woff2`] as const,
     ),
-  ...`poppins lato ubuntu`
+  ...`poppins lato be-vietnam-pro ubuntu`
     .split(' ')
     .map(
       (font) =>
@@ -173,7 +204,7 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
           `files/${font}-latin-{300,400,500,600,700}-normal.woff2`,
         ] as const,
     ),
-  ...`press-start-2p vt323 space-mono bangers`
+  ...`press-start-2p vt323 space-mono bangers creepster amatic-sc`
     .split(' ')
     .map(
       (font) => [`@fontsource/${font}`, '', `files/${font}-latin-{400,700}-normal.woff2`] as const,

@@ -72,7 +72,7 @@ const requires = /\brequire\(\s*(["'])([^"'\n]{1,200})\1\s*\)/g
 const developmentBranch =
   /if\s*\(\s*process\.env\.NODE_ENV\s*===?\s*["']production["']\s*\)\s*\{([^{}]*)\}\s*else\s*\{[^{}]*\}/g
 const filesMax = 200
-const namesMax = 2_000
+const namesMax = 6_000
 
 /** Names that a CommonJS or UMD file gives to its exports. */
 const exportNames = /\bexports\.([A-Za-z_$][\w$]*)\s*=|\b([A-Za-z_$][\w$]*):\s*\(\)\s*=>/g

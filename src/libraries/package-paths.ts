@@ -1,14 +1,19 @@
 import { isRecord, recordOf } from '../core/schema.ts'
 import type { LibraryAddress } from './address.ts'
-import { type Library, readText } from './library.ts'
+import { type Library, readText, typeOf } from './library.ts'
 import type { LibraryReference } from './references.ts'
 
 /** Folders in which packages keep the files that cdnjs shows at the top. */
-const folders = ['', 'dist/', 'build/', 'lib/', 'min/', 'umd/', 'dist/umd/', 'dist/css/', 'font/']
+const folders = [
+  '',
+  ...'dist build lib min umd dist/umd dist/css font builds build/player standalone/umd styles'
+    .split(' ')
+    .map((folder) => `${folder}/`),
+]
 
 /** The same file in another form: without or with .min, or the build for production. */
 function formsOf(path: string): string[] {
-  const whole = /\.(?:js|mjs|css)$/.exec(path)?.[0]
+  const whole = /\.(?:[cm]?js|css)$/.exec(path)?.[0]
   if (whole === undefined) return [path]
   const base = path.slice(0, -whole.length)
   return [
@@ -58,7 +63,8 @@ async function defaultScript(library: Library): Promise<string | undefined> {
     if (found !== undefined) return found
   }
   const short = library.name.replace(/^.*\//, '').replace(/\.js$/, '')
-  return findPath(library, `${short}.js`)
+  const scripts = [...library.files.keys()].filter((path) => typeOf(path) === 'text/javascript')
+  return findPath(library, `${short}.js`) ?? (scripts.length === 1 ? scripts[0] : undefined)
 }
 
 const conditions = ['browser', 'module', 'import', 'default', 'require']

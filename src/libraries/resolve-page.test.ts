@@ -125,5 +125,30 @@ test('picks versions as npm does, and else the nearest with the same major numbe
     version: '17.0.2',
     isExact: true,
   })
+  expect(pickVersion(['18.3.1', '17.0.2'], '^16.5.1 || ^17.0.0 || ^18.0.0')?.version).toBe('18.3.1')
   expect(pickVersion([], '1')).toBeUndefined()
+})
+
+test('a file that the nearest version lacks is that of another one with its major number', async () => {
+  const addon = 'examples/js/controls/OrbitControls.js'
+  const near = `https://cdn.jsdelivr.net/npm/three@0.137.0/${addon}`
+  const { urls, notes } = await resolve([script(near)])
+  expect(urls).toEqual([[near, `berth:three@0.128.0/${addon}`]])
+  expect(notes).toEqual(['three@0.137.0 is not here: three@0.128.0 is used instead.'])
+  const exact = `https://cdn.jsdelivr.net/npm/three@0.180.0/${addon}`
+  expect((await resolve([script(exact)])).urls).toEqual([])
+})
+
+test('a library imports the version of React that its page names', async () => {
+  const icons: LibraryReference = { url: 'https://esm.sh/lucide-react', use: 'module' }
+  const named: LibraryReference = { url: 'https://esm.sh/react@18.2.0', use: 'module' }
+  for (const urls of [
+    [icons, named],
+    [named, icons],
+  ]) {
+    const { files } = await resolve(urls)
+    expect(files.filter(({ name }) => name.includes('react@1')).map(({ name }) => name)).toEqual([
+      'berth:react@18.3.1/index.js?module',
+    ])
+  }
 })

@@ -5,11 +5,12 @@ import {
   parseAddress,
   parseUrl,
 } from './address.ts'
+import { findDependency, findFileOf, findFont } from './find.ts'
 import { matchesIntegrity } from './integrity.ts'
 import { labelOf, type Library } from './library.ts'
 import { referencesPerPageMax } from './limits.ts'
 import { scheme } from './modules.ts'
-import { dependenciesOf, moduleEntry, packageOf, pathOf } from './package-paths.ts'
+import { dependenciesOf, moduleEntry, packageOf } from './package-paths.ts'
 import type { LibraryReference, PageReferences } from './references.ts'
 import {
   FileCollector,
@@ -18,7 +19,7 @@ import {
   TooManyFilesError,
 } from './resolution.ts'
 import { findLibrary, type FoundLibrary } from './store.ts'
-import { fontFamilies, fontPackages, fontRules } from './styles.ts'
+import { fontFamilies, fontRules } from './styles.ts'
 
 /** Resolves the URLs of a page from `all`, the library store. Bounded; no input makes it throw. */
 export async function resolvePage(
@@ -108,12 +109,13 @@ class PageResolver {
     const found = findLibrary(this.all, address.name, address.range)
     if (!found?.isExact && !address.isGuess && use !== 'code') this.lacking.add(address)
     if (!found) return this.missing(reference, address)
-    const path = await pathOf(found.library, address, use)
-    if (path === undefined) return this.missing(reference, address, found.library)
+    const file = await findFileOf(this.all, found, address, use)
+    if (!file) return this.missing(reference, address, found.library)
+    const { library, path } = file
     if (integrity !== undefined) {
-      const bytes = await found.library.read(path)
+      const bytes = await library.read(path)
       if (!matchesIntegrity(bytes, integrity)) {
-        const what = labelOf(found.library)
+        const what = labelOf(library)
         this.problems.set(
           url,
           `does not match its integrity attribute: the file here is of ${what}. Name that version, or remove the attribute.`,
@@ -121,10 +123,10 @@ class PageResolver {
         return undefined
       }
     }
-    this.noteVersion(address, found)
+    this.noteVersion(address, { library, isExact: found.isExact })
     return address.kind === 'module'
-      ? this.collector.addAsModule(found.library, path)
-      : this.addWithCompanions(found.library, path)
+      ? this.collector.addAsModule(library, path)
+      : this.addWithCompanions(library, path)
   }
 
   /** Adds a file, and the files that it loads by names which it computes. */
@@ -172,7 +174,7 @@ class PageResolver {
     const missing: string[] = []
     let last: Library | undefined
     for (const family of fontFamilies(url)) {
-      const found = this.findFont(family.family)
+      const found = findFont(this.all, family.family)
       if (!found) {
         missing.push(family.family)
         continue
@@ -195,14 +197,6 @@ class PageResolver {
       'text/css',
       rules.join('\n'),
     )
-  }
-
-  private findFont(family: string): Library | undefined {
-    for (const name of fontPackages(family)) {
-      const found = findLibrary(this.all, name, '')
-      if (found) return found.library
-    }
-    return undefined
   }
 
   /** Maps one name of the page's import map. A URL that is no library stays as it is. */
@@ -238,7 +232,7 @@ class PageResolver {
     const ranges = await dependenciesOf(from)
     const range = Object.hasOwn(ranges, packageName) ? String(ranges[packageName]) : ''
     const library =
-      packageName === from.name ? from : findLibrary(this.all, packageName, range)?.library
+      packageName === from.name ? from : findDependency(this.all, this.page, packageName, range)
     const path = library && (await moduleEntry(library, subpath))
     if (!library || path === undefined) {
       if (!library) this.lacking.add({ name: packageName, range })

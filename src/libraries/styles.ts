@@ -50,9 +50,13 @@ export function fontFamilies(text: string): Family[] {
   })
 }
 
+/** Families of Google Fonts that have another name since they are variable fonts. */
+const renamedFonts = new Map([['fredoka-one', 'fredoka']])
+
 /** Returns the packages that may hold a family, variable fonts first. */
 export const fontPackages = (family: string): string[] => {
-  const slug = family.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const named = family.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const slug = renamedFonts.get(named) ?? named
   return [`@fontsource-variable/${slug}`, `@fontsource/${slug}`]
 }
 

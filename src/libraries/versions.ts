@@ -35,6 +35,15 @@ function fixedNumbers(range: string): number {
   return /^>=/.test(range) ? 0 : whole
 }
 
+/** Returns whether a version has the numbers that one alternative of a range fixes. */
+function isWithin(version: string, alternative: string): boolean {
+  const requested = parseVersion(alternative.replace(/^[\s^~>=]+/, ''))?.numbers
+  if (!requested) return false
+  const fixed = fixedNumbers(alternative.trim())
+  const own = parseVersion(version)?.numbers ?? [0, 0, 0]
+  return own.slice(0, fixed).join() === requested.slice(0, fixed).join()
+}
+
 /**
  * Picks a version for an npm range, newest first. `isExact` is false where the range excludes it:
  * then it is the nearest version with the same major number, at or above the requested one if any.
@@ -48,17 +57,10 @@ export function pickVersion(
   if (newest === undefined) return undefined
   if (isNewest(range)) return { version: newest, isExact: true }
   if (newestFirst.includes(range)) return { version: range, isExact: true }
-  const alternatives = range.split('||')
-  for (const one of alternatives) {
-    const requested = parseVersion(one.replace(/^[\s^~>=]+/, ''))?.numbers
-    if (!requested) continue
-    const fixed = fixedNumbers(one.trim())
-    const match = newestFirst.find((version) => {
-      const own = parseVersion(version)?.numbers ?? [0, 0, 0]
-      return own.slice(0, fixed).join() === requested.slice(0, fixed).join()
-    })
-    if (match !== undefined) return { version: match, isExact: true }
-  }
+  const match = newestFirst.find((version) =>
+    range.split('||').some((alternative) => isWithin(version, alternative)),
+  )
+  if (match !== undefined) return { version: match, isExact: true }
   const near = nearest(newestFirst, range)
   return near === undefined ? undefined : { version: near, isExact: false }
 }
