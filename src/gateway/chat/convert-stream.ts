@@ -7,7 +7,11 @@ import { bytesOf, EventReader, isComment, type StreamEvent } from './events.ts'
 export interface ChatConverter {
   read(chunk: Json): Uint8Array
   /** Returns the events after the last chunk of a complete chat. */
-  end(): Uint8Array
+  end(): Uint8Array | Promise<Uint8Array>
+  /** Returns the last events of a response that is too long; undefined for any other. */
+  cut?(): Uint8Array | undefined
+  /** Runs when the client has left. */
+  leave?(): void
 }
 
 /**
@@ -26,19 +30,30 @@ export function convertStream(
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
-          const converted = events.push(value).map((event) => convert(event, converter))
-          const bytes = Buffer.concat(converted)
-          if (bytes.byteLength > 0) return out.enqueue(bytes)
+          const parts: Uint8Array[] = []
+          for (const event of events.push(value)) parts.push(await convert(event, converter))
+          const bytes = Buffer.concat(parts)
+          if (bytes.byteLength > 0) out.enqueue(bytes)
+          const last = converter.cut?.()
+          if (last) {
+            out.enqueue(last)
+            out.close()
+            return void (await reader.cancel())
+          }
+          if (bytes.byteLength > 0) return
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        converter.leave?.()
+        return reader.cancel(reason)
+      },
     },
     { highWaterMark: 0 },
   )
 }
 
 /** Converts an event of this gateway's chat, which is valid JSON or [DONE]. */
-function convert(event: StreamEvent, converter: ChatConverter): Uint8Array {
+function convert(event: StreamEvent, converter: ChatConverter): Uint8Array | Promise<Uint8Array> {
   const { data } = event
   if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
   return data.trim() === '[DONE]' ? converter.end() : converter.read(parseRecord(data) ?? {})
