@@ -2,6 +2,7 @@
  * The checks of `./scripts/test` and CI; with `quick`, only the static checks and the unit tests.
  * Exits 1 when a check fails.
  */
+import { slowestFirst } from './check/order.ts'
 import { installBrowsers, installPackages } from './check/packages.ts'
 import { bun, runSteps, runTests, type Step, succeeds } from './check/run.ts'
 
@@ -52,6 +53,9 @@ const onPostgres = () =>
     [...withoutBrowsers, ...translated, ...storingTests],
     [process.execPath, 'src/testing/postgres.ts'],
   )
+
+const onSqlite = async () =>
+  runTests('sqlite', ['--parallel=3', await slowestFirst(), ...withoutBrowsers])
 
 /** A short run of each long test: crashes of the server, also during payments, and many streams. */
 const soak = async () =>
@@ -104,7 +108,7 @@ const fullChecks: Step[][][] = [
     [['build', () => succeeds(['./scripts/build'])]],
     [['browsers and services', install]],
   ],
-  [[['tests on SQLite', () => runTests('sqlite', ['--parallel=3', ...withoutBrowsers])]]],
+  [[['tests on SQLite', onSqlite]]],
   [
     // Each leaves a processor idle: PostgreSQL runs in one process, and browser tests wait a lot.
     [['tests on PostgreSQL', onPostgres]],
