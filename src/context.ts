@@ -1,17 +1,17 @@
-import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
 import { findChromium } from './browser/chromium.ts'
 import { PreviewBrowser } from './browser/preview-browser.ts'
 import type { Config } from './config/settings.ts'
 import { type Urls, urlsOf } from './config/urls.ts'
-import { sha256 } from './core/ids.ts'
 import { type Log, openLog } from './core/log.ts'
 import { fromCredits, type NanoUsd } from './core/money.ts'
 import { type Clock, systemClock } from './core/time.ts'
 import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
+import { OtherServers } from './db/replicas/other-servers.ts'
 import { Presence } from './db/replicas/presence.ts'
+import { folderIdOf, serverNameOf } from './db/replicas/server-name.ts'
 import { shareFirst } from './db/replicas/shared-values.ts'
 import { Signals } from './db/signals.ts'
 import { Generators } from './generators/generators.ts'
@@ -59,6 +59,8 @@ export interface AppContext {
   readonly signals: Signals
   /** Shows other servers of the database that this one lives. */
   readonly presence: Presence
+  /** Reads the memory of the other servers of the database, for the console. */
+  readonly otherServers: OtherServers
   /** Finds API keys; caches keys for five seconds. */
   readonly keys: KeyRing
   /** The clients that the operator slowed down or blocked. */
@@ -150,6 +152,7 @@ export async function createContext(
     keys: new KeyRing(db, signals),
     signals,
     presence: new Presence({ db, log }, { folder: folderIdOf(config, folderSecret), version }),
+    otherServers: new OtherServers({ db, log, signals }, serverNameOf(origin)),
     restrictions,
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
@@ -171,10 +174,6 @@ export async function createContext(
     urls: urlsOf(config, origin),
   }
 }
-
-/** Names a data folder: copies of a folder have the same secret, on other machines or paths. */
-const folderIdOf = ({ dataDir }: Config, secret: string): string =>
-  sha256(`${hostname()} ${resolve(dataDir)} ${secret}`).slice(0, 32)
 
 /** Opens the traces and metrics where the operator has a collector for them. */
 async function openTelemetry(

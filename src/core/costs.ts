@@ -22,7 +22,15 @@ const bytesPerRequest = 1_048_576
 
 const windowMs = 5 * minute
 const subjectsMax = 10_000
-const nothing = (): Spending => ({ requests: 0, work: 0, bytes: 0, open: 0 })
+
+export const noSpending = (): Spending => ({ requests: 0, work: 0, bytes: 0, open: 0 })
+
+export const addSpending = (a: Spending, b: Spending): Spending => ({
+  requests: a.requests + b.requests,
+  work: a.work + b.work,
+  bytes: a.bytes + b.bytes,
+  open: a.open + b.open,
+})
 
 /**
  * Adds up what clients cost, by network, key and account, over a window and the one before. The
@@ -46,7 +54,7 @@ export class Costs {
   /** Returns what one subject costs. */
   spendingOf(subject: SubjectKind, name: string): Spending {
     const windows = this.windows[subject].get(name)
-    return windows ? this.sum(windows) : nothing()
+    return windows ? this.sum(windows) : noSpending()
   }
 
   /** Returns the `max` most expensive subjects of a kind, and the number of all that cost. */
@@ -61,7 +69,7 @@ export class Costs {
 
   private add(subject: SubjectKind, name: string, kind: CostKind, amount: number): void {
     const known = this.windows[subject].get(name)
-    const windows = known ?? { start: this.clock.now(), now: nothing(), before: nothing() }
+    const windows = known ?? { start: this.clock.now(), now: noSpending(), before: noSpending() }
     this.roll(windows)
     windows.now[kind] += amount
     if (!known) this.windows[subject].set(name, windows)
@@ -70,12 +78,7 @@ export class Costs {
   private sum(windows: Windows): Spending {
     this.roll(windows)
     const { now, before } = windows
-    return {
-      requests: now.requests + before.requests,
-      work: now.work + before.work,
-      bytes: now.bytes + before.bytes,
-      open: Math.max(0, now.open),
-    }
+    return { ...addSpending(now, before), open: Math.max(0, now.open) }
   }
 
   /** Starts a new window when the current one is over. What is open stays. */
@@ -83,11 +86,12 @@ export class Costs {
     const age = this.clock.now() - windows.start
     if (age >= 0 && age < windowMs) return
     const { open } = windows.now
-    windows.before = age >= 0 && age < 2 * windowMs ? windows.now : nothing()
-    windows.now = { ...nothing(), open }
+    windows.before = age >= 0 && age < 2 * windowMs ? windows.now : noSpending()
+    windows.now = { ...noSpending(), open }
     windows.start = this.clock.now()
   }
 }
 
-const weightOf = ({ requests, work, bytes, open }: Spending): number =>
+/** Returns the place of a client in the order of the console, as a number of requests. */
+export const weightOf = ({ requests, work, bytes, open }: Spending): number =>
   requests + work / workMsPerRequest + bytes / bytesPerRequest + open

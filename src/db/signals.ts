@@ -3,10 +3,21 @@ import type { Log } from '../core/log.ts'
 import { messageOf } from '../core/text.ts'
 import { type Clock, monotonic, second } from '../core/time.ts'
 import type { Engine } from './engine.ts'
+import { LongValues, partTopic, payloadCharsMax, toEntries, valueCharsMax } from './long-signals.ts'
 
 /** Kinds of changes that other processes of the database must learn of. */
 type Topic =
-  'apps' | 'failures' | 'job' | 'jobs' | 'keys' | 'notes' | 'prices' | 'restrictions' | 'settings'
+  | 'apps'
+  | 'failures'
+  | 'job'
+  | 'jobs'
+  | 'keys'
+  | 'notes'
+  | 'prices'
+  | 'queries'
+  | 'restrictions'
+  | 'results'
+  | 'settings'
 
 /** Receives a changed value. Undefined means that any value may have changed. */
 type Listener = (value: string | undefined) => void
@@ -15,8 +26,6 @@ const echoMs = second
 /** The time without an own signal after which the channel counts as broken. */
 const silentMs = 4 * second
 const outboxMax = 10_000
-/** PostgreSQL accepts 8,000 bytes in a notification. */
-const payloadCharsMax = 1_900
 
 /**
  * Signals of changes between the processes of a PostgreSQL database, by LISTEN and NOTIFY on a
@@ -28,6 +37,7 @@ export class Signals {
   private readonly id = newId()
   private readonly listeners = new Map<string, Set<Listener>>()
   private readonly outbox = new Set<string>()
+  private readonly longValues = new LongValues()
   private next: Promise<void> | undefined
   private last: Promise<void> = Promise.resolve()
   private unlisten: (() => Promise<void>) | undefined
@@ -83,10 +93,14 @@ export class Signals {
   }
 
   private post(topic: string, value: string): Promise<void> {
-    const text = JSON.stringify([topic, value])
-    if (text.length >= payloadCharsMax) {
-      this.ctx.log.warn('signals.too_long', { topic, chars: text.length })
-    } else if (this.outbox.size < outboxMax) this.outbox.add(text)
+    if (value.length > valueCharsMax) {
+      this.ctx.log.warn('signals.too_long', { topic, chars: value.length })
+      return Promise.resolve()
+    }
+    const entries = toEntries(topic, value)
+    if (this.outbox.size + entries.length <= outboxMax) {
+      for (const entry of entries) this.outbox.add(entry)
+    }
     return (this.next ??= this.publishNext())
   }
 
@@ -143,7 +157,10 @@ export class Signals {
       return
     }
     const list: [string, string][] = JSON.parse(`[${payload.slice(at + 1)}]`)
-    for (const [topic, value] of list) this.call(topic, value)
+    for (const [topic, value] of list) {
+      const whole = topic === partTopic ? this.longValues.add(value) : { topic, value }
+      if (whole) this.call(whole.topic, whole.value)
+    }
   }
 
   private callAll(): void {

@@ -14,6 +14,8 @@ import { previewPages } from '../viewer/preview-page.ts'
 /** Connects lower modules with the features that they run: jobs, charges, rows and previews. */
 export function registerBackgroundWork(ctx: AppContext, files: Map<string, PublicFile>): void {
   if (ctx.idempotency.claims) ctx.idempotency.claims.beforeTakeover = () => expireHolds(ctx)
+  ctx.otherServers.handler = async (name, input) =>
+    (await import('../operator/servers/respond.ts')).respond(ctx, name, input)
   ctx.onCharge = (db, hold, left) => notifyIfLow(ctx, db, hold, left)
   if (ctx.x402) ctx.x402.onCredit = (db, payment) => recordPayment(ctx, db, payment)
   ctx.jobs.register('build', 'builds', async () =>

@@ -1,6 +1,9 @@
 import type { AppContext } from '../context.ts'
 import { minute } from '../core/time.ts'
+import { listOtherProcesses } from '../db/replicas/process.ts'
 import { openMethods } from '../payments/coins/method.ts'
+import { readObservations } from '../state/shared-observations.ts'
+import { type Collected, ServerReport } from './servers/server-report.ts'
 
 /** A state of the server that is reported to the operator. */
 export interface Condition {
@@ -10,28 +13,79 @@ export interface Condition {
   text: string
 }
 
+/** A condition of all servers. */
+export interface SharedCondition extends Omit<Condition, 'text'> {
+  /** The current value, at those servers where it fires; at each where they differ. */
+  texts: string[]
+}
+
 /** The span of the shares and percentiles. */
 const spanMs = 5 * minute
 /** Shares of fewer requests are not significant. */
 const requestsMin = 20
+/** Servers of which the console shows the value of one condition. */
+const textsMax = 10
 
-/** Returns all conditions with their current state. */
-export async function readConditions(ctx: AppContext): Promise<Condition[]> {
+/**
+ * Returns what this server checks: the traffic of all servers, and its own disk, files, upstreams
+ * and payments with its name where there are others.
+ */
+export async function checkConditions(ctx: AppContext): Promise<Condition[]> {
+  const hasOthers = (await listOtherProcesses(ctx.db.read)).length > 0
+  const own = await readOwnConditions(ctx)
+  const name = (text: string): string => (hasOthers ? `${ctx.otherServers.ownName}: ${text}` : text)
   return [
-    ...trafficConditions(ctx),
-    diskCondition(ctx),
-    await filesCondition(ctx),
-    upstreamCondition(ctx),
-    await paymentCondition(ctx),
+    ...(await readTrafficConditions(ctx)),
+    ...own.map((condition) => ({ ...condition, text: name(condition.text) })),
   ]
 }
 
-function trafficConditions({ config, state }: AppContext): Condition[] {
-  const [stats] = state.observations.parts.history(spanMs, 1)
+/** Returns the conditions of all servers that respond. */
+export async function readConditions(
+  ctx: AppContext,
+): Promise<Collected<Condition[]> & { conditions: SharedCondition[] }> {
+  const [traffic, own] = await Promise.all([
+    readTrafficConditions(ctx),
+    ownConditions.collect(ctx, null),
+  ])
+  const ofTraffic = traffic.map(({ text, ...one }) => ({ ...one, texts: [text] }))
+  return { conditions: [...ofTraffic, ...mergeConditions(own)], ...own }
+}
+
+const readOwnConditions = async (ctx: AppContext): Promise<Condition[]> => [
+  diskCondition(ctx),
+  await filesCondition(ctx),
+  upstreamCondition(ctx),
+  await paymentCondition(ctx),
+]
+
+export const ownConditions = new ServerReport('conditions', (ctx, _input: null) =>
+  readOwnConditions(ctx),
+)
+
+function mergeConditions({ reports }: Collected<Condition[]>): SharedCondition[] {
+  const all = reports.flatMap(({ server, value }) => value.map((one) => ({ server, ...one })))
+  const names = [...new Set(all.map(({ name }) => name))]
+  return names.map((name) => {
+    const same = all.filter((one) => one.name === name)
+    const firing = same.filter(({ isFiring }) => isFiring)
+    const shown = firing.length > 0 ? firing : same
+    const isEqual = firing.length === 0 && new Set(shown.map(({ text }) => text)).size === 1
+    const texts =
+      isEqual || reports.length === 1
+        ? shown.slice(0, 1).map(({ text }) => text)
+        : shown.slice(0, textsMax).map(({ server, text }) => `${server}: ${text}`)
+    return { name, isFiring: firing.length > 0, texts }
+  })
+}
+
+/** Returns the conditions of the traffic of all servers. */
+async function readTrafficConditions(ctx: AppContext): Promise<Condition[]> {
+  const [stats] = (await readObservations(ctx, 'parts', spanMs)).history(spanMs, 1)
   const { count = 0, serverErrors = 0, p95 = 0 } = stats ?? {}
   const percent = (serverErrors / Math.max(1, count)) * 100
   const isEnough = count >= requestsMin
-  const [share, slow] = [config.alertErrorPercent, config.alertP95Ms]
+  const [share, slow] = [ctx.config.alertErrorPercent, ctx.config.alertP95Ms]
   return [
     {
       name: 'errors',

@@ -3,8 +3,11 @@ import { createHmac } from 'node:crypto'
 
 import type { Network } from '../core/fetch.ts'
 import { minute } from '../core/time.ts'
+import { dialect } from '../db/dialect.ts'
+import { replicas } from '../db/replicas/tables.ts'
 import { signingSecret } from '../hosting/me/hooks/signing.ts'
 import { listAlerts } from '../state/alerts.ts'
+import { observedWindows } from '../state/tables.ts'
 import { alertText, signInOperator } from '../testing/fixtures/form-browser.ts'
 import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
 import { checkAlerts, sendTestAlert } from './alerts.ts'
@@ -116,6 +119,32 @@ test('alerts on the share of server errors, with enough requests', async () => {
   await check()
   expect(types().sort()).toEqual(['alert.firing errors', 'alert.firing latency'])
 })
+
+if (dialect === 'postgres')
+  test('adds up the traffic of all servers, and names the one with a full disk', async () => {
+    const at = Math.floor(h.clock.now() / minute) * minute
+    // Cells of the histogram: 15 requests, and 15 server errors.
+    const counts = { api: [30, 15, 61, 15] }
+    const row = { process: 'other', name: 'parts', at, counts }
+    const other = { id: 'other', folder: 'elsewhere', version: '1', since: 0, seen: 0 }
+    await h.ctx.db.tx(async (tx) => {
+      await tx.insert(observedWindows).values(row)
+      await tx.insert(replicas).values(other)
+    })
+    await check()
+    expect(types()).toEqual([])
+    for (let count = 0; count < 5; count += 1) {
+      h.ctx.state.observations.parts.record('api', 1, 200)
+    }
+    await fill(true)
+    await check()
+    expect(types().sort()).toEqual(['alert.firing disk', 'alert.firing errors'])
+    const texts = (await listAlerts(h.ctx)).map(({ text }) => text)
+    expect(texts).toEqual([
+      expect.stringContaining(`${h.ctx.otherServers.ownName}: `),
+      '75.0 % of 20 requests in five minutes were server errors.',
+    ])
+  })
 
 test('follows no redirect and reaches no private address', async () => {
   status = 302

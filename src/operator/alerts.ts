@@ -12,7 +12,7 @@ import {
   type StoredAlert,
   takeAttempt,
 } from '../state/alerts.ts'
-import { type Condition, readConditions } from './alert-conditions.ts'
+import { checkConditions, type Condition } from './alert-conditions.ts'
 
 /** The name under which alerts are signed, in place of the id of an agent's webhook. */
 export const alertHook = 'alerts'
@@ -25,7 +25,7 @@ const bounds = { ms: 10 * second }
 /** Reads the conditions, stores which of them hold, and sends what changed. */
 export async function checkAlerts(ctx: AppContext, net?: Network): Promise<void> {
   const stored = new Map((await listAlerts(ctx)).map((alert) => [alert.name, alert]))
-  for (const condition of await readConditions(ctx)) {
+  for (const condition of await checkConditions(ctx)) {
     await update(ctx, condition, stored.get(condition.name))
   }
   if (ctx.config.alertWebhookUrl === '') return

@@ -4,6 +4,7 @@ import { minute, second } from '../core/time.ts'
 import { readTotals } from '../ledger/totals.ts'
 import type { Sample } from '../state/metrics-history.ts'
 import { readObservations } from '../state/shared-observations.ts'
+import { readSamples, shareSample } from '../state/shared-samples.ts'
 
 async function takeSample(ctx: AppContext): Promise<Sample> {
   const { metricsHistory } = ctx.state
@@ -19,7 +20,9 @@ async function takeSample(ctx: AppContext): Promise<Sample> {
 
 /** Adds a sample of the current metrics to the history. A timer calls it once a minute. */
 export async function recordMetrics(ctx: AppContext): Promise<void> {
-  ctx.state.metricsHistory.add(await takeSample(ctx))
+  const sample = await takeSample(ctx)
+  ctx.state.metricsHistory.add(sample)
+  await shareSample(ctx, sample)
 }
 
 /** A span of time in a graph. Counts are those of the span. */
@@ -34,30 +37,40 @@ export interface MetricsPoint {
   upstreamErrors: number
   income: NanoUsd
   jobs: number
+  /** The least of all servers. */
   free: number | undefined
+  /** The longest of all servers. */
   lateMs: number | undefined
 }
 
 /**
- * Returns the metrics of the last `ms` milliseconds in at most `points` spans, oldest first, from
- * the first measurement on. The last span is not over.
+ * Returns the metrics of all servers in the last `ms` milliseconds in at most `points` spans,
+ * oldest first, from the first measurement on. The last span is not over.
  */
 export async function listMetrics(
   ctx: AppContext,
   { ms, points }: { ms: number; points: number },
 ): Promise<MetricsPoint[]> {
-  const samples = [...ctx.state.metricsHistory.samples, await takeSample(ctx)]
+  const [own, ...others] = await readSamples(ctx, ms)
+  const servers = [[...own, await takeSample(ctx)], ...others]
   const now = ctx.clock.now()
   const spanMs = ms / points
   const traffic = (await readObservations(ctx, 'parts', ms)).history(ms, points)
   // The newest minute has just begun: its rate is that of the part that is over.
   const lastSeconds = Math.max(10, (spanMs - minute + (now % minute)) / second)
+  // All servers read the same income.
+  const incomes = servers.flat().toSorted((a, b) => a.at - b.at)
   const all = traffic.map((stats, index): MetricsPoint => {
     const isLast = index === points - 1
     const at = now - (points - 1 - index) * spanMs
-    const own = samplesIn(samples, at - spanMs, at)
-    const before = samples.findLast((one) => one.at <= at - spanMs)
-    const [first, last] = [before ?? own[0], own.at(-1)]
+    const span = { from: at - spanMs, to: at }
+    const inSpan = servers.map((samples) => samplesIn(samples, span))
+    const free = inSpan.flatMap((samples) => samples.at(-1)?.free ?? [])
+    const late = inSpan.flat().map(({ lateMs }) => lateMs)
+    const ends = servers.flatMap((samples) => endsOf(samples, span))
+    const growth = (name: 'upstreamErrors' | 'jobs'): number =>
+      ends.reduce((sum, { first, last }) => sum + last[name] - first[name], 0)
+    const [income] = endsOf(incomes, span)
     const percent = (count: number): number => (count / Math.max(1, stats.count)) * 100
     return {
       at,
@@ -66,16 +79,29 @@ export async function listMetrics(
       serverErrorPercent: percent(stats.serverErrors),
       p50: stats.p50,
       p95: stats.p95,
-      upstreamErrors: (last?.upstreamErrors ?? 0) - (first?.upstreamErrors ?? 0),
-      income: nano((last?.income ?? 0n) - (first?.income ?? 0n)),
-      jobs: (last?.jobs ?? 0) - (first?.jobs ?? 0),
-      free: last?.free,
-      lateMs: own.length > 0 ? Math.max(...own.map(({ lateMs }) => lateMs)) : undefined,
+      upstreamErrors: growth('upstreamErrors'),
+      income: nano(income ? income.last.income - income.first.income : 0n),
+      jobs: growth('jobs'),
+      free: free.length > 0 ? Math.min(...free) : undefined,
+      lateMs: late.length > 0 ? Math.max(...late) : undefined,
     }
   })
-  const start = samples[0]?.at ?? now
+  const start = incomes[0]?.at ?? now
   return all.filter((point) => point.at > start || point.requestsPerSecond > 0)
 }
 
-const samplesIn = (samples: Sample[], from: number, to: number): Sample[] =>
+interface Span {
+  from: number
+  to: number
+}
+
+const samplesIn = (samples: Sample[], { from, to }: Span): Sample[] =>
   samples.filter(({ at }) => at > from && at <= to)
+
+/** Returns the samples between which counters grew in a span; none without a sample in it. */
+function endsOf(samples: Sample[], span: Span): { first: Sample; last: Sample }[] {
+  const inSpan = samplesIn(samples, span)
+  const last = inSpan.at(-1)
+  const first = samples.findLast(({ at }) => at <= span.from) ?? inSpan[0]
+  return first && last ? [{ first, last }] : []
+}

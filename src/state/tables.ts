@@ -38,7 +38,7 @@ export const observedWindows = table(
   'observed_windows',
   {
     process: text('process').notNull(),
-    /** The name of the measurements: see shared-observations.ts. */
+    /** The name of the measurements: see shared-observations.ts and shared-samples.ts. */
     name: text('name').notNull(),
     /** The beginning of the window. */
     at: time('at').notNull(),

@@ -4,6 +4,7 @@ import { isRecord, recordOf } from '../../core/schema.ts'
 import { stopwatch } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { claimTriesPerHour } from '../../limits.ts'
+import { password } from '../fixtures/people.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'
 import { until } from '../until.ts'
 import { type Replicas, startReplicas } from './replicas.ts'
@@ -113,18 +114,44 @@ if (dialect === 'postgres')
       expect([again.status, await again.text()]).toEqual([200, expect.any(String)])
     })
 
-    test('a form of one server is accepted by the other', async () => {
-      const opened = await fetch(`${a.origin}/sign-up`)
-      const cookies = opened.headers.getSetCookie().map((line) => line.split(';')[0])
-      const page = await opened.text()
-      const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? []
+    /** Opens a form at one server and sends it to another. Returns the cookies afterwards. */
+    async function submit(
+      path: string,
+      fields: Record<string, string>,
+      { origin: from }: ServerProcess,
+      { origin: to }: ServerProcess,
+    ) {
+      const opened = await fetch(from + path)
+      const cookiesOf = ({ headers }: Response) =>
+        headers.getSetCookie().map((line) => line.split(';')[0])
+      const cookies = cookiesOf(opened)
+      const [, token = ''] = /name="token" value="([^"]+)"/.exec(await opened.text()) ?? []
       expect(token).not.toBe('')
-      const result = await fetch(`${b.origin}/sign-up`, {
+      const sent = await fetch(to + path, {
         method: 'POST',
         headers: { origin: 'http://replicas.test', cookie: cookies.join('; ') },
-        body: new URLSearchParams({ token, name: 'olga', password: 'no' }),
+        body: new URLSearchParams({ token, ...fields }),
       })
-      expect(result.status).not.toBe(403)
+      return { status: sent.status, cookie: [...cookies, ...cookiesOf(sent)].join('; ') }
+    }
+
+    test('a form of one server is accepted by the other', async () => {
+      const sent = await submit('/sign-up', { name: 'olga', password: 'no' }, a, b)
+      expect(sent.status).not.toBe(403)
+    })
+
+    test('the console of one server shows the requests of the other', async () => {
+      const link = new URL(a.operatorUrl ?? b.operatorUrl ?? '').pathname
+      const signedIn = await submit(link, { name: 'olga', password }, a, b)
+      expect(signedIn.status).toBe(200)
+      const missing = `/api/apps/${'B'.repeat(12)}`
+      expect((await b.call('GET', missing, await b.newKey())).status).toBe(404)
+      const shown = new RegExp(`GET /api/apps/:id[^]*:${new URL(b.origin).port}`)
+      await until(async () => {
+        const headers = { cookie: signedIn.cookie }
+        const page = await fetch(`${a.origin}/console/requests?status=4`, { headers })
+        return shown.test(await page.text())
+      })
     })
 
     test('a server that stops is not ready, still answers, and leaves nothing', async () => {

@@ -1,6 +1,10 @@
 import { type Html, html, type Part } from '../../core/html.ts'
 import { signingSecret } from '../../hosting/me/hooks/signing.ts'
-import { type Condition, readConditions } from '../../operator/alert-conditions.ts'
+import {
+  type Condition,
+  readConditions,
+  type SharedCondition,
+} from '../../operator/alert-conditions.ts'
 import { alertHook, alertTriesMax, sendTestAlert } from '../../operator/alerts.ts'
 import { listAlerts, type StoredAlert } from '../../state/alerts.ts'
 import { copyLine, section } from '../components.ts'
@@ -10,6 +14,7 @@ import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { badge, consolePage } from './components.ts'
+import { silentNote } from './servers.ts'
 
 const place = '/console/alerts'
 
@@ -37,9 +42,12 @@ function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {
 /** Renders the conditions, and the receiver of the alerts. */
 export async function alertsPage(req: UserRequest, message?: string): Promise<Page> {
   const { ctx, token, query } = req
-  const [current, stored] = await Promise.all([readConditions(ctx), listAlerts(ctx)])
+  const [{ conditions: current, ...others }, stored] = await Promise.all([
+    readConditions(ctx),
+    listAlerts(ctx),
+  ])
   const hasReceiver = ctx.config.alertWebhookUrl !== ''
-  const row = ({ name, isFiring, text }: Condition): Part[] => {
+  const row = ({ name, isFiring, texts }: SharedCondition): Part[] => {
     const [label, setting] = conditions[name]
     const alert = stored.find((one) => one.name === name)
     const isOpen = alert !== undefined && alert.resolved === null
@@ -47,14 +55,15 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
       html`${label}
       ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
       badge(isOpen || isFiring ? 'alert' : 'ok', isOpen || isFiring ? 'bad' : 'good'),
-      text,
+      texts.map((text) => html`<div>${text}</div>`),
       isOpen && renderDateTime(alert.since),
       delivery(alert, hasReceiver),
     ]
   }
   const heads = [{ long: 'Condition' }, 'State', { long: 'Now' }, 'Since', 'Webhook']
   const sent = query.get('sent') === 'test' && notice('The receiver accepted the test.')
-  const main = html`${sent || undefined} ${dataTable('Alerts', heads, current.map(row))}
+  const main = html`${sent || undefined} ${silentNote(others)}
+  ${dataTable('Alerts', heads, current.map(row))}
   ${section('Webhook', receiver(req, token, hasReceiver))}`
   const lead =
     'Conditions are checked each minute. An alert is sent once, and once when it is over.'

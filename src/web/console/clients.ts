@@ -1,8 +1,15 @@
-import type { Spending, SubjectKind } from '../../core/costs.ts'
+import { noSpending, type Spending, type SubjectKind } from '../../core/costs.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { second } from '../../core/time.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import type { RestrictionKind } from '../../keys/restrictions.ts'
+import {
+  type ClientCost,
+  clientCosts,
+  restrictedNames,
+  sumCosts,
+} from '../../operator/servers/client-costs.ts'
+import type { Collected } from '../../operator/servers/server-report.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes, formatCompact } from '../format.ts'
@@ -13,6 +20,7 @@ import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
 import { accountLinks } from './account-links.ts'
 import { badge, consolePage } from './components.ts'
+import { hasSeveral, silentNote } from './servers.ts'
 
 const place = '/console/clients'
 const rowsShown = 20
@@ -37,33 +45,46 @@ interface ClientRow {
   isOwn: boolean
 }
 
-/** Lists the most expensive clients of a kind, those with a restriction first. */
-function listRows({ ctx, request, visitor }: UserRequest, kind: SubjectKind): ClientRow[] {
-  const { costs } = ctx.state
+/** Returns the names that the operator uses now, by kind. */
+function ownNames({ request, visitor }: UserRequest): Record<SubjectKind, string | undefined> {
   const { client } = getRequestContext(request)
-  const own = { address: client.prefix, account: `person:${visitor.person.id}`, key: undefined }
-  const restricted = ctx.restrictions
-    .list()
-    .flatMap(([subject]) => (subject.startsWith(`${kind}:`) ? subject.slice(kind.length + 1) : []))
-  const top = costs.top(kind, rowsShown).map(({ name }) => name)
-  return [...new Set([...restricted, ...top])].map((name) => ({
+  return { address: client.prefix, account: `person:${visitor.person.id}`, key: undefined }
+}
+
+/** Lists the most expensive clients of a kind at all servers, those with a restriction first. */
+function listRows(
+  req: UserRequest,
+  kind: SubjectKind,
+  collected: Collected<ClientCost[]>,
+): ClientRow[] {
+  const { restrictions } = req.ctx
+  const own = ownNames(req)
+  const sums = sumCosts(collected, kind)
+  const top = [...sums.keys()].slice(0, rowsShown)
+  return [...new Set([...restrictedNames(req.ctx, kind), ...top])].map((name) => ({
     kind,
     name,
-    spending: costs.spendingOf(kind, name),
-    restriction: ctx.restrictions.find(`${kind}:${name}`)?.kind,
+    spending: sums.get(name) ?? noSpending(),
+    restriction: restrictions.find(`${kind}:${name}`)?.kind,
     isOwn: own[kind] === name,
   }))
 }
 
 /** Renders the clients that cost most, with buttons to slow them down or block them. */
 export async function clientsPage(req: UserRequest, message?: string): Promise<Page> {
-  const all = tables.map(([kind, title, head]) => ({ title, head, rows: listRows(req, kind) }))
+  const collected = await clientCosts.collect(req.ctx, null)
+  const all = tables.map(([kind, title, head]) => ({
+    title,
+    head,
+    rows: listRows(req, kind, collected),
+  }))
   const names = await accountLinks(
     req.ctx,
     all.flatMap(({ rows }) => rows.map(({ name }) => name)),
   )
   const main = html`<auto-refresh data-seconds="5"
-      >${all.map(({ title, head, rows }) =>
+      >${silentNote(collected)}
+      ${all.map(({ title, head, rows }) =>
         section(
           title,
           rows.length > 0
@@ -78,7 +99,7 @@ export async function clientsPage(req: UserRequest, message?: string): Promise<P
       conversion occupied a worker. A client that is slowed down has 12 requests a minute. The
       console and the sign-in pages stay open to every network.
     </p>`
-  const lead = 'The clients that cost this server most.'
+  const lead = `The clients that cost ${hasSeveral(collected) ? 'all servers together' : 'this server'} most.`
   return consolePage({ place, title: 'Clients', lead, message, main, scripts: ['auto-refresh.js'] })
 }
 
@@ -157,9 +178,7 @@ function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): 
 /** Slows down or blocks a client, or lifts that. Throws `not_found`, `bad_request`. */
 export async function decideClient(req: UserRequest, formOf: Form): Promise<Response> {
   const [item, name] = [formOf.text('item'), formOf.text('decision')]
-  const own = tables.flatMap(([kind]) =>
-    listRows(req, kind).flatMap((row) => (row.isOwn ? `${kind}:${row.name}` : [])),
-  )
+  const own = Object.entries(ownNames(req)).map(([kind, own]) => `${kind}:${own}`)
   if (name !== 'allow' && own.includes(item) && formOf.text('own') !== 'yes') {
     rejectForm('This is your own network or account. Confirm it on this page.')
   }

@@ -1,6 +1,6 @@
 import { html, type Part } from '../../core/html.ts'
 import { second } from '../../core/time.ts'
-import type { LoggedRequest } from '../../state/request-log.ts'
+import { mergeErrors, newestErrors, type ServedRequest } from '../../operator/servers/requests.ts'
 import { readObservations } from '../../state/shared-observations.ts'
 import { section, withQuery } from '../components.ts'
 import { formatCompact, renderDateTime } from '../format.ts'
@@ -11,15 +11,18 @@ import { consolePage } from './components.ts'
 import { busiest } from './latency.ts'
 import { rangePicker, readRange, trafficRanges } from './ranges.ts'
 import { requestLink, statusBadge } from './requests.ts'
+import { hasSeveral, serverCode, silentNote } from './servers.ts'
 
 const place = '/console/errors'
-const [rowsShown, newestShown] = [40, 10]
+const rowsShown = 40
 
 /** Renders errors by their causes: those of the server, then those of clients. */
 export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
   const range = readRange(query, trafficRanges, process.uptime() * second)
-  const { serverErrors } = ctx.state.observations
-  const errors = await readObservations(ctx, 'errors', range.ms)
+  const [errors, collected] = await Promise.all([
+    readObservations(ctx, 'errors', range.ms),
+    newestErrors.collect(ctx, null),
+  ])
   const all = busiest(errors, range.ms).map(({ label, count }) => {
     const [status = '', route = '', cause = ''] = label.split('\n')
     return { status, route, cause, count }
@@ -48,32 +51,33 @@ export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
         : emptyState(none, 'Errors of this time appear here with their causes.'),
     )
   }
-  const newest = serverErrors.newest(newestShown, () => true)
+  const newest = newestSection(mergeErrors(collected), hasSeveral(collected))
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
-      >${list('Server errors', '5', 'No server errors')} ${newestSection(newest)}
+      >${silentNote(collected)} ${list('Server errors', '5', 'No server errors')} ${newest}
       ${list('Client errors', '4', 'No client errors')}</auto-refresh
     >
     <p class="small below">
       Server errors (5xx) are faults of this server or of an upstream. Client errors (4xx) are
-      requests that were wrong, too many or not allowed. Where several servers share a database, the
-      counts are of all of them, and the newest errors of the one that answered.
+      requests that were wrong, too many or not allowed. Where several servers share a database, all
+      of them are counted.
     </p>`
   return consolePage({ place, title: 'Errors', main, scripts: ['auto-refresh.js'] })
 }
 
-const newestSection = (newest: LoggedRequest[]): Part =>
+const newestSection = (newest: ServedRequest[], isNamed: boolean): Part =>
   newest.length > 0 &&
   section(
     'Newest server errors',
     dataTable(
       'Newest server errors',
-      ['Time', 'Status', { long: 'Request' }, { long: 'Cause' }],
+      ['Time', 'Status', { long: 'Request' }, { long: 'Cause' }, ...(isNamed ? ['Server'] : [])],
       newest.map((one) => [
         renderDateTime(one.at),
         statusBadge(one.status),
         requestLink(one),
         one.cause,
+        ...(isNamed ? [serverCode(one.server)] : []),
       ]),
     ),
   )

@@ -5,6 +5,7 @@ import { minute } from '../../core/time.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
 import { listOpenCases } from '../../operator/cases.ts'
 import { readMoneyToday } from '../../operator/money-today.ts'
+import type { SharedHealth } from '../../operator/servers/server-states.ts'
 import { readObservations } from '../../state/shared-observations.ts'
 import { formatCompact, formatUsd, shortCredits } from '../format.ts'
 import { formatUnit } from './time-chart.ts'
@@ -18,8 +19,8 @@ const fact = (name: string, value: Part, isBad = false): Html =>
     <dd>${value}</dd>
   </div>`
 
-/** The state of the server in one line: traffic of five minutes, money of today, what waits. */
-export async function healthLine(ctx: AppContext): Promise<Html> {
+/** The state of all servers in one line: traffic of five minutes, money of today, what waits. */
+export async function healthLine(ctx: AppContext, upstreams: SharedHealth[]): Promise<Html> {
   const [parts, { quarantined, appeals, reports }, jobs, { paidIn, charged }] = await Promise.all([
     readObservations(ctx, 'parts', recentMs),
     listOpenCases(ctx),
@@ -31,7 +32,7 @@ export async function healthLine(ctx: AppContext): Promise<Html> {
   const queued = jobs.reduce((sum, one) => sum + (one.state === 'queued' ? one.count : 0), 0)
   const { count = 0, serverErrors = 0, p95 } = stats ?? {}
   const share = (serverErrors / Math.max(1, count)) * 100
-  const paused = ctx.upstreams.health().filter(({ state }) => state !== 'closed').length
+  const paused = upstreams.filter(({ state }) => state !== 'closed').length
   return html`<dl class="health" aria-label="Health">
     ${fact('Requests', formatUnit(count / (recentMs / 1_000), '/s'))}
     ${fact('p95', p95 === undefined ? '–' : formatUnit(p95, 'ms'))}

@@ -1,14 +1,18 @@
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
 import { toCredits, toUsd } from '../../core/money.ts'
-import { second } from '../../core/time.ts'
-import { listOtherProcesses } from '../../db/replicas/process.ts'
 import { countAgents } from '../../hosting/agents/listing.ts'
 import { countPeople } from '../../hosting/people/listing.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
 import { listDailyIncome, readTotals } from '../../ledger/totals.ts'
 import { listMetrics, type MetricsPoint } from '../../operator/metrics-history.ts'
-import { version } from '../../version.ts'
+import type { Collected } from '../../operator/servers/server-report.ts'
+import {
+  type ServerState,
+  serverStates,
+  type SharedHealth,
+  sumHealth,
+} from '../../operator/servers/server-states.ts'
 import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
 import { formatBytes, formatCompact, renderDateTime, shortCredits } from '../format.ts'
@@ -18,36 +22,36 @@ import { checklist } from './checklist.ts'
 import { consolePage } from './components.ts'
 import { healthLine } from './health-line.ts'
 import { rangePicker, readRange, trafficRanges } from './ranges.ts'
+import { hasSeveral, serverSection, silentNote } from './servers.ts'
 import { timeChart } from './time-chart.ts'
 
 const daysShown = 30
 const place = '/console'
 
-const uptimeMs = (): number => process.uptime() * second
-
 /** Renders the current state, and the traffic of a span of time. */
 export async function overviewPage({ ctx, query, token }: UserRequest): Promise<Page> {
-  const range = readRange(query, trafficRanges, uptimeMs())
-  const [setup, health, points, stats, days, others] = await Promise.all([
+  const states = await serverStates.collect(ctx, null)
+  const startedAt = Math.min(...states.reports.map(({ value }) => value.startedAt))
+  const range = readRange(query, trafficRanges, ctx.clock.now() - startedAt)
+  const upstreams = sumHealth(states)
+  const [setup, health, points, stats, days] = await Promise.all([
     checklist(ctx, token),
-    healthLine(ctx),
+    healthLine(ctx, upstreams),
     listMetrics(ctx, range),
-    getStats(ctx),
+    getStats(ctx, upstreams),
     listDailyIncome(ctx, daysShown),
-    listOtherProcesses(ctx.db.read),
   ])
-  const servers = others.length + 1
   const main = html`${setup}<auto-refresh data-seconds="10"
-      >${health} ${rangePicker(place, trafficRanges, range)}
+      >${silentNote(states)} ${health} ${rangePicker(place, trafficRanges, range)}
       <div class="charts">${charts(points)}</div>
       ${
-        servers > 1 &&
-        html`<p class="small">
-          Requests, latency, errors and income are of all ${servers} servers. Jobs, disk space,
-          event-loop lag, upstream failures, memory and uptime are of the server that answered.
+        hasSeveral(states) &&
+        html`<p class="small below">
+          All charts are of all servers: free disk space is the least, and event-loop lag the
+          longest of any.
         </p>`
       }
-      ${statList([...stats, ...(servers > 1 ? [['Servers', formatCompact(servers)] as const] : [])])}</auto-refresh
+      ${statList([...stats, ...ownStats(states)])} ${serverSection(states)}</auto-refresh
     >
     ${section(
       'Income by day',
@@ -120,7 +124,9 @@ function charts(points: MetricsPoint[]): Part {
   ]
 }
 
-async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]> {
+type Stats = [name: string, value: Part][]
+
+async function getStats(ctx: AppContext, upstreams: SharedHealth[]): Promise<Stats> {
   const [{ balance, held }, jobs, agents, people, problem] = await Promise.all([
     readTotals(ctx),
     countByQueue(ctx),
@@ -128,11 +134,9 @@ async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]>
     countPeople(ctx),
     ctx.storage.problem(),
   ])
-  const upstreams = ctx.upstreams.health()
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
   const open = (state: string) =>
     jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
-  const began = ctx.clock.now() - uptimeMs()
   return [
     [
       'Upstreams',
@@ -148,17 +152,22 @@ async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]>
     ],
     ['On hold', `${shortCredits(toCredits(held))} credits`],
     ...filesState(ctx, problem),
-    ['Memory', formatBytes(process.memoryUsage.rss())],
-    ['Up since', renderDateTime(began)],
-    ['Version', version],
+  ]
+}
+
+/** Renders the state of the only server. A table has those of several. */
+function ownStats(states: Collected<ServerState>): Stats {
+  const [own] = states.reports
+  if (!own || hasSeveral(states)) return []
+  return [
+    ['Memory', formatBytes(own.value.memory)],
+    ['Up since', renderDateTime(own.value.startedAt)],
+    ['Version', own.value.version],
   ]
 }
 
 /** Renders the state of the bucket; nothing where files are in the data folder. */
-function filesState(
-  { config: { s3Bucket } }: AppContext,
-  problem: string | undefined,
-): [name: string, value: Part][] {
+function filesState({ config: { s3Bucket } }: AppContext, problem: string | undefined): Stats {
   if (s3Bucket === '') return []
   return [['Files', problem === undefined ? `In bucket ${s3Bucket}` : `Unavailable: ${problem}`]]
 }

@@ -1,8 +1,15 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import { iso } from '../../core/time.ts'
-import { listOtherProcesses } from '../../db/replicas/process.ts'
 import { ApiError } from '../../errors.ts'
+import {
+  mergeRequests,
+  newestRequests,
+  requestDetails,
+  requestsShown,
+  type ServedRequest,
+} from '../../operator/servers/requests.ts'
+import type { ModelCall } from '../../state/observations.ts'
 import type { LoggedRequest } from '../../state/request-log.ts'
 import { searchTerm, statList, withQuery } from '../components.ts'
 import { renderDateTime } from '../format.ts'
@@ -12,10 +19,10 @@ import { dataTable, emptyState } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import { accountLinks, findAccounts } from './account-links.ts'
 import { badge, consolePage, searchCharsMax } from './components.ts'
+import { hasSeveral, serverCode, silentNote } from './servers.ts'
 import { formatUnit } from './time-chart.ts'
 
 const place = '/console/requests'
-const rowsShown = 60
 
 const statuses = [
   ['', 'All'],
@@ -31,20 +38,11 @@ type Filters = Partial<Record<(typeof filterNames)[number], string | undefined>>
 const readFilters = (query: URLSearchParams): Filters =>
   Object.fromEntries(filterNames.map((name) => [name, searchTerm(query, searchCharsMax, name)]))
 
-/** Returns the newest requests that pass the filters, newest first. */
-async function findRequests(ctx: AppContext, filters: Filters): Promise<LoggedRequest[]> {
+/** Returns the newest requests of each server that pass the filters. */
+async function findRequests(ctx: AppContext, filters: Filters) {
   const { status = '', route = '', key = '', who } = filters
-  const accounts = who === undefined ? undefined : await findAccounts(ctx, who)
-  const words = route.toLowerCase()
-  const matches = (request: LoggedRequest): boolean =>
-    String(request.status).startsWith(status) &&
-    `${request.method} ${request.route}`.toLowerCase().includes(words) &&
-    (key === '' || request.key?.startsWith(key) === true) &&
-    (accounts === undefined || accounts.includes(request.account ?? '') || request.address === who)
-  const { requests, clientErrors, serverErrors } = ctx.state.observations
-  // Errors stay in memory longer than other requests.
-  const kept = { '4': clientErrors, '5': serverErrors }[status.charAt(0)] ?? requests
-  return kept.newest(rowsShown, matches)
+  const clients = who === undefined ? null : [...(await findAccounts(ctx, who)), who]
+  return newestRequests.collect(ctx, { status, route: route.toLowerCase(), key, clients })
 }
 
 export const statusBadge = (status: number): Html =>
@@ -56,7 +54,10 @@ const timeOf = (at: number): Html =>
 export const requestLink = ({ id, method, route }: LoggedRequest): Html =>
   html`<a href="${place}/${id}"><code>${method} ${route || '(no route)'}</code></a>`
 
-function requestRow(names: Map<string, Html>): (request: LoggedRequest) => Part[] {
+function requestRow(
+  names: Map<string, Html>,
+  isNamed: boolean,
+): (request: ServedRequest) => Part[] {
   return (request) => [
     timeOf(request.at),
     statusBadge(request.status),
@@ -64,6 +65,7 @@ function requestRow(names: Map<string, Html>): (request: LoggedRequest) => Part[
     formatUnit(request.ms, 'ms'),
     clientOf(request, names),
     request.cause,
+    ...(isNamed ? [serverCode(request.server)] : []),
   ]
 }
 
@@ -84,8 +86,9 @@ function filterForm({ status = '', route, key, who }: Filters): Html {
 /** Renders the newest requests, which stay current, with filters. */
 export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
   const filters = readFilters(query)
-  const requests = await findRequests(ctx, filters)
-  const others = (await listOtherProcesses(ctx.db.read)).length
+  const collected = await findRequests(ctx, filters)
+  const requests = mergeRequests(collected, requestsShown)
+  const isNamed = hasSeveral(collected)
   const names = await accountLinks(
     ctx,
     requests.flatMap(({ account }) => account ?? []),
@@ -97,33 +100,40 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
     { number: 'Time' },
     'Client',
     { long: 'Error' },
+    ...(isNamed ? ['Server'] : []),
   ]
   const table =
     requests.length > 0
-      ? dataTable('Requests', heads, requests.map(requestRow(names)))
+      ? dataTable('Requests', heads, requests.map(requestRow(names, isNamed)))
       : emptyState('No requests found', 'Requests appear here as they arrive.')
-  const main = html`${filterForm(filters)}<auto-refresh data-seconds="2">${table}</auto-refresh>
+  const main = html`${filterForm(filters)}<auto-refresh data-seconds="2"
+      >${silentNote(collected)} ${table}</auto-refresh
+    >
     <p class="small below">
-      The newest 4,096 requests of
-      ${others > 0 ? `the server that answered, one of ${others + 1}` : 'this server'}, and the
-      newest 1,024 with each class of error. Time is until the response began.
+      The newest of the last 4,096 requests of ${isNamed ? 'each server' : 'this server'}, and of
+      the last 1,024 with each class of error. Time is until the response began.
     </p>`
   return consolePage({ place, title: 'Requests', main, scripts: ['auto-refresh.js'] })
 }
 
+const idCharsMax = 64
+
 /** Renders one request with its timings. Throws `not_found`. */
 export async function requestPage({ ctx }: UserRequest, id: string): Promise<Page> {
-  const found = ctx.state.observations.findRequest(id)
-  if (!found) {
+  const collected = await requestDetails.collect(ctx, id.slice(0, idCharsMax))
+  const known = collected.reports.find(({ value }) => value !== null)
+  if (!known?.value) {
     const see =
-      'It is older than what this server remembers, or of another server. The log has it by its id.'
+      collected.silent > 0
+        ? 'A server that did not respond may remember it. The log has it by its id.'
+        : 'It is older than what this server remembers. The log has it by its id.'
     throw new ApiError('not_found', { what: 'request', see })
   }
+  const { request: found, call } = known.value
   const names = await accountLinks(ctx, [found.account ?? ''])
-  const call = ctx.state.observations.findModelCall(id)
   const filter = (name: string, value: string, text: Part = value): Html =>
     html`<a href="${withQuery(place, { [name]: value })}">${text}</a>`
-  const facts: [string, Part][] = [
+  const facts: (readonly [string, Part])[] = [
     ['Status', statusBadge(found.status)],
     ...(found.cause === undefined ? [] : [['Error', html`<code>${found.cause}</code>`] as const]),
     ['Time', renderDateTime(found.at)],
@@ -132,32 +142,29 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
     ['Client', clientOf(found, names)],
     ['Key', found.key === undefined ? 'none' : filter('key', found.key)],
     ['Address', filter('who', found.address)],
-  ].map(([name, value]) => [String(name), value])
-  const timings: [string, Part][] = call
-    ? [
-        ['Model', html`<code>${call.model}</code>`],
-        ['Upstream', call.upstream],
-        ['Outcome', call.status],
-        [
-          'First byte of the upstream',
-          call.firstByteMs === null ? '–' : formatUnit(call.firstByteMs, 'ms'),
-        ],
-        ['End of the call', formatUnit(call.ms, 'ms')],
-        [
-          'Outside of the call',
-          call.firstByteMs === null
-            ? '–'
-            : formatUnit(Math.max(0, found.ms - call.firstByteMs), 'ms'),
-        ],
-      ]
-    : []
+    ...(hasSeveral(collected) ? [['Server', serverCode(known.server)] as const] : []),
+  ]
   const main = html`<p class="lead"><code>${found.method} ${found.route || '(no route)'}</code></p>
     ${statList(facts)}
     ${
       call &&
       html`<h2>Model call</h2>
-        ${statList(timings)}`
+        ${statList(timingsOf(found, call))}`
     }
     <p class="small below">Request id <code>${id}</code>. The log has the same id.</p>`
   return consolePage({ place, title: 'Request', main })
+}
+
+function timingsOf({ ms }: LoggedRequest, call: ModelCall): [string, Part][] {
+  const { firstByteMs } = call
+  const outsideMs = firstByteMs === null ? null : Math.max(0, ms - firstByteMs)
+  const time = (value: number | null): string => (value === null ? '–' : formatUnit(value, 'ms'))
+  return [
+    ['Model', html`<code>${call.model}</code>`],
+    ['Upstream', call.upstream],
+    ['Outcome', call.status],
+    ['First byte of the upstream', time(firstByteMs)],
+    ['End of the call', time(call.ms)],
+    ['Outside of the call', time(outsideMs)],
+  ]
 }

@@ -1,12 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/html.ts'
-import type { UpstreamHealth } from '../../providers/monitored-upstream.ts'
+import { serverStates, type SharedHealth, sumHealth } from '../../operator/servers/server-states.ts'
 import { formatCompact, renderDateTime } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import { badge, consolePage } from './components.ts'
+import { hasSeveral, serverCode, silentNote } from './servers.ts'
 
-const states = {
+const labels = {
   closed: ['up', 'good'],
   'half-open': ['retrying', 'plain'],
   open: ['paused', 'bad'],
@@ -16,16 +17,18 @@ const unknown = ['unused', 'plain'] as const
 
 const never = html`<span class="small">never</span>`
 
-export function upstreamsPage({ upstreams, catalog }: AppContext): Page {
-  const offers = catalog.list().flatMap((model) => model.offers)
-  const row = (health: UpstreamHealth): Part[] => {
+/** Renders the health of the upstreams, as all servers see them. */
+export async function upstreamsPage(ctx: AppContext): Promise<Page> {
+  const states = await serverStates.collect(ctx, null)
+  const offers = ctx.catalog.list().flatMap((model) => model.offers)
+  const row = (health: SharedHealth): Part[] => {
     const { name, kind, state, answers, failures, answeredAt, lastFailure } = health
     const isUnknown = state === 'closed' && answeredAt === undefined
-    const [label, style] = isUnknown ? unknown : states[state]
+    const [label, style] = isUnknown ? unknown : labels[state]
     const models = offers.filter(({ upstream }) => upstream === name).length
     return [
       html`${name} <span class="small">${kind}</span>`,
-      badge(label, style),
+      html`${badge(label, style)}${hasSeveral(states) && health.pausedAt.map((server) => html`<div class="small">${serverCode(server)}</div>`)}`,
       formatCompact(models),
       formatCompact(answers),
       answeredAt === undefined ? never : renderDateTime(answeredAt),
@@ -43,11 +46,13 @@ export function upstreamsPage({ upstreams, catalog }: AppContext): Page {
     'Last failure',
   ]
   const main = html`<auto-refresh data-seconds="5"
-      >${dataTable('Upstreams', heads, upstreams.health().map(row))}</auto-refresh
+      >${silentNote(states)}
+      ${dataTable('Upstreams', heads, sumHealth(states).map(row))}</auto-refresh
     >
     <p class="small below">
       Counts start when Berth starts. Five consecutive failures pause an upstream. One request is
       retried after 5 seconds, then after twice as long each time, up to 5 minutes.
+      ${hasSeveral(states) && 'Counts are sums over all servers. Each server pauses an upstream by itself: the state names those that do.'}
     </p>`
   const place = '/console/upstreams'
   return consolePage({ place, title: 'Upstreams', main, scripts: ['auto-refresh.js'] })

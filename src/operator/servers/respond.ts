@@ -1,0 +1,17 @@
+import type { AppContext } from '../../context.ts'
+import { ownConditions } from '../alert-conditions.ts'
+import { clientCosts } from './client-costs.ts'
+import { newestErrors, newestRequests, requestDetails } from './requests.ts'
+import { serverStates } from './server-states.ts'
+
+const all = [clientCosts, newestErrors, newestRequests, ownConditions, requestDetails, serverStates]
+const byName = new Map(all.map((report) => [report.name, report.respond.bind(report)]))
+
+/** Returns a report of this server; undefined where a newer version asks for an unknown one. */
+export async function respond(
+  ctx: AppContext,
+  name: string,
+  input: string,
+): Promise<string | undefined> {
+  return byName.get(name)?.(ctx, input)
+}
