@@ -2,11 +2,17 @@ const hideMs = 2_500
 /** A timer this late ran in a page that an app blocked. */
 const lateMs = 500
 const copiedMs = 1_600
+const mutedKey = 'berth:muted'
 
 const root = document.documentElement
 
-/** The bar above the app: hides while one plays, and shares the link. */
-export function openBar(): { started(): void } {
+interface Bar {
+  started(): void
+  isMuted(): boolean
+}
+
+/** The bar above the app: hides while one plays, turns the sound off, and shares the link. */
+export function openBar(onSound: (isMuted: boolean) => void): Bar {
   // The preview browser shows the app alone.
   if (location.hash === '#bare') root.dataset['bare'] = ''
   let timer = 0
@@ -24,12 +30,40 @@ export function openBar(): { started(): void } {
   addEventListener('keydown', ({ key }) => void (key === 'Escape' && show()))
   openSharing()
   return {
+    isMuted: openSound(onSound),
     started: () => {
       root.dataset['started'] = ''
       // An app in a frame of another page starts without the bar.
       if (self === top) show()
       else hide()
     },
+  }
+}
+
+/** The button of the sound. What one chose stays for the next app. */
+function openSound(onSound: (isMuted: boolean) => void): () => boolean {
+  const button = document.getElementById('sound')
+  let isMuted = readMuted()
+  const show = (): void => button?.setAttribute('aria-pressed', String(isMuted))
+  button?.addEventListener('click', () => {
+    isMuted = !isMuted
+    try {
+      localStorage.setItem(mutedKey, String(isMuted))
+    } catch {
+      // Without storage it lasts as long as the page.
+    }
+    show()
+    onSound(isMuted)
+  })
+  show()
+  return () => isMuted
+}
+
+function readMuted(): boolean {
+  try {
+    return localStorage.getItem(mutedKey) === 'true'
+  } catch {
+    return false
   }
 }
 

@@ -11,6 +11,7 @@ import type { AppMessage, Run } from './messages.ts'
 import { offline } from './offline.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
+import { sound } from './sound.ts'
 import { openStorage } from './storage.ts'
 import { viewerFeatures } from './viewer-features.ts'
 import { workers } from './workers.ts'
@@ -43,6 +44,7 @@ function boot(run: Run, shell: Window): void {
   offline()
   clipboard()
   viewerFeatures(tell)
+  sound(shell, run.isMuted)
   dialogs(run.answers, (answers) => {
     tell({ type: 'service:answers', answers })
     location.reload()

@@ -47,9 +47,11 @@ export class SandboxHost {
     local: Saved = [],
     session: Saved = [],
     answers: Answer[] = [],
+    isMuted = false,
   ): void {
     this.run += 1
-    const message: Start = { type: 'start', run: this.run, ...content, local, session, answers }
+    const given = { local, session, answers, isMuted }
+    const message: Start = { type: 'start', run: this.run, ...content, ...given }
     this.frame.contentWindow?.postMessage(message, '*')
   }
 

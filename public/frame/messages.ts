@@ -16,6 +16,7 @@ export interface Start extends PageContent {
   local: Saved
   session: Saved
   answers: Answer[]
+  isMuted: boolean
 }
 
 /** An app's HTML, and its libraries where it has some. */
@@ -97,6 +98,7 @@ export interface Run {
   local: Saved
   session: Saved
   answers: Answer[]
+  isMuted: boolean
 }
 
 /** Wrapper to relay, and relay to relay. */
@@ -110,6 +112,12 @@ export interface Down {
 export interface Files {
   type: 'service:assets'
   files: { name: string; blob: Blob }[]
+}
+
+/** Shell to app: the person turned its sound off or on. */
+export interface Sound {
+  type: 'service:sound'
+  isMuted: boolean
 }
 
 /** Outer frame with the keyboard focus to app: a key event. */

@@ -1,6 +1,6 @@
 import { openBar } from './bar.ts'
 import { fetchFiles, fetchList, fetchPage, SandboxHost } from './host.ts'
-import { type Answer, field, type Files } from './messages.ts'
+import { type Answer, field, type Files, type Sound } from './messages.ts'
 import { openNotices } from './notices.ts'
 import { receiver } from './receiver.ts'
 import { openSaves } from './saves.ts'
@@ -19,7 +19,11 @@ const frame = document.querySelector('iframe')
 const status = document.getElementById('status')
 const focus = (): void => frame?.focus()
 const notify = openNotices(focus)
-const bar = openBar()
+const bar = openBar((isMuted) => {
+  const message: Sound = { type: 'service:sound', isMuted }
+  host?.app?.postMessage(message, '*')
+  focus()
+})
 
 const host = frame && new SandboxHost(frame, frameUrl)
 /** The newest run whose document has started. */
@@ -75,7 +79,7 @@ async function open(): Promise<void> {
   const content = await page
 
   const start = (): void => {
-    host?.start(content, saves.all(), [...session], answers)
+    host?.start(content, saves.all(), [...session], answers, bar.isMuted())
     focus()
   }
   /** Restarts an app that reloaded or navigated away, three times at most. */

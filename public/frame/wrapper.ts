@@ -104,6 +104,7 @@ async function start(data: unknown, given: string): Promise<void> {
     local: saved(data, 'local'),
     session: saved(data, 'session'),
     answers: saved(data, 'answers'),
+    isMuted: field(data, 'isMuted') === true,
   }
   const html = dress(quirks ? quirkless(page) : page, run, librariesIn(data))
   if (depth === 0) {

@@ -44,6 +44,9 @@ const fork = icon(
 const arrow = icon('M10 12.5v-9M6.5 6.5 10 3l3.5 3.5M4.5 10v6.5h11V10')
 const forward = icon('M5 4.5v11l7-5.5zM14.5 4.5v11')
 const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
+const speaker = icon(
+  'M3.5 8v4h3l4 3.5v-11l-4 3.5zM13.5 7.5a3.5 3.5 0 0 1 0 5M15.5 5a7 7 0 0 1 0 10',
+)
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
 const head = (title: string, style: string, more: string): string =>
@@ -95,7 +98,7 @@ function toolbar(app: HostedApp): string {
   const report = `<a class=more href=/report/${id} title="Report this app" aria-label="Report this app">${flag}</a>`
   const share = button('share', 'Share', arrow, ' popovertarget=sharing')
   return `<header><div id=who>${name}${by}</div>
-<nav>${remix}${share}${report}${button('reload', 'Restart', turn)}${button('full', 'Full screen', corners)}${next}</nav></header><div id=edge></div>`
+<nav>${remix}${share}${report}${button('sound', 'Mute', speaker, ' aria-pressed=false')}${button('reload', 'Restart', turn)}${button('full', 'Full screen', corners)}${next}</nav></header><div id=edge></div>`
 }
 
 /** Link, embed code and QR code of an app. */

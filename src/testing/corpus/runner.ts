@@ -34,7 +34,7 @@ async function run(id) {
     const late = setTimeout(() => end('no message'), ${pageMs})
     const take = ({ source, data }) => {
       if (topOf(source) !== frame.contentWindow) return
-      if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, ...content, local: [], session: [], answers: [] }, '*')
+      if (data?.type === 'mode') frame.contentWindow.postMessage({ type: 'start', run: 1, ...content, local: [], session: [], answers: [], isMuted: false }, '*')
       else if (data?.type === 'service:hello') files.then((all) => source.postMessage(all, '*'))
       else if (data?.type === 'service:databases') source.postMessage({ databases: [] }, '*')
       else if (data && 'said' in data) end(data.said)

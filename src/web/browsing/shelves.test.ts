@@ -14,6 +14,16 @@ const counter = `<!doctype html><title>Counter</title><button style="font-size:6
 const b = document.querySelector('button'); b.textContent = localStorage.n || 0
 b.onclick = () => { localStorage.n = b.textContent = +b.textContent + 1 }</script>`
 
+/** Plays a context and an element. */
+const noise = `<!doctype html><title>Noise</title><button>0</button><audio id=tune loop
+src="data:audio/wav;base64,UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA=="
+></audio><script>
+var context = new AudioContext()
+context.createOscillator().connect(context.destination)
+var changes = 0
+tune.onvolumechange = () => changes++
+tune.play().catch(() => {})</script>`
+
 describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', () => {
   let t: TestServer
   let browser: Browser
@@ -94,6 +104,37 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       await page.getByRole('link', { name: 'Next' }).click()
       await page.waitForURL((url) => url.pathname.startsWith('/a/') && !url.href.includes(id))
       await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'the sound button mutes an app, and stays off for the next start and page',
+    async () => {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      const path = `/a/${await (await t.agent('cleo')).publish({ html: noise })}`
+      /** Waits for a level of Web Audio, and changes of the element. It keeps the app's `muted`. */
+      const waitForLevel = async (gain: number, changes: number) => {
+        await waitForApp(page, '0')
+        const level = async (): Promise<unknown> => {
+          const app = page.frames().findLast((frame) => frame.url() === 'about:srcdoc')
+          return app?.evaluate('String([context.destination.gain.value, changes, tune.muted])')
+        }
+        while ((await level()) !== `${gain},${changes},false`) await page.waitForTimeout(50)
+      }
+      await page.goto(origin + path)
+      await waitForLevel(1, 0)
+      const button = page.getByRole('button', { name: 'Mute' })
+      await button.click()
+      expect(await button.getAttribute('aria-pressed')).toBe('true')
+      await waitForLevel(0, 1)
+      await page.locator('#reload').click()
+      await page.goto(origin + path)
+      await waitForLevel(0, 1)
+      await button.click()
+      await waitForLevel(1, 2)
+      await context.close()
     },
     ms,
   )
