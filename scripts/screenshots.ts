@@ -18,6 +18,7 @@ import { fillStudio, ownerPages, type SessionState, signUp } from './screenshots
 import { fillPacks, ownPackPages, packPages } from './screenshots/packs.ts'
 import { publicPages } from './screenshots/public-pages.ts'
 import { createSampleData } from './screenshots/sample-data.ts'
+import { fillSocial } from './screenshots/social.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
 const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
@@ -108,12 +109,14 @@ try {
   const owner = await signUp(browser, at)
   const studio = await fillStudio(browser, server, owner)
   const invoice = await fillWallet(browser, server, owner)
+  const social = await fillSocial(browser, server, owner)
   const packs = await fillPacks(browser, server, owner)
   const cases = await fillConsole(browser, server)
   const own = {
     ...ownerPages(studio),
     ...ownPackPages(packs),
     ...walletPaths,
+    ...social,
     'wallet-invoice': invoice,
   }
   const problems = [
@@ -125,6 +128,7 @@ try {
     ...(await takeScreenshots(browser, at, {
       ...publicPages(data, cases.down),
       ...packPages(packs),
+      'collection-public': social.collection,
     })),
     ...(await takeScreenshots(browser, at, own, owner)),
     ...(await takeScreenshots(browser, at, consolePages(cases), cases.state)),

@@ -115,7 +115,9 @@ class TimeChart extends HTMLElement {
           width: 1.5,
           spanGaps: false,
           points: { show: isShort(head) },
-          value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
+          // Without a pointer there is no value to show.
+          value: ({ cursor }: uPlot, value: number | null) =>
+            value === null ? (cursor.idx == null ? '' : '–') : format(value),
         })),
       ],
     }

@@ -42,8 +42,11 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
   await press(page, 'Verify')
   await page.getByText('The backup is valid').waitFor()
   const keyPath = await createKeys(page, at)
+  await page.goto(`${at}/console/requests`)
+  const request = page.locator('main td a[href^="/console/requests/"]').first()
+  const requestPath = (await request.getAttribute('href')) ?? ''
   await context.close()
-  return { state, handle, reported, down, keyPath }
+  return { state, handle, reported, down, keyPath, requestPath }
 }
 
 /** Creates a project and two keys of olga. Returns the path of a key. */
@@ -87,6 +90,7 @@ const lists = [
   'clients',
   'keys',
   'grants',
+  'payments',
   'upstreams',
   'models',
   'libraries',
@@ -103,6 +107,8 @@ export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => (
   'console-agent': `/console/agents/${made.handle}`,
   'console-key-account': '/console/keys/olga',
   'console-key': made.keyPath,
+  'console-request': made.requestPath,
+  'console-setting': '/console/settings/HOME_TITLE',
   'console-person': '/console/people/olga',
   'console-confirm': `/console/grants?to=@${made.handle}&usd=5`,
   'console-nobody': '/console/agents?q=zeppelin',

@@ -45,7 +45,7 @@ export function barChart(daily: DailyValue[], noun: string): Html {
       <p class="axis" aria-hidden="true">
         <span>${shortCredits(peak)}</span><span>${shortCredits(peak / 2)}</span><span>0</span>
       </p>
-      <ol class="bars" aria-hidden="true">
+      <ol class="bars of-${daily.length}" aria-hidden="true">
         ${bars}
       </ol>
     </div>

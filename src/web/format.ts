@@ -27,17 +27,18 @@ export const shortCredits = (credits: number): string =>
 
 /** An amount of credits, rounded, with the exact amount in credits and USD on hover. */
 export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero' = 'auto'): Html {
-  const exact = `${formatExact(amount)} credits, ${formatUsd(toUsd(amount))}`
   const sign = signDisplay === 'exceptZero' && amount > 0n ? '+' : ''
-  return html`<span class="money" title="${exact}">${sign}${shortCredits(toCredits(amount))}</span>`
+  const [exact, shown] = [exactCredits(amount), sign + shortCredits(toCredits(amount))]
+  return html`<span class="money" title="${exact}">${shown}</span>`
 }
 
-/** All digits of an amount with thousands separators. */
-function formatExact(amount: bigint): string {
-  const [whole = '', fraction] = formatCredits(amount).split('.')
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`
-}
+/** All digits of an amount in credits and in USD, for hovering. */
+export const exactCredits = (amount: bigint): string =>
+  `${formatCredits(amount)} credits, ${formatUsd(toUsd(amount))}`
+
+/** `renderCredits` of an amount on the wire, in credits with at most six decimals. */
+export const renderWireCredits = (credits: number): Html =>
+  renderCredits(BigInt(Math.round(credits * 1_000_000)))
 
 /** USD in cents, for amounts whose exact value is elsewhere. */
 export const formatDollars = (usd: number): string => cents().format(usd)

@@ -171,6 +171,34 @@ export const selectField = ({
     </select>
   </label>`
 
+interface ChoiceOptions {
+  label: string
+  name: string
+  value: string
+  /** The label of each choice with its meaning below it. */
+  options: readonly { value: string; label: Part; hint: Part }[]
+}
+
+/** Radio buttons with an explanation each, for few choices that differ in their effect. */
+export const choiceField = ({ label, name, value, options }: ChoiceOptions): Html =>
+  html`<fieldset class="field-group">
+    <legend>${label}</legend>
+    <div class="choices">
+      ${options.map(
+        (option) =>
+          html`<label
+            ><input
+              type="radio"
+              name="${name}"
+              value="${option.value}"
+              required
+              ${option.value === value && html` checked`}
+            /><span>${option.label}<span class="hint">${option.hint}</span></span></label
+          >`,
+      )}
+    </div>
+  </fieldset>`
+
 /** The submit button of a form. */
 export const button = (
   label: Part,

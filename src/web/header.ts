@@ -7,13 +7,13 @@ import { listActingAgents } from '../hosting/people/owned-agents.ts'
 import { displayName, type Person, walletOf } from '../hosting/people/people.ts'
 import { agentOwner } from '../ledger/accounts.ts'
 import * as ledger from '../ledger/ledger.ts'
-import { formatAmount, formatCompact } from './format.ts'
+import { exactCredits, formatCompact } from './format.ts'
 
 /** The facts about a signed-in person in the header. */
 export interface HeaderUser {
   name: string
-  /** Credits of the wallet and of all agents. */
-  credits: number
+  /** The money that the wallet and all agents can spend. */
+  available: bigint
   /** Unread notifications of all agents, and unread news of followed makers. */
   unread: number
   isOperator: boolean
@@ -29,10 +29,9 @@ export async function readHeaderUser(ctx: AppContext, person: Person): Promise<H
     Promise.all(agents.map(({ id }) => countUnread(ctx, id))),
     listNews(ctx, person.id),
   ])
-  const nano = balances.reduce((sum, { available }) => sum + available, BigInt(wallet.available))
   return {
     name: displayName(person),
-    credits: toCredits(nano),
+    available: balances.reduce((sum, one) => sum + one.available, BigInt(wallet.available)),
     unread: unread.reduce((sum, count) => sum + count, news.filter((one) => one.isUnread).length),
     isOperator: person.operator,
   }
@@ -128,9 +127,12 @@ export function renderHeader(
   const navLink = ([path, name]: readonly [string, string]): Html =>
     html`<a href="${path}" ${section === path && html` aria-current="page"`}>${name}</a>`
   const end = user
-    ? html`<a class="balance" href="/wallet" title="${formatAmount(user.credits, 'credit')}"
-          ><span class="visually-hidden">Balance: </span>${formatCompact(Math.floor(user.credits))}
-          cr</a
+    ? html`<a
+          class="balance"
+          href="/wallet"
+          title="Your wallet and agents: ${exactCredits(user.available)}"
+          ><span class="visually-hidden">Balance: </span
+          >${formatCompact(Math.floor(toCredits(user.available)))} cr</a
         >${bell(user)}<button class="icon-button" popovertarget="menu">
           <span class="avatar" aria-hidden="true">${[...user.name][0]?.toUpperCase() ?? '?'}</span
           ><span class="visually-hidden">Menu of </span><bdi class="user-name">${user.name}</bdi>

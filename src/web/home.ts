@@ -119,8 +119,8 @@ const about = section(
     <li>
       <h3>Remix anything</h3>
       <p>
-        An agent copies an app with its code, and the maker is credited. Makers receive 80% of paid
-        remixes.
+        Copy an app with its code and change it, by hand or by a sentence. The maker is credited and
+        receives 80% of a paid remix.
       </p>
     </li>
     <li>

@@ -133,6 +133,22 @@ export const tabNav = (
     </ul>
   </nav>`
 
+/** Groups of links beside the pages, or the parts of a page, that they open. */
+export const sideNav = (
+  label: string,
+  groups: Record<string, Record<string, string>>,
+  currentPath?: string,
+): Html =>
+  html`<nav class="side-nav" aria-label="${label}">
+    ${Object.entries(groups).map(
+      ([title, links]) =>
+        html`<p>${title}</p>
+          <ul aria-label="${title}">
+            ${Object.entries(links).map(([path, name]) => chip(path, name, path === currentPath, 'page'))}
+          </ul>`,
+    )}
+  </nav>`
+
 interface SearchField {
   label: string
   value: string | undefined

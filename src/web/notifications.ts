@@ -1,6 +1,10 @@
 import type { AppContext } from '../context.ts'
 import { type Html, html } from '../core/html.ts'
 import { type Agent, findHandles } from '../hosting/agents/agents.ts'
+import { presentCover } from '../hosting/apps/covers/present-cover.ts'
+import { iconUrl } from '../hosting/apps/present.ts'
+import { listTilesByIds } from '../hosting/explore/explore.ts'
+import type { Tile } from '../hosting/explore/schemas.ts'
 import * as notes from '../hosting/notifications/notifications.ts'
 import { listNews, markNewsRead } from '../hosting/people/follows.ts'
 import { listActingAgents } from '../hosting/people/owned-agents.ts'
@@ -10,6 +14,7 @@ import { alert, button, form } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import { emptyState, itemList } from './lists.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
+import { itemCover } from './tiles.ts'
 
 /** Notifications on the page; those of one agent are on the page of the agent. */
 const notesMax = 50
@@ -38,19 +43,31 @@ interface Entry {
   row: Html
 }
 
+/** The cover of an item on Explore; for other notes, the initial of the agent. */
+const pictureOf = (ctx: AppContext, tile: Tile | undefined, handle: string): Html =>
+  tile
+    ? itemCover(ctx, tile, { widths: 'thumbnail' })
+    : html`<span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>`
+
 async function listAgentNotes(ctx: AppContext, agents: Agent[]): Promise<Entry[]> {
   const lists = await Promise.all(
     agents.map(async ({ id, handle }) => {
       const found = await notes.listNotes(ctx, id, { unread: false, limit: notesMax })
-      const shown = agents.length > 1 ? handle : undefined
-      return found.map((note) => ({
-        at: note.at,
-        isUnread: note.read === null,
-        row: renderNote(note, shown),
-      }))
+      return found.map((note) => ({ note, handle }))
     }),
   )
-  return lists.flat()
+  const newest = lists
+    .flat()
+    .toSorted((a, b) => b.note.at - a.note.at)
+    .slice(0, notesMax)
+  const items = new Set(newest.flatMap(({ note }) => note.item ?? []))
+  const tiles = new Map((await listTilesByIds(ctx, [...items])).map((tile) => [tile.id, tile]))
+  return newest.map(({ note, handle }) => {
+    const picture = pictureOf(ctx, tiles.get(note.item ?? ''), handle)
+    const label = agents.length > 1 ? `@${handle}` : undefined
+    const row = renderNote(note, { label, picture })
+    return { at: note.at, isUnread: note.read === null, row }
+  })
 }
 
 async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
@@ -59,12 +76,17 @@ async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
     ctx,
     news.map(({ item }) => item.maker),
   )
-  return news.map(({ item: { id, kind, title, maker }, at, isUnread }) => {
+  return news.map(({ item, at, isUnread }) => {
+    const { id, kind, title, maker } = item
     const handle = `@${makers.get(maker)}`
+    const picture = { ...item, icon: iconUrl(ctx, item), cover: presentCover(ctx, item) }
     const row = html`<li>
-      ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the ${kind}
-      <a href="/explore/${id}"><bdi>${title}</bdi></a
-      ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span>
+      ${itemCover(ctx, picture, { widths: 'thumbnail' })}
+      <div>
+        ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the ${kind}
+        <a href="/explore/${id}"><bdi>${title}</bdi></a
+        ><br /><span class="small">You follow ${handle} · ${renderDateTime(at)}</span>
+      </div>
     </li>`
     return { at, isUnread, row }
   })
@@ -89,10 +111,12 @@ async function notificationsPage(req: UserRequest, message?: string): Promise<Pa
     </div>
     <p class="small"><a href="/notifications/following">Makers you follow</a></p>
     ${alert(message)}
-    ${itemList(
-      found.map(({ row }) => row),
-      nothingYet,
-    )}
+    <div class="notes">
+      ${itemList(
+        found.map(({ row }) => row),
+        nothingYet,
+      )}
+    </div>
   </div>`
   return { title: 'Notifications', main }
 }

@@ -1,5 +1,5 @@
 import type { AppContext } from '../context.ts'
-import { type Html, html } from '../core/html.ts'
+import { type Html, html, type Part } from '../core/html.ts'
 import type { CoverBody } from '../hosting/apps/covers/schemas.ts'
 import { largeSize, smallSize } from '../hosting/apps/covers/sizes.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
@@ -76,20 +76,26 @@ export function itemCover(
 }
 
 /** A tile is one link; the name of the maker is a link of its own beside it. */
-function renderTile(ctx: AppContext, item: Tile, at: number, isEager: boolean): Html {
+function renderTile(
+  ctx: AppContext,
+  item: Tile,
+  at: number,
+  { isFirst = false, control }: GridOptions,
+): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
   const isPageStart = at > 0 && at % tilesPerPage === 0
   const price =
     remix === 'price' && html`<span class="price">${formatAmount(priceRemix ?? 0, 'credit')}</span>`
   return html`<li class="tile" ${isPageStart && html` id="tile-${at + 1}"`}>
     <a class="tile-link" href="/explore/${id}"
-      >${itemCover(ctx, item, { isEager: isEager && at < eagerTiles })}
+      >${itemCover(ctx, item, { isEager: isFirst && at < eagerTiles })}
       <h3><bdi>${title}</bdi></h3></a
     >
     <p><a href="/explore/${maker}">${maker}</a></p>
     <p class="facts">
       ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, isPackKind(item.kind) ? 'load' : 'play')}</span>`}${price}
     </p>
+    ${control?.(item)}
   </li> `
 }
 
@@ -98,13 +104,15 @@ interface GridOptions {
   isFirst?: boolean
   /** "row": one line that scrolls sideways on a phone. */
   style?: '' | 'row'
+  /** Renders what the visitor can do with an item, below its tile. */
+  control?: (item: Tile) => Part
 }
 
 export const tileGrid = (
   ctx: AppContext,
   items: readonly Tile[],
-  { isFirst = false, style = '' }: GridOptions = {},
+  options: GridOptions = {},
 ): Html =>
-  html`<ul class="tiles${style && ` ${style}`}">
-    ${items.map((item, at) => renderTile(ctx, item, at, isFirst))}
+  html`<ul class="tiles${options.style && ` ${options.style}`}">
+    ${items.map((item, at) => renderTile(ctx, item, at, options))}
   </ul>`

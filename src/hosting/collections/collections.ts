@@ -160,14 +160,18 @@ export const listCollections = (
     .orderBy(desc(collections.created), desc(collections.id))
     .limit(limit)
 
-/** Returns the IDs of the items, in the order in which they were added. */
-export async function listItemIds({ db }: AppContext, id: string): Promise<string[]> {
+/** Returns the IDs of the first items, in the order in which they were added. */
+export async function listItemIds(
+  { db }: AppContext,
+  id: string,
+  limit = collectionItemsMax,
+): Promise<string[]> {
   const rows = await db.read
     .select({ item: collectionItems.item })
     .from(collectionItems)
     .where(eq(collectionItems.collection, id))
     .orderBy(asc(collectionItems.added), asc(collectionItems.item))
-    .limit(collectionItemsMax)
+    .limit(limit)
   return rows.map(({ item }) => item)
 }
 

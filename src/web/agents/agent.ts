@@ -12,7 +12,7 @@ import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { describeError } from '../error-messages.ts'
-import { renderDateTime, shortCredits } from '../format.ts'
+import { renderDateTime, renderWireCredits, shortCredits } from '../format.ts'
 import { alert, button, type Form, form, hiddenField, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { ledgerTable } from '../ledger-table.ts'
@@ -97,11 +97,11 @@ function limitSections({ token, agent, standing, wallet, ref, submitted }: Agent
 
 const stats = ({ credits, held, spentToday, dailyCap }: OwnedAgent): Html =>
   statList([
-    ['Credits', shortCredits(credits)],
-    ['On hold', shortCredits(held)],
+    ['Credits', renderWireCredits(credits)],
+    ['On hold', renderWireCredits(held)],
     [
       'Spent today',
-      html`${shortCredits(spentToday)}${dailyCap !== null && ` of ${shortCredits(dailyCap)}`}`,
+      html`${renderWireCredits(spentToday)}${dailyCap !== null && html` of ${renderWireCredits(dailyCap)}`}`,
     ],
   ])
 
@@ -134,7 +134,7 @@ export function agentPage(view: AgentView): Page {
       <section>
         ${sectionHead('Notifications', `${path}/notes`, notes.length > 0)}
         ${itemList(
-          notes.map((note) => renderNote(note)),
+          notes.map((note) => renderNote(note, { label: note.kind })),
           html`<p class="small">No notifications yet.</p>`,
         )}
       </section>
@@ -164,12 +164,23 @@ export const unreadMark: Html = html`<span class="unread-mark"
   ><span class="visually-hidden">Unread: </span></span
 >`
 
-/** Renders a note; `handle` names its agent in a list of several agents. */
-export const renderNote = ({ kind, text, at, read, item }: Note, handle?: string): Html =>
+interface NoteOptions {
+  /** Its kind, or its agent in a list of several agents. */
+  label?: string | undefined
+  /** The picture of the item that it is about. */
+  picture?: Part
+}
+
+export const renderNote = (
+  { text, at, read, item }: Note,
+  { label, picture }: NoteOptions = {},
+): Html =>
   html`<li>
-    ${read === null && unreadMark}<bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span
-      class="small"
-      >${handle === undefined ? kind : html`@${handle}`} ·
-      ${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
-    >
+    ${picture}
+    <div>
+      ${read === null && unreadMark}<bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span
+        class="small"
+        >${label !== undefined && `${label} · `}${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
+      >
+    </div>
   </li>`

@@ -6,7 +6,7 @@ import { presentCover } from '../../hosting/apps/covers/present-cover.ts'
 import { iconUrl } from '../../hosting/apps/present.ts'
 import type { OwnedAgent } from '../../hosting/people/schemas.ts'
 import { section } from '../components.ts'
-import { formatCount, renderDate, shortCredits } from '../format.ts'
+import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
 import { alert, button, type Form, form, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
@@ -44,7 +44,7 @@ const agentCard = ({
 }: AgentSummary): Html =>
   html`<li>
     <a href="/agents/${handle}"
-      ><strong>@${handle}</strong><span>${shortCredits(credits)} credits</span
+      ><strong>@${handle}</strong><span>${renderWireCredits(credits)} credits</span
       ><span class="small"
         >${formatCount(appCount, 'app')}${isSuspended && ' · suspended'}${paused && ' · paused'}${dailyCap !== null && ` · daily cap ${shortCredits(dailyCap)}`}</span
       ></a

@@ -74,7 +74,7 @@ const noteHistory: ReadHistory = async (ctx, { id }, query) => {
   const none = kind !== undefined || unread ? 'No matching notifications.' : 'No notifications yet.'
   return {
     main: html`${filters}${itemList(
-      page.map((note) => renderNote(note)),
+      page.map((note) => renderNote(note, { label: note.kind })),
       html`<p>${none}</p>`,
     )}`,
     next,

@@ -66,7 +66,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('adding money in chromium
         }
         await page.goto(`${origin}/wallet`)
         await page.getByRole('link', { name: 'Add money' }).first().click()
-        await page.getByLabel('Coin').selectOption('usdt')
+        await page.getByRole('radio', { name: /USDT/ }).check()
         await page.getByLabel(/Amount in USD/).fill('20')
         await page.getByRole('button', { name: 'Continue' }).click()
         await see('Waiting for payment')

@@ -35,11 +35,33 @@ test('a person saves an item to a new collection and shares it', async () => {
   const shared = await h.request('GET', path)
   expect(String(shared.body)).toContain('Boats')
   expect(String(shared.body)).not.toContain('Delete collection')
-  await annette.fill(path, path, { as: 'ann', remove: id })
-  expect(await page(path)).toContain('This collection is empty')
+  const removed = await annette.fill(path, path, { as: 'ann', remove: id })
+  const undo = removed.headers.get('location') ?? ''
+  expect(await page(undo)).toMatch(/Removed <bdi>Boats<\/bdi>[^]+Undo[^]+This collection is empty/)
+  expect(String((await h.request('GET', undo)).body)).not.toContain('Undo')
+  await annette.fill(undo, path, { as: 'ann', item: id })
+  expect(await page(undo)).not.toContain('Undo')
+  expect(await page(path)).not.toContain('This collection is empty')
   const gone = await annette.fill(path, path, { as: 'ann', delete: 'yes' })
   expect([gone.status, gone.headers.get('location')]).toEqual([303, '/collections'])
   expect((await h.request('GET', path)).status).toBe(404)
+})
+
+test('a person changes the texts of a collection; an error keeps what was typed', async () => {
+  const made = await annette.fill('/collections', '/collections', { as: 'ann', title: 'Rain' })
+  const path = made.headers.get('location') ?? ''
+  const edit = (fields: Record<string, string>) =>
+    annette.fill(path, path, { as: 'ann', ...fields })
+  const failed = await edit({ title: ' ', description: 'For the train' })
+  expect([failed.status, String(failed.body)]).toEqual([
+    400,
+    expect.stringMatching(/role="alert"[^]+>\s*For the train<\/textarea>/),
+  ])
+  expect(await page(path)).not.toContain('For the train')
+  const saved = await edit({ title: 'Snow <b>', description: 'For the train' })
+  expect([saved.status, saved.headers.get('location')]).toEqual([303, path])
+  expect(await page(path)).toMatch(/<h1><bdi>Snow &lt;b&gt;[^]+For the train/)
+  await edit({ delete: 'yes' })
 })
 
 test('an empty title is explained and creates nothing', async () => {

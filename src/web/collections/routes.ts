@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import * as collections from '../../hosting/collections/collections.ts'
 import { getActingAgent } from '../../hosting/people/owned-agents.ts'
+import { withQuery } from '../components.ts'
 import type { Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
@@ -27,7 +28,7 @@ export const collectionRoutes = (ctx: AppContext, layout: Layout) =>
       userForm(
         input,
         (req, form) => change(req, id, form),
-        (req, message) => collectionPage(req, id, message),
+        (req, message, form) => collectionPage(req, id, message, form),
       ),
     )
 
@@ -50,14 +51,22 @@ async function create(req: UserRequest, form: Form): Promise<Response> {
   return redirectTo(`/collections/${made.id}`)
 }
 
-/** Adds or removes an item, or deletes the collection. */
+/** Adds or removes an item, changes the texts, or deletes the collection. */
 async function change(req: UserRequest, id: string, form: Form): Promise<Response> {
   const agent = await actingAgent(req, form)
+  const path = `/collections/${id}`
   if (form.has('delete')) {
     await collections.deleteCollection(req.ctx, agent, id)
     return redirectTo('/collections')
   }
-  if (form.has('remove')) await collections.removeItem(req.ctx, agent, id, form.text('remove'))
-  else await collections.addItem(req.ctx, agent, id, form.text('item'))
-  return redirectTo(`/collections/${id}`)
+  if (form.has('remove')) {
+    const item = form.text('remove')
+    await collections.removeItem(req.ctx, agent, id, item)
+    return redirectTo(withQuery(path, { removed: item }))
+  }
+  if (form.has('title')) {
+    const [title, description] = [form.text('title').trim(), form.text('description').trim()]
+    await collections.changeCollection(req.ctx, agent, id, { title, description })
+  } else await collections.addItem(req.ctx, agent, id, form.text('item'))
+  return redirectTo(path)
 }

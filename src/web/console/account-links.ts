@@ -15,7 +15,10 @@ export async function accountNames(ctx: AppContext, ids: string[]): Promise<Map<
     namesOfWallets(ctx, idsOf('gateway')),
   ])
   return new Map([
-    ...[...handles].map(([id, handle]) => [`agent:${id}`, `@${handle}`] as const),
+    // Unknown agents have an empty handle.
+    ...[...handles].flatMap(([id, handle]) =>
+      handle === '' ? [] : [[`agent:${id}`, `@${handle}`] as const],
+    ),
     ...[...people].map(([id, name]) => [`person:${id}`, name] as const),
     ...[...wallets].map(([id, name]) => [`gateway:${id}`, name] as const),
   ])

@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../../core/html.ts'
+import { html, type Part } from '../../core/html.ts'
 import { signingSecret } from '../../hosting/me/hooks/signing.ts'
 import {
   type Condition,
@@ -13,7 +13,7 @@ import { button, type Form, form, notice, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
-import { badge, consolePage } from './components.ts'
+import { badge, consolePage, settingLink } from './components.ts'
 import { silentNote } from './servers.ts'
 
 const place = '/console/alerts'
@@ -27,9 +27,6 @@ const conditions: Record<Condition['name'], [label: string, setting?: string]> =
   upstreams: ['Paused upstreams'],
   payments: ['Payments and their servers'],
 }
-
-const settingLink = (name: string): Html =>
-  html`<a href="/console/settings/${name}"><code>${name}</code></a>`
 
 function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {
   if (!stored) return false

@@ -23,7 +23,11 @@ function backupActions(token: string, { name, manifest }: BackupInfo): Html {
     consequence: 'You can no longer restore from it.',
     submit: { name: 'act', value: 'remove' },
   })
-  const download = html`<a class="button slim" href="${path}" aria-label="Download ${name}" download
+  const download = html`<a
+    class="button quiet slim"
+    href="${path}"
+    aria-label="Download ${name}"
+    download
     >Download</a
   >`
   const acts = html`${manifest && download}${manifest && button('check', 'Verify')}${remove}`

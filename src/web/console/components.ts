@@ -8,10 +8,10 @@ import { decisionReasonCharsMax } from '../../limits.ts'
 import { creditsOf } from '../../operator/grants.ts'
 import { section, statList, withQuery } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
-import { renderDate, renderDateTime, shortCredits } from '../format.ts'
+import { renderDate, renderDateTime, renderWireCredits } from '../format.ts'
 import { alert, form, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { chip, dataTable, searchField } from '../lists.ts'
+import { dataTable, searchField, sideNav } from '../lists.ts'
 
 /** The pages of the console by subject. */
 const consoleGroups = {
@@ -49,17 +49,6 @@ const consoleGroups = {
 type Groups = typeof consoleGroups
 export type ConsolePath = { [Name in keyof Groups]: keyof Groups[Name] }[keyof Groups]
 
-const consoleNav = (place: ConsolePath): Html =>
-  html`<nav class="console-nav" aria-label="Console">
-    ${Object.entries(consoleGroups).map(
-      ([title, links]) =>
-        html`<p>${title}</p>
-          <ul aria-label="${title}">
-            ${Object.entries(links).map(([path, label]) => chip(path, label, path === place, 'page'))}
-          </ul>`,
-    )}
-  </nav>`
-
 interface ConsolePage {
   place: ConsolePath
   title: string
@@ -73,8 +62,8 @@ interface ConsolePage {
 /** Renders a page of the console with its navigation. */
 export const consolePage = (page: ConsolePage): Page => ({
   title: `${page.title} · Console`,
-  main: html`<div class="console">
-    ${consoleNav(page.place)}
+  main: html`<div class="console with-side-nav">
+    ${sideNav('Console', consoleGroups, page.place)}
     <div class="console-body">
       <h1><bdi>${page.title}</bdi></h1>
       ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
@@ -91,6 +80,10 @@ const badgeClasses = { good: '', plain: 'warn', bad: 'block' }
 
 export const badge = (text: string, style: keyof typeof badgeClasses = 'plain'): Html =>
   html`<span class="badge ${badgeClasses[style]}">${text}</span>`
+
+/** Links the page of a setting. */
+export const settingLink = (name: string): Html =>
+  html`<a href="/console/settings/${name}"><code>${name}</code></a>`
 
 export const searchCharsMax = 100
 
@@ -127,9 +120,9 @@ export function stateBadge(app: App): Html {
   return badge(label, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
 }
 
-/** Formats the balance of an owner in credits. */
-export const getCredits = async (ctx: AppContext, owner: Owner): Promise<string> =>
-  shortCredits(await creditsOf(ctx, { owner }))
+/** Renders the balance of an owner in credits. */
+export const getCredits = async (ctx: AppContext, owner: Owner): Promise<Html> =>
+  renderWireCredits(await creditsOf(ctx, { owner }))
 
 /** A button of a decision form. Options with a consequence ask for confirmation. */
 export type DecisionOption = [name: string, label: string, consequence?: string]

@@ -366,7 +366,7 @@ test('charts measurements with their units', async () => {
   const requests = page.slice(page.indexOf('data-title="Requests"'))
   expect(requests).toMatch(/<td class="number" data-value="0\.\d+">0\.\d+\/s<\/td>/)
   expect(page).toContain('data-title="Latency"')
-  expect(page).toMatch(/800 credits\s+<span class="small">\$0\.8</)
+  expect(page).toMatch(/800<\/span> credits\s+<span class="small">\$0\.80</)
   expect(page).toContain('1, none paused')
   expect(page).toContain('<auto-refresh')
 })

@@ -1,18 +1,21 @@
-import { type Html, html } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { idPattern, newId } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
+import { listAudit } from '../../hosting/audit/audit.ts'
 import { grantUsdMax } from '../../limits.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from '../../operator/grants.ts'
-import { statList, withQuery } from '../components.ts'
-import { renderDate, shortCredits } from '../format.ts'
+import { section, statList, withQuery } from '../components.ts'
+import { renderDate, renderDateTime, shortCredits } from '../format.ts'
 import { button, type Form, form, hiddenField, inputField, notice, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { dataTable } from '../lists.ts'
 import { privatePage, redirectTo, type UserRequest, withErrorPage } from '../session.ts'
 import { operatorName } from './access.ts'
 import { consolePage } from './components.ts'
 
 const kinds = { agent: 'Agent', person: 'Person', account: 'Gateway account' } as const
 const charsMax = 120
+const [decisionsRead, grantsShown] = [200, 10]
 
 interface GrantInput {
   to: string
@@ -56,7 +59,30 @@ async function grantFormPage(
         ${credits(await creditsOf(req.ctx, grantee))}.`,
     )
   const lead = 'Create credits for an agent, a person or a gateway account.'
-  return consolePage({ place, title, lead, message, main: html`${given} ${grantForm(grantInput)}` })
+  const main = html`${given} ${grantForm(grantInput)} ${await recentGrants(req)}`
+  return consolePage({ place, title, lead, message, main })
+}
+
+/** The grants among the newest decisions. */
+async function recentGrants({ ctx }: UserRequest): Promise<Part> {
+  const decisions = await listAudit(ctx, decisionsRead)
+  const grants = decisions.filter(({ did }) => did === 'grant').slice(0, grantsShown)
+  return (
+    grants.length > 0 &&
+    section(
+      'Recent grants',
+      dataTable(
+        'Recent grants',
+        ['Time', { long: 'Recipient' }, { number: 'Amount' }, 'By'],
+        grants.map(({ at, item, why, by }) => [
+          renderDateTime(at),
+          html`<bdi>${item}</bdi>`,
+          why,
+          html`<bdi>${by}</bdi>`,
+        ]),
+      ),
+    )
+  )
 }
 
 /** Renders the recipient for confirmation. Throws `bad_request`. */

@@ -1,13 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
-import { toCredits, toUsd } from '../../core/money.ts'
+import { toUsd } from '../../core/money.ts'
 import { minute } from '../../core/time.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
 import { listOpenCases } from '../../operator/cases.ts'
 import { readMoneyToday } from '../../operator/money-today.ts'
 import type { SharedHealth } from '../../operator/servers/server-states.ts'
 import { readObservations } from '../../state/shared-observations.ts'
-import { formatCompact, formatUsd, shortCredits } from '../format.ts'
+import { formatCompact, formatUsd, renderCredits } from '../format.ts'
 import { formatUnit } from './time-chart.ts'
 
 /** The span that the health line describes. */
@@ -38,7 +38,7 @@ export async function healthLine(ctx: AppContext, upstreams: SharedHealth[]): Pr
     ${fact('p95', p95 === undefined ? '–' : formatUnit(p95, 'ms'))}
     ${fact('Server errors', html`<a href="/console/errors">${formatUnit(share, '%')}</a>`, share >= 1)}
     ${fact('Paid in today', formatUsd(toUsd(paidIn)))}
-    ${fact('Charged today', `${shortCredits(toCredits(charged))} cr`)}
+    ${fact('Charged today', html`${renderCredits(charged)} cr`)}
     ${fact('Needs review', html`<a href="/console/queue">${formatCompact(waits)}</a>`, waits > 0)}
     ${fact('Jobs queued', formatCompact(queued))}
     ${fact('Upstreams paused', html`<a href="/console/upstreams">${paused}</a>`, paused > 0)}

@@ -15,7 +15,13 @@ import {
 } from '../../operator/servers/server-states.ts'
 import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
-import { formatBytes, formatCompact, renderDateTime, shortCredits } from '../format.ts'
+import {
+  formatBytes,
+  formatCompact,
+  formatDollars,
+  renderCredits,
+  renderDateTime,
+} from '../format.ts'
 import type { Page } from '../layout.ts'
 import type { UserRequest } from '../session.ts'
 import { checklist } from './checklist.ts'
@@ -147,10 +153,10 @@ async function getStats(ctx: AppContext, upstreams: SharedHealth[]): Promise<Sta
     ['People', html`<a href="/console/people">${formatCompact(people)}</a>`],
     [
       'Total balance',
-      html`${shortCredits(toCredits(balance))} credits
-        <span class="small">$${shortCredits(toUsd(balance))}</span>`,
+      html`${renderCredits(balance)} credits
+        <span class="small">${formatDollars(toUsd(balance))}</span>`,
     ],
-    ['On hold', `${shortCredits(toCredits(held))} credits`],
+    ['On hold', html`${renderCredits(held)} credits`],
     ...filesState(ctx, problem),
   ]
 }

@@ -1,5 +1,5 @@
 import { makeCursor } from '../../core/cursor.ts'
-import { html, type Part } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { formatDecimal, toUsd } from '../../core/money.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { csvRowsMax } from '../../limits.ts'
@@ -15,8 +15,10 @@ import { button, type Form, form, hiddenField, inputField, rejectForm } from '..
 import type { Page } from '../layout.ts'
 import { createdCursor, cursorPager, dataTable } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
+import { invoiceBadge } from '../wallet/add-money.ts'
 import { operatorName } from './access.ts'
-import { badge, consolePage } from './components.ts'
+import { accountLinks } from './account-links.ts'
+import { badge, consolePage, settingLink } from './components.ts'
 import { x402Section } from './x402.ts'
 
 const place = '/console/payments'
@@ -51,14 +53,18 @@ function unmatchedRow(token: string, payment: StoredPayment): Part[] {
   ]
 }
 
-function invoiceRow({ invoice, payments }: InvoiceWithPayments, now: number): Part[] {
+function invoiceRow(
+  { invoice, payments }: InvoiceWithPayments,
+  names: Map<string, Html>,
+  now: number,
+): Part[] {
   const { status, exception, credited } = stateOf(invoice, payments, now)
   return [
     renderDateTime(invoice.created),
     html`<code>${invoice.id}</code>`,
-    html`<code>${invoice.account}</code>`,
+    names.get(invoice.account) ?? html`<code>${invoice.account}</code>`,
     units(invoice.due, invoice.asset),
-    exception === 'none' ? status : `${status}, ${exception.replace('_', ' ')}`,
+    html`${invoiceBadge({ status })} ${exception !== 'none' && exception.replace('_', ' ')}`,
     usd(credited),
   ]
 }
@@ -72,7 +78,10 @@ const watcherSection = (watchers: WatcherHealth[]): Part =>
           ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
           watchers.map(watcherRow),
         )
-      : html`<p>No coin is on. Set TOPUP_EVM_XPUB, TOPUP_BTC_XPUB or TOPUP_SOL_RECIPIENT.</p>`,
+      : html`<p class="small">
+          No coin is on. Set ${settingLink('TOPUP_EVM_XPUB')}, ${settingLink('TOPUP_BTC_XPUB')} or
+          ${settingLink('TOPUP_SOL_RECIPIENT')}.
+        </p>`,
   )
 
 const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
@@ -102,7 +111,7 @@ const incomeSection = (income: Income[]): Part =>
                 usd(one.value),
               ]),
             )
-          : html`<p>No payments yet.</p>`
+          : html`<p class="small">No payments yet.</p>`
       }
       <p>
         <a href="${place}.csv" download
@@ -135,15 +144,19 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   const last = shown.at(-1)?.invoice
   const next = rows.length > rowsShown && last ? makeCursor(last.created, last.id) : null
   const now = ctx.clock.now()
+  const names = await accountLinks(
+    ctx,
+    shown.map(({ invoice }) => invoice.account),
+  )
   const invoices = html`${dataTable(
     'Invoices',
     invoiceColumns,
-    shown.map((row) => invoiceRow(row, now)),
+    shown.map((row) => invoiceRow(row, names, now)),
   )}
   ${cursorPager(query, place, next)}`
   const main = html`${agents} ${watcherSection(watchers)} ${unmatchedSection(token, unmatched)}
   ${incomeSection(income)}
-  ${section('Invoices', shown.length > 0 ? invoices : html`<p>No invoices yet.</p>`)}`
+  ${section('Invoices', shown.length > 0 ? invoices : html`<p class="small">No invoices yet.</p>`)}`
   const lead =
     'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.'
   return consolePage({ place, title: 'Payments', lead, message, main })

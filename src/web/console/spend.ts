@@ -6,7 +6,7 @@ import type { DailyAmount } from '../../ledger/spending.ts'
 import { listSpendingByDay, listTopKeys, type Spender } from '../../ledger/top-spending.ts'
 import { listTopUses } from '../../models/top-spending.ts'
 import { section } from '../components.ts'
-import { formatCompact, shortCredits } from '../format.ts'
+import { formatCompact, renderCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { type Column, dataTable } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -17,11 +17,6 @@ import { timeChart } from './time-chart.ts'
 
 const place = '/console/spend'
 const rowsShown = 25
-
-const credits = (amount: bigint): Html => {
-  const exact = toCredits(amount)
-  return html`<span title="${exact} credits">${shortCredits(exact)}</span>`
-}
 
 const share = (amount: bigint, total: bigint): string =>
   total === 0n ? '–' : `${(Number((amount * 1_000n) / total) / 10).toFixed(1)} %`
@@ -82,7 +77,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
       accounts.map(({ name, requests, amount }) => [
         names.get(name) ?? html`<code>${name}</code>`,
         formatCompact(requests),
-        credits(amount),
+        renderCredits(amount),
         share(amount, ofModels),
       ]),
     )}
@@ -92,7 +87,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
       models.map(({ name, requests, amount }) => [
         html`<code>${name}</code>`,
         formatCompact(requests),
-        credits(amount),
+        renderCredits(amount),
         share(amount, ofModels),
       ]),
     )}
@@ -121,5 +116,5 @@ function keyRow(
       : person
         ? 'Web session'
         : html`<code>${key}</code>`
-  return [label, owner ?? person ?? '–', credits(amount), share(amount, total)]
+  return [label, owner ?? person ?? '–', renderCredits(amount), share(amount, total)]
 }

@@ -6,7 +6,7 @@ import type { PaymentHealth } from '../../payments/x402/x402.ts'
 import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
 import { dataTable } from '../lists.ts'
-import { badge } from './components.ts'
+import { badge, settingLink } from './components.ts'
 
 const rowsShown = 20
 
@@ -29,7 +29,11 @@ const paymentRow = (payment: PaymentRow): Part[] => [
 
 /** Renders the servers and the newest payments of agents. */
 export async function x402Section({ x402, db }: AppContext): Promise<Part> {
-  if (!x402) return section('Agents', html`<p>Agents cannot pay. Set X402_PAY_TO.</p>`)
+  if (!x402)
+    return section(
+      'Agents',
+      html`<p class="small">Agents cannot pay. Set ${settingLink('X402_PAY_TO')}.</p>`,
+    )
   const [health, payments] = await Promise.all([x402.health(), listNewest(db.read, rowsShown)])
   return section(
     `Agents on ${x402.network.name ?? x402.network.id}`,

@@ -7,8 +7,8 @@ import * as hosting from '../../hosting/error-response.ts'
 import { errorExamples as hostingExamples } from '../../hosting/guide/error-examples.ts'
 import { keysOf, section } from '../components.ts'
 import type { Page } from '../layout.ts'
-import { type Column, dataTable } from '../lists.ts'
-import { renderGuides } from './guides.ts'
+import { type Column, dataTable, sideNav } from '../lists.ts'
+import { getGuides, renderGuides } from './guides.ts'
 import { docsValues } from './values.ts'
 
 /** Renders the guides, the API references and the errors of both APIs. */
@@ -19,13 +19,27 @@ export function docsPage(ctx: AppContext): Page {
     section: '/docs',
     description: 'Guides to publishing, models, MCP, remixes and webhooks, and all errors.',
     scripts: ['copy-line.js', 'docs-values.js'],
-    main: html`<div class="docs">
-      <h1>Docs</h1>
-      <p class="lead">Two APIs, one key: one creates and hosts apps, the other calls models.</p>
-      ${references(ctx)}${docsValues}${renderGuides(ctx)}${errors}
+    main: html`<div class="docs with-side-nav">
+      ${sideNav('On this page', contents(ctx))}
+      <div>
+        <h1>Docs</h1>
+        <p class="lead">Two APIs, one key: one creates and hosts apps, the other calls models.</p>
+        ${references(ctx)}${docsValues}${renderGuides(ctx)}${errors}
+      </div>
     </div>`,
   }
 }
+
+const contents = (ctx: AppContext) => ({
+  Guides: Object.fromEntries(getGuides(ctx).map(({ id, title }) => [`#${id}`, title])),
+  Reference: {
+    '/docs/api#operations': 'Agent API',
+    '/docs/api#models': 'Model gateway',
+    '#errors': 'Errors',
+    '/catalogue': 'Models and prices',
+    '/skill.md': 'Agent skill',
+  },
+})
 
 function references({ urls }: AppContext): Html {
   const { base, gateway: models, mcp } = urls

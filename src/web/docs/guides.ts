@@ -7,6 +7,8 @@ import { copyLine, section } from '../components.ts'
 interface Guide {
   id: string
   name: string
+  /** Its name in the list of guides. */
+  title: string
   what: string
   steps: { step: string; line: string }[]
 }
@@ -27,6 +29,7 @@ function openAiGuide(ctx: AppContext): Guide {
   return {
     id: 'openai',
     name: 'Call models with an OpenAI client',
+    title: 'OpenAI clients',
     what: `Any OpenAI client works with this base URL. An agent’s API key also works here; its starting credits ${acceptsStartCredits(ctx) ? 'count' : 'do not count'} here.`,
     steps: [
       {
@@ -72,6 +75,7 @@ console.log(text)`,
 const mcpGuide = ({ mcp }: Urls): Guide => ({
   id: 'mcp',
   name: 'Connect an agent with MCP',
+  title: 'MCP',
   what: 'Every agent operation is a tool over streamable HTTP, except those that return a stream or a file. Without a key, the agent calls new_agent first to create one.',
   steps: [
     {
@@ -96,6 +100,7 @@ const mcpGuide = ({ mcp }: Urls): Guide => ({
 const buildGuide = ({ base }: Urls): Guide => ({
   id: 'build',
   name: 'Build a game from a prompt',
+  title: 'Build from a prompt',
   what: 'A build is priced before it starts and charged only if it succeeds.',
   steps: [
     {
@@ -116,6 +121,7 @@ const buildGuide = ({ base }: Urls): Guide => ({
 const remixGuide = ({ base }: Urls): Guide => ({
   id: 'remix',
   name: 'Remix an app',
+  title: 'Remix',
   what: 'A remix copies the page and its files into your studio and credits the maker. The response has the HTML to change.',
   steps: [
     {
@@ -136,6 +142,7 @@ const remixGuide = ({ base }: Urls): Guide => ({
 const webhookGuide = ({ base }: Urls): Guide => ({
   id: 'webhooks',
   name: 'Receive webhooks',
+  title: 'Webhooks',
   what: 'Every note is sent to your URL, signed as Standard Webhooks specifies, and retried when it fails.',
   steps: [
     {
@@ -163,11 +170,13 @@ export async function POST(request) {
   ],
 })
 
-function getGuides(ctx: AppContext): Guide[] {
+/** Returns the guides in the order in which a reader needs them. */
+export function getGuides(ctx: AppContext): Guide[] {
   const { quickstart } = getGuide(ctx)
   const publishing: Guide = {
     id: 'publish',
     name: 'Publish with curl',
+    title: 'Publish with curl',
     what: 'From a new key to an app on Explore. Each command runs as is once $KEY and $ID are set.',
     steps: quickstart.map(({ step, curl }) => ({ step, line: curl })),
   }
@@ -188,13 +197,5 @@ const guide = ({ id, name, what, steps }: Guide): Html =>
     )}
   </article>`
 
-export function renderGuides(ctx: AppContext): Html {
-  const all = getGuides(ctx)
-  return section(
-    'Guides',
-    html`<ul class="chips">
-        ${all.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
-      </ul>
-      ${all.map(guide)}`,
-  )
-}
+export const renderGuides = (ctx: AppContext): Html =>
+  section('Guides', html`${getGuides(ctx).map(guide)}`)

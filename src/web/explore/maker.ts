@@ -1,18 +1,18 @@
 import type { AppContext } from '../../context.ts'
 import { html } from '../../core/html.ts'
 import { findByMention } from '../../hosting/agents/agents.ts'
-import { listCollections, presentCollections } from '../../hosting/collections/collections.ts'
+import { listCollections } from '../../hosting/collections/collections.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import { sumOfMaker } from '../../hosting/explore/maker-totals.ts'
 import { packKinds } from '../../hosting/kinds.ts'
 import { findSummaries } from '../../hosting/runs/read-record.ts'
-import { collectionRow } from '../collections/pages.ts'
+import { collectionCards } from '../collections/cards.ts'
 import { section, starRating } from '../components.ts'
 import { followControl, type Follower } from '../follows/control.ts'
 import { formatCount, renderDate } from '../format.ts'
 import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { itemList, tileList, tilesShown } from '../lists.ts'
+import { tileList, tilesShown } from '../lists.ts'
 import { recordRows } from '../packs/record.ts'
 
 const collectionsShown = 12
@@ -34,7 +34,6 @@ export async function makerPage(
   const feed = `?maker=${handle}`
   const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
   const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
-  const shared = await presentCollections(ctx, lists)
   const records = await findRecords(ctx, handle)
   const main = html`${alert(follower?.message)}
     <header class="maker">
@@ -53,7 +52,7 @@ export async function makerPage(
     </header>
     ${section('Shared', tileList(ctx, { query, path, items, next }))}
     ${records.length > 0 && section('Track records', recordRows(records))}
-    ${shared.length > 0 && section('Collections', itemList(shared.map(collectionRow), false))}
+    ${lists.length > 0 && section('Collections', await collectionCards(ctx, lists))}
     <p class="small below">
       Feeds of this maker:
       <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom</a>,

@@ -32,23 +32,27 @@ export function sharePanel(ctx: AppContext, item: Item): Html {
     ctx.config.embedOrigins !== '' &&
     html`<h3>Embed</h3>
       ${copyLine(embedCode({ link, title }), 'Embed code')}`
-  return html`<div class="panel" id="share" popover role="dialog" aria-label="Share">
+  const code = html`<img
+    class="qr"
+    src="/a/${id}/qr.svg"
+    alt="QR code of the link"
+    width="160"
+    height="160"
+    loading="lazy"
+  />`
+  return linkPanel(item, html`${embed}${code}`)
+}
+
+/** A link and the share dialog of the system, with further ways to share below them. */
+export const linkPanel = ({ link, title }: Pick<Item, 'link' | 'title'>, more?: Part): Html =>
+  html`<div class="panel" id="share" popover role="dialog" aria-label="Share">
     <h2>Share</h2>
     ${copyLine(link, 'Link')}
     <share-link data-url="${link}" data-title="${title}"></share-link>
-    ${embed}
-    <img
-      class="qr"
-      src="/a/${id}/qr.svg"
-      alt="QR code of the link"
-      width="160"
-      height="160"
-      loading="lazy"
-    />
+    ${more}
     <p>
       <button class="button quiet" type="button" popovertarget="share" popovertargetaction="hide">
         Close
       </button>
     </p>
   </div>`
-}

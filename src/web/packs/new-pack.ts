@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { html, type Part } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { idPattern, newId } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { packZipBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
@@ -15,11 +15,11 @@ import { formatBytes } from '../format.ts'
 import {
   alert,
   button,
+  choiceField,
   type Form,
   form,
   hiddenField,
   rejectForm,
-  selectField,
   textArea,
 } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -48,13 +48,21 @@ description: What it does, and when an agent should use it.
 `
 
 const kinds = [
-  ['skill', 'Skill'],
-  ['framework', 'Framework, with steps'],
-] as const
+  {
+    value: 'skill',
+    label: html`<strong>Skill</strong>`,
+    hint: 'Instructions that an AI loads when it needs them.',
+  },
+  {
+    value: 'framework',
+    label: html`<strong>Framework</strong>`,
+    hint: 'A procedure with steps, which agents report one by one.',
+  },
+]
 
 async function newPackPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
   const agents = await listActingAgents(req.ctx, req.visitor.person)
-  const fields: Part = html`${alert(message)}${selectField({
+  const fields: Part = html`${alert(message)}${choiceField({
       label: 'Kind',
       name: 'kind',
       value: sent?.text('kind') ?? 'skill',
@@ -65,25 +73,34 @@ async function newPackPage(req: UserRequest, message?: string, sent?: Form): Pro
       value: sent?.text('skill') ?? template,
       max: skillTextBytesMax,
       hint: 'Begins with name and description. Add more files in the studio.',
-    })}<label class="field"
+    })}${stepsField(sent?.text('steps'))}<label class="field"
       ><span>Or a zip of the folder</span
       ><span class="hint">At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.</span
       ><input type="file" name="file" accept=".zip,application/zip"
     /></label>
-    ${textArea({
-      label: 'Steps of a framework',
-      name: 'steps',
-      value: sent?.text('steps'),
-      max: 30_000,
-      hint: 'One a line: id | title | how one knows that it is done.',
-    })}${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button('Publish')}`
+    ${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button('Publish')}`
   const main =
     agents.length === 0
       ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`
-      : html`<p class="lead">Instructions that any AI can load.</p>
-          ${form(req.token, '/new/skill', fields, 'form', 'multipart/form-data')}`
+      : html`<p class="lead">
+            Publish what your agent learned, so that any AI can load it. For a page to open or play,
+            <a href="/new">make an app</a>.
+          </p>
+          ${form(req.token, '/new/skill', fields, 'form new-pack', 'multipart/form-data')}`
   return narrowPage('New skill', main, { styles: ['packs.css'] })
 }
+
+/** Shown while "Framework" is chosen, which needs no script. */
+const stepsField = (value: string | undefined): Html =>
+  html`<div class="framework-only">
+    ${textArea({
+      label: 'Steps',
+      name: 'steps',
+      value,
+      max: 30_000,
+      hint: 'One a line: id | title | how one knows that it is done. For example: collect | Collect the numbers | Each source has a number and a date.',
+    })}
+  </div>`
 
 async function publishForm(req: UserRequest, form: Form): Promise<Response> {
   const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))

@@ -4,14 +4,21 @@ import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { getInvoiceStatus, parseTopupAmount } from '../../gateway/topups/topups.ts'
 import { walletOf } from '../../hosting/people/people.ts'
 import { accountOf } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
 import { createInvoice, listInvoices } from '../../payments/coins/invoices.ts'
-import { methods, openMethods } from '../../payments/coins/method.ts'
+import {
+  methods,
+  networkOf,
+  openMethods,
+  requiredConfirmations,
+} from '../../payments/coins/method.ts'
 import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
 import { addMoneyPage, addMoneyPath, invoicePage, qrCode } from './add-money.ts'
 
 const invoicesShown = 20
+const amountPattern = /^\d{1,9}(\.\d{1,9})?$/
 
 const accountIn = ({ visitor }: UserRequest) => accountOf(walletOf(visitor.person))
 
@@ -23,10 +30,16 @@ async function getPage(req: UserRequest, message?: string, submitted?: Form): Pr
     found.map(({ invoice }) => getInvoiceStatus(ctx, account, invoice.id)),
   )
   const { topupMinUsd: min, topupMaxUsd: max } = ctx.config
-  const open = openMethods(ctx.config)
-  const amount = submitted?.text('amount') ?? '20'
-  const method = submitted?.text('method') ?? open[0] ?? ''
-  return addMoneyPage({ token, methods: open, min, max, invoices, amount, method, message })
+  const open = openMethods(ctx.config).map((method) => {
+    const network = networkOf(ctx.config, method)
+    return { method, network, confirmations: requiredConfirmations(ctx.config, network) }
+  })
+  const chosen = req.query.get('amount') ?? ''
+  const amount = submitted?.text('amount') ?? (amountPattern.test(chosen) ? chosen : '20')
+  const method = submitted?.text('method') ?? open[0]?.method ?? ''
+  const { available } = await ledger.balanceOf(ctx, walletOf(req.visitor.person))
+  const form = { token, amount, method, message }
+  return addMoneyPage({ ...form, methods: open, min, max, available, invoices })
 }
 
 /** Creates an invoice and shows it. Throws `bad_request` and the errors of `createInvoice`. */
@@ -35,7 +48,7 @@ async function addMoney(req: UserRequest, form: Form): Promise<Response> {
   const method = methods.find((one) => one === form.text('method'))
   if (!method) return rejectForm('Choose a coin.')
   const text = form.text('amount').trim()
-  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) rejectForm('Enter USD as a number such as 20 or 7.50.')
+  if (!amountPattern.test(text)) rejectForm('Enter USD as a number such as 20 or 7.50.')
   const amount = parseTopupAmount(ctx, Number(text))
   const request = { account: accountIn(req), method, amount }
   const { id } = await createInvoice(ctx, request).catch((error: unknown) => {

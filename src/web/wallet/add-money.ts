@@ -1,46 +1,94 @@
 import { Html, html, type Part } from '../../core/html.ts'
-import { formatDecimal, type NanoUsd, toUsd } from '../../core/money.ts'
+import { type NanoUsd, toUsd } from '../../core/money.ts'
+import { minute } from '../../core/time.ts'
 import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
 import { coins, type Method } from '../../payments/coins/method.ts'
-import { copyLine, section, statList } from '../components.ts'
-import { formatUsd, renderDateTime, shortCredits } from '../format.ts'
-import { alert, button, form, inputField, selectField } from '../forms.ts'
+import { copyLine, section, statList, withQuery } from '../components.ts'
+import {
+  formatCount,
+  formatUsd,
+  renderCredits,
+  renderDateTime,
+  renderWireCredits,
+} from '../format.ts'
+import { alert, button, choiceField, form, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { dataTable, emptyState } from '../lists.ts'
+import { chip, dataTable, emptyState } from '../lists.ts'
 import { walletTabs } from './tabs.ts'
 
 export const addMoneyPath = '/wallet/add'
 
+/** A coin that this server takes. */
+export interface OpenMethod {
+  method: Method
+  network: string
+  confirmations: number
+}
+
 interface AddMoneyView {
   token: string
-  methods: Method[]
+  methods: OpenMethod[]
   min: NanoUsd
   max: NanoUsd
+  /** The money that the wallet can spend. */
+  available: NanoUsd
   invoices: InvoiceStatusBody[]
   amount: string
   method: string
   message?: string | undefined
 }
 
-const usd = (amount: NanoUsd): string => `$${formatDecimal(toUsd(amount))}`
+const usd = (amount: NanoUsd): string => formatUsd(toUsd(amount)).replace(/\.00$/, '')
 
-const coinForm = ({ token, methods, min, max, amount, method }: AddMoneyView): Html =>
+/** Amounts in USD that one press fills in. */
+const presets = ['10', '20', '50', '100']
+
+/** Links, which need no script. They are above the coins, since they reset the form. */
+const presetChips = ({ min, max, amount }: AddMoneyView): Html =>
+  html`<ul class="chips" aria-label="Amounts">
+    ${presets
+      .filter((one) => Number(one) >= toUsd(min) && Number(one) <= toUsd(max))
+      .map((one) => chip(withQuery(addMoneyPath, { amount: one }), `$${one}`, one === amount))}
+  </ul>`
+
+const coinChoice = ({ method, network, confirmations }: OpenMethod) => {
+  const { name, asset, lockMs } = coins[method]
+  return {
+    value: method,
+    label: html`<strong>${name}</strong> ${asset}`,
+    hint: `${nameNetwork(network)} · ${formatCount(confirmations, 'confirmation')} · rate fixed for ${lockMs / minute} minutes`,
+  }
+}
+
+const coinForm = (view: AddMoneyView): Html =>
   form(
-    token,
+    view.token,
     addMoneyPath,
-    html`${selectField({
-      label: 'Coin',
-      name: 'method',
-      value: method,
-      options: methods.map((one) => [one, `${coins[one].name} (${coins[one].asset})`] as const),
-    })}${inputField({
+    html`${inputField({
       label: 'Amount in USD',
       name: 'amount',
-      value: amount,
+      value: view.amount,
       max: 20,
-      hint: `${usd(min)} to ${usd(max)}. 1 USD is 1,000 credits.`,
+      hint: `${usd(view.min)} to ${usd(view.max)}. 1 USD is 1,000 credits.`,
+    })}${presetChips(view)}${choiceField({
+      label: 'Pay with',
+      name: 'method',
+      value: view.method,
+      options: view.methods.map(coinChoice),
     })}${button('Continue')}`,
   )
+
+const howItWorks = ({ available }: AddMoneyView): Html =>
+  html`<aside class="summary" aria-label="How it works">
+    <p class="small">Available now</p>
+    <p class="balance-amount">${renderCredits(available)} <span class="unit">credits</span></p>
+    <ol>
+      <li>Choose an amount and a coin.</li>
+      <li>Send it to an address that is only for this payment, by QR code or by hand.</li>
+      <li>Credits arrive when the network has confirmed the payment. You can close the page.</li>
+    </ol>
+    <p class="small">Less or more than the amount is credited for what it is worth.</p>
+  </aside>`
 
 /** The words for the states of an invoice. */
 const labels: Record<InvoiceStatusBody['status'], string> = {
@@ -57,7 +105,7 @@ const styles: Partial<Record<InvoiceStatusBody['status'], string>> = {
   Invalid: ' block',
 }
 
-const statusBadge = ({ status }: InvoiceStatusBody): Html =>
+export const invoiceBadge = ({ status }: Pick<InvoiceStatusBody, 'status'>): Html =>
   html`<span class="badge${styles[status]}">${labels[status]}</span>`
 
 const historyTable = (invoices: InvoiceStatusBody[]): Html =>
@@ -68,7 +116,7 @@ const historyTable = (invoices: InvoiceStatusBody[]): Html =>
       renderDateTime(invoice.created_at),
       invoice.asset,
       formatUsd(invoice.amount),
-      statusBadge(invoice),
+      invoiceBadge(invoice),
       formatUsd(invoice.credited),
       html`<a href="${addMoneyPath}/${invoice.invoice_id}">Open</a>`,
     ]),
@@ -78,12 +126,16 @@ const historyTable = (invoices: InvoiceStatusBody[]): Html =>
 export function addMoneyPage(view: AddMoneyView): Page {
   const { methods, invoices, message } = view
   const main = html`<h1>Add money</h1>
-    <p class="lead">Pay with a coin. Every confirmed payment is credited for its own value.</p>
+    <p class="lead">Pay with a coin; what arrives becomes credits in your wallet.</p>
     ${walletTabs(addMoneyPath)}${alert(message)}
     ${
       methods.length > 0
-        ? coinForm(view)
-        : emptyState('No coins', 'This server takes no payments. Ask its operator for credits.')
+        ? html`<div class="topup">${coinForm(view)} ${howItWorks(view)}</div>`
+        : emptyState(
+            'Payments are off',
+            'This server takes no payments. Its operator can grant credits to your account.',
+            html`<a class="button quiet" href="/wallet#add">Ask for credits</a>`,
+          )
     }
     ${invoices.length > 0 && section('History', historyTable(invoices))}`
   return { title: 'Add money', main }
@@ -120,6 +172,7 @@ const networkNames: Record<string, string> = {
   'bitcoin:mainnet': 'Bitcoin',
   'solana:mainnet-beta': 'Solana',
 }
+const nameNetwork = (network: string): string => networkNames[network] ?? network
 
 /** Amount, address and code, while the invoice can be paid. */
 const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
@@ -129,8 +182,8 @@ const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
     <div>
       <h2>Send ${invoice.amount_due} ${invoice.asset}</h2>
       <p>
-        Network: <strong>${networkNames[invoice.network] ?? invoice.network}</strong>. Send only
-        ${invoice.asset} on this network.
+        Network: <strong>${nameNetwork(invoice.network)}</strong>. Send only ${invoice.asset} on
+        this network.
       </p>
       <p class="small">Amount in ${invoice.asset}</p>
       ${copyLine(invoice.amount_due, `Amount in ${invoice.asset}`)}
@@ -145,10 +198,10 @@ const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
 export function invoicePage(invoice: InvoiceStatusBody, qr: Html): Page {
   const { asset, rate, status, exception, watcher, expires_at: expires } = invoice
   const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
-  const live = html`<p role="status">${statusBadge(invoice)} ${notes[exception]}</p>
+  const live = html`<p role="status">${invoiceBadge(invoice)} ${notes[exception]}</p>
     ${statList([
       ['Amount', formatUsd(invoice.amount)],
-      ['Credited', `${shortCredits(invoice.credited * 1_000)} credits`],
+      ['Credited', html`${renderWireCredits(invoice.credited * 1_000)} credits`],
       [`Rate of ${asset}`, formatUsd(Number(rate))],
       ['Rate valid until', renderDateTime(expires)],
     ])}

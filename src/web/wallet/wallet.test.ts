@@ -331,6 +331,10 @@ test('formats large amounts exactly', async () => {
   const [, exact, rounded] = left.exec(await bodyOf(max, '/wallet/ledger')) ?? []
   expect(exact).toMatch(/^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/)
   expect(rounded).toBe('999,998,999.99')
+  // The header adds the balance of the agent that came with the account.
+  expect(await bodyOf(max, '/wallet')).toMatch(
+    /class="balance"[^>]+title="Your wallet and agents: [\d,]+\.99\d{1,4} credits, \$[\d,.]+"/,
+  )
 })
 
 test('requires a session and explains how to add credits', async () => {

@@ -1,0 +1,55 @@
+/** A collection, followed makers and notifications of a person. */
+import type { Browser } from 'playwright-core'
+
+import { asRecord, type BerthServer } from '../bench/load/served.ts'
+import type { SessionState } from './owner.ts'
+
+const maker = 'reef-light'
+
+/** Follows a maker, who then publishes, and saves items to two collections. Returns the pages. */
+export async function fillSocial(browser: Browser, ctx: BerthServer, storageState: SessionState) {
+  const key = String((await ctx.call('POST', '/keys', { handle: maker }))['key'])
+  const publish = async (title: string): Promise<string> => {
+    const html = `<!doctype html><title>${title}</title><h1>${title}</h1>`
+    const made = await ctx.call('POST', '/apps', { html, title, store: true }, key)
+    return String(asRecord(made['app'])['id'])
+  }
+  const first = await publish('Low Water')
+  const at = `http://localhost:${ctx.port}`
+  const context = await browser.newContext({ storageState })
+  const page = await context.newPage()
+  await page.goto(`${at}/explore/@${maker}`)
+  await page.getByRole('button', { name: 'Follow' }).click()
+  await publish('High Water')
+  const { items } = await ctx.call('GET', '/explore?limit=9&sort=played')
+  const ids = Array.isArray(items) ? items.map((one) => String(asRecord(one)['id'])) : []
+  await page.goto(`${at}/explore/${first}`)
+  await page.getByText('Save to a collection').click()
+  await page.getByLabel('New collection').fill('One for the train')
+  await page.getByRole('button', { name: 'Create and save' }).click()
+  await page.goto(`${at}/collections`)
+  await page.getByLabel('Title').fill('Rainy evenings')
+  await page.getByLabel('Description').fill('Quiet games that need no sound and no hurry.')
+  await page.getByRole('button', { name: 'Create collection' }).click()
+  await page.waitForURL('**/collections/*')
+  const { pathname } = new URL(page.url())
+  for (const id of ids) {
+    await page.goto(`${at}/explore/${id}`)
+    await page.getByText('Save to a collection').click()
+    await page.getByRole('button', { name: 'Rainy evenings' }).click()
+    await page.waitForURL(`**${pathname}`)
+  }
+  await page.goto(at + pathname)
+  await page.getByRole('button', { name: 'Remove' }).first().click()
+  await page.getByRole('button', { name: 'Undo' }).waitFor()
+  const [removed = ''] = ids
+  const [, other = ''] = ids
+  await context.close()
+  return {
+    collection: pathname,
+    'collection-removed': `${pathname}?removed=${removed}`,
+    following: '/notifications/following',
+    'item-signed-in': `/explore/${other}`,
+    'item-remix': `/explore/${other}/remix`,
+  }
+}
