@@ -21,8 +21,10 @@ export interface Agent {
   env?(to: Target): Record<string, string>
   /** A script of the package that npm may skip, run with node after the installation. */
   installScript?: string
+  /** It quotes an argument with spaces, so the words of a prompt are arguments of their own. */
+  splitsPrompt?: boolean
   /** Returns a prompt after which the agent must have written a file in its folder. */
-  toolPrompt(folder: string): string
+  toolPrompt(folder: string, model: string): string
 }
 
 const prompt = 'Ahoy from a coding agent'
@@ -65,7 +67,8 @@ async function writeFile(
   if (agent.setup) await spawn([program, ...agent.setup(to)], work, env)
   const ask = async (text: string): Promise<string> => {
     const before = await server.spent()
-    const reply = await spawn([program, ...agent.words(to), text], work, env)
+    const prompts = agent.splitsPrompt ? text.split(' ') : [text]
+    const reply = await spawn([program, ...agent.words(to), ...prompts], work, env)
     if ((await server.spent()) === before) throw new Error(`Nothing was charged:\n${reply}`)
     return reply
   }
@@ -74,7 +77,7 @@ async function writeFile(
     if (!reply.includes(prompt)) throw new Error(`The reply is missing:\n${reply}`)
   }
   const filesBefore = readdirSync(work).length
-  const reply = await ask(agent.toolPrompt(work))
+  const reply = await ask(agent.toolPrompt(work, to.model))
   if (readdirSync(work).length === filesBefore) {
     throw new Error(`The agent wrote no file:\n${reply}`)
   }

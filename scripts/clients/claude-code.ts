@@ -7,7 +7,8 @@ import { type Agent, run } from './agent.ts'
 export const agent: Agent = {
   package: '@anthropic-ai/claude-code@2.1.197',
   command: 'claude',
-  toolPrompt: () => 'call Write',
+  toolPrompt: (folder) =>
+    `call Write ${JSON.stringify({ file_path: `${folder}/made.txt`, content: 'Ahoy' })}`,
   installScript: 'node_modules/@anthropic-ai/claude-code/install.cjs',
   words: ({ model }) => ['--model', model, '--dangerously-skip-permissions', '-p'],
   env: ({ origin, key, model }) => ({

@@ -7,7 +7,8 @@ import { type Agent, run } from './agent.ts'
 export const agent: Agent = {
   package: '@google/gemini-cli@0.61.0',
   command: 'gemini',
-  toolPrompt: () => 'call write_file',
+  toolPrompt: (folder) =>
+    `call write_file ${JSON.stringify({ file_path: `${folder}/made.txt`, content: 'Ahoy' })}`,
   words: ({ model }) => ['--model', model, '--yolo', '--prompt'],
   files: () => ({
     '../.gemini/settings.json': JSON.stringify({

@@ -7,7 +7,9 @@ import { type Agent, run } from './agent.ts'
 export const agent: Agent = {
   package: 'opencode-ai@1.18.33',
   command: 'opencode',
-  toolPrompt: () => 'call write',
+  splitsPrompt: true,
+  toolPrompt: (folder) =>
+    `call write ${JSON.stringify({ filePath: `${folder}/made.txt`, content: 'Ahoy' })}`,
   words: () => ['run'],
   files: ({ origin, model }) => ({
     'opencode.json': JSON.stringify({

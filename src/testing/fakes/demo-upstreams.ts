@@ -1,4 +1,4 @@
-import { type ChatCompletionRequest, isChatCompletionBody, LLMock } from '@copilotkit/aimock'
+import { type ChatCompletionRequest, LLMock } from '@copilotkit/aimock'
 
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { completeChat } from '../../providers/demo/chat.ts'
@@ -10,7 +10,7 @@ export type Form = 'plain' | 'streamed'
 
 /** The kinds of upstreams that chat, each with a model that clients know by its name. */
 const kinds = [
-  { kind: 'openai', base: '/v1', id: 'gpt-5.1-codex' },
+  { kind: 'openai', base: '/v1', id: 'gpt-5.5' },
   { kind: 'anthropic', base: '/v1', id: 'claude-haiku-4-5' },
   { kind: 'google', base: '/v1beta', id: 'gemini-2.5-flash' },
   { kind: 'cohere', base: '/v2', id: 'command-r-08-2024' },
@@ -35,7 +35,14 @@ export interface DemoUpstreams {
 /** Starts them on a free port of 127.0.0.1. */
 export async function startDemoUpstreams(): Promise<DemoUpstreams> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1' })
-  mock.on({}, playDemo)
+  const answered = new Map<string, Form[]>()
+  mock.on({}, (request) => {
+    const { model, messages, stream } = request
+    if (messages.some(({ role }) => role === 'tool')) {
+      answered.set(model, [...(answered.get(model) ?? []), stream ? 'streamed' : 'plain'])
+    }
+    return playDemo(request)
+  })
   await mock.start()
   return {
     models: kinds.map(({ kind, base, id }) => ({
@@ -46,17 +53,21 @@ export async function startDemoUpstreams(): Promise<DemoUpstreams> {
       maxOutput: 64_000,
     })),
     takeForms: (kind) => {
-      const forms = mock.getRequests().flatMap(({ path, body }): Form[] => {
-        if (!isChatCompletionBody(body) || body.model !== modelOfKind(kind)) return []
-        if (!body.messages.some(({ role }) => role === 'tool')) return []
-        return [body.stream === true || /stream/i.test(path) ? 'streamed' : 'plain']
-      })
+      const model = modelOfKind(kind)
+      const calls = mock.getRequests().filter(({ path }) => path.includes(`/${model}/converse`))
       mock.clearRequests()
-      return [...new Set(forms)].toSorted()
+      const forms = answered.get(model) ?? []
+      answered.delete(model)
+      // Only the path of Bedrock's requests has their form.
+      const shown = forms.length > 0 && kind === 'bedrock' ? calls.map(formOfPath) : forms
+      return [...new Set(shown)].toSorted()
     },
     stop: () => mock.stop(),
   }
 }
+
+const formOfPath = ({ path }: { path: string }): Form =>
+  path.endsWith('converse-stream') ? 'streamed' : 'plain'
 
 /** Answers as the demo model does: "call <tool> {...}" calls it, and a tool result is repeated. */
 async function playDemo({ model, messages, tools }: ChatCompletionRequest) {
