@@ -30,6 +30,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
   let origin = ''
   let close: BrowserSession['close']
   let id = ''
+  let collection = ''
 
   beforeAll(async () => {
     ;({ browser, origin, close } = await openBrowserSession(() => t))
@@ -38,6 +39,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
     await ann.publish({ title: 'Fog', kind: 'game', store: true })
     t.clock.advance(1_000)
     id = await ann.publish({ title: 'Counter', html: counter, kind: 'game', store: true })
+    const made = await ann.call('POST', '/me/collections', { title: 'Rainy evenings' })
+    collection = made.text('collection.id')
+    await ann.call('PUT', `/collections/${collection}/items/${id}`)
   }, ms)
   afterAll(async () => {
     await close()
@@ -174,6 +178,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
         '/explore?sort=new',
         `/explore/${id}`,
         '/explore/@ann',
+        `/collections/${collection}`,
       ]) {
         await page.goto(origin + path)
         expect([path, ...(await findViolations(page))]).toEqual([path])

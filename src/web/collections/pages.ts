@@ -44,7 +44,8 @@ export async function ownCollectionsPage(
     ${alert(message)}
     ${
       rows.length > 0
-        ? await collectionCards(ctx, rows)
+        ? html`<h2 class="visually-hidden">Your collections</h2>
+            ${await collectionCards(ctx, rows)}`
         : emptyState(
             'No collections yet',
             'Create one here, or save an item that you like from its page.',
@@ -92,7 +93,8 @@ export async function collectionPage(
             'Add items from their pages on Explore.',
             html`<a class="button quiet" href="/explore">Explore</a>`,
           )
-        : tileGrid(ctx, items, { isFirst: true, ...(own && { control: removeControl(own) }) })
+        : html`<h2 class="visually-hidden">Items</h2>
+            ${tileGrid(ctx, items, { isFirst: true, ...(own && { control: removeControl(own) }) })}`
     }
     ${own && ownerControls(own)} ${linkPanel(one)}`
   return {
