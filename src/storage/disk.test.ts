@@ -80,6 +80,7 @@ test('after kill -9 during puts, acknowledged content exists and partial files d
     expect(answered.length).toBeGreaterThanOrEqual(round)
     expectWhole()
     const store = await open()
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([])
     for (const name of answered) expect(await store.has(name)).toBe(true)
     for (const name of readdirSync(dir).filter((folder) => folder !== 'tmp')) {
       rmSync(join(dir, name), { recursive: true })
@@ -87,14 +88,16 @@ test('after kill -9 during puts, acknowledged content exists and partial files d
   }
 }, 60_000)
 
-test('unfinished files of killed servers are removed, those of running ones stay', async () => {
+test('in a shared folder, unfinished files of killed servers are removed, not of others', async () => {
   await open()
   for (const [name, at] of Object.entries({ killed: Date.now() - hour, running: Date.now() })) {
     writeFileSync(join(dir, 'tmp', name), 'part')
     utimesSync(join(dir, 'tmp', name), at / 1_000, at / 1_000)
   }
-  await open()
+  await openDiskStore(dir, { freeFloorBytes: 0, clock: systemClock }, true)
   expect(readdirSync(join(dir, 'tmp'))).toEqual(['running'])
+  await open()
+  expect(readdirSync(join(dir, 'tmp'))).toEqual([])
 })
 
 test('a file size limit throws try_again and leaves nothing', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { currentClient } from '../core/client.ts'
 import { newId, sha256 } from '../core/ids.ts'
-import { type Clock, minute } from '../core/time.ts'
+import { minute } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
 import { diskFull, DiskSpace, type DiskSpaceOptions } from './disk-space.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
@@ -23,16 +23,21 @@ export const contentPath = (dir: string, name: string): string => join(dir, name
 
 const folderName = /^[0-9a-f]{2}$/
 const sweepBatch = 500
-/** No write takes longer, so an older unfinished file is of a killed process. */
+/** No write takes longer. */
 const writeMsMax = 10 * minute
 
 /**
  * Opens storage in a folder: `<dir>/ab/<sha256>`, where `ab` are the first two digits. With at most
- * 256 folders, a put usually syncs one file and one folder. Unfinished files are in `<dir>/tmp`;
- * those of a killed process are removed here. Several servers may share `dir`.
+ * 256 folders, a put usually syncs one file and one folder. Unfinished files of killed processes,
+ * in `<dir>/tmp`, are removed here. `isShared`: other servers may be writing there.
  */
-export async function openDiskStore(dir: string, options: DiskSpaceOptions): Promise<Storage> {
-  return new DiskStore(dir, options, await readFolders(dir, options.clock))
+export async function openDiskStore(
+  dir: string,
+  options: DiskSpaceOptions,
+  isShared = false,
+): Promise<Storage> {
+  const unfinishedBefore = isShared ? options.clock.now() - writeMsMax : Infinity
+  return new DiskStore(dir, options, await readFolders(dir, unfinishedBefore))
 }
 
 class DiskStore implements Storage {
@@ -153,11 +158,11 @@ class DiskStore implements Storage {
   }
 }
 
-/** Removes unfinished files of dead servers. Returns the folders that exist, synced to disk. */
-async function readFolders(dir: string, clock: Clock): Promise<Set<string>> {
+/** Removes old unfinished files. Returns the folders that exist, synced to disk. */
+async function readFolders(dir: string, unfinishedBefore: number): Promise<Set<string>> {
   const temp = join(dir, 'tmp')
   mkdirSync(temp, { recursive: true })
-  for (const name of readdirSync(temp)) removeIfOld(join(temp, name), clock.now() - writeMsMax)
+  for (const name of readdirSync(temp)) removeIfOld(join(temp, name), unfinishedBefore)
   const there = readdirSync(dir).filter((name) => folderName.test(name))
   if (there.length > 0) await syncFolder(dir)
   return new Set(there)
