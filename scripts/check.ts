@@ -114,12 +114,12 @@ const fullChecks: Step[][][] = [
     [['tests on PostgreSQL', onPostgres]],
     [
       ['tests in browsers', () => runTests('browsers', withBrowsers)],
-      ['pages in the sandbox', () => runTests('sandboxed', sandboxed)],
       ['soak', soak],
     ],
   ],
   // Alone, because a browser that waits for the processor looks like one that the sandbox blocked.
   [[['attacks on the sandbox', () => runTests('attacks', attacks)]]],
+  [[['pages in the sandbox', () => runTests('sandboxed', ['--parallel=2', ...sandboxed])]]],
 ]
 
 const isQuick = Bun.argv[2] === 'quick'

@@ -35,7 +35,7 @@ export class SandboxHost {
         resolve()
       })
       setTimeout(() => reject(new Error('frame')), waitMs)
-      if (this.frame.src !== this.url) this.frame.src = this.url
+      if (!this.frame.hasAttribute('src')) this.frame.src = this.url
       // A frame of the page's HTML may have sent its message before this script ran.
       else this.frame.contentWindow?.postMessage({ type: 'ask' }, '*')
     })

@@ -10,8 +10,8 @@ export type PageResults = Map<string, unknown>
 const frameDir = join(import.meta.dir, '../../../public/frame')
 const batch = 6
 const pageMs = 5_000
-const viewerMs = 15_000
-const allMs = 240_000
+const viewerMs = 60_000
+const allMs = 600_000
 
 /**
  * Script of a page that runs many apps, each in a wrapper of its own, a few at a time. It does what
