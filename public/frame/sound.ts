@@ -72,7 +72,10 @@ function openContexts(isMuted: () => boolean): () => void {
     const speakers: AudioDestinationNode = real?.call(context)
     const gain = new GainNode(context, { gain: volume() })
     gain.connect(speakers)
-    Object.defineProperty(gain, 'maxChannelCount', { get: () => speakers.maxChannelCount })
+    Object.defineProperty(gain, 'maxChannelCount', {
+      get: () => speakers.maxChannelCount,
+      configurable: true,
+    })
     gains.set(context, gain)
     known.add(new WeakRef(gain))
     return gain
