@@ -100,7 +100,11 @@ async function runAttempt(tab: Tab, target: Target, attempt: Attempt): Promise<v
   if (guarded) await Bun.sleep(settleMs)
   // A lookup is known only from the log that the browser leaves.
   else if (vector.by === 'lookup') await Bun.sleep(lookupMs)
-  else await until(through, controlMs)
+  else if (!(await until(through, controlMs)) && vector.hand) {
+    // The first press may have come before the page was ready.
+    await hand(tab, vector.hand)
+    await until(through, controlMs)
+  }
   await through()
 }
 
