@@ -196,9 +196,8 @@ async function openX402(parts: ConstructorParameters<typeof X402>[0]): Promise<X
 async function openStorage(config: Config, clock: Clock, log: Log): Promise<Storage> {
   const { dataDir, diskFloorBytes } = config
   const options = { freeFloorBytes: diskFloorBytes, clock, log }
-  if (config.s3Bucket === '') {
-    return openDiskStore(join(dataDir, 'files'), options, config.databaseUrl !== '')
-  }
+  const isShared = config.databaseUrl !== ''
+  if (config.s3Bucket === '') return openDiskStore(join(dataDir, 'files'), options, isShared)
   const { openBucket } = await import('./storage/s3/bucket.ts')
   return openBucket(config, options)
 }
