@@ -32,9 +32,9 @@ export interface UpstreamCall {
 
 /** A request in a provider's own format. Its response has that format, its errors OpenAI's. */
 export interface NativeRequest {
-  path: '/messages'
-  body: Json
-  headers: Record<string, string>
+  /** Returns its path below the base URL and its body, for a model and its output limit. */
+  build(model: string, outputTokensMax: number | undefined): { path: string; body: Json }
+  headers?: Record<string, string>
 }
 
 /** A poll of running work. */

@@ -121,11 +121,14 @@ async function prepareChat(
   )
   // Uploads are text of the request, too.
   if (request !== parsed) await guard(request)
-  const chat = chatCall(paid, prepare(request), candidates, zero)
+  if (request === parsed) return chatCall(paid, prepare(request), candidates, zero)
+  // Only the translated request contains the uploads.
+  const translated = { ...paid, native: undefined }
+  const chat = chatCall(translated, prepare(request), candidates, zero)
   if (!pending) return chat
   const transcribed = await transcribeUnderHold(ctx, chatHold(chat), pending)
   await guard(transcribed.request)
-  return chatCall(paid, prepare(transcribed.request), candidates, transcribed.cost)
+  return chatCall(translated, prepare(transcribed.request), candidates, transcribed.cost)
 }
 
 const chatCall = (

@@ -33,10 +33,11 @@ async function readCompletion(
   const { answer } = read
   const meter = createMeter(chat, candidate)
   const native = findNative(chat, candidate)
-  meter.read(native ? native.toCompletion(answer) : answer)
+  const completion = native ? native.toCompletion(answer) : answer
+  meter.read(completion)
   if (meter.isFiltered) return contentFiltered
   if (!meter.hasContent) return noContent
-  const refused = await checkOutput(chat, candidate.model.id, answer.choices ?? answer.content)
+  const refused = await checkOutput(chat, candidate.model.id, completion.choices)
   if (refused) return refused
   const usage = meter.usage(true)
   return {
@@ -44,7 +45,9 @@ async function readCompletion(
     response: (_cost, charge) => {
       const total = nano(charge + chat.transcriptionCost)
       const converted = chat.request.hasFunctions ? toFunctionCalls(answer) : answer
-      const body = native ? withNativeCost(answer, total) : withCost(converted, usage, total)
+      const body = native
+        ? withNativeCost(native, answer, total)
+        : withCost(converted, usage, total)
       chat.keep?.({ status: 200, body })
       return { status: 200, body }
     },

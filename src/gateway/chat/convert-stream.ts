@@ -2,12 +2,15 @@ import type { Json } from '../../core/schema.ts'
 import { eventBytesMax } from '../../limits.ts'
 import { parseRecord } from '../../providers/response.ts'
 import { bytesOf, EventReader, isComment, type StreamEvent } from './events.ts'
+import { isOfChat } from './native.ts'
 
 /** Writes the events of another API from the chunks of a chat, whose errors are chunks, too. */
 export interface ChatConverter {
   read(chunk: Json): Uint8Array
   /** Returns the events after the last chunk of a complete chat. */
   end(): Uint8Array | Promise<Uint8Array>
+  /** Returns what keeps the connection open; a comment by default. */
+  beat?(): Uint8Array
   /** Returns the last events of a response that is too long; undefined for any other. */
   cut?(): Uint8Array | undefined
   /** Runs when the client has left. */
@@ -16,7 +19,8 @@ export interface ChatConverter {
 
 /**
  * Converts a chat stream of this gateway, event by event. One stream pulls the other, and cancels
- * it when the client leaves. Comments are passed on, because they keep the connection open.
+ * it when the client leaves. Events of an upstream that speaks the other API are passed on as they
+ * are, between comments and errors of this gateway.
  */
 export function convertStream(
   chat: ReadableStream<Uint8Array>,
@@ -24,14 +28,20 @@ export function convertStream(
 ): ReadableStream<Uint8Array> {
   const reader = chat.getReader()
   const events = new EventReader(eventBytesMax)
+  let isNative: boolean | undefined
   return new ReadableStream<Uint8Array>(
     {
       async pull(out) {
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
+          if (isNative && !hasOwnEvent(value)) return out.enqueue(value)
           const parts: Uint8Array[] = []
-          for (const event of events.push(value)) parts.push(await convert(event, converter))
+          for (const event of events.push(value)) {
+            isNative ??= isNativeEvent(event)
+            const isPassed = isNative && !isOwnEvent(event)
+            parts.push(isPassed ? bytesOf([event]) : await convert(event, converter))
+          }
           const bytes = Buffer.concat(parts)
           if (bytes.byteLength > 0) out.enqueue(bytes)
           const last = converter.cut?.()
@@ -52,9 +62,31 @@ export function convertStream(
   )
 }
 
+const commentStart = ':'.charCodeAt(0)
+const errorStart = 'data: {"error":'
+
+/** Returns whether an event is native; undefined for one without data. */
+function isNativeEvent({ data }: StreamEvent): boolean | undefined {
+  if (data === undefined) return undefined
+  const event = parseRecord(data)
+  return event !== undefined && !isOfChat(event)
+}
+
+/** Returns whether an event in a native stream is of this gateway: a comment or an error. */
+const isOwnEvent = (event: StreamEvent): boolean =>
+  event.data === undefined ? isComment(event) : event.data.startsWith('{"error":')
+
+/** Returns whether bytes of a native stream may contain one. Texts have no such quotes. */
+const hasOwnEvent = (bytes: Uint8Array): boolean =>
+  bytes[0] === commentStart ||
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(errorStart)
+
 /** Converts an event of this gateway's chat, which is valid JSON or [DONE]. */
 function convert(event: StreamEvent, converter: ChatConverter): Uint8Array | Promise<Uint8Array> {
   const { data } = event
-  if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
-  return data.trim() === '[DONE]' ? converter.end() : converter.read(parseRecord(data) ?? {})
+  if (data !== undefined) {
+    return data.trim() === '[DONE]' ? converter.end() : converter.read(parseRecord(data) ?? {})
+  }
+  if (!isComment(event)) return new Uint8Array()
+  return converter.beat?.() ?? bytesOf([event])
 }

@@ -1,5 +1,5 @@
 import { type NanoUsd, toUsd } from '../../core/money.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import type { NativeRequest } from '../../providers/upstream.ts'
 import type { SendVia } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
@@ -14,16 +14,20 @@ export interface NativeChat {
   /** The kind of these upstreams. */
   kind: string
   request: NativeRequest
+  /** The field of its responses with the usage. */
+  usageName: 'usage' | 'usageMetadata'
   /** Converts a whole response to a chat completion. */
   toCompletion(response: Json): Json
-  /**
-   * Returns the converter of one stream. It converts the data of an event to that of a chat;
-   * undefined for an event without meaning for the meter.
-   */
   createConverter(): EventConverter
 }
 
-export type EventConverter = (data: string) => string | undefined
+/** Converts the events of one stream for the meter. */
+export interface EventConverter {
+  /** Converts the data of an event to that of a chat; undefined for one without meaning. */
+  read(data: string): string | undefined
+  /** Returns `[DONE]` at the end of a complete stream, for an API without an event for it. */
+  end?(): string | undefined
+}
 
 /** Returns the native request of a chat where the upstream of a candidate takes it. */
 export function findNative(
@@ -45,7 +49,15 @@ export function nativeVia(chat: ChatCall): SendVia | undefined {
 }
 
 /** Returns a native response with its cost in USD, which no other field carries. */
-export const withNativeCost = (response: Json, charge: NanoUsd): Json => ({
+export const withNativeCost = (
+  { usageName }: NativeChat,
+  response: Json,
+  charge: NanoUsd,
+): Json => ({
   ...response,
-  usage: { ...recordOf(response.usage), cost: toUsd(charge) },
+  [usageName]: { ...recordOf(response[usageName]), cost: toUsd(charge) },
 })
+
+/** Returns whether a response, or an event of a stream, is of a chat and not native. */
+export const isOfChat = ({ choices, object, error }: Json): boolean =>
+  choices !== undefined || isRecord(error) || String(object).startsWith('chat.')

@@ -201,7 +201,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     void this.source.close(how === 'done')
     await this.options.settled
     if (this.hasClientLeft || !closing) return
-    out.enqueue(closing)
+    if (closing.byteLength > 0) out.enqueue(closing)
     out.close()
   }
 

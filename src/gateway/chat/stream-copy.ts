@@ -1,13 +1,18 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import type { NativeChat } from './native.ts'
 
 /** A bounded copy of a stream's bytes, for its replay, its trace and the guardrail. */
 export class StreamCopy {
   private readonly parts: Uint8Array[] = []
   private bytes = 0
 
-  constructor(private readonly bytesMax: number) {}
+  /** `native`: the API of the stream, where it is not a chat. */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly native: NativeChat | undefined,
+  ) {}
 
   add(part: Uint8Array): void {
     this.bytes += part.byteLength
@@ -42,10 +47,12 @@ export class StreamCopy {
   private textsOf(read: (delta: Json) => string): string {
     const texts = new Map<unknown, string>()
     const lines = new TextDecoder().decode(Buffer.concat(this.parts)).split('\n')
+    const converter = this.native?.createConverter()
     for (const line of lines) {
-      const body = parseRecord(line.replace(/^data: ?/, ''))
-      for (const { index, delta } of body ? deltasOf(body) : []) {
-        texts.set(index, (texts.get(index) ?? '') + read(delta))
+      const data = line.replace(/^data: ?/, '')
+      const chunk = parseRecord((converter ? converter.read(data) : data) ?? '')
+      for (const { index = 0, delta } of recordsIn(chunk?.choices)) {
+        texts.set(index, (texts.get(index) ?? '') + read(recordOf(delta)))
       }
     }
     return [...texts.values()].join('\n')
@@ -58,30 +65,14 @@ export class StreamCopy {
   }
 }
 
-interface IndexedDelta {
-  /** The choice; undefined for an event of a native stream, which has one. */
-  index: unknown
-  delta: Json
-}
-
-function deltasOf({ choices, delta, content_block: block }: Json): IndexedDelta[] {
-  const own = delta ?? block
-  if (isRecord(own)) return [{ index: undefined, delta: own }]
-  return recordsIn(choices).map((choice) => ({
-    index: choice.index ?? 0,
-    delta: recordOf(choice.delta),
-  }))
-}
-
 function wordsOf(delta: Json): string {
-  const { content, text, partial_json, refusal, audio, name, tool_calls, function_call } = delta
+  const { content, refusal, audio, tool_calls, function_call } = delta
   const called = [...recordsIn(tool_calls).map((call) => call.function ?? call.custom)]
   const calls = [...called, function_call].filter(isRecord)
   return [
-    content ?? text ?? partial_json,
+    content,
     refusal,
     recordOf(audio).transcript,
-    name,
     ...calls.flatMap((call) => [call.name, call.arguments ?? call.input]),
     ...itemsOf(content).map((part) => recordOf(part).text),
   ]
@@ -89,5 +80,5 @@ function wordsOf(delta: Json): string {
     .join('')
 }
 
-const reasoningOf = ({ reasoning, reasoning_content, thinking }: Json): string =>
-  asString(reasoning ?? reasoning_content ?? thinking)
+const reasoningOf = ({ reasoning, reasoning_content }: Json): string =>
+  asString(reasoning ?? reasoning_content)

@@ -20,7 +20,7 @@ import {
 import { type ChatCall, createMeter } from './chat-call.ts'
 import { completionWork } from './complete.ts'
 import { toFunctionCalls } from './functions.ts'
-import { findNative } from './native.ts'
+import { findNative, type NativeChat } from './native.ts'
 import { Relay } from './relay.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import { StreamCopy } from './stream-copy.ts'
@@ -66,12 +66,13 @@ export async function serveStream(
   }
   settlement.markFirstByte()
   const meter = createMeter(chat, candidate)
-  const copy = copyFor(chat)
+  const native = findNative(chat, candidate)
+  const copy = copyFor(chat, native)
   const costOf = (usage: Usage) => nano(settlement.chargeOf(candidate, usage) + transcriptionCost)
   // A stream that is unreadable from its first byte is an interrupted stream without content.
   const events = opened ?? (await UpstreamEvents.open(new Response(null), deadlines))
   const convert = request.hasFunctions ? toFunctionCalls : undefined
-  const isNative = findNative(chat, candidate) !== undefined
+  const isNative = native !== undefined
   const wantsUsage = request.wantsUsage && !isNative
   const terms = { costOf: wantsUsage ? costOf : undefined, settled, copy, convert, isNative }
   const relay = new Relay(events, meter, deadlines, terms)
@@ -105,10 +106,13 @@ const isTraced = ({ telemetry }: AppContext): boolean => telemetry?.hasContent =
 const isHeldBack = ({ guardrail }: AppContext): boolean => guardrail?.checksOutput === true
 
 /** Returns the copy of a stream for its replay, the cache, the guardrail or a trace. */
-function copyFor({ ctx, slot, keep }: ChatCall): StreamCopy | undefined {
+function copyFor(
+  { ctx, slot, keep }: ChatCall,
+  native: NativeChat | undefined,
+): StreamCopy | undefined {
   const isKept = slot !== undefined || keep !== undefined || isHeldBack(ctx)
-  if (isKept) return new StreamCopy(upstreamResponseBytesMax)
-  return isTraced(ctx) ? new StreamCopy(tracedBytesMax) : undefined
+  if (isKept) return new StreamCopy(upstreamResponseBytesMax, native)
+  return isTraced(ctx) ? new StreamCopy(tracedBytesMax, native) : undefined
 }
 
 /** Returns the failure of a stream that was held back, and that may not be sent. */

@@ -23,6 +23,9 @@ const closeMs = second
 
 const readerOf = (body: NonNullable<Response['body']>) => body.getReader()
 type Reader = ReturnType<typeof readerOf>
+/** An event of the converter, which the client does not get. */
+const nothing = { bytes: new Uint8Array(), start: 0, end: 0 }
+
 const onCut = (): undefined => undefined
 
 /** Quotes within a text are escaped, so these are fields of the chunk itself. */
@@ -108,7 +111,9 @@ export class UpstreamEvents {
       }
       this.isOver = done
       const last = this.parser.end()
-      return last?.data === undefined ? [] : this.converted([last])
+      const events = last?.data === undefined ? [] : this.converted([last])
+      const data = this.convert?.end?.()
+      return data === undefined ? events : [...events, { ...nothing, data }]
     } catch {
       return this.cut()
     }
@@ -118,7 +123,7 @@ export class UpstreamEvents {
     const { convert } = this
     if (!convert) return events
     return events.map(({ bytes, start, end, data }) => {
-      return { bytes, start, end, data: data === undefined ? undefined : convert(data) }
+      return { bytes, start, end, data: data === undefined ? undefined : convert.read(data) }
     })
   }
 

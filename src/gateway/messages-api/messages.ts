@@ -6,6 +6,7 @@ import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { isOfChat } from '../chat/native.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { readModels } from '../fields.ts'
 import { EventWriter } from './event-writer.ts'
@@ -42,8 +43,7 @@ export async function createMessage(
   const body: unknown = await completion.json()
   const cost = completion.headers.get('x-service-cost')
   const result = recordOf(body)
-  // A message is the response of an upstream of Anthropic.
-  return Response.json(result.type === 'message' ? result : toMessage(result, options), {
+  return Response.json(isOfChat(result) ? toMessage(result, options) : result, {
     headers: cost ? { 'x-service-cost': cost } : {},
   })
 }

@@ -1,4 +1,5 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { limitOutput } from '../../providers/ai-sdk/provider-kinds.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import type { EventConverter, NativeChat } from '../chat/native.ts'
 
@@ -11,30 +12,38 @@ const freeBetas =
 
 /**
  * Returns a request of the Messages API for upstreams of Anthropic: unchanged, except for what
- * would cost more than the hold covers. Undefined for a request that refers to uploads of this
- * server, or has no output limit, which Anthropic requires.
+ * would cost more than the hold covers. Undefined without an output limit, which is required.
  */
 export function toNativeChat(raw: unknown, headers: Headers): NativeChat | undefined {
   const body = recordOf(raw)
-  if (typeof body.max_tokens !== 'number' || hasUploads(body)) return undefined
-  const own = Object.fromEntries(
+  if (typeof body.max_tokens !== 'number') return undefined
+  const fields = Object.fromEntries(
     Object.entries(body).filter(([name]) => !gatewayFields.includes(name)),
   )
+  const own = withoutTtl({
+    ...fields,
+    ...(body.system !== undefined && { system: mapRecords(body.system, withoutTtl) }),
+    ...(body.tools !== undefined && { tools: mapRecords(body.tools, withoutTtl) }),
+    messages: mapRecords(body.messages, toNativeMessage),
+  })
   return {
     kind: 'anthropic',
     request: {
-      path: '/messages',
-      body: withoutTtl({
-        ...own,
-        ...(body.system !== undefined && { system: mapRecords(body.system, withoutTtl) }),
-        ...(body.tools !== undefined && { tools: mapRecords(body.tools, withoutTtl) }),
-        messages: mapRecords(body.messages, toNativeMessage),
-      }),
+      build: (model, limit) => ({ path: '/messages', body: build(own, model, limit) }),
       headers: nativeHeaders(headers),
     },
+    usageName: 'usage',
     toCompletion,
     createConverter,
   }
+}
+
+function build(own: Json, model: string, limit: number | undefined): Json {
+  const { thinking } = own
+  // The output limit changes both objects.
+  const body = { ...own, model, ...(isRecord(thinking) && { thinking: { ...thinking } }) }
+  if (limit !== undefined) limitOutput(body, limit)
+  return body
 }
 
 const mapRecords = (list: unknown, change: (item: Json) => Json): unknown =>
@@ -67,12 +76,6 @@ function toNativeBlock(block: Json): Json {
 
 /** Returns whether a block is the reasoning of another model, which Anthropic rejects. */
 const isUnsigned = ({ type, signature }: Json): boolean => type === 'thinking' && !signature
-
-function hasUploads({ messages }: Json): boolean {
-  const isUpload = (block: Json): boolean =>
-    recordOf(block.source).type === 'file' || recordsIn(block.content).some(isUpload)
-  return recordsIn(messages).some(({ content }) => recordsIn(content).some(isUpload))
-}
 
 function nativeHeaders(headers: Headers): Record<string, string> {
   const betas = (headers.get('anthropic-beta') ?? '').split(',').map((beta) => beta.trim())
@@ -122,7 +125,7 @@ function toChatUsage(usage: Json): Json | undefined {
 /** Creates the converter of one stream. Anthropic reports its usage in two events. */
 function createConverter(): EventConverter {
   let usage: Json = {}
-  return (data) => {
+  const read = (data: string): string | undefined => {
     const event = parseRecord(data)
     // Text that is no JSON breaks the stream off.
     if (!event) return data
@@ -142,6 +145,7 @@ function createConverter(): EventConverter {
     const delta = deltaOf(event)
     return delta && toChunk([{ index: 0, delta }])
   }
+  return { read }
 }
 
 const toChunk = (choices: Json[], usage?: Json): string => JSON.stringify({ choices, usage })

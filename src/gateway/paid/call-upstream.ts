@@ -134,8 +134,10 @@ async function tryCandidate<Opened extends object>(
   const upstream = upstreams.find(name)
   if (!upstream) return unavailable
   const { signal } = deadlines
-  const send: SendUpstream = (body, outputTokensMax, native) =>
-    upstream.send({
+  let isNative = false
+  const send: SendUpstream = (body, outputTokensMax, native) => {
+    isNative = native !== undefined
+    return upstream.send({
       path,
       model,
       signal,
@@ -143,13 +145,14 @@ async function tryCandidate<Opened extends object>(
       ...(outputTokensMax && { outputTokensMax }),
       ...(native && { native }),
     })
+  }
   try {
     const response = sendVia
       ? await sendVia(send, candidate, deadlines)
       : await send(body, outputLimit?.(candidate))
     if (isFailure(response)) return response
     if (response.ok) {
-      reportIgnored?.(upstream.ignoredFields({ path, body }))
+      if (!isNative) reportIgnored?.(upstream.ignoredFields({ path, body }))
       return await open(response, candidate)
     }
     return failureOfStatus(response.status, await response.text(), response.headers)

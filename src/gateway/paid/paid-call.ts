@@ -79,8 +79,9 @@ export function holdRequestOf(
  * Returns a JSON response: a result with its cost as a header, or the replay of a charged error.
  */
 export function jsonResponse({ status, body }: StoredResponse): Response {
-  const { usage, cost } = recordOf(body)
-  const headers = status === 200 ? costHeader(Number(recordOf(usage).cost ?? cost)) : final
+  const { usage, usageMetadata, cost } = recordOf(body)
+  const headers =
+    status === 200 ? costHeader(Number(recordOf(usage ?? usageMetadata).cost ?? cost)) : final
   return Response.json(body, { status, headers })
 }
 

@@ -1,4 +1,3 @@
-import type { AiSdkKind } from '../../config/providers.ts'
 import { type Clock, unixSeconds } from '../../core/time.ts'
 import { HttpClient } from '../http-client.ts'
 import { ignoredFields } from '../ignored-fields.ts'
@@ -14,12 +13,10 @@ import { toErrorResponse } from './errors.ts'
 import { editImages, generateImages } from './image.ts'
 import { isKnownField } from './known-fields.ts'
 import { sendNative } from './native.ts'
-import { type AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
+import { ProviderFetch, type TypedUpstream } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
 import { rerank } from './rerank.ts'
 import { parseSubmittedVideo, pollVideo, submitVideo } from './video.ts'
-
-type TypedUpstream = AiSdkUpstream & { kind: AiSdkKind }
 
 /** Without a key, a provider package would read one from the environment. */
 const noKey = 'none'
@@ -35,7 +32,7 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
     kind: row.kind,
     send: (call) =>
       call.native
-        ? sendNative(upstream, providerKinds[row.kind], call, call.native)
+        ? sendNative(upstream, call, call.native)
         : withProvider(upstream, call, (provider, network) =>
             sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
           ),

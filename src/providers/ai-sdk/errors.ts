@@ -65,7 +65,7 @@ function providerErrorResponse(error: unknown, sent: number, upstream: AiSdkUpst
   const call = APICallError.isInstance(error) ? error : undefined
   const message = messageOf(error)
   const text = `${call?.responseBody ?? ''} ${message}`
-  const wait = call?.responseHeaders?.['retry-after'] ?? /"retryDelay":\s*"(\d+)/.exec(text)?.[1]
+  const wait = call?.responseHeaders?.['retry-after']
   return toOpenAiError({ status: sent, text, message, wait, isJob: !call }, upstream)
 }
 
@@ -82,9 +82,10 @@ interface ProviderError {
 
 /** Converts an error of a provider to a response in OpenAI's format, without the key. */
 export function toOpenAiError(
-  { status: sent, text, message, wait, isJob = false }: ProviderError,
+  { status: sent, text, message, wait: after, isJob = false }: ProviderError,
   upstream: AiSdkUpstream,
 ): Response {
+  const wait = after ?? /"retryDelay":\s*"(\d+)/.exec(text)?.[1]
   const status = (sent < 500 && openAiStatuses.find(([pattern]) => pattern.test(text))?.[1]) || sent
   const isFiltered = (sent < 500 || isJob) && contentPolicy.test(text)
   return errorResponse(isFiltered ? 400 : status, withoutKey(message, upstream), {

@@ -1,4 +1,5 @@
-import { isRecord } from '../../core/schema.ts'
+import type { AiSdkKind } from '../../config/providers.ts'
+import { recordOf } from '../../core/schema.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { asString, parseRecord, readStart } from '../response.ts'
 import {
@@ -8,37 +9,38 @@ import {
   UpstreamError,
 } from '../upstream.ts'
 import { toOpenAiError } from './errors.ts'
-import type { AiSdkUpstream } from './provider-fetch.ts'
-import type { ProviderKind } from './provider-kinds.ts'
+import type { AiSdkUpstream, TypedUpstream } from './provider-fetch.ts'
 
 /** Bytes of an error response that are read. */
 const errorBytesMax = 65_536
+
+/** The headers with the API key, of the kinds that get native requests. */
+const keyHeaders: Partial<Record<AiSdkKind, (key: string) => Record<string, string>>> = {
+  anthropic: (key) => ({ 'x-api-key': key }),
+  google: (key) => ({ 'x-goog-api-key': key }),
+  cohere: (key) => ({ authorization: `Bearer ${key}` }),
+}
 
 /**
  * Sends a request in the provider's own format and returns its response unchanged. Errors become
  * those of OpenAI. Throws UpstreamError when there was no response.
  */
 export async function sendNative(
-  upstream: AiSdkUpstream,
-  kind: ProviderKind,
+  upstream: TypedUpstream,
   call: UpstreamCall,
-  { path, body: own, headers }: NativeRequest,
+  native: NativeRequest,
 ): Promise<Response> {
-  const { name, baseUrl, apiKey, client } = upstream
+  const { name, kind, baseUrl, apiKey, client } = upstream
   const { signal, model } = call
-  const { thinking } = own
-  // The adjustment below changes both objects.
-  const body = { ...own, model, ...(isRecord(thinking) && { thinking: { ...thinking } }) }
-  const limit = outputTokenLimit(call)
-  if (limit !== undefined) kind.adjustBody?.(body, limit)
+  const { path, body } = native.build(model, outputTokenLimit(call))
   const response = await client
     .fetch(baseUrl + path, {
       method: 'POST',
       headers: {
-        ...headers,
+        ...native.headers,
         'content-type': 'application/json',
         'accept-encoding': 'identity',
-        ...(apiKey && { 'x-api-key': apiKey }),
+        ...(apiKey && keyHeaders[kind]?.(apiKey)),
       },
       body: JSON.stringify(body),
       signal,
@@ -61,8 +63,8 @@ async function nativeError(
   const { text } = await readStart(response, errorBytesMax).catch((error: unknown) => {
     throw new UpstreamError(classifyNetworkError(error, signal), upstream.name)
   })
-  const error = parseRecord(text)?.error
-  const message = isRecord(error) ? asString(error.message) : 'The request failed.'
+  const body = recordOf(parseRecord(text))
+  const message = asString(recordOf(body.error).message ?? body.message) || 'The request failed.'
   const wait = response.headers.get('retry-after') ?? undefined
   return toOpenAiError({ status: response.status, text, message, wait }, upstream)
 }

@@ -1,3 +1,4 @@
+import type { AiSdkKind } from '../../config/providers.ts'
 import { fetchGuarded } from '../../core/fetch.ts'
 import { isRecord } from '../../core/schema.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
@@ -16,6 +17,7 @@ import { withRequiredUsage } from './usage.ts'
 
 /** A provider that is called through its AI SDK package. */
 export type AiSdkUpstream = UpstreamAddress & { client: HttpClient }
+export type TypedUpstream = AiSdkUpstream & { kind: AiSdkKind }
 
 /**
  * The `fetch` that a provider package gets for one request. It rejects redirects, sends the key to

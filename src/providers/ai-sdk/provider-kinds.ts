@@ -43,8 +43,8 @@ const same = (...formats: string[]): Record<string, string> =>
 /** Anthropic's minimum of reasoning tokens, and their maximum share of the output. */
 const reasoning = { tokensMin: 1_024, share: 0.8 }
 
-/** Lowers the output limit: the package adds the reasoning tokens to it. */
-function limitOutput(body: Json, limit: number): void {
+/** Lowers Anthropic's output limit: the package adds the reasoning tokens to it. */
+export function limitOutput(body: Json, limit: number): void {
   if (typeof body.max_tokens !== 'number' || body.max_tokens <= limit) return
   body.max_tokens = limit
   const { thinking } = body
