@@ -15,7 +15,7 @@ export interface FailedRequest {
   /** No route has this path and method. */
   isUnknownRoute: boolean
   /** Logs `error` as a fault. `respond` gets the request's id. */
-  internalError(respond: (requestId: string) => Response): Response
+  internalError<T>(respond: (requestId: string) => T): T
 }
 
 /** Returns what a call is short of, where a payment can add it. */
@@ -30,7 +30,10 @@ export function shortfallOf(error: unknown): RequestContext['shortfall'] {
 }
 
 /** Creates the Elysia app of one part of the server. `respond` puts errors into its envelope. */
-export const createApp = (ctx: AppContext, respond: (failed: FailedRequest) => Response) =>
+export const createApp = (
+  ctx: AppContext,
+  respond: (failed: FailedRequest) => Response | Promise<Response>,
+) =>
   // With a standard host name Elysia assumes that the path begins after the seventh character, and
   // takes a shorter host for a part of it.
   new Elysia({ normalize: false, handler: { standardHostname: false } })

@@ -7,7 +7,8 @@ import { packSite } from '../hosting/packs/site-routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
 import type { Pages } from '../viewer/pages.ts'
 import { viewerRoutes } from '../viewer/routes.ts'
-import { errorPage, internalErrorPage, notFoundPage } from '../web/error-pages.ts'
+import { queryOf } from '../web/components.ts'
+import { errorPage, internalErrorPage, notFoundPage, sendErrorPage } from '../web/error-pages.ts'
 import { createLayout } from '../web/layout.ts'
 import { privateRoutes, publicRoutes } from '../web/routes.ts'
 import { prefers } from './accept.ts'
@@ -25,10 +26,10 @@ interface SiteParts {
 export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteParts) {
   const layout = createLayout(files, ctx)
   return createApp(ctx, ({ request, error, isUnknownRoute, internalError }) => {
-    if (isUnknownRoute) {
-      return isProgram(request) ? wrongBaseUrl(request, ctx.urls) : notFoundPage(layout)
-    }
-    return errorPage(layout, error) ?? internalError((id) => internalErrorPage(layout, id))
+    if (isUnknownRoute && isProgram(request)) return wrongBaseUrl(request, ctx.urls)
+    const page = isUnknownRoute ? notFoundPage() : errorPage(error)
+    const input = { ctx, layout, request, query: queryOf(request) }
+    return sendErrorPage(input, page ?? internalError(internalErrorPage))
   })
     .use(metricsRoute(ctx))
     .use(guideFiles(ctx, readOpenApi))

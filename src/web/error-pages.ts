@@ -2,7 +2,8 @@ import { html } from '../core/html.ts'
 import { internalErrorBody } from '../hosting/error-response.ts'
 import { messagePage } from './components.ts'
 import { describeError } from './error-messages.ts'
-import { type Layout, pageResponse } from './layout.ts'
+import { type Page, pageResponse } from './layout.ts'
+import { findUser, type PageInput, privatePage } from './session.ts'
 
 const titles: Record<number, string> = {
   400: 'Invalid request',
@@ -17,22 +18,24 @@ const titles: Record<number, string> = {
 const actions = html`<a class="button" href="/explore">Go to Explore</a
   ><a class="button quiet" href="/">Home</a>`
 
-/** Renders the page of an unknown path. */
-export const notFoundPage = (layout: Layout): Response => {
-  const text = 'There is no page at this address.'
-  return pageResponse(layout, messagePage('Page not found', text, actions, 404))
-}
+/** The page of an unknown path. */
+export const notFoundPage = (): Page =>
+  messagePage('Page not found', 'There is no page at this address.', actions, 404)
 
-/** Renders an expected error; returns undefined for an internal error. */
-export function errorPage(layout: Layout, error: unknown): Response | undefined {
+/** The page of an expected error; undefined for an internal error. */
+export function errorPage(error: unknown): Page | undefined {
   const expected = describeError(error)
   if (!expected) return undefined
   const { status, message, headers } = expected
   const title = titles[status] ?? (status < 500 ? 'Request failed' : 'Temporarily unavailable')
-  return pageResponse(layout, { ...messagePage(title, message, actions, status), headers })
+  return { ...messagePage(title, message, actions, status), headers }
 }
 
-export const internalErrorPage = (layout: Layout, requestId: string): Response => {
-  const text = internalErrorBody(requestId).error
-  return pageResponse(layout, messagePage('Something went wrong', text, actions, 500))
+export const internalErrorPage = (requestId: string): Page =>
+  messagePage('Something went wrong', internalErrorBody(requestId).error, actions, 500)
+
+/** Sends the page of an error with the header of a signed-in person, where it can be read. */
+export async function sendErrorPage(input: PageInput, page: Page): Promise<Response> {
+  const req = await findUser(input).catch(() => undefined)
+  return req ? privatePage(req, { section: '/', ...page }) : pageResponse(input.layout, page)
 }

@@ -181,6 +181,33 @@ test('shows the guides and every error code of both APIs in the docs', async () 
   }
 })
 
+test('error pages and the report form have the header of a signed-in person', async () => {
+  const bea = await signUp(t, 'bea-reader')
+  const report = `/report/${id}`
+  for (const [path, status] of [
+    ['/nowhere', 404],
+    ['/explore?cursor=odd', 400],
+    ['/console', 404],
+    ['/studio/AAAAAAAAAAAA', 404],
+    [report, 200],
+    [`${report}?sent=1`, 200],
+  ] as const) {
+    const shown = await bea.open(path)
+    const cache = shown.headers.get('cache-control')
+    expect([path, shown.status, cache]).toEqual([path, status, 'no-store'])
+    expect(String(shown.body)).toContain('Menu of </span><bdi class="user-name">bea-reader')
+  }
+  expect(await page('/nowhere', 404)).toContain('>Sign in</a')
+})
+
+test('every link in the header of a signed-in person opens a page', async () => {
+  const cleo = await signUp(t, 'cleo-reader')
+  const [header = ''] = /<header.*<\/header>/s.exec(String((await cleo.open('/docs')).body)) ?? []
+  const links = [...header.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link)
+  expect(links).toContain('/studio')
+  for (const link of links) expect([link, (await cleo.open(link)).status]).toEqual([link, 200])
+})
+
 test('fills in the newest app of the reader for the examples', async () => {
   const docs = await page('/docs')
   expect(docs).toContain('<docs-values>')

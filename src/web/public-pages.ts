@@ -1,8 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { cacheUntilCommit } from '../db/query.ts'
-import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import { type Entity, entityResponse } from '../http/entity.ts'
-import { getRequestContext } from '../http/request-context.ts'
 import { queryOf } from './components.ts'
 import {
   type Layout,
@@ -12,7 +10,7 @@ import {
   renderedResponse,
   renderPage,
 } from './layout.ts'
-import { getPageRequest, privatePage } from './session.ts'
+import { findUser, privatePage } from './session.ts'
 
 const cachedPagesMax = 200
 const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
@@ -26,9 +24,8 @@ export function publicPages(ctx: AppContext, layout: Layout) {
     request: Request,
     page: PageSource,
   ): Promise<Response | undefined> => {
-    if (!mayBeSignedIn(request, getRequestContext(request))) return undefined
-    const req = await getPageRequest({ ctx, layout, request, query: queryOf(request) })
-    return req.visitor && privatePage(req, { section: '/', ...(await page()) })
+    const req = await findUser({ ctx, layout, request, query: queryOf(request) })
+    return req && privatePage(req, { section: '/', ...(await page()) })
   }
   const sendUncached = async (request: Request, page: PageSource): Promise<Response> =>
     (await findPersonal(request, page)) ?? renderedResponse(renderPage(layout, await page()))

@@ -8,13 +8,12 @@ import * as icons from '../hosting/apps/icon/icon.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import { discoveryLinks } from '../hosting/guide/discovery.ts'
 import { getGuide, guideMarkdown } from '../hosting/guide/guide.ts'
-import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import { checkSite } from '../hosting/people/session-user.ts'
 import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
 import { prefers } from '../http/accept.ts'
 import { createEntity, entityResponse } from '../http/entity.ts'
 import { checkPath } from '../http/path.ts'
-import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
+import { clientAddressGroup } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
 import { accountRoutes } from './account/routes.ts'
 import { agentHistoryRoutes } from './agents/history.ts'
@@ -34,7 +33,7 @@ import { findPersonalPage, itemRoutes } from './explore/routes.ts'
 import { findPersonalMakerPage, followRoutes } from './follows/routes.ts'
 import { readForm } from './forms.ts'
 import { homePage } from './home.ts'
-import { type Layout, type Page, pageResponse } from './layout.ts'
+import type { Layout, Page } from './layout.ts'
 import { tilesShown } from './lists.ts'
 import { manifest } from './manifest.ts'
 import { comparePage, comparePath } from './models/compare.ts'
@@ -50,6 +49,7 @@ import { playgroundRoutes } from './playground/routes.ts'
 import { publicPages } from './public-pages.ts'
 import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
 import {
+  findUser,
   getPageRequest,
   pageRoutes,
   privatePage,
@@ -128,11 +128,9 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
       return personal ?? send(request, key, () => itemPage(ctx, name, query))
     })
     .get('/runs/:id', async ({ params, request }) => {
-      const input = { ctx, layout, request, query: queryOf(request) }
-      const req =
-        mayBeSignedIn(request, getRequestContext(request)) && (await getPageRequest(input))
-      const page = () => runPage(ctx, String(params.id), req ? req.visitor?.person : undefined)
-      return req && req.visitor ? privatePage(req, await page()) : sendUncached(request, page)
+      const req = await findUser({ ctx, layout, request, query: queryOf(request) })
+      const page = () => runPage(ctx, String(params.id), req?.visitor.person)
+      return req ? privatePage(req, await page()) : sendUncached(request, page)
     })
     .get('/explore/:name/next', async ({ params }) =>
       redirectTo(await nextPath(ctx, String(params.name))),
@@ -162,8 +160,11 @@ function browseRoutes(ctx: AppContext, layout: Layout) {
 
 const reportRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/report/:id', async ({ params }) =>
-      pageResponse(layout, reportPage(await getReportedApp(ctx, params.id), emptyReport)),
+    .get('/report/:id', ({ params, input: { request, query } }) =>
+      publicPages(ctx, layout).sendUncached(request, async () => {
+        const app = await getReportedApp(ctx, params.id)
+        return query.has('sent') ? reportSentPage : reportPage(app, emptyReport)
+      }),
     )
     .post('/report/:id', async ({ params, input }) => {
       const { request } = input
@@ -174,7 +175,7 @@ const reportRoutes = (ctx: AppContext, layout: Layout) =>
         checkSite(ctx, request)
         fields = reportFields(await readForm(request, formBytesMax))
         await createReport(ctx, app.id, fields, clientAddressGroup(request))
-        return pageResponse(layout, reportSentPage)
+        return redirectTo(`/report/${app.id}?sent=1`)
       }
       const page = (message: string): Page => reportPage(app, fields, message)
       return withErrorPage(await getPageRequest(input), work, page)

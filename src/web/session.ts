@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { newSecret, sha256 } from '../core/ids.ts'
 import { devicesPattern } from '../hosting/people/devices.ts'
+import { mayBeSignedIn } from '../hosting/people/session-cookie.ts'
 import {
   checkSite,
   cookieName,
@@ -17,7 +18,11 @@ import {
 import { findSession } from '../hosting/people/sessions.ts'
 import type { SignInClient } from '../hosting/people/sign-in.ts'
 import { noteError } from '../http/note-error.ts'
-import { clientAddressGroup, clientAddressPrefix } from '../http/request-context.ts'
+import {
+  clientAddressGroup,
+  clientAddressPrefix,
+  getRequestContext,
+} from '../http/request-context.ts'
 import { deviceMs, formBytesMax, sessionMs } from '../limits.ts'
 import { describeError } from './error-messages.ts'
 import { type Form, readForm } from './forms.ts'
@@ -72,6 +77,13 @@ export async function getPageRequest(input: PageInput): Promise<PageRequest> {
   }
 }
 
+/** Reads the session of a page that anyone can open; undefined without one. */
+export async function findUser(input: PageInput): Promise<UserRequest | undefined> {
+  if (!mayBeSignedIn(input.request, getRequestContext(input.request))) return undefined
+  const req = await getPageRequest(input)
+  return req.visitor && { ...req, visitor: req.visitor }
+}
+
 export const secureAttribute = ({ urls }: AppContext): string =>
   urls.app.startsWith('https:') ? '; Secure' : ''
 
@@ -111,11 +123,8 @@ export function privatePage(
   const sandbox = page.frames === true ? sandboxHeaders(req.layout, req.request) : {}
   const headers = { ...page.headers, ...sandbox, 'cache-control': 'no-store' }
   const scripts = [...(page.scripts ?? []), 'submit-guard.js' as const]
-  const response = pageResponse(
-    req.layout,
-    { section: '/account', ...page, scripts, headers },
-    req.user,
-  )
+  const shown = { section: '/account' as const, ...page, scripts, headers }
+  const response = pageResponse(req.layout, shown, req.user)
   for (const cookie of [cookies ?? []].flat()) response.headers.append('set-cookie', cookie)
   return response
 }
@@ -215,9 +224,8 @@ export async function requireUser(
   input: PageInput,
   work: (req: UserRequest) => Promise<Response>,
 ): Promise<Response> {
-  const req = await getPageRequest(input)
-  const { visitor } = req
-  return visitor ? work({ ...req, visitor }) : redirectToSignIn(input)
+  const req = await findUser(input)
+  return req ? work(req) : redirectToSignIn(input)
 }
 
 /** Checks whether the session of a request that streams still exists. */

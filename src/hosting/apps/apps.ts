@@ -135,16 +135,17 @@ export const countByMaker = ({ db }: AppContext, maker: string): Promise<number>
 /** Returns items of these kinds by a maker, newest first; by default apps and games. */
 export async function listByMaker(
   ctx: AppContext,
-  maker: string,
+  maker: string | string[],
   limit: number,
   after?: PagePosition,
   of: readonly Kind[] = appKinds,
 ): Promise<App[]> {
   const isOfKind = inArray(apps.kind, [...of])
+  const isOfMaker = typeof maker === 'string' ? eq(apps.maker, maker) : inArray(apps.maker, maker)
   return ctx.db.read
     .select()
     .from(apps)
-    .where(and(eq(apps.maker, maker), isNull(apps.closed), isOfKind, isAfterCursor(apps, after)))
+    .where(and(isOfMaker, isNull(apps.closed), isOfKind, isAfterCursor(apps, after)))
     .orderBy(desc(apps.created), desc(apps.id))
     .limit(Math.min(limit, listPageMax + 1))
 }

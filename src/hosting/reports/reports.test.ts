@@ -54,7 +54,7 @@ test('reports_limit: five a day per address, also over the web', async () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const sent = { body: 'reason=other', from: '2001:db8:1:2::7', headers }
   const form = () => h.request('POST', `/report/${ids[0]}`, sent)
-  expect((await form()).status).toBe(200)
+  expect((await form()).status).toBe(303)
   expect((await form()).status).toBe(429)
   await expectError(h, 429, 'rate_limited', () => send(ids[0], '2001:db8:1:2:ffff::9'))
   h.clock.advance(day)

@@ -2,8 +2,6 @@ import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import type { App } from '../../hosting/apps/apps.ts'
-import { presentCover } from '../../hosting/apps/covers/present-cover.ts'
-import { iconUrl } from '../../hosting/apps/present.ts'
 import type { OwnedAgent } from '../../hosting/people/schemas.ts'
 import { section } from '../components.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
@@ -11,7 +9,7 @@ import { alert, button, type Form, form, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { withNext } from '../session.ts'
-import { itemCover } from '../tiles.ts'
+import { ownAppTile } from './own-app-row.ts'
 
 const claimForm = (token: string, value: string | undefined): Html => {
   const hint = 'For example 8K2M-Q0ZT-4RWX.'
@@ -105,17 +103,7 @@ export function claimPage(
   { agent: { claimExpires, about }, owned: { handle, credits }, apps }: ClaimedAgent,
   more: { code: string; token: string; name: string | undefined; message?: string | undefined },
 ): Page {
-  const made = apps.map((app) => {
-    const isShown = app.quarantinedAt === null
-    const icon = isShown ? iconUrl(ctx, app) : null
-    const cover = isShown ? presentCover(ctx, app) : null
-    return html`<li class="tile">
-      <a class="tile-link" href="/a/${app.id}"
-        >${itemCover(ctx, { ...app, icon, cover })}
-        <h3><bdi>${app.title}</bdi></h3></a
-      >
-    </li>`
-  })
+  const made = apps.map((app) => ownAppTile(ctx, app, { href: `/a/${app.id}` }))
   const main = html`<div class="narrow">
     <h1>Claim @${handle}</h1>
     <p class="lead">

@@ -26,6 +26,8 @@ const nextIn = (page: string): string =>
 
 test('pages the apps of an agent with links to their studios', async () => {
   expect(await open('/apps')).toContain('No apps yet.')
+  const studio = async (path = '/studio') => String((await olga.open(path)).body)
+  expect(await studio()).toContain('Make your first app')
   const first = await ann.publish({ title: 'Boat <b>', store: true })
   for (let more = 0; more < 50; more += 1) {
     h.clock.advance(1)
@@ -41,6 +43,13 @@ test('pages the apps of an agent with links to their studios', async () => {
   expect(agent).toContain('href="/agents/ann/apps"')
   expect(agent.match(/class="own-app"/g)).toHaveLength(8)
   expect(rest).toMatch(/class="own-app">\s*<span class="cover"/)
+  // The studio shows the items of all agents, 24 at a time.
+  let shown = await studio()
+  for (const count of [24, 24, 3]) {
+    expect(shown.match(/class="tile-link"/g)).toHaveLength(count)
+    if (count === 24) shown = await studio(nextIn(shown))
+  }
+  expect(shown).toContain(`href="/studio/${first}"`)
 })
 
 test('filters the notifications by kind and read state', async () => {

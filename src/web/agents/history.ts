@@ -4,7 +4,6 @@ import { html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import { presentItem } from '../../hosting/apps/present.ts'
 import { kinds } from '../../hosting/kinds.ts'
 import { noteKinds } from '../../hosting/notifications/kinds.ts'
 import * as notes from '../../hosting/notifications/notifications.ts'
@@ -18,7 +17,7 @@ import { ledgerTable } from '../ledger-table.ts'
 import { createdCursor, cursorPager, itemList, numberCursor } from '../lists.ts'
 import { pageRoutes, redirectTo, userPage } from '../session.ts'
 import { agentBreadcrumb, renderNote } from './agent.ts'
-import { ownAppRow } from './own-app-row.ts'
+import { ownAppFacts, ownAppRow } from './own-app-row.ts'
 import { isAgentAction } from './routes.ts'
 
 const rowsShown = 50
@@ -30,17 +29,10 @@ interface HistoryPage {
 
 type ReadHistory = (ctx: AppContext, agent: Agent, query: URLSearchParams) => Promise<HistoryPage>
 
-const states = { live: '', building: 'building', taken_down: 'taken down', closed: 'deleted' }
-
 const appHistory: ReadHistory = async (ctx, { id }, query) => {
   const found = await apps.listByMaker(ctx, id, rowsShown + 1, createdCursor(query), kinds)
   const { page, next } = takePage(found, rowsShown, (app) => makeCursor(app.created, app.id))
-  const items = page.map((app) => {
-    const { kind, state, listed, opens, version } = presentItem(ctx, app)
-    const place = listed === 'on' && 'on Explore'
-    const facts = [kind, states[state], `version ${version}`, formatCount(opens, 'open'), place]
-    return ownAppRow(ctx, app, facts)
-  })
+  const items = page.map((app) => ownAppRow(ctx, app, ownAppFacts(ctx, app)))
   return { main: itemList(items, html`<p>No apps yet.</p>`), next }
 }
 

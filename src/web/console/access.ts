@@ -19,7 +19,7 @@ export const requireOperator = (
   work: (req: UserRequest) => Promise<Response>,
 ): Promise<Response> =>
   requireUser(input, async (req) =>
-    req.visitor.person.operator ? work(req) : notFoundPage(req.layout),
+    req.visitor.person.operator ? work(req) : privatePage(req, notFoundPage()),
   )
 
 export const operatorPage = (

@@ -2,14 +2,12 @@ import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
 import { copyIdOf, remix } from '../../hosting/apps/remix/remix.ts'
 import { getActingAgent } from '../../hosting/people/owned-agents.ts'
-import { mayBeSignedIn } from '../../hosting/people/session-cookie.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
 import * as reviews from '../../hosting/reviews/reviews.ts'
-import { getRequestContext } from '../../http/request-context.ts'
 import { type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
-  getPageRequest,
+  findUser,
   type PageInput,
   pageRoutes,
   privatePage,
@@ -61,10 +59,8 @@ export async function findPersonalPage(
   input: PageInput,
   id: string,
 ): Promise<Response | undefined> {
-  if (!mayBeSignedIn(input.request, getRequestContext(input.request))) return undefined
-  const req = await getPageRequest(input)
-  const { visitor } = req
-  return visitor && privatePage(req, await getItemPage({ ...req, visitor }, id))
+  const req = await findUser(input)
+  return req && privatePage(req, await getItemPage(req, id))
 }
 
 const getItemPage = async (req: UserRequest, id: string, failed?: FailedForm): Promise<Page> =>

@@ -1,13 +1,11 @@
 import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
 import * as follows from '../../hosting/people/follows.ts'
-import { mayBeSignedIn } from '../../hosting/people/session-cookie.ts'
-import { getRequestContext } from '../../http/request-context.ts'
 import { makerPage } from '../explore/maker.ts'
 import type { Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
-  getPageRequest,
+  findUser,
   type PageInput,
   pageRoutes,
   privatePage,
@@ -56,8 +54,6 @@ export async function findPersonalMakerPage(
   input: PageInput,
   name: string,
 ): Promise<Response | undefined> {
-  if (!mayBeSignedIn(input.request, getRequestContext(input.request))) return undefined
-  const req = await getPageRequest(input)
-  const { visitor } = req
-  return visitor && privatePage(req, await personalMakerPage({ ...req, visitor }, name))
+  const req = await findUser(input)
+  return req && privatePage(req, await personalMakerPage(req, name))
 }

@@ -31,6 +31,7 @@ import {
 } from '../session.ts'
 import { findAction, getAction } from './actions.ts'
 import { removedAppPage } from './appeal.ts'
+import { studioListPage } from './apps.ts'
 import { assetsPage } from './assets.ts'
 import { buildPage } from './build.ts'
 import { changesPage } from './changes.ts'
@@ -57,6 +58,7 @@ const pages: Record<Tab, RenderPage> = {
 export const studioRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .onTransform(({ params }) => checkPath(params))
+    .get('/studio', ({ input }) => userPage(input, studioListPage))
     .get('/studio/:id', ({ input, params: { id } }) =>
       userPage(input, (req) => getPage(req, id, '')),
     )
