@@ -4,8 +4,10 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
 import { convertStream } from '../chat/convert-stream.ts'
+import { isOfChat } from '../chat/native.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { rerank } from '../rerank/rerank.ts'
+import { toNativeCohere } from './native.ts'
 import { parseCohereChat } from './request.ts'
 import { toCohereChat } from './response.ts'
 import { CohereWriter } from './stream.ts'
@@ -27,7 +29,8 @@ const costOf = ({ headers }: Response): Record<string, string> => {
 
 /**
  * Creates a response of Cohere's chat API from a chat completion, which is held, served and charged
- * as such. Throws `bad_request` and the errors of the chat.
+ * as such. Upstreams of Cohere receive the request itself. Throws `bad_request` and the errors of
+ * the chat.
  */
 export async function createCohereChat(
   ctx: AppContext,
@@ -35,7 +38,8 @@ export async function createCohereChat(
   createTranscriber: TranscriberFactory,
 ): Promise<Response> {
   const { chat, isStream } = parseCohereChat(raw)
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber)
+  const native = toNativeCohere(raw)
+  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
   // The replay of a charged error.
   if (!completion.ok) return completion
   const id = idOf(call)
@@ -43,7 +47,9 @@ export async function createCohereChat(
     return streamResponse(convertStream(completion.body, new CohereWriter(id)))
   }
   const body: unknown = await completion.json()
-  return Response.json(toCohereChat(recordOf(body), id), { headers: costOf(completion) })
+  const result = recordOf(body)
+  const response = isOfChat(result) ? toCohereChat(result, id) : result
+  return Response.json(response, { headers: costOf(completion) })
 }
 
 /**

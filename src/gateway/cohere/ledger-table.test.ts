@@ -2,17 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { isRecord, type Json } from '../../core/schema.ts'
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import { nativeStreams } from '../../testing/fakes/native-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
+import { nativeCells } from '../../testing/fixtures/native-cells.ts'
 
 let table: ChargeTable
 beforeAll(async () => {
   const messages = [{ role: 'user', content: 'Say hello.' }]
-  table = await ChargeTable.open('/v2/chat', (model, stream) => ({
-    model,
-    messages,
-    stream,
-    max_tokens: 50,
-  }))
+  const build = (model: string, stream: boolean) => ({ model, messages, stream, max_tokens: 50 })
+  table = await ChargeTable.open('/v2/chat', build, 'cohere')
 })
 afterAll(() => table.close())
 
@@ -49,8 +47,10 @@ function eventsOf(body: unknown): Json[] {
   })
 }
 
+const relayed = nativeCells('cohere', 'uncached')
+
 describe('charges of a chat', () => {
-  test.concurrent.each(plain.filter(isSteady))(
+  test.concurrent.each([...plain.filter(isSteady), ...relayed.plain])(
     '%s',
     async (name, cell) => {
       const answer = await table.run(name, false, cell)
@@ -69,7 +69,7 @@ describe('charges of a chat', () => {
 })
 
 describe('charges of a stream', () => {
-  test.concurrent.each(streamed.filter(isSteady))(
+  test.concurrent.each([...streamed.filter(isSteady), ...relayed.streamed])(
     '%s',
     async (name, cell) => {
       const answer = await table.run(name, true, cell)
@@ -83,6 +83,7 @@ describe('charges of a stream', () => {
         })
         return expect(String(answer.body)).not.toContain('[DONE]')
       }
+      if (name === 'cohere-ok') expect(answer.body).toBe(nativeStreams.cohere)
       const deltas = events.filter(({ type }) => type === 'content-delta')
       const parts = deltas.map(({ delta }) => Object(delta).message.content.text)
       expect(parts.join('')).toBe(text)
@@ -93,10 +94,62 @@ describe('charges of a stream', () => {
         'content-end',
         'message-end',
       ])
+      if (name.startsWith('cohere')) return
       expect(last).toMatchObject({
         delta: { finish_reason: 'COMPLETE', usage: { cost: expect.any(Number) } },
       })
     },
     waitMs,
   )
+})
+
+describe('a chat at an upstream of Cohere', () => {
+  const chat = async (body: object, headers: Record<string, string> = {}) => {
+    const gus = await table.patient.gus()
+    const answer = await gus.call('POST', '/v2/chat', body, headers)
+    return { gus, ...answer, use: (await table.patient.lastUse(gus)).use }
+  }
+  const messages = [
+    { role: 'user', content: 'Say hello.' },
+    { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }] },
+    { role: 'user', content: 'Again.' },
+  ]
+
+  test('the upstream receives the request itself, without what is of its account', async () => {
+    const body = {
+      model: 'fake/cohere-ok',
+      messages,
+      safety_mode: 'CONTEXTUAL',
+      strict_tools: false,
+      thinking: { type: 'enabled', token_budget: 1_000 },
+      max_tokens: 50,
+    }
+    const routed = { ...body, priority: 1, models: [], provider: {}, documents: [] }
+    const { status, body: response, use, headers } = await chat(routed)
+    const { path, body: received, headers: sent } = table.patient.fake.received.at(-1) ?? {}
+    expect([status, path, received]).toEqual([200, '/v1/chat', body])
+    expect(sent?.authorization).toBe('Bearer sk-fake')
+    const cost = Number(use?.charged) / 1e9
+    expect(response).toMatchObject({
+      id: 'fake',
+      message: { content: [{ type: 'text', text }] },
+      usage: { tokens: { input_tokens: 507 }, cost },
+    })
+    expect(Number(headers.get('x-service-cost'))).toBe(cost)
+  })
+
+  test('a stream is replayed, and a fallback is translated', async () => {
+    const body = { model: 'fake/cohere-ok', messages, stream: true }
+    const key = { 'idempotency-key': 'native-2' }
+    const { gus, body: first } = await chat(body, key)
+    const again = await gus.call('POST', '/v2/chat', body, key)
+    expect([first, again.body]).toEqual([nativeStreams.cohere, nativeStreams.cohere])
+    for (const stream of [false, true]) {
+      const model = 'fake/cohere-503'
+      const { use, body: answer } = await chat({ ...body, model, models: ['fake/ok'], stream })
+      expect(use?.model).toBe('fake/ok')
+      if (!stream) expect(answer).toMatchObject({ message: { content: [{ type: 'text', text }] } })
+      else expect(eventsOf(answer).at(-1)).toMatchObject({ delta: { finish_reason: 'COMPLETE' } })
+    }
+  })
 })

@@ -18,8 +18,7 @@ interface OpenCall {
  */
 export function readContents(contents: unknown, systemInstruction: unknown): Json[] {
   const system = textsOf(partsOf(systemInstruction)).join('\n\n')
-  const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents
-  if (!Array.isArray(list) || list.length === 0) throw new ApiError('no_messages')
+  const list = contentsOf(contents)
   const open: OpenCall[] = []
   let calls = 0
   const messages = list.flatMap((content: unknown) => {
@@ -36,8 +35,15 @@ export function readContents(contents: unknown, systemInstruction: unknown): Jso
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
 }
 
+/** Returns the contents of a list, or of a text. Throws `no_messages`. */
+export function contentsOf(contents: unknown): unknown[] {
+  const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents
+  if (Array.isArray(list) && list.length > 0) return list
+  throw new ApiError('no_messages')
+}
+
 /** Returns the parts of a content, of a list of parts or of a text. */
-function partsOf(content: unknown): Json[] {
+export function partsOf(content: unknown): Json[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ text: content }]
   if (Array.isArray(content)) return listOf(content, 'contents')

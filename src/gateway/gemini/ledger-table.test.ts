@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
+import { nativeStreams } from '../../testing/fakes/native-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
+import { nativeCells } from '../../testing/fixtures/native-cells.ts'
 
 let table: ChargeTable
 beforeAll(async () => {
@@ -12,6 +14,7 @@ beforeAll(async () => {
       contents: [{ parts: [{ text: 'Say hello.' }] }],
       generationConfig: { maxOutputTokens: 50 },
     }),
+    'google',
   )
 })
 afterAll(() => table.close())
@@ -36,12 +39,14 @@ function expectError(body: unknown, { status, code }: Cell): void {
 
 const responsesOf = (body: unknown): { candidates: Record<string, unknown>[] }[] =>
   String(body)
-    .split('\n\n')
+    .split(/\r?\n\r?\n/)
     .filter((frame) => frame.startsWith('data: '))
     .map((frame) => JSON.parse(frame.slice('data: '.length)))
 
+const relayed = nativeCells('google', 'used')
+
 describe('charges of a generation', () => {
-  test.concurrent.each(plain)(
+  test.concurrent.each([...plain, ...relayed.plain])(
     '%s',
     async (name, cell) => {
       const answer = await table.run(name, false, cell)
@@ -59,7 +64,7 @@ describe('charges of a generation', () => {
 })
 
 describe('charges of a stream', () => {
-  test.concurrent.each(streamed)(
+  test.concurrent.each([...streamed, ...relayed.streamed])(
     '%s',
     async (name, cell) => {
       const answer = await table.run(name, true, cell)
@@ -68,12 +73,16 @@ describe('charges of a stream', () => {
       const last = responses.at(-1)
       if (cell.event) {
         expect(last).toMatchObject({ error: { code: 502, details: [{ reason: cell.event }] } })
+        // The end of an empty response is its first event.
+        if (name === 'google-empty') return
         return expect(JSON.stringify(responses)).not.toContain('finishReason')
       }
       const parts = responses.flatMap(({ candidates: [candidate] }) =>
         Object(candidate?.content).parts.map((part: { text: string }) => part.text),
       )
       expect(parts.join('')).toBe(text)
+      if (name === 'google-ok') expect(answer.body).toBe(nativeStreams.google)
+      if (name.startsWith('google')) return
       expect(last).toMatchObject({
         candidates: [{ finishReason: 'STOP' }],
         usageMetadata: { cost: expect.any(Number) },
@@ -81,4 +90,88 @@ describe('charges of a stream', () => {
     },
     waitMs,
   )
+})
+
+describe('a generation at an upstream of Google', () => {
+  const generate = async (model: string, body: object, headers: Record<string, string> = {}) => {
+    const gus = await table.patient.gus()
+    const answer = await gus.call('POST', `/v1beta/models/fake/${model}`, body, headers)
+    return { gus, ...answer, use: (await table.patient.lastUse(gus)).use }
+  }
+  const contents = [{ role: 'user', parts: [{ text: 'Say hello.' }] }]
+
+  test('the upstream receives the request itself, without what would cost more', async () => {
+    const call = { functionCall: { name: 'depth', args: { place: 'cape' } } }
+    const result = { functionResponse: { name: 'depth', response: { output: 9 } } }
+    const turns = [
+      ...contents,
+      {
+        role: 'model',
+        parts: [
+          { text: 'Hm.', thought: true, thoughtSignature: 'thought' },
+          { text: 'I look.', thoughtSignature: 'text' },
+          { ...call, thoughtSignature: 'call' },
+        ],
+      },
+      { role: 'user', parts: [result] },
+    ]
+    const declarations = [{ name: 'depth', parametersJsonSchema: { type: 'object' } }]
+    const body = {
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      tools: [{ functionDeclarations: declarations }],
+      toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
+      generationConfig: { maxOutputTokens: 50, thinkingConfig: { includeThoughts: true } },
+      safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' }],
+    }
+    const unsigned = { role: 'model', parts: [{ text: 'Unsigned.', thought: true }] }
+    const priced = {
+      service_tier: 'priority',
+      labels: { team: 'a' },
+      models: [],
+      codeExecution: [],
+    }
+    const answer = await generate('google-ok:generateContent', {
+      ...body,
+      ...priced,
+      contents: [...turns, unsigned],
+    })
+    const { path, body: received, headers } = table.patient.fake.received.at(-1) ?? {}
+    expect(answer.status).toBe(200)
+    expect(path).toBe('/v1/fake/google-ok:generateContent')
+    expect(headers?.['x-goog-api-key']).toBe('sk-fake')
+    expect(received).toEqual({ ...body, contents: turns })
+  })
+
+  test('a response is passed on with its cost', async () => {
+    const { body, use, headers } = await generate('google-ok:generateContent', { contents })
+    const cost = Number(use?.charged) / 1e9
+    expect(body).toMatchObject({
+      candidates: [{ content: { parts: [{ text }] }, index: 0, finishReason: 'STOP' }],
+      modelVersion: 'fake',
+      usageMetadata: { promptTokenCount: 11, thoughtsTokenCount: 2, cost },
+    })
+    expect(Number(headers.get('x-service-cost'))).toBe(cost)
+  })
+
+  test('a stream is replayed, and a fallback is translated', async () => {
+    const key = { 'idempotency-key': 'native-1' }
+    const path = 'google-ok:streamGenerateContent?alt=sse'
+    const { gus, body: first } = await generate(path, { contents }, key)
+    const again = await gus.call('POST', `/v1beta/models/fake/${path}`, { contents }, key)
+    expect([first, again.body]).toEqual([nativeStreams.google, nativeStreams.google])
+    for (const [model, fallback] of [
+      ['google-503', 'ok'],
+      ['503', 'google-ok'],
+    ]) {
+      const body = { contents, models: [`fake/${fallback}`] }
+      const whole = await generate(`${model}:generateContent`, body)
+      expect(whole.use?.model).toBe(`fake/${fallback}`)
+      expect(whole.body).toMatchObject({ candidates: [{ content: { parts: [{ text }] } }] })
+      const streamed = await generate(`${model}:streamGenerateContent?alt=sse`, body)
+      expect(streamed.body === nativeStreams.google).toBe(fallback === 'google-ok')
+      expect(responsesOf(streamed.body).at(-1)).toMatchObject({
+        candidates: [{ finishReason: 'STOP' }],
+      })
+    }
+  })
 })

@@ -6,11 +6,13 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
 import { convertStream } from '../chat/convert-stream.ts'
+import { isOfChat } from '../chat/native.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
 import { innerRequest, textOfContent } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
+import { toNativeGeneration } from './native.ts'
 import { parseGenerateRequest } from './request.ts'
 import { toGenerateResponse } from './response.ts'
 import { GenerateWriter } from './stream.ts'
@@ -62,7 +64,8 @@ async function generate(
     throw invalidField('alt', 'A stream is sent as server-sent events: add ?alt=sse to the path.')
   }
   const { chat, showsThoughts } = parseGenerateRequest(recordOf(raw), model, isStream)
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber)
+  const native = toNativeGeneration(recordOf(raw), isStream)
+  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
   // The replay of a charged error.
   if (!completion.ok) return completion
   const options = { responseId: call.idempotencyKey ?? call.requestId, showsThoughts }
@@ -72,7 +75,8 @@ async function generate(
   const body: unknown = await completion.json()
   const cost = completion.headers.get('x-service-cost')
   const headers = cost ? { 'x-service-cost': cost } : {}
-  return Response.json(toGenerateResponse(recordOf(body), options), { headers })
+  const result = recordOf(body)
+  return Response.json(isOfChat(result) ? toGenerateResponse(result, options) : result, { headers })
 }
 
 /** Estimates the input tokens of a request. It calls no model and costs nothing. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { ApiError } from '../../errors.ts'
+import { toNativeGeneration } from './native.ts'
 import { parseGenerateRequest } from './request.ts'
 
 const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
@@ -119,6 +120,35 @@ test('a budget of thoughts sets the effort', () => {
   expect(effortOf({ thinkingLevel: 'HIGH' })).toBeUndefined()
 })
 
+test('a native request has the fields of the chat under one spelling', () => {
+  const media = { mime_type: 'video/mp4', mimeType: 'image/png', data: 'AAAA' }
+  const { request } = toNativeGeneration(
+    {
+      contents: [
+        { parts: [{ inline_data: media, mediaResolution: { level: 'HIGH' } }, { text: '' }] },
+        { role: 'model', parts: [{ thought: true, text: 'Hm.' }, { inlineData: media }] },
+      ],
+      system_instruction: 'Be brief.',
+      tools: [{ codeExecution: false, function_declarations: [{ name: 'depth' }] }],
+      toolConfig: { retrievalConfig: {} },
+      generation_config: { candidate_count: 8 },
+      generationConfig: { candidateCount: 1, max_output_tokens: 99, speechConfig: null },
+      cachedContent: false,
+    },
+    true,
+  )
+  expect(request.build('gemini-2.5-flash', 20)).toEqual({
+    path: '/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+    body: {
+      contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] }],
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      tools: [{ functionDeclarations: [{ name: 'depth' }] }],
+      generationConfig: { candidateCount: 1, maxOutputTokens: 20 },
+    },
+  })
+  expect(request.build('tunedModels/a', undefined).path).toStartWith('/tunedModels/a:')
+})
+
 const config = (generationConfig: object) => ({ generationConfig })
 const turn = (part: object, role = 'user') => ({ contents: [{ role, parts: [part] }] })
 
@@ -133,7 +163,9 @@ const refused: [body: object, param: string][] = [
   [turn({ functionCall: {} }, 'model'), 'contents'],
   [{ cachedContent: 'caches/1' }, 'cachedContent'],
   [{ tools: 7 }, 'tools'],
-  [{ tools: [{ codeExecution: {} }] }, 'tools.codeExecution'],
+  ...['codeExecution', 'urlContext', 'googleMaps', 'fileSearch', 'computerUse', 'mcpServers'].map(
+    (name): [object, string] => [{ tools: [{ [name]: {} }] }, `tools.${name}`],
+  ),
   [{ tools: [{ functionDeclarations: [{}] }] }, 'tools'],
   [config({ candidateCount: 2 }), 'generationConfig.candidateCount'],
   [config({ responseModalities: ['IMAGE'] }), 'generationConfig.responseModalities'],

@@ -32,7 +32,7 @@ const sharedConfig = [
   ['seed', 'seed'],
 ] as const
 
-const knownConfig = new Set<string>([
+export const knownConfig = new Set<string>([
   ...sharedConfig.map(([name]) => name),
   'candidateCount',
   'maxOutputTokens',

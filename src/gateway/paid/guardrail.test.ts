@@ -49,6 +49,8 @@ const start = (settings: Record<string, string>) =>
       mediaModel('transcription', 'transcription-ok'),
       mediaModel('translation', 'translation-ok'),
     ],
+    {},
+    'google',
   )
 beforeAll(async () => {
   faked = await start({ GUARDRAIL_OUTPUT: 'on' })
@@ -145,6 +147,23 @@ test('a refused response reaches no client and costs nothing, also as a stream',
   const cut = await chat('Hello.', { stream: true, model: 'fake/reset-middle' })
   expect([cut.answer.status, Number((await faked.lastUse(gus)).use?.charged)]).toEqual([502, 0])
   expect(await faked.findProblems(gus)).toEqual([])
+})
+
+test('the response of an upstream of Google is checked in its own API', async () => {
+  const path = '/v1beta/models/fake/google-ok:'
+  const body = { contents: [{ parts: [{ text: 'Hello.' }] }] }
+  for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
+    guardrail.state.word = 'forbidden'
+    expect((await gus.call('POST', path + method, body)).status).toBe(200)
+    expect(JSON.stringify(guardrail.questions.at(-1))).toContain(fakeText.join(''))
+    guardrail.state.word = `"output":`
+    const { status, body: refused } = await gus.call('POST', path + method, body)
+    expect([status, refused]).toMatchObject([
+      400,
+      { error: { status: 'INVALID_ARGUMENT', details: [{ reason: 'content_policy_violation' }] } },
+    ])
+    expect(Number((await faked.lastUse(gus)).use?.charged)).toBe(0)
+  }
 })
 
 test('the text of speech is checked before, that of audio after it is known', async () => {

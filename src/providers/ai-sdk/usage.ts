@@ -49,11 +49,18 @@ export function toOpenAiUsage({
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
   const { total = 0, cacheRead = 0, cacheWrite = 0 } = inputTokens
   const { total: completion = 0, reasoning = 0 } = outputTokens
-  return formatUsage(total, cacheRead, cacheWrite, {
+  const billed = billedTokensIn(raw)
+  return formatUsage(billed?.input ?? total, cacheRead, cacheWrite, {
     audio: audioTokensIn(raw),
-    completion,
+    completion: billed?.output ?? completion,
     reasoning,
   })
+}
+
+/** Returns the tokens that Cohere bills. It bills no tokens that its template adds. */
+function billedTokensIn(raw: LanguageModelV4Usage['raw']) {
+  const { input_tokens: input, output_tokens: output } = recordOf(raw?.billed_units)
+  return typeof input === 'number' && typeof output === 'number' ? { input, output } : undefined
 }
 
 /** Sums Gemini's audio tokens, which its package does not report. */

@@ -88,5 +88,9 @@ async function playDemo({ model, messages, tools }: ChatCompletionRequest) {
     const { name, arguments: given } = recordOf(call.function)
     return { id: asString(call.id), name: asString(name), arguments: asString(given) }
   })
-  return toolCalls.length > 0 ? { toolCalls, usage } : { content: asString(message.content), usage }
+  // Gemini has no reason of its own for calls.
+  const finish = model === modelOfKind('google') ? { finishReason: 'stop' } : {}
+  return toolCalls.length > 0
+    ? { toolCalls, usage, ...finish }
+    : { content: asString(message.content), usage }
 }

@@ -2,9 +2,10 @@ import type { Socket } from 'bun'
 
 import { scripts, type Step } from './chat-scripts.ts'
 import { mediaScripts } from './media-scripts.ts'
+import { nativeScripts } from './native-scripts.ts'
 import { claudeScripts, cohereScripts } from './provider-scripts.ts'
 
-const known = { ...mediaScripts, ...claudeScripts, ...cohereScripts, ...scripts }
+const known = { ...mediaScripts, ...claudeScripts, ...cohereScripts, ...nativeScripts, ...scripts }
 
 /** A request as the fake upstream received it. */
 export interface Received {
@@ -64,7 +65,7 @@ export function startFakeUpstream(): FakeUpstream {
     const script = nextOf(own.get(model)) ?? known[name]
     if (!script) throw new Error(`The fake upstream has no script "${model}".`)
     if (Array.isArray(script)) return script
-    return request.body.stream === true ? script.stream : script.plain
+    return wantsStream(request) ? script.stream : script.plain
   }
   const open = new Set<Socket<Connection>>()
   const server = Bun.listen<Connection>({
@@ -106,6 +107,9 @@ export function startFakeUpstream(): FakeUpstream {
     },
   }
 }
+
+const wantsStream = ({ body, path }: Received): boolean =>
+  body.stream === true || path.includes(':stream')
 
 /** Returns the next response of a script. The last one repeats. */
 const nextOf = (answers: Step[][] = []): Step[] | undefined =>
@@ -173,10 +177,13 @@ function parse(bytes: Buffer): Received | undefined {
 }
 
 /**
- * Returns the model of a request. Polls of a video have none: they use the path ("/videos/film").
+ * Returns the model of a request. Gemini has it in the path. Polls of a video have none: they use
+ * the path ("/videos/film").
  */
 function modelOf({ body, text, path }: Received): string {
   if (typeof body.model === 'string') return body.model
+  const [, generated] = /\/v1\/(?:models\/)?(.+):\w*[gG]enerateContent/.exec(path) ?? []
+  if (generated !== undefined) return generated
   const [videoPath] = /\/(?:videos|files)\/.+$/.exec(path) ?? []
   if (videoPath !== undefined) return videoPath
   return /name="model"\r\n\r\n([^\r]*)/.exec(text)?.[1] ?? ''
@@ -185,7 +192,7 @@ function modelOf({ body, text, path }: Received): string {
 /** Replaces CANARY with the target of redirects and KEY with the received key. */
 function withAddresses(step: Step, canaryPort: number, { headers }: Received): Step {
   if (!('send' in step) || typeof step.send !== 'string') return step
-  const key = headers.authorization?.replace('Bearer ', '') ?? ''
+  const key = headers.authorization?.replace('Bearer ', '') ?? headers['x-goog-api-key'] ?? ''
   const location = `http://127.0.0.1:${canaryPort}/v1/chat/completions`
   if (!/CANARY|KEY/.test(step.send)) return step
   const replaced = step.send.replace('CANARY', location).replace('KEY', key)

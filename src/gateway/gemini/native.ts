@@ -1,0 +1,194 @@
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { countOf } from '../chat/completion.ts'
+import type { EventConverter, NativeChat } from '../chat/native.ts'
+import { contentsOf, partsOf } from './contents.ts'
+import { fieldsOf, listOf } from './fields.ts'
+import { knownConfig } from './request.ts'
+
+/** Fields that cost nothing beside the tokens. Their values are those that the chat was made of. */
+const nativeFields = ['safetySettings', 'store']
+
+/**
+ * Fields of parts by role. The chat has the same content, and others may raise the cost of media
+ * above the hold, such as mediaResolution.
+ */
+const partFields = {
+  model: ['text', 'thought', 'thoughtSignature', 'functionCall'],
+  user: ['text', 'inlineData', 'fileData', 'functionResponse'],
+}
+
+/**
+ * Returns a request of Google's Gemini API for upstreams of Google: unchanged, except for what
+ * would cost more than the hold covers. `raw` was parsed into a chat before, so that it has no
+ * other tools than functions and Google's search, for which the chat is sent.
+ */
+export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
+  const body = fieldsOf(raw)
+  const own: Json = {
+    ...pick(body, nativeFields),
+    contents: contentsOf(body.contents).flatMap(toContent),
+    ...toSystem(body.systemInstruction),
+    ...toTools(body.tools),
+    ...toToolConfig(body.toolConfig),
+  }
+  const config = pick(fieldsOf(body.generationConfig), [...knownConfig])
+  const method = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return {
+    kind: 'google',
+    request: {
+      build: (model, limit) => ({
+        path: `/${model.includes('/') ? model : `models/${model}`}:${method}`,
+        body: withConfig(own, limit === undefined ? config : { ...config, maxOutputTokens: limit }),
+      }),
+    },
+    usageName: 'usageMetadata',
+    toCompletion,
+    createConverter,
+  }
+}
+
+const pick = (fields: Json, names: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
+
+const withConfig = (body: Json, generationConfig: Json): Json =>
+  Object.keys(generationConfig).length === 0 ? body : { ...body, generationConfig }
+
+/** Returns a content with its parts; nothing for one without parts, as in the chat. */
+function toContent(content: unknown): Json[] {
+  const { role } = fieldsOf(content)
+  const known = partFields[role === 'model' ? 'model' : 'user']
+  const parts = partsOf(content).flatMap((part) => {
+    const own = toPart(part, known)
+    return isOfUse(part, own) ? [own] : []
+  })
+  return parts.length === 0 ? [] : [{ ...(role !== undefined && { role }), parts }]
+}
+
+/** Models have no use for empty text, nor for reasoning without the signature of its model. */
+const isOfUse = ({ thought, text }: Json, { thoughtSignature, ...data }: Json): boolean =>
+  typeof thoughtSignature === 'string' ||
+  (thought !== true && text !== '' && Object.keys(data).length > 0)
+
+function toPart(part: Json, known: readonly string[]): Json {
+  const fields = Object.entries(pick(part, known)).map(([name, value]) => [
+    name,
+    isRecord(value) ? toData(value) : value,
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** Returns the data of a part. The response of a function may contain media. */
+function toData(value: Json): Json {
+  const { parts, ...data } = fieldsOf(value)
+  if (parts === undefined) return data
+  return { ...data, parts: listOf(parts, 'contents').map((part) => toPart(part, partFields.user)) }
+}
+
+function toSystem(instruction: unknown): Json {
+  const parts = partsOf(instruction).flatMap(({ text, thought }) =>
+    typeof text === 'string' && text !== '' && thought !== true ? [{ text }] : [],
+  )
+  return parts.length === 0 ? {} : { systemInstruction: { parts } }
+}
+
+function toTools(raw: unknown): Json {
+  const tools = listOf(raw, 'tools').flatMap(({ functionDeclarations }) =>
+    Array.isArray(functionDeclarations) ? [{ functionDeclarations }] : [],
+  )
+  return tools.length === 0 ? {} : { tools }
+}
+
+function toToolConfig(raw: unknown): Json {
+  const { functionCallingConfig } = fieldsOf(raw)
+  return isRecord(functionCallingConfig) ? { toolConfig: { functionCallingConfig } } : {}
+}
+
+/** Reasons by which Google blocks a response under its content rules. */
+const filtered = /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|OTHER_SAFETY)$/
+
+function finishOf(reason: unknown): string | null {
+  if (typeof reason !== 'string' || reason === 'FINISH_REASON_UNSPECIFIED') return null
+  if (filtered.test(reason)) return 'content_filter'
+  return reason === 'MAX_TOKENS' ? 'length' : 'stop'
+}
+
+const toCompletion = (response: Json): Json => convert(response, 'message')
+
+/** Converts a response, whole or one of a stream, to a completion or a chunk. */
+function convert(response: Json, name: 'message' | 'delta'): Json {
+  const { candidates, promptFeedback, usageMetadata } = response
+  const found = recordsIn(candidates).map(({ index = 0, content, finishReason }) => ({
+    index,
+    [name]: toMessage(recordsIn(recordOf(content).parts)),
+    finish_reason: finishOf(finishReason),
+  }))
+  const isBlocked = found.length === 0 && isBlockReason(recordOf(promptFeedback).blockReason)
+  const blocked = { index: 0, [name]: {}, finish_reason: 'content_filter' }
+  return {
+    choices: isBlocked ? [blocked] : found,
+    usage: isRecord(usageMetadata) ? toChatUsage(usageMetadata) : undefined,
+  }
+}
+
+const isBlockReason = (reason: unknown): boolean =>
+  typeof reason === 'string' && reason !== 'BLOCK_REASON_UNSPECIFIED'
+
+function toMessage(parts: Json[]): Json {
+  const join = (isThought: boolean): string =>
+    parts
+      .filter(({ thought }) => (thought === true) === isThought)
+      .map(({ text }) => asString(text))
+      .join('')
+  const calls = parts.map(({ functionCall }) => functionCall).filter(isRecord)
+  return {
+    content: join(false),
+    reasoning_content: join(true),
+    tool_calls: calls.map(({ name, args }) => ({
+      function: { name, arguments: JSON.stringify(args ?? {}) },
+    })),
+  }
+}
+
+/** Converts a usage. Google counts thoughts, and the prompts of its own tools, separately. */
+function toChatUsage(usage: Json): Json {
+  return {
+    prompt_tokens: sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount),
+    completion_tokens: sumOf(usage.candidatesTokenCount, usage.thoughtsTokenCount),
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedContentTokenCount,
+      audio_tokens: audioIn(usage.promptTokensDetails),
+      cached_tokens_details: { audio_tokens: audioIn(usage.cacheTokensDetails) },
+    },
+    completion_tokens_details: { reasoning_tokens: usage.thoughtsTokenCount },
+  }
+}
+
+/** Adds counts. An invalid one is the result, so that the usage is an estimate. */
+function sumOf(...counts: unknown[]): unknown {
+  const given = counts.filter((count) => count !== undefined && count !== null)
+  if (given.length === 0) return undefined
+  const invalid = given.find((count) => typeof count !== 'number' || !(count >= 0))
+  return invalid ?? given.reduce((sum: number, count) => sum + Number(count), 0)
+}
+
+const audioIn = (details: unknown): number =>
+  recordsIn(details)
+    .filter(({ modality }) => modality === 'AUDIO')
+    .reduce((sum, { tokenCount }) => sum + countOf(tokenCount), 0)
+
+/** Creates the converter of one stream, which is whole after a reason of its end. */
+function createConverter(): EventConverter {
+  let isEnded = false
+  return {
+    read(data) {
+      const response = parseRecord(data)
+      // Text that is no JSON breaks the stream off.
+      if (!response || isRecord(response.error)) return data
+      const chunk = convert(response, 'delta')
+      isEnded ||= recordsIn(chunk.choices).some(({ finish_reason }) => finish_reason !== null)
+      return JSON.stringify(chunk)
+    },
+    end: () => (isEnded ? '[DONE]' : undefined),
+  }
+}
