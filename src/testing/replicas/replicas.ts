@@ -133,6 +133,19 @@ function createFolder(folder: string, index: number, config: string, hasBucket: 
   return dataDir
 }
 
+/**
+ * Creates an account from an address of its own: one address may create a hundred accounts a day.
+ */
+const createAccount = (origin: string, count: number): Promise<unknown> =>
+  // On a busy machine, the database may take longer than a request waits for it.
+  until(async () => {
+    const created = await fetch(`${origin}/accounts/create`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': `10.0.${count >> 8}.${count & 255}` },
+    })
+    return created.ok && created.json()
+  })
+
 /** Starts servers from source. */
 export async function startReplicas(
   count: number,
@@ -178,15 +191,7 @@ export async function startReplicas(
       const [first] = servers
       if (!first) throw new Error('No server runs.')
       accounts += 1
-      // On a busy machine, the database may take longer than a request waits for it.
-      const account: unknown = await until(async () => {
-        const created = await fetch(`${first.origin}/accounts/create`, {
-          method: 'POST',
-          // An address of its own: one address may create a hundred accounts a day.
-          headers: { 'x-forwarded-for': `10.0.${accounts >> 8}.${accounts & 255}` },
-        })
-        return created.ok && created.json()
-      })
+      const account = await createAccount(first.origin, accounts)
       await command(['grant', textAt(account, 'credit_id'), usd])
       return textAt(account, 'api_key')
     },
