@@ -60,12 +60,17 @@ test('a request becomes a chat with the same meaning', () => {
     response_format: { type: 'json_object', json_schema: { type: 'object' } },
     thinking: { type: 'enabled', token_budget: 5_000 },
     safety_mode: 'OFF',
+    documents: ['Low at noon.', { id: 'd2', data: { tide: 'high' } }],
   })
+  const documents = 'Document 1:\nLow at noon.\n\nDocument 2:\n{"tide":"high"}'
   expect(chat).toEqual({
     model,
     messages: [
       { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: [{ type: 'text', text: 'Look:' }, image] },
+      {
+        role: 'user',
+        content: [{ type: 'text', text: documents }, { type: 'text', text: 'Look:' }, image],
+      },
       { role: 'assistant', content: 'I look.', tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c1', content: '{"tide":"high"}' },
       { role: 'assistant', content: '' },
@@ -149,7 +154,10 @@ test('an invalid request names the field in the envelope of Cohere and costs not
   const before = await t.snapshot()
   const messages = [{ role: 'user', content: 'Hi.' }]
   for (const [param, more] of [
-    ['documents', { documents: ['a'] }],
+    ['documents', { documents: 'a' }],
+    ['documents', { documents: [7] }],
+    ['documents', { documents: ['a'], messages: [{ role: 'system', content: 'Hi.' }] }],
+    ['connectors', { connectors: [{ id: 'web-search' }] }],
     ['logprobs', { logprobs: true }],
     ['raw_prompting', { raw_prompting: true }],
     ['stream', { stream: 'yes' }],

@@ -122,9 +122,11 @@ describe('a chat at an upstream of Cohere', () => {
       safety_mode: 'CONTEXTUAL',
       strict_tools: false,
       thinking: { type: 'enabled', token_budget: 1_000 },
+      documents: [{ id: 'd1', data: { tide: 'high' } }],
+      citation_options: { mode: 'ACCURATE' },
       max_tokens: 50,
     }
-    const routed = { ...body, priority: 1, models: [], provider: {}, documents: [] }
+    const routed = { ...body, priority: 1, models: [], provider: {} }
     const { status, body: response, use, headers } = await chat(routed)
     const { path, body: received, headers: sent } = table.patient.fake.received.at(-1) ?? {}
     expect([status, path, received]).toEqual([200, '/v1/chat', body])

@@ -20,6 +20,30 @@ export function readMessages(raw: unknown): Json[] {
   })
 }
 
+/**
+ * Adds the text of documents to the last user message, because chats have no documents. Throws
+ * `bad_request`.
+ */
+export function addDocuments(messages: Json[], raw: unknown): Json[] {
+  const documents = itemsOf(raw)
+  if (raw == null || (Array.isArray(raw) && documents.length === 0)) return messages
+  const isValid = documents.every((one) => typeof one === 'string' || isRecord(one))
+  const at = messages.findLastIndex(({ role }) => role === 'user')
+  const message = messages[at]
+  if (!Array.isArray(raw) || !isValid || !message) {
+    const problem = 'documents must be a list of strings or objects, with a user message.'
+    throw invalidField('documents', problem)
+  }
+  const texts = documents.map((one, index) => `Document ${index + 1}:\n${documentText(one)}`)
+  const text = texts.join('\n\n')
+  const { content } = message
+  const extended =
+    typeof content === 'string'
+      ? `${text}\n\n${content}`
+      : [{ type: 'text', text }, ...itemsOf(content)]
+  return messages.with(at, { ...message, content: extended })
+}
+
 const roles: Record<string, (content: unknown, message: Json) => Json> = {
   system: (content) => ({ content: textOf(content, ['text']) }),
   user: (content) => ({ content: readUser(content) }),
@@ -48,7 +72,7 @@ function textOf(content: unknown, types: readonly string[]): string {
     .join('\n')
 }
 
-/** A document of a tool result: a text, or fields as JSON. */
+/** Returns the text of a document, which may have fields. */
 function documentText(document: unknown): string {
   if (typeof document === 'string') return document
   const { data } = recordOf(document)

@@ -6,6 +6,7 @@ import type { EventConverter, NativeChat } from '../chat/native.ts'
 /** Fields that cost nothing beside the tokens; `priority` is that of the operator's account. */
 const nativeFields = new Set([
   'citation_options',
+  'documents',
   'frequency_penalty',
   'k',
   'max_tokens',

@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { findCount, invalidField } from '../fields.ts'
-import { readMessages } from './messages.ts'
+import { addDocuments, readMessages } from './messages.ts'
 
 /** Fields with the same meaning in a chat request, which parses them. */
 const sharedFields = [
@@ -16,12 +16,13 @@ const sharedFields = [
   ['stop_sequences', 'stop'],
 ] as const
 
-/** Fields that change the filter, the price, or citations of documents, which are refused. */
+/** Fields that change the filter, the priority, or citations, which chats do not have. */
 const ignoredFields = ['safety_mode', 'priority', 'citation_options']
 
 const knownFields = new Set<string>([
   ...sharedFields.map(([name]) => name),
   ...ignoredFields,
+  'documents',
   'messages',
   'stream',
   'tools',
@@ -52,7 +53,7 @@ export function parseCohereChat(raw: unknown): { chat: Json; isStream: boolean }
   return {
     chat: {
       ...Object.fromEntries(shared),
-      messages: readMessages(body.messages),
+      messages: addDocuments(readMessages(body.messages), body.documents),
       ...readTools(body),
       ...(outputMax !== undefined && { max_tokens: outputMax }),
       ...readFormat(body.response_format),

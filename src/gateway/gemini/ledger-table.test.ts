@@ -4,6 +4,7 @@ import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { nativeStreams } from '../../testing/fakes/native-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
 import { nativeCells } from '../../testing/fixtures/native-cells.ts'
+import { uploadTo } from '../../testing/fixtures/uploads.ts'
 
 let table: ChargeTable
 beforeAll(async () => {
@@ -151,6 +152,17 @@ describe('a generation at an upstream of Google', () => {
       usageMetadata: { promptTokenCount: 11, thoughtsTokenCount: 2, cost },
     })
     expect(Number(headers.get('x-service-cost'))).toBe(cost)
+  })
+
+  test('an uploaded file becomes text, which only the translated request has', async () => {
+    const gus = await table.patient.gus()
+    const id = await uploadTo(table.patient, gus, 'The tide is high.', 'tide.txt')
+    const parts = [{ text: 'Read it.' }, { fileData: { fileUri: `files/${id}` } }]
+    const path = '/v1beta/models/fake/google-ok:generateContent'
+    const { status } = await gus.call('POST', path, { contents: [{ parts }] })
+    const { text: received } = table.patient.fake.received.at(-1) ?? {}
+    expect([status, received?.includes('The tide is high.')]).toEqual([200, true])
+    expect(received).not.toContain(id)
   })
 
   test('a stream is replayed, and a fallback is translated', async () => {
