@@ -10,6 +10,11 @@ const ms = 120_000
 const waitMs = 30_000
 const path = findBrowser('firefox')
 
+/** Saves the level of its sound. */
+const humming = `<!doctype html><title>Hum</title><script>
+const context = new AudioContext()
+setInterval(() => { localStorage.level = context.destination.gain.value }, 100)</script>`
+
 describe.skipIf(path === undefined)('pages in firefox', () => {
   let t: TestServer
   let browser: Browser
@@ -22,7 +27,12 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     server = Bun.serve({ port: 0, fetch: (request) => t.handle(request, '127.0.0.1') })
     origin = `http://localhost:${server.port}`
     const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-    const id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
+    const id = await ann.publish({
+      title: 'Harbour Lights',
+      kind: 'game',
+      store: true,
+      html: humming,
+    })
     await ann.publish({ title: 'Row by Row', store: true })
     await ben.call('POST', `/apps/${id}/remix`, {})
     await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
@@ -58,7 +68,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     )
 
   test(
-    'goes from home through search to an item, its reviews and the game',
+    'goes from home through search to an item, its reviews and the game, and mutes it',
     async () => {
       const tab = await browser.open()
       await tab.goto(origin)
@@ -84,6 +94,8 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
         tab,
         "location.pathname.startsWith('/a/') && document.querySelector('iframe') !== null",
       )
+      await follow(tab, '#sound')
+      await becomes(tab, `JSON.stringify(self.told).includes('["level","0"]')`)
       expect(tab.seen()).toEqual([])
       await tab.close()
     },
