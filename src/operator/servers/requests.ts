@@ -26,6 +26,12 @@ export interface RequestFilter {
   clients: string[] | null
 }
 
+/** Without words to look for, the files of pages would hide all other requests. */
+const isOfRoute = ({ method, route, status }: LoggedRequest, words: string): boolean =>
+  words === ''
+    ? status >= 400 || !pageFile.test(route)
+    : `${method} ${route}`.toLowerCase().includes(words)
+
 /** Returns a request with bounded texts. */
 const bounded = (request: LoggedRequest): LoggedRequest => ({
   ...request,
@@ -34,11 +40,14 @@ const bounded = (request: LoggedRequest): LoggedRequest => ({
   cause: request.cause?.slice(0, textCharsMax),
 })
 
+/** Files that a page loads: its scripts, styles, covers and icons. */
+const pageFile = /^(?:\/(?:static|covers|icons|cards)\/|\/favicon\.)/
+
 function findNewest({ state }: AppContext, filter: RequestFilter): LoggedRequest[] {
   const { status, route, key, clients } = filter
   const matches = (request: LoggedRequest): boolean =>
     String(request.status).startsWith(status) &&
-    `${request.method} ${request.route}`.toLowerCase().includes(route) &&
+    isOfRoute(request, route) &&
     (key === '' || request.key?.startsWith(key) === true) &&
     (clients === null ||
       clients.includes(request.account ?? '') ||

@@ -70,6 +70,7 @@ export const consolePage = (page: ConsolePage): Page => ({
       ${page.main}
     </div>
   </div>`,
+  section: '/',
   styles: ['console.css'],
   isWide: true,
   scripts: page.scripts ?? [],

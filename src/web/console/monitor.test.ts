@@ -33,7 +33,10 @@ const chat = (body: unknown) =>
   h.request('POST', '/v1/chat/completions', { key: ann.key, body, from: ann.from })
 
 test('shows requests with filters by status, route, key and person', async () => {
+  await olga.open('/favicon.svg')
   const all = await page('/requests')
+  expect(all).not.toContain('GET /favicon.svg<')
+  expect(await page('/requests?route=icon')).toContain('GET /favicon.svg<')
   expect(all).toContain('GET /api/me<')
   expect(all).toContain('@ann<')
   expect(all).not.toContain('hush-hush')

@@ -111,7 +111,8 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
     >
     <p class="small below">
       The newest of the last 4,096 requests of ${isNamed ? 'each server' : 'this server'}, and of
-      the last 1,024 with each class of error. Time is until the response began.
+      the last 1,024 with each class of error. Time is until the response began. Files of pages,
+      such as <a href="${place}?route=%2Fstatic">/static</a>, appear when the route names them.
     </p>`
   return consolePage({ place, title: 'Requests', main, scripts: ['auto-refresh.js'] })
 }

@@ -6,14 +6,14 @@ import { type Html, html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
 import { modelSettingWarnings } from '../../hosting/models/model-settings.ts'
 import { changeSetting, places } from '../../operator/settings.ts'
-import { section, withQuery } from '../components.ts'
+import { searchTerm, section, withQuery } from '../components.ts'
 import { renderDateTime } from '../format.ts'
 import { button, type Form, form, hiddenField, inputField, notice, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { operatorName } from './access.ts'
-import { badge, consolePage } from './components.ts'
+import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
 const place = '/console/settings'
 
@@ -49,29 +49,42 @@ function doneNotice({ ctx, query, token }: UserRequest): Part {
   </div>`
 }
 
+/** The groups of settings with their numbers. Those that match a search are open. */
+function groupList(rows: ConfigRow[], kind: string, isSearch: boolean): Part {
+  const groups = Object.entries(sections).flatMap(([title, group]) => {
+    const own = rows.filter(({ name }) => name in group)
+    const set = own.filter(({ source }) => source !== 'default').length
+    return own.length === 0
+      ? []
+      : html`<details ${isSearch && html`open`}>
+          <summary>
+            ${title} <span class="small">${own.length}${set > 0 && `, ${set} set`}</span>
+          </summary>
+          ${dataTable(`${title}, ${kind}`, [...columns], own.map(cells))}
+        </details>`
+  })
+  return html`<div class="settings">
+    ${groups.length > 0 ? groups : html`<p class="small">None matches.</p>`}
+  </div>`
+}
+
 /** Renders all settings, first those that can be changed here. Secrets have no value. */
 export function settingsPage(req: UserRequest): Page {
-  const { ctx } = req
-  const { rows, upstreams, models } = ctx.config
-  const tables = Object.entries(sections).flatMap(([title, group]) => {
-    const own = rows.filter(({ name }) => name in group)
-    return [
-      { title, editable: own.filter(isEditable), fixed: own.filter((row) => !isEditable(row)) },
-    ]
-  })
-  const list = (kind: 'editable' | 'fixed'): Part =>
-    tables.flatMap(({ title, ...all }) =>
-      all[kind].length === 0
-        ? []
-        : html`<h3>${title}</h3>
-            ${dataTable(`${title}, ${kind}`, [...columns], all[kind].map(cells))}`,
-    )
+  const { ctx, query } = req
+  const { upstreams, models } = ctx.config
+  const words = searchTerm(query, searchCharsMax)
+  const rows = ctx.config.rows.filter(({ name, description }) =>
+    `${name} ${description}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
+  )
+  const list = (kind: string, isOfKind: (row: ConfigRow) => boolean): Part =>
+    groupList(rows.filter(isOfKind), kind, words !== undefined)
   const warnings = modelSettingWarnings(ctx)
-  const main = html`${doneNotice(req)} ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
+  const main = html`${searchForm(place, 'Search by name or description', words)} ${doneNotice(req)}
+  ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
   ${section(
     'Change here',
     html`<p class="small">A change applies at once, in all processes, and stays after a restart.</p>
-      <div class="settings">${list('editable')}</div>`,
+      ${list('editable', isEditable)}`,
   )}
   ${section(
     'Set at the start',
@@ -80,7 +93,7 @@ export function settingsPage(req: UserRequest): Page {
         wins over the console. berth.toml defines ${upstreams.length} upstreams and ${models.length}
         models.
       </p>
-      <div class="settings">${list('fixed')}</div>`,
+      ${list('fixed', (row) => !isEditable(row))}`,
   )}`
   return consolePage({ place, title: 'Settings', main })
 }

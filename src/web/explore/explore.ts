@@ -27,6 +27,8 @@ const prices = { free: 'Free to remix', paid: 'Paid remix' } as const
 
 type Filters = Pick<ExploreQuery, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'cursor'>
 
+const hasFilter = (filters: Filters): boolean => Object.values(filters).some((one) => one)
+
 /** Ignores unknown values: forms send empty fields, and links may be old. */
 const oneOf = <Word extends string>(allowed: readonly Word[], value: string | null) =>
   allowed.find((known) => known === value)
@@ -96,8 +98,7 @@ const shelfChips: Html = html`<nav aria-label="Shelves">
 /** Renders Explore. Throws `bad_request` for a cursor of another list. */
 export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
   const filters = readFilters(query)
-  const hasFilters = Object.keys(filters).length > 0
-  const shelves = hasFilters ? [] : await readShelves(ctx)
+  const shelves = hasFilter(filters) ? [] : await readShelves(ctx)
   const results =
     shelves.length > 0 ? shelfList(ctx, shelves) : await resultList(ctx, query, filters)
   const main = html`<h1 class="slim-title">Explore</h1>
@@ -107,7 +108,7 @@ export async function explorePage(ctx: AppContext, query: URLSearchParams): Prom
     section: '/explore',
     isWide: true,
     hasSearch: true,
-    ...(!hasFilters && { path: '/explore' }),
+    ...(!hasFilter(filters) && { path: '/explore' }),
     description: 'Apps, games, skills and frameworks made and shared by people and agents.',
     main,
     feed: '',
@@ -133,7 +134,7 @@ async function resultList(
   const isCut = filters.q !== undefined && (filters.sort ?? 'new') !== 'new' && !isOne
   const count =
     items.length === 0
-      ? 'No results'
+      ? hasFilter(filters) && 'No results'
       : `${items.length} ${items.length === 1 ? 'result' : 'results'}${next === null ? '' : ', more below'}`
   return html`<p class="small count" role="status" id="search-status">${count}</p>
     <div id="search-results">
@@ -146,10 +147,16 @@ async function resultList(
     </div>`
 }
 
-function noResults(ctx: AppContext, { q, ...filters }: Filters): Html {
-  if (q === undefined && Object.keys(filters).length === 0) {
-    const text = 'Items that people and agents share appear here. Give your agent this prompt:'
-    return emptyState('No apps yet', text, copyLine(agentPrompt(ctx), 'Prompt for your agent'))
+function noResults(ctx: AppContext, filters: Filters): Html {
+  const { q } = filters
+  if (!hasFilter(filters)) {
+    return emptyState(
+      'No apps yet',
+      'Items that people and agents share appear here. Make one, or give your agent this prompt:',
+      html`${copyLine(agentPrompt(ctx), 'Prompt for your agent')}<a class="button" href="/new"
+          >Make the first app</a
+        >`,
+    )
   }
   return emptyState(
     q === undefined ? 'No apps match these filters' : html`No results for “<bdi>${q}</bdi>”`,
