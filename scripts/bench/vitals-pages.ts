@@ -14,7 +14,7 @@ export interface MeasuredPage {
 }
 
 /** The API reference and pages of errors are not part of the site's shelves. */
-const skipped = new Set(['references', 'missing', 'refused', 'gone', 'app-down', 'app-nowhere'])
+const skipped = new Set(['references', 'gone', 'app-down', 'app-nowhere'])
 
 const skill = `---
 name: tide-table
@@ -62,7 +62,10 @@ export async function fillPages(browser: Browser, ctx: BerthServer): Promise<Mea
   }
   return [
     ...withSession({ ...publicPages(sample, ''), new: '/new', ...packs, ...models }),
-    ...withSession({ wallet: '/wallet', usage: '/wallet/history', studio: '/studio' }, owner),
+    ...withSession(
+      { wallet: '/wallet?days=90', usage: '/wallet/history', studio: '/studio' },
+      owner,
+    ),
     ...withSession({ console: '/console', queue: '/console/queue' }, state),
   ]
 }

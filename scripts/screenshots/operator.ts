@@ -41,16 +41,16 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
   await press(page, 'Create backup')
   await press(page, 'Verify')
   await page.getByText('The backup is valid').waitFor()
-  const keyPath = await createKeys(page, at)
+  const keys = await createKeys(page, at)
   await page.goto(`${at}/console/requests`)
   const request = page.locator('main td a[href^="/console/requests/"]').first()
   const requestPath = (await request.getAttribute('href')) ?? ''
   await context.close()
-  return { state, handle, reported, down, keyPath, requestPath }
+  return { state, handle, reported, down, keys, requestPath }
 }
 
-/** Creates a project and two keys of olga. Returns the path of a key. */
-export async function createKeys(page: Page, at: string): Promise<string> {
+/** Creates a project and two keys of olga. Returns the paths of a key and of the project. */
+async function createKeys(page: Page, at: string) {
   const account = `${at}/console/keys/olga`
   const fill = async (form: string, fields: Record<string, string>) => {
     await page.goto(account)
@@ -75,7 +75,11 @@ export async function createKeys(page: Page, at: string): Promise<string> {
   }
   await page.goto(account)
   const link = page.getByRole('link', { name: 'nightly evaluations' })
-  return (await link.getAttribute('href')) ?? ''
+  const team = page.getByRole('link', { name: 'Harbour team' })
+  return {
+    key: (await link.getAttribute('href')) ?? '',
+    project: (await team.getAttribute('href')) ?? '',
+  }
 }
 
 const lists = [
@@ -106,9 +110,11 @@ export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => (
   'console-appeal': `/console/apps/${made.down}`,
   'console-agent': `/console/agents/${made.handle}`,
   'console-key-account': '/console/keys/olga',
-  'console-key': made.keyPath,
+  'console-key': made.keys.key,
+  'console-project': made.keys.project,
   'console-request': made.requestPath,
   'console-setting': '/console/settings/HOME_TITLE',
+  'console-model-price': '/console/models/price?model=demo%2Fchat',
   'console-person': '/console/people/olga',
   'console-confirm': `/console/grants?to=@${made.handle}&usd=5`,
   'console-nobody': '/console/agents?q=zeppelin',

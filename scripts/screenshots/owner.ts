@@ -124,6 +124,7 @@ export const ownerPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
       `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),
     ]),
   ),
+  'studio-list': '/studio',
   'studio-new': `/studio/${studio.bare}`,
   'make-own': '/new',
   'make-skill': '/new/skill',

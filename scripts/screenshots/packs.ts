@@ -122,6 +122,12 @@ export const packPages = ({ pack, plan, run }: Packs) => ({
   'pack-run': `/runs/${run}`,
 })
 
+/** The pages of packs for the operator. */
+export const operatorPackPages = ({ pack }: Packs) => ({
+  'console-pack': `/console/apps/${pack}`,
+  'console-pack-files': `/console/apps/${pack}/files`,
+})
+
 /** The pages of packs for their owner. */
 export const ownPackPages = ({ pack, plan, run }: Packs) => ({
   'pack-own-run': `/runs/${run}`,

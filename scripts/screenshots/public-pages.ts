@@ -18,8 +18,6 @@ export const publicPages = ({ id, handle, remixed }: SampleData, down: string) =
   'compare-none': '/catalogue/compare',
   audio: '/catalogue?type=audio',
   report: `/report/${id}`,
-  missing: '/nowhere',
-  refused: '/explore?cursor=odd',
   gone: '/claim/AAAA-AAAA-AAAA',
   docs: '/docs',
   references: '/docs/api',

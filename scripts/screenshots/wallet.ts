@@ -11,6 +11,7 @@ const main = join(import.meta.dir, '../../src/main.ts')
 /** The pages of a wallet by the names of their screenshots. */
 export const walletPaths = {
   wallet: '/wallet',
+  'wallet-90-days': '/wallet?days=90',
   'wallet-add': '/wallet/add',
   'wallet-usage': '/wallet/history',
   'wallet-ledger': '/wallet/ledger',
@@ -20,13 +21,13 @@ export const walletPaths = {
 
 /**
  * Grants 5 USD to olga, creates two keys, calls each chat model twice and creates an invoice.
- * Returns the path of the invoice.
+ * Returns the pages of the invoice and of a key.
  */
 export async function fillWallet(
   browser: Browser,
   ctx: BerthServer,
   storageState: SessionState,
-): Promise<string> {
+): Promise<Record<string, string>> {
   const command = [process.execPath, main, 'grant', 'olga', '5']
   const grant = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
   if ((await grant.exited) !== 0) throw new Error('The grant failed.')
@@ -54,6 +55,8 @@ export async function fillWallet(
   await page.click('main form button')
   await page.waitForSelector('.invoice')
   const { pathname } = new URL(page.url())
+  await page.goto(at)
+  const key = await page.locator('main a[href^="/wallet/keys/"]').first().getAttribute('href')
   await context.close()
-  return pathname
+  return { 'wallet-invoice': pathname, 'wallet-key': key ?? '' }
 }

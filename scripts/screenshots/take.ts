@@ -1,0 +1,87 @@
+/** Takes screenshots of pages in both themes and sizes, and reports their problems. */
+import { join } from 'node:path'
+
+import type { Browser, Page } from 'playwright-core'
+
+import type { SessionState } from './owner.ts'
+
+/** A path, or what opens the page at an origin. */
+export type Target = string | ((page: Page, origin: string) => Promise<unknown>)
+
+const themes = ['light', 'dark'] as const
+const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1_280, height: 900 } }
+
+/** Measures the cumulative layout shift (web.dev/cls). */
+const layoutShift = `new Promise((resolve) => {
+  let sum = 0
+  new PerformanceObserver((list) => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value })
+    .observe({ type: 'layout-shift', buffered: true })
+  setTimeout(() => resolve(sum), 100)
+})`
+
+const detached = { state: 'detached' } as const
+
+/** Loads lazy images. A sheet of styles may reveal them late. */
+const loadImages = `Promise.all([...document.images].map((image) => {
+  image.loading = 'eager'
+  return image.decode()
+}))`
+
+async function findProblems(page: Page, urls: string[], origin: string): Promise<string[]> {
+  const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  const foreign = urls.filter((url) => !url.startsWith(origin) && !url.startsWith('data:'))
+  return [
+    ...((await page.evaluate(sideways)) === true ? ['scrolls sideways'] : []),
+    ...(Number(await page.evaluate(layoutShift)) > 0.01 ? ['shifts while it loads'] : []),
+    ...foreign.map((url) => `requests ${url}`),
+  ]
+}
+
+export interface Run {
+  browser: Browser
+  folder: string
+  /** Selects pages by the start of their names. */
+  prefix: string
+  origin: string
+}
+
+/** Takes screenshots of the pages in a session, or without one. Returns their problems. */
+export async function takeScreenshots(
+  { browser, folder, prefix, origin }: Run,
+  pages: Record<string, Target>,
+  storageState?: SessionState,
+): Promise<string[]> {
+  const problems: string[] = []
+  const chosen = Object.entries(pages).filter(([name]) => name.startsWith(prefix))
+  if (chosen.length === 0) return problems
+  for (const colorScheme of themes) {
+    for (const [size, viewport] of Object.entries(sizes)) {
+      const context = await browser.newContext({
+        colorScheme,
+        viewport,
+        reducedMotion: 'reduce',
+        ...(storageState && { storageState }),
+      })
+      for (const [name, target] of chosen) {
+        const page = await context.newPage()
+        const urls: string[] = []
+        page.on('request', (request) => urls.push(request.url()))
+        page.on('console', (message) => {
+          const text = message.text()
+          if (/Content.Security.Policy/i.test(text)) problems.push(`${name}: ${text}`)
+        })
+        if (typeof target === 'string') await page.goto(origin + target, { waitUntil: 'load' })
+        else await target(page, origin)
+        await page.locator('api-reference:not(:has(.opblock))').first().waitFor(detached)
+        await page.evaluate(loadImages)
+        const found = await findProblems(page, urls, origin)
+        problems.push(...found.map((problem) => `${name} ${size} ${colorScheme}: ${problem}`))
+        const file = join(folder, `${name}-${size}-${colorScheme}.png`)
+        await page.screenshot({ path: file, fullPage: true })
+        await page.close()
+      }
+      await context.close()
+    }
+  }
+  return problems
+}
