@@ -161,11 +161,12 @@ test('OLLAMA_HOST accepts off and short addresses', () => {
   expect(problemsOf('', { OLLAMA_HOST: '' })[0]).toContain('OLLAMA_HOST')
 })
 
-test('an upstream may have free fields, if its API is OpenAI’s', () => {
-  const fields = 'free_fields = ["zebra"]\n'
-  expect(load(local + fields).upstreams).toMatchObject([{ freeFields: ['zebra'] }])
+test('an upstream may have free fields and the Responses API, if its API is OpenAI’s', () => {
+  const fields = 'free_fields = ["zebra"]\nresponses = true\n'
+  expect(load(local + fields).upstreams).toMatchObject([{ freeFields: ['zebra'], responses: true }])
   const other = '[[upstream]]\nname = "mine"\nkind = "fal"\napi_key = "k"\n'
   expect(problemsOf(other + fields)).toEqual([
     '[[upstream]] mine: free_fields needs the kind openai.',
+    '[[upstream]] mine: responses needs the kind openai.',
   ])
 })

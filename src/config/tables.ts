@@ -77,6 +77,7 @@ const UpstreamSchema = Type.Object(
     api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
     api_key_env: Type.Optional(NameSchema),
     free_fields: Type.Optional(Type.Array(NameSchema, { maxItems: 100 })),
+    responses: Type.Optional(Type.Boolean()),
   },
   closed,
 )
@@ -112,6 +113,8 @@ export interface UpstreamRow {
   apiKey?: string
   /** Request fields that are sent to this upstream beside the known ones. */
   freeFields?: string[]
+  /** It has the Responses API; undefined: it has if it is OpenAI. */
+  responses?: boolean
 }
 
 export interface ModelRow {
@@ -145,7 +148,7 @@ export function readUpstreams(
   needsKeys: boolean,
 ): UpstreamRow[] {
   const rows = readRows('upstream', UpstreamSchema, tables, report).map((table) => {
-    const { name, kind, api_key, api_key_env, free_fields } = table
+    const { name, kind, api_key, api_key_env, free_fields, responses } = table
     const apiKey = api_key ?? (api_key_env && environment[api_key_env])
     if (api_key !== undefined && api_key_env !== undefined) {
       report(`[[upstream]] ${name}: set api_key or api_key_env, not both.`)
@@ -153,12 +156,18 @@ export function readUpstreams(
       report(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
     }
     const { base_url: baseUrl = kind === 'openai' ? '' : aiSdkBaseUrls[kind] } = table
-    if (free_fields && kind !== 'openai') {
-      report(`[[upstream]] ${name}: free_fields needs the kind openai.`)
+    for (const [field, value] of Object.entries({ free_fields, responses })) {
+      if (value === undefined || kind === 'openai') continue
+      report(`[[upstream]] ${name}: ${field} needs the kind openai.`)
     }
     if (!baseUrl) report(`[[upstream]] ${name}: the kind openai needs a base_url.`)
     const row = { name, kind, baseUrl: baseUrl.replace(/\/+$/, '') }
-    return { ...row, ...(apiKey && { apiKey }), ...(free_fields && { freeFields: free_fields }) }
+    return {
+      ...row,
+      ...(apiKey && { apiKey }),
+      ...(free_fields && { freeFields: free_fields }),
+      ...(responses !== undefined && { responses }),
+    }
   })
   const reserved = [...Object.keys(providers), ...builtIn]
   for (const name of [...rows.map((row) => row.name), ...reserved].filter(isRepeated)) {

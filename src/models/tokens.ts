@@ -51,12 +51,13 @@ function withoutImages(body: Json): { text: string; images: number } {
 /**
  * Returns an upper bound of a request's input tokens, about four times the count of English text.
  * An image counts as `imageTokens`, unbounded media as a whole window. A `window` of 0 is unknown
- * and does not limit the result.
+ * and does not limit the result. `bytesMin`: bytes of the same request in another format.
  */
-export function maxInputTokens(body: Json, imageTokens: number, window = 0): number {
+export function maxInputTokens(body: Json, imageTokens: number, window = 0, bytesMin = 0): number {
   const hasUnbounded = itemsOf(body.messages).some((message) => partsOf(message).some(isUnbounded))
   const { text, images } = withoutImages(body)
-  const bound = Buffer.byteLength(text) + images * imageTokens + templateTokens
+  const bytes = Math.max(Buffer.byteLength(text), bytesMin)
+  const bound = bytes + images * imageTokens + templateTokens
   return Math.min(
     hasUnbounded ? bound + (window || unknownWindowTokens) : bound,
     window || Infinity,

@@ -34,6 +34,7 @@ export interface UpstreamHealth {
 export class MonitoredUpstream implements Upstream {
   readonly name: string
   readonly kind: string
+  readonly nativeApi: string
   private readonly breaker: CircuitBreaker
   private readonly counts: Omit<UpstreamHealth, 'name' | 'kind' | 'state'> = {
     answers: 0,
@@ -49,6 +50,7 @@ export class MonitoredUpstream implements Upstream {
   ) {
     this.name = upstream.name
     this.kind = upstream.kind
+    this.nativeApi = upstream.nativeApi ?? upstream.kind
     this.breaker = new CircuitBreaker(clock)
   }
 

@@ -5,6 +5,7 @@ import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import { buildRequestBody, type Dialect } from './request-body.ts'
 import { requestFieldsOf } from './request-fields.ts'
 import { readStart } from './response.ts'
+import { createResponsesSender } from './responses-sender.ts'
 import { connectRealtime } from './upstream-socket.ts'
 import {
   classifyNetworkError,
@@ -19,6 +20,8 @@ export type OpenAiUpstream = UpstreamAddress &
   Dialect & {
     /** Further request fields that cost nothing at this upstream. */
     freeFields?: string[]
+    /** It has the Responses API. Default: only OpenAI. */
+    responses?: boolean
   }
 
 type Target = Pick<UpstreamCall, 'signal'> & { path: string }
@@ -34,10 +37,14 @@ const errorBytesMax = 65_536
 export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
   const upstream = { ...row, client: new HttpClient() }
   const dialect = { ...row, requestFields: requestFieldsOf(row.baseUrl, row.freeFields) }
+  const sendNative = createResponsesSender((target, body) => request(upstream, target, body))
+  const hasResponses = row.responses ?? isOpenAi(row.baseUrl)
   return {
     name: row.name,
     kind: 'openai',
+    ...(hasResponses && { nativeApi: 'responses' }),
     async send(call) {
+      if (call.native) return sendNative(call, call.native)
       const response = await request(upstream, call, buildRequestBody(call, dialect))
       return mayBeNonStreaming(response, call) ? toEventStream(response) : response
     },
@@ -48,6 +55,9 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
     download: (target) => download(upstream, target),
   }
 }
+
+const isOpenAi = (baseUrl: string): boolean =>
+  /(^|\.)openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? '')
 
 async function request(
   upstream: OpenAiUpstream & { client: HttpClient },

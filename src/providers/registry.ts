@@ -33,6 +33,11 @@ export class Registry {
     return this.byName.get(name)
   }
 
+  /** Returns whether an upstream takes native requests of an API. */
+  hasNative(api: string): boolean {
+    return this.byName.values().some(({ nativeApi }) => nativeApi === api)
+  }
+
   health(): UpstreamHealth[] {
     return [...this.byName.values()].map((upstream) => upstream.health)
   }

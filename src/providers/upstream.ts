@@ -68,6 +68,8 @@ export interface UpstreamAddress {
 export interface Upstream {
   readonly name: string
   readonly kind: string
+  /** The API of the native requests that it takes. Default: its kind. */
+  readonly nativeApi?: string
   /** Throws UpstreamError when there is no response. */
   send(call: UpstreamCall): Promise<Response>
   /** Returns the fields of a request that it does not send. Undefined where all have an effect. */

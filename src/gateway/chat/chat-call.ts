@@ -20,6 +20,8 @@ export interface ChatCall extends PaidCall {
   transcriptionCost: NanoUsd
   /** The request in the format of another API, for upstreams that speak it. */
   native?: NativeChat | undefined
+  /** The candidate that has just rejected the native request. It gets the chat. */
+  rejectedBy?: Candidate
   /** Keeps a whole response for the same request; undefined without the field `cache`. */
   keep?: ((response: StoredResponse) => void) | undefined
   /** The rounds of a web search with the candidate of the current attempt. */

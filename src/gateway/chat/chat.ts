@@ -14,7 +14,7 @@ import { checkContextWindow, filterFallbacks, validateCapabilities } from './cap
 import type { ChatCall } from './chat-call.ts'
 import { completionWork } from './complete.ts'
 import { chatLimits, chatMaxCost } from './max-cost.ts'
-import type { NativeChat } from './native.ts'
+import { countNativeBytes, type NativeChat } from './native.ts'
 import { type ChatRequest, parseChatRequest, type PreparedChat } from './request.ts'
 import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
@@ -105,12 +105,14 @@ async function prepareChat(
   const [first] = models
   if (first) validateCapabilities(parsed, first)
   await checkInlinePdfs(ctx, parsed)
+  const nativeBytes = countNativeBytes(ctx, paid.native, candidates)
   const guard = ({ body }: ChatRequest) => checkInput(paid, first?.id ?? '', body)
   await guard(parsed)
   const prepare = (request: ChatRequest): PreparedChat => {
     for (const model of models) checkContextWindow(request, model)
     const { body, isStream, wantsUsage, choices, outputMax, hasFunctions } = request
-    return { body, isStream, wantsUsage, choices, outputMax, search, hasFunctions }
+    const options = { isStream, wantsUsage, hasFunctions }
+    return { body, choices, outputMax, search, nativeBytes, ...options }
   }
   const { request, pending } = await insertUploads(
     ctx,

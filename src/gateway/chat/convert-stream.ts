@@ -11,6 +11,8 @@ export interface ChatConverter {
   end(): Uint8Array | Promise<Uint8Array>
   /** Returns what keeps the connection open; a comment by default. */
   beat?(): Uint8Array
+  /** Reads whole events of an upstream that speaks the other API, and returns those to pass on. */
+  pass?(events: Uint8Array): Uint8Array | Promise<Uint8Array>
   /** Returns the last events of a response that is too long; undefined for any other. */
   cut?(): Uint8Array | undefined
   /** Runs when the client has left. */
@@ -35,12 +37,14 @@ export function convertStream(
         for (;;) {
           const { done, value } = await reader.read()
           if (done) return out.close()
-          if (isNative && !hasOwnEvent(value)) return out.enqueue(value)
+          if (isNative && !hasOwnEvent(value)) return out.enqueue(await pass(value, converter))
           const parts: Uint8Array[] = []
           for (const event of events.push(value)) {
             isNative ??= isNativeEvent(event)
             const isPassed = isNative && !isOwnEvent(event)
-            parts.push(isPassed ? bytesOf([event]) : await convert(event, converter))
+            parts.push(
+              await (isPassed ? pass(bytesOf([event]), converter) : convert(event, converter)),
+            )
           }
           const bytes = Buffer.concat(parts)
           if (bytes.byteLength > 0) out.enqueue(bytes)
@@ -61,6 +65,8 @@ export function convertStream(
     { highWaterMark: 0 },
   )
 }
+
+const pass = (events: Uint8Array, converter: ChatConverter) => converter.pass?.(events) ?? events
 
 const commentStart = ':'.charCodeAt(0)
 const errorStart = 'data: {"error":'

@@ -11,7 +11,10 @@ import { type Candidates, type MaxCost, maxCostOf } from '../paid/candidates.ts'
 import type { PreparedChat } from './request.ts'
 
 /** The parts of a chat request that its maximum cost depends on. */
-export type ChatSize = Pick<PreparedChat, 'body' | 'outputMax' | 'choices' | 'search'>
+export type ChatSize = Pick<
+  PreparedChat,
+  'body' | 'outputMax' | 'choices' | 'search' | 'nativeBytes'
+>
 
 /** Tokens that a search adds to a prompt beside its results: the call and the frames of both. */
 const searchFrameTokens = 3_000
@@ -21,16 +24,18 @@ const searchFrameTokens = 3_000
  * window. Without either it is a default that certainly fits beside the prompt, else the whole
  * window.
  */
-function outputTokensPerChoice(
-  { body, outputMax }: ChatSize,
-  { maxOutput, contextLength, imageTokens }: Model,
-): number {
+function outputTokensPerChoice(size: ChatSize, model: Model): number {
+  const { outputMax } = size
+  const { maxOutput, contextLength } = model
   const window = contextLength || unknownWindowTokens
   const max = Math.min(outputMax ?? window, maxOutput || window, window)
   if (maxOutput || outputMax !== undefined) return max
-  const isSafe = maxInputTokens(body, imageTokens, contextLength) + unknownOutputTokens <= window
+  const isSafe = inputTokensMax(size, model) + unknownOutputTokens <= window
   return isSafe ? unknownOutputTokens : max
 }
+
+const inputTokensMax = ({ body, nativeBytes }: ChatSize, model: Model): number =>
+  maxInputTokens(body, model.imageTokens, model.contextLength, nativeBytes)
 
 /** Returns the output limit to send; undefined where the upstream stops there by itself. */
 export function upstreamOutputLimit(size: ChatSize, model: Model): number | undefined {
@@ -45,10 +50,10 @@ export function upstreamOutputLimit(size: ChatSize, model: Model): number | unde
  * request"). A request that may search is sent once more for each search, with all rounds before.
  */
 export function limitsOf(size: ChatSize, model: Model): UsageLimits {
-  const { body, choices, search } = size
+  const { choices, search } = size
   const window = model.contextLength || Infinity
   const completion = choices * outputTokensPerChoice(size, model)
-  const prompt = maxInputTokens(body, model.imageTokens, model.contextLength)
+  const prompt = inputTokensMax(size, model)
   if (!search) return { prompt, completion }
   let allRounds = 0
   for (let searches = 0; searches <= searchesPerRequestMax; searches += 1) {

@@ -140,21 +140,24 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (!isNative && this.template.read(event, this.meter)) return event
     const { data } = event
     if (data === undefined) return isNative || isComment(event) ? event : undefined
-    if (data.trim() === doneMark) {
-      return this.meter.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
-    }
+    if (data.trim() === doneMark) return this.endWith(event)
     const chunk = parseRecord(data)
     if (!chunk) return { how: 'broken' }
-    if (chunk.error) return { how: endOfError(chunk.error) }
     this.meter.read(chunk)
+    if (chunk.error) return { how: endOfError(chunk.error) }
     if (!isNative) this.template.learn(event, chunk)
     if (this.meter.isFiltered) return { how: 'filtered' }
-    if (isNative) return event
+    // Set by the converters of APIs without [DONE].
+    if (isNative) return chunk.isLast ? this.endWith(event) : event
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
     const wantsUsage = this.options.costOf !== undefined
     if (isUsage && !(wantsUsage && this.isUsageFinal)) return undefined
     if (wantsUsage && !isUsage) this.latest = chunk
     return this.convert(event, chunk)
+  }
+
+  private endWith(event: StreamEvent): Ending {
+    return this.meter.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
   }
 
   /** Clients add up all reported usages, so an early one, of the prompt alone, is dropped. */

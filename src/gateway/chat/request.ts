@@ -26,7 +26,10 @@ export interface ChatRequest {
 }
 
 /** The parts of a chat request that stay in memory while it is served. */
-export type PreparedChat = Omit<ChatRequest, 'modelIds' | 'conversation' | 'preferences'>
+export type PreparedChat = Omit<ChatRequest, 'modelIds' | 'conversation' | 'preferences'> & {
+  /** Bytes of the native request that may be sent instead. */
+  nativeBytes?: number | undefined
+}
 
 /**
  * Parses a chat request (document 2, section 4), messages first, in the order of section 7. Throws

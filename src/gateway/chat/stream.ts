@@ -158,7 +158,8 @@ function failureOfFirstEvent(
   if (!chunk) return undefined
   if (chunk.error) return failureOfErrorBody(chunk.error)
   meter.read(chunk)
-  return meter.isFiltered ? contentFiltered : undefined
+  if (meter.isFiltered) return contentFiltered
+  return chunk.isLast && !meter.hasContent ? noContent : undefined
 }
 
 /** Bytes of a stream that are kept for its trace alone. */

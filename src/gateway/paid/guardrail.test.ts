@@ -226,6 +226,21 @@ test('every choice of a stream is checked, with its reasoning and spoken words',
   }
 })
 
+test('a relayed response is checked, whole and as a stream', async () => {
+  for (const stream of [false, true]) {
+    const body = { model: 'fake/ok', input: 'Hello.', stream }
+    guardrail.state.word = 'wörld'
+    const refused = await gus.call('POST', '/v1/responses', body)
+    expect([refused.status, refused.code]).toEqual([400, 'content_policy_violation'])
+    guardrail.state.word = 'forbidden'
+    const allowed = await gus.call('POST', '/v1/responses', body)
+    expect(JSON.stringify(allowed.body)).toContain('resp_fake')
+    expect(faked.fake.received.at(-1)?.path).toBe('/v1/responses')
+  }
+  expect(guardrail.questions.filter(({ stage }) => stage === 'output')).toHaveLength(4)
+  expect(await faked.findProblems(gus)).toEqual([])
+})
+
 test('a realtime session, whose events cannot be checked, is refused', async () => {
   const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
   const response = await fetch(`${faked.origin}/v1/realtime?model=fake/ok`, {

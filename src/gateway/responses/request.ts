@@ -68,11 +68,11 @@ const knownFields = new Set([
   'top_logprobs',
 ])
 
-/** Returns the fields of a request that have a value and no effect. */
-const ignoredFields = (body: Json): string[] =>
+/** Returns the fields of a request that have a value and are not among those with an effect. */
+export const ignoredFields = (body: Json, known: ReadonlySet<string>): string[] =>
   Object.entries(body).flatMap(([name, value]) => {
     const isDefault = value == null || value === false || value === 'disabled'
-    return isDefault || knownFields.has(name) ? [] : [name]
+    return isDefault || known.has(name) ? [] : [name]
   })
 
 /** Fields that need objects of OpenAI or background work, with the error message of each. */
@@ -127,7 +127,7 @@ export function parseResponsesRequest(
     isReferable: store !== false,
     isStored: canStore && store !== false,
     input: items,
-    ignored: ignoredFields(body),
+    ignored: ignoredFields(body, knownFields),
     echo: echoOf(body),
     tools: byFunction,
   }

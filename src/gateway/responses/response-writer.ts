@@ -46,6 +46,12 @@ export class ResponseWriter {
     if (choice.finish_reason === 'length') this.isTruncated = true
   }
 
+  /** Returns the response of a whole completion. */
+  convert(completion: Json): Promise<Json> {
+    this.read(completion)
+    return this.finish()
+  }
+
   /**
    * Ends the response as completed, or as incomplete when the model reached its token limit, and
    * stores it before the client knows it.

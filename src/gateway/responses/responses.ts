@@ -1,14 +1,17 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { type Json, recordOf } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { isOfChat } from '../chat/native.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
 import { invalidField } from '../fields.ts'
 import { storedResponseBytesMax } from './limits.ts'
+import { toNativeChat } from './native.ts'
+import { type NativeReader, readNative, RelayedEvents } from './relay.ts'
 import { parseResponsesRequest } from './request.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { loadSharedItems, shareItems } from './shared-items.ts'
@@ -16,7 +19,8 @@ import * as stored from './stored-responses.ts'
 import { streamEvents } from './stream.ts'
 
 /**
- * Creates a response from a chat completion, which is held, served and charged as such. Throws
+ * Creates a response from a chat completion, which is held, served and charged as such. Upstreams
+ * with the Responses API receive the request itself, and their response is relayed. Throws
  * `bad_request` and the errors of a chat completion.
  */
 export async function createResponse(
@@ -41,18 +45,23 @@ export async function createResponse(
   const name = sha256(`${account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
   const items = input.map((item, at) => ({ id: `in_${name}${at}`, ...item }))
   const canStore = isStored && isStorable(items, recordOf(raw).store === true)
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber).catch(
-    respondToChatError,
-  )
+  const native = ctx.upstreams.hasNative('responses') ? toNativeChat(raw, parsed) : undefined
+  let ignoredFields = ignored
+  const completion = await createChatCompletion(
+    ctx,
+    spender,
+    chat,
+    call,
+    createTranscriber,
+    native && {
+      ...native,
+      onResponse: (isNative) => void (ignoredFields = isNative ? native.ignored : ignored),
+    },
+  ).catch(respondToChatError)
   if (!completion.ok) return completion
-  call.reportIgnored?.(ignored)
+  call.reportIgnored?.(ignoredFields)
   const created = unixSeconds(ctx.clock.now())
-  const made: Json[] = []
-  const onItem = (item: Json): void => {
-    if (!isReferable) return
-    references.add(account, item)
-    made.push(item)
-  }
+  const reader = keepItems(ctx, account, isReferable)
   const store = (response: Json): Promise<boolean> =>
     storeResponse(ctx, account, { input: items, response, before: conversation?.ids ?? [] })
   const writer = new ResponseWriter({
@@ -60,15 +69,29 @@ export async function createResponse(
     tools,
     name,
     created,
-    onItem,
-    onFinish: () => shareItems(ctx, account, made),
+    ...reader,
     store: canStore ? store : undefined,
   })
-  if (isStream && completion.body) return streamResponse(streamEvents(completion.body, writer))
-  const body: unknown = await completion.json()
-  if (isRecord(body)) writer.read(body)
+  if (isStream && completion.body) {
+    return streamResponse(streamEvents(completion.body, writer, new RelayedEvents(reader)))
+  }
+  const result = recordOf(await completion.json())
   const cost = completion.headers.get('x-service-cost')
-  return Response.json(await writer.finish(), { headers: cost ? { 'x-service-cost': cost } : {} })
+  const body = isOfChat(result) ? await writer.convert(result) : await readNative(result, reader)
+  return Response.json(body, { headers: cost ? { 'x-service-cost': cost } : {} })
+}
+
+/** Returns what keeps the items of a response, which the client may then send back by id. */
+function keepItems(ctx: AppContext, account: AccountId, isReferable: boolean): NativeReader {
+  const made: Json[] = []
+  return {
+    onItem(item) {
+      if (!isReferable) return
+      ctx.state.responseItems.add(account, item)
+      made.push(item)
+    },
+    onFinish: () => shareItems(ctx, account, made),
+  }
 }
 
 /** Returns the stored conversation that a request continues. Throws `bad_request`. */

@@ -47,7 +47,7 @@ test('with "store": false nothing is stored', async () => {
 
 describe('previous_response_id', () => {
   test('continues the conversation, whole and as a stream', async () => {
-    const server = await startFakeUpstreamServer({ RESPONSES_KEPT_DAYS: '1' })
+    const server = await startFakeUpstreamServer({ RESPONSES_KEPT_DAYS: '1' }, [], {}, 'responses')
     const one = await server.gus()
     const openai = openAiClient(server, one)
     const first = await openai.responses.create({ model: 'fake/ok', input: 'First.' })

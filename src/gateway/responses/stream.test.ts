@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 
 import { eventBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
+import { RelayedEvents } from './relay.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { streamEvents } from './stream.ts'
 
 const start = { echo: {}, tools: new Map(), name: 'answer', created: 7, onItem() {} }
+const relayed = new RelayedEvents({ onItem() {}, onFinish: () => Promise.resolve() })
 
 /** A chat stream that repeats one part and counts its cancellations. */
 function saying(piece: string) {
@@ -23,7 +25,7 @@ test('a response that is too long ends with an error and cancels its chat', asyn
   const { chat, left } = saying(piece)
   let pieces = 0
   let last = ''
-  for await (const chunk of streamEvents(chat, new ResponseWriter(start))) {
+  for await (const chunk of streamEvents(chat, new ResponseWriter(start), relayed)) {
     pieces += 1
     last = new TextDecoder().decode(chunk.subarray(0, 200))
   }
@@ -36,7 +38,7 @@ test('comments are passed on; a client that leaves cancels the chat and keeps it
   const { chat, left } = saying('hello')
   const kept: object[] = []
   const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })
-  const reader = streamEvents(chat, written).getReader()
+  const reader = streamEvents(chat, written, relayed).getReader()
   const { value } = await reader.read()
   expect(new TextDecoder().decode(value)).toStartWith(': waiting\n\nevent: response.created\n')
   await reader.cancel('gone')

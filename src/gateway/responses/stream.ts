@@ -1,29 +1,37 @@
-import { isRecord, type Json } from '../../core/schema.ts'
+import { isRecord } from '../../core/schema.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
 import { convertStream } from '../chat/convert-stream.ts'
-import type { ResponseError } from './events.ts'
+import { encodeEvents, type ResponseError } from './events.ts'
+import type { RelayedEvents } from './relay.ts'
 import type { ResponseWriter } from './response-writer.ts'
-
-const encoder = new TextEncoder()
 
 const tooLong: ResponseError = {
   code: 'upstream_stream_error',
   message: 'The response is too long. The prompt and the output until here were charged.',
 }
 
-/** Converts a chat stream of this gateway into the events of Responses. */
+/**
+ * Converts a chat stream of this gateway into the events of Responses. Those of an upstream with
+ * the Responses API are passed on.
+ */
 export function streamEvents(
   chat: ReadableStream<Uint8Array>,
   writer: ResponseWriter,
+  relayed: RelayedEvents,
 ): ReadableStream<Uint8Array> {
   const takeEvents = () => encodeEvents(writer.events.takeAll())
   return convertStream(chat, {
     read(chunk) {
       const { error } = chunk
-      if (isRecord(error)) writer.fail({ code: String(error.code), message: String(error.message) })
-      else writer.read(chunk)
+      if (!isRecord(error)) writer.read(chunk)
+      else {
+        const failure = { code: String(error.code), message: String(error.message) }
+        if (relayed.hasEvents) return relayed.fail(failure)
+        writer.fail(failure)
+      }
       return takeEvents()
     },
+    pass: (events) => relayed.pass(events),
     async end() {
       await writer.finish()
       return takeEvents()
@@ -36,8 +44,3 @@ export function streamEvents(
     leave: () => writer.leave(),
   })
 }
-
-const encodeEvents = (events: Json[]): Uint8Array =>
-  encoder.encode(
-    events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
-  )

@@ -14,23 +14,31 @@ const whole = scripts.ok?.stream ?? []
 const headers = 1
 const host = 'models.example'
 const cuts = [0, 1, 3, 6, 8]
+const settings = { GATEWAY_URL: `http://${host}/gateway` }
 const hang: Step = { do: 'hang' }
 
-let faked: FakeUpstreamServer
+let translating: FakeUpstreamServer
 beforeAll(async () => {
   const models = cuts.map((cut) => ({
     ...fakeModel('ok', { id: `fake/cut-${cut}` }),
     offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/cut-${cut}` })),
   }))
-  faked = await startFakeUpstreamServer({ GATEWAY_URL: `http://${host}/gateway` }, models)
+  translating = await startFakeUpstreamServer(settings, models)
   for (const cut of cuts) {
-    faked.fake.script(`fake/cut-${cut}`, [...whole.slice(0, headers + cut), hang])
+    translating.fake.script(`fake/cut-${cut}`, [...whole.slice(0, headers + cut), hang])
   }
 })
-afterAll(() => faked.close())
+afterAll(() => translating.close())
 
 /** Calls, leaves after `mark` has arrived that often, and returns the charge. */
-async function leave(gus: GatewayUser, path: string, body: object, mark: RegExp, times: number) {
+async function leave(
+  gus: GatewayUser,
+  path: string,
+  body: object,
+  mark: RegExp,
+  times: number,
+  faked = translating,
+) {
   const before = faked.fake.received.length
   const { total } = await faked.lastUse(gus)
   const client = new AbortController()
@@ -61,6 +69,7 @@ async function leave(gus: GatewayUser, path: string, body: object, mark: RegExp,
 }
 
 test.each(cuts)('a client that leaves after %i events pays the same as for a chat', async (cut) => {
+  const faked = translating
   const gus = await faked.gus()
   const model = `fake/cut-${cut}`
   // The chat's seventh event has no text and the eighth the usage. Neither has an event here.
@@ -82,4 +91,19 @@ test.each(cuts)('a client that leaves after %i events pays the same as for a cha
   if (cut < 8) expect(use).toMatchObject({ charged: chat.charged, output: chat.output })
   expect((await faked.lastUse(gus)).total).toBe(2)
   expect(await faked.findProblems(gus)).toEqual([])
+})
+
+test('a client that leaves a relayed response pays what it received', async () => {
+  const faked = await startFakeUpstreamServer(settings, [], {}, 'responses')
+  const gus = await faked.gus()
+  const model = 'fake/hang-middle'
+  const delta = /event: response.output_text.delta/g
+  const use = await leave(gus, 'responses', { model, input: 'Say hello.' }, delta, 3, faked)
+  expect(faked.fake.received.at(-1)?.path).toBe('/v1/responses')
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  const chat = await leave(gus, 'chat/completions', { model, messages }, /data: /g, 3, faked)
+  expect(use).toMatchObject({ status: 'interrupted', charged: chat.charged, output: chat.output })
+  expect(use.charged).toBeGreaterThan(0n)
+  expect(await faked.findProblems(gus)).toEqual([])
+  await faked.close()
 })

@@ -86,7 +86,7 @@ const events = (usage: unknown = fakeUsage) => [
   done,
 ]
 
-interface Script {
+export interface Script {
   plain: Step[]
   stream: Step[]
 }
@@ -116,19 +116,19 @@ const bomb = (): Step[] => {
   return [send(`${head(200, 'application/json', headers)}\r\n`), send(body), end]
 }
 
-const unfinished = JSON.stringify(completion(fakeUsage))
-const cut = (last: Step): Step[] => [
+/** Half of a response. */
+export const cut = (last: Step, unfinished = JSON.stringify(completion(fakeUsage))): Step[] => [
   send(`${head(200, 'application/json', `content-length: ${unfinished.length + 2}\r\n`)}\r\n`),
   send(unfinished.slice(0, 60)),
   last,
 ]
 
 /** Sends each byte of the stream in its own packet. */
-const bytes = (pieces: string[]) =>
+export const bytes = (pieces: string[]) =>
   [...Buffer.from(pieces.join(''))].map((one) => Buffer.from([one]))
 
 /** A valid response that is nested too deeply for JSON.stringify. */
-const deep = (answer: object) => {
+export const deep = (answer: object) => {
   const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   return `${JSON.stringify(answer).slice(0, -1)},"more":${nested}}`
 }

@@ -4,6 +4,7 @@ import { scripts, type Step } from './chat-scripts.ts'
 import { mediaScripts } from './media-scripts.ts'
 import { nativeScripts } from './native-scripts.ts'
 import { claudeScripts, cohereScripts } from './provider-scripts.ts'
+import { responsesScripts } from './responses-scripts.ts'
 
 const known = { ...mediaScripts, ...claudeScripts, ...cohereScripts, ...nativeScripts, ...scripts }
 
@@ -62,7 +63,7 @@ export function startFakeUpstream(): FakeUpstream {
   const stepsFor = (request: Received): Step[] => {
     const model = modelOf(request)
     const name = model.replace(/^fake\//, '')
-    const script = nextOf(own.get(model)) ?? known[name]
+    const script = nextOf(own.get(model)) ?? scriptOf(name, request)
     if (!script) throw new Error(`The fake upstream has no script "${model}".`)
     if (Array.isArray(script)) return script
     return wantsStream(request) ? script.stream : script.plain
@@ -110,6 +111,10 @@ export function startFakeUpstream(): FakeUpstream {
 
 const wantsStream = ({ body, path }: Received): boolean =>
   body.stream === true || path.includes(':stream')
+
+/** Returns the script of a model for the API of a request. */
+const scriptOf = (name: string, { path }: Received) =>
+  (path.endsWith('/responses') ? responsesScripts[name] : undefined) ?? known[name]
 
 /** Returns the next response of a script. The last one repeats. */
 const nextOf = (answers: Step[][] = []): Step[] | undefined =>

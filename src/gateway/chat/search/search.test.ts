@@ -141,6 +141,20 @@ describe('a completion', () => {
   })
 })
 
+test('in a request of the Responses API is made here, and its upstream gets chats', async () => {
+  answers(asking(search('tides')), saying('High at noon.'))
+  const before = faked.fake.received.length
+  const tools = [{ type: 'web_search' }]
+  const { body } = await gus.call('POST', '/v1/responses', {
+    model: 'fake/seeks',
+    input: 'Tides?',
+    tools,
+  })
+  expect(body).toMatchObject({ output: [{ content: [{ text: 'High at noon.' }] }] })
+  const paths = faked.fake.received.slice(before).map(({ path }) => path)
+  expect(paths).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+})
+
 describe('rejected without a charge', () => {
   const refused = async (more: object) => {
     const { status, body } = await ask(more)
