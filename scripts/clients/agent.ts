@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import type { Target } from '../../src/testing/clients/round-trips/task.ts'
 import type { ClientServer } from '../../src/testing/clients/server.ts'
-import { demoModel, type Results, runEveryKind } from './every-kind.ts'
+import { type ClientRun, demoModel, type Results, runEveryKind, runRelayed } from './every-kind.ts'
 
 /** A coding agent from npm and its configuration for a model of a gateway. */
 export interface Agent {
@@ -23,6 +23,8 @@ export interface Agent {
   installScript?: string
   /** It quotes an argument with spaces, so the words of a prompt are arguments of their own. */
   splitsPrompt?: boolean
+  /** It also runs with a model at an upstream with the Responses API, whose bytes are relayed. */
+  relayedModel?: string
   /** Returns a prompt after which the agent must have written a file in its folder. */
   toolPrompt(folder: string, model: string): string
 }
@@ -41,7 +43,9 @@ export async function run(agent: Agent): Promise<Results> {
   try {
     await install(agent.package, home)
     if (agent.installScript) await spawn(['node', agent.installScript], home)
-    return await runEveryKind((to, server) => writeFile(agent, to, server, home))
+    const write: ClientRun = (to, server) => writeFile(agent, to, server, home)
+    if (agent.relayedModel) await runRelayed(agent.relayedModel, write)
+    return await runEveryKind(write)
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

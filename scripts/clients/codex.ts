@@ -14,6 +14,7 @@ const patch = '*** Begin Patch\n*** Add File: made.txt\n+Ahoy\n*** End Patch\n'
 export const agent: Agent = {
   package: '@openai/codex@0.169.0',
   command: 'codex',
+  relayedModel: knownModel,
   toolPrompt: (_, model) =>
     model === knownModel
       ? `call apply_patch ${JSON.stringify({ input: patch })}`

@@ -8,19 +8,25 @@ import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 
 import { catchError } from '../catch-error.ts'
+import { type ResponsesRelay, startResponsesRelay } from './responses-relay.ts'
 import { type ClientServer, startClientServer } from './server.ts'
 
 let gateway: ClientServer
+let relay: ResponsesRelay
 const model = 'demo/chat'
 const description = 'How deep the water is.'
 const place = z.object({ place: z.string() })
 
 beforeAll(async () => {
   gateway = await startClientServer()
+  relay = await startResponsesRelay(model)
 })
-afterAll(() => gateway.stop())
+afterAll(async () => {
+  await gateway.stop()
+  await relay.stop()
+})
 
-const at = () => ({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })
+const at = ({ baseUrls, key } = gateway) => ({ baseURL: baseUrls[0] ?? '', apiKey: key })
 
 for (const [base, name] of ['with', 'without'].entries()) {
   describe(`openai's responses, base URL ${name} /v1`, () => {
@@ -94,11 +100,13 @@ test('AI SDK, openai, with its defaults: text, stream, tools and their results',
 
 const thinks = { reasoningEffort: 'low', forceReasoning: true } as const
 const conversations = [{}, thinks, { store: false }].flatMap((options) => [
-  [options, 'whole'] as const,
-  [options, 'streamed'] as const,
+  [options, 'whole', 'translated'] as const,
+  [options, 'streamed', 'translated'] as const,
+  [options, 'whole', 'relayed'] as const,
+  [options, 'streamed', 'relayed'] as const,
 ])
-test.each(conversations)('AI SDK, openai, %j, %s: three turns and a tool', async (openai, how) => {
-  const chat = createOpenAI(at())(model)
+test.each(conversations)('AI SDK, %j, %s, %s: three turns and a tool', async (openai, how, way) => {
+  const chat = createOpenAI(at(way === 'relayed' ? relay.server : gateway))(model)
   const messages: ModelMessage[] = []
   const execute = async () => 'nine fathoms'
   const request = {
@@ -119,6 +127,7 @@ test.each(conversations)('AI SDK, openai, %j, %s: three turns and a tool', async
   expect(await say('ahoy there')).toBe('ahoy there')
   expect(await say('call depth')).toBe('nine fathoms')
   expect(await say('and then?')).toBe('and then?')
+  expect(relay.takePaths()).toEqual(way === 'relayed' ? ['/v1/responses'] : [])
 })
 
 test('OpenAI Agents over responses: a tool is called and its result is used', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { loadConfig } from '../../config/load.ts'
+import type { SettingName } from '../../config/settings.ts'
 import { nano } from '../../core/money.ts'
 import { serve } from '../../http/server.ts'
 import { doctor } from '../../ledger/doctor.ts'
@@ -27,7 +28,10 @@ export interface ClientServer {
 const funded = nano(20_000_000_000n)
 
 /** Starts a server on a free port with a temporary data folder, also with models of providers. */
-export async function startClientServer(models: ProviderModel[] = []): Promise<ClientServer> {
+export async function startClientServer(
+  models: ProviderModel[] = [],
+  settings: Partial<Record<SettingName, string>> = {},
+): Promise<ClientServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-clients-'))
   writeFileSync(join(dataDir, 'berth.toml'), models.map(providerTables).join('\n'))
   const flags = {
@@ -36,6 +40,7 @@ export async function startClientServer(models: ProviderModel[] = []): Promise<C
     DEMO_MODELS: 'on',
     VIDEO_POLL_SECONDS: '1',
     ...unlimited,
+    ...settings,
   }
   const serving = await serve(loadConfig(flags, {}))
   const { ctx, origin } = serving
