@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => table.close())
 
-/** All cells run in parallel. */
+/** Cells run in parallel; those with a deadline apart from the others, so that none is late. */
 const waitMs = 30_000
 const text = fakeText.join('')
 
@@ -31,49 +31,60 @@ const streamedCells = streamed
   .filter(([name]) => !ofChats.test(name) && !formatless.test(name) && name !== 'no-choices')
   .map(([name, cell]): [string, Cell] => [name, name === 'no-content' ? silent : cell])
 
+async function runPlain(name: string, cell: Cell): Promise<void> {
+  const { body, headers } = await table.run(name, false, cell)
+  const { code = null } = cell
+  if (cell.status !== 200) return expect(body).toMatchObject({ error: { code } })
+  const { usage } = Object(body)
+  expect(body).toMatchObject({ object: 'response', output: [{ content: [{ text }] }] })
+  expect(usage).not.toHaveProperty('cost_details')
+  expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(String(headers.get('x-service-cost')))
+}
+
+async function runStreamed(name: string, cell: Cell): Promise<void> {
+  const { body } = await table.run(name, true, cell)
+  const { code = null } = cell
+  if (cell.status !== 200) return expect(body).toMatchObject({ error: { code } })
+  if (['html', 'bad-headers'].includes(name)) return
+  const lines = String(body)
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/^: .*\n+/gm, '')
+  const events = eventsOf(lines)
+  const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
+  const words = deltas.map(({ delta }) => delta).join('')
+  const [error, last] = events.slice(-2)
+  if (!cell.event) {
+    expect([words, last?.type]).toEqual([text, 'response.completed'])
+    expect(recordOf(recordOf(last?.response).usage)).not.toHaveProperty('cost')
+    return
+  }
+  expect(text).toStartWith(words)
+  expect(error).toMatchObject({ type: 'error', code: cell.event })
+  expect(last).toMatchObject({
+    type: 'response.failed',
+    response: { status: 'failed', error: { code: cell.event } },
+  })
+}
+
+const hangs = ([name]: [string, Cell]) => name.startsWith('hang')
+const answers = (cell: [string, Cell]) => !hangs(cell)
+
 describe('charges of a relayed response', () => {
-  test.concurrent.each(plainCells)(
-    '%s',
-    async (name, cell) => {
-      const { body, headers } = await table.run(name, false, cell)
-      const { code = null } = cell
-      if (cell.status !== 200) return expect(body).toMatchObject({ error: { code } })
-      const { usage } = Object(body)
-      expect(body).toMatchObject({ object: 'response', output: [{ content: [{ text }] }] })
-      expect(usage).not.toHaveProperty('cost_details')
-      expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(String(headers.get('x-service-cost')))
-    },
-    waitMs,
-  )
+  test.concurrent.each(plainCells.filter(answers))('%s', runPlain, waitMs)
 })
 
 describe('charges of a relayed stream', () => {
-  test.concurrent.each(streamedCells)(
-    '%s',
-    async (name, cell) => {
-      const { body } = await table.run(name, true, cell)
-      const { code = null } = cell
-      if (cell.status !== 200) return expect(body).toMatchObject({ error: { code } })
-      if (['html', 'bad-headers'].includes(name)) return
-      const lines = String(body)
-        .replaceAll(/\r\n?/g, '\n')
-        .replaceAll(/^: .*\n+/gm, '')
-      const events = eventsOf(lines)
-      const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
-      const words = deltas.map(({ delta }) => delta).join('')
-      const [error, last] = events.slice(-2)
-      if (!cell.event) {
-        expect([words, last?.type]).toEqual([text, 'response.completed'])
-        expect(recordOf(recordOf(last?.response).usage)).not.toHaveProperty('cost')
-        return
-      }
-      expect(text).toStartWith(words)
-      expect(error).toMatchObject({ type: 'error', code: cell.event })
-      expect(last).toMatchObject({
-        type: 'response.failed',
-        response: { status: 'failed', error: { code: cell.event } },
-      })
-    },
-    waitMs,
-  )
+  test.concurrent.each(streamedCells.filter(answers))('%s', runStreamed, waitMs)
+})
+
+test('no upstream was called at another path', () => {
+  const paths = table.patient.fake.received.map(({ path, body }) => [path, body.model])
+  const chats = paths.filter(([path]) => path !== '/v1/responses')
+  // A 404 is tried again as a chat.
+  expect(new Set(chats.map(([, model]) => model))).toEqual(new Set(['fake/404']))
+})
+
+describe('charges of an upstream that hangs', () => {
+  test.concurrent.each(plainCells.filter(hangs))('%s, whole', runPlain, waitMs)
+  test.concurrent.each(streamedCells.filter(hangs))('%s, as a stream', runStreamed, waitMs)
 })
