@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 
 import { isRecord, itemsOf, type Json, recordOf } from '../core/schema.ts'
+import { fakeText } from '../testing/fakes/chat-scripts.ts'
 import {
   fakeModel,
   type FakeUpstreamServer,
@@ -42,7 +43,7 @@ const start = (settings: Record<string, string> = {}) => {
     OTEL_SERVICE_NAME: 'harbor',
     ...settings,
   }
-  return startFakeUpstreamServer(own, [{ ...model, id: 'fake/two', offers }])
+  return startFakeUpstreamServer(own, [{ ...model, id: 'fake/two', offers }], {}, 'google')
 }
 
 beforeAll(async () => {
@@ -207,6 +208,15 @@ test('contents are in the spans only where the operator allows them', async () =
     expect(JSON.parse(output)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'text', content: expect.stringMatching(/\w/) }] },
     ])
+  }
+  for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
+    collector.received.length = 0
+    const body = { contents: [{ parts: [{ text: 'What is secret?' }] }] }
+    const headers = { traceparent: `00-${traceId}-${parentId}-01` }
+    await by.call('POST', `/v1beta/models/fake/google-ok:${method}`, body, headers)
+    await open.ctx.telemetry?.flush()
+    const call = spans().find(({ name }) => name === 'chat fake/google-ok')
+    expect(Object(call?.attributes)['gen_ai.output.messages']).toContain(fakeText.join(''))
   }
   await open.close()
 })

@@ -42,6 +42,7 @@ async function readCompletion(
   const usage = meter.usage(true)
   return {
     usage,
+    ...(native && { completion }),
     response: (_cost, charge) => {
       const total = nano(charge + chat.transcriptionCost)
       const converted = chat.request.hasFunctions ? toFunctionCalls(answer) : answer

@@ -109,9 +109,10 @@ describe('a chat at an upstream of Cohere', () => {
     const answer = await gus.call('POST', '/v2/chat', body, headers)
     return { gus, ...answer, use: (await table.patient.lastUse(gus)).use }
   }
+  const thoughtBytes = 10_000
   const messages = [
     { role: 'user', content: 'Say hello.' },
-    { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }] },
+    { role: 'assistant', content: [{ type: 'thinking', thinking: 'h'.repeat(thoughtBytes) }] },
     { role: 'user', content: 'Again.' },
   ]
 
@@ -130,6 +131,8 @@ describe('a chat at an upstream of Cohere', () => {
     const { status, body: response, use, headers } = await chat(routed)
     const { path, body: received, headers: sent } = table.patient.fake.received.at(-1) ?? {}
     expect([status, path, received]).toEqual([200, '/v1/chat', body])
+    // The chat does not have these thoughts, which the model reads.
+    expect(use?.held).toBeGreaterThan(BigInt(thoughtBytes) * 1_000n)
     expect(sent?.authorization).toBe('Bearer sk-fake')
     const cost = Number(use?.charged) / 1e9
     expect(response).toMatchObject({

@@ -42,9 +42,17 @@ export function toNativeCohere(raw: unknown): NativeChat {
       }),
     },
     usageName: 'usage',
+    countBytes: () => countBytes(own),
     toCompletion,
     createConverter,
   }
+}
+
+/** Counts the bytes of a request without its images, which have a price of their own. */
+function countBytes(body: Json): number {
+  const parts = recordsIn(body.messages).flatMap(({ content }) => recordsIn(content))
+  const images = parts.map(({ image_url }) => asString(recordOf(image_url).url).length)
+  return Buffer.byteLength(JSON.stringify(body)) - images.reduce((sum, one) => sum + one, 0)
 }
 
 const finishOf = (reason: unknown): string => (reason === 'MAX_TOKENS' ? 'length' : 'stop')

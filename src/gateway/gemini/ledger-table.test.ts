@@ -100,6 +100,7 @@ describe('a generation at an upstream of Google', () => {
     return { gus, ...answer, use: (await table.patient.lastUse(gus)).use }
   }
   const contents = [{ role: 'user', parts: [{ text: 'Say hello.' }] }]
+  const signatureBytes = 10_000
 
   test('the upstream receives the request itself, without what would cost more', async () => {
     const call = { functionCall: { name: 'depth', args: { place: 'cape' } } }
@@ -110,7 +111,7 @@ describe('a generation at an upstream of Google', () => {
         role: 'model',
         parts: [
           { text: 'Hm.', thought: true, thoughtSignature: 'thought' },
-          { text: 'I look.', thoughtSignature: 'text' },
+          { text: 'I look.', thoughtSignature: 't'.repeat(signatureBytes) },
           { ...call, thoughtSignature: 'call' },
         ],
       },
@@ -138,6 +139,8 @@ describe('a generation at an upstream of Google', () => {
     })
     const { path, body: received, headers } = table.patient.fake.received.at(-1) ?? {}
     expect(answer.status).toBe(200)
+    // The chat does not have this signature, which the model reads.
+    expect(answer.use?.held).toBeGreaterThan(BigInt(signatureBytes) * 1_000n)
     expect(path).toBe('/v1/fake/google-ok:generateContent')
     expect(headers?.['x-goog-api-key']).toBe('sk-fake')
     expect(received).toEqual({ ...body, contents: turns })

@@ -43,6 +43,7 @@ export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
       }),
     },
     usageName: 'usageMetadata',
+    countBytes: () => countBytes(withConfig(own, config)),
     toCompletion,
     createConverter,
   }
@@ -53,6 +54,17 @@ const pick = (fields: Json, names: readonly string[]): Json =>
 
 const withConfig = (body: Json, generationConfig: Json): Json =>
   Object.keys(generationConfig).length === 0 ? body : { ...body, generationConfig }
+
+/** Counts the bytes of a request without its images, which have a price of their own. */
+function countBytes(body: Json): number {
+  const parts = recordsIn(body.contents).flatMap((content) => recordsIn(content.parts))
+  const inResults = parts.flatMap((part) => recordsIn(recordOf(part.functionResponse).parts))
+  const images = [...parts, ...inResults].map(({ inlineData }) => imageBytes(recordOf(inlineData)))
+  return Buffer.byteLength(JSON.stringify(body)) - images.reduce((sum, bytes) => sum + bytes, 0)
+}
+
+const imageBytes = ({ mimeType, data }: Json): number =>
+  /^image\//i.test(asString(mimeType)) ? asString(data).length : 0
 
 /** Returns a content with its parts; nothing for one without parts, as in the chat. */
 function toContent(content: unknown): Json[] {

@@ -1,4 +1,5 @@
 import { type NanoUsd, toUsd } from '../../core/money.ts'
+import type { Json } from '../../core/schema.ts'
 import { isApiError } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { SettlementRow } from '../../ledger/settlement-rows.ts'
@@ -166,6 +167,8 @@ export interface UpstreamOutput {
   /** Returns the result, with its cost in USD and as the charge in nano-USD. */
   response(cost: number, charge: NanoUsd): StoredResponse
   rows?: SettlementRow[]
+  /** The response as a chat completion for traces, where it is none. */
+  completion?: Json | undefined
   /** The text for the guardrail of the operator; undefined where there is none. */
   text?: string
   /** A response that streams while the upstream produces it. `response` is not sent then. */
@@ -211,12 +214,12 @@ export async function serveCall(
     if (result.failure) return settlement.failed(result.candidate, result.failure)
     settlement.markFirstByte()
     const { candidate, opened } = result
-    const { usage, stream, rows } = opened
+    const { usage, stream, rows, completion } = opened
     const charge = settlement.chargeOf(candidate, usage)
     const cost = toUsd(charge)
     if (!stream) {
       const response = opened.response(cost, charge)
-      const { body: output } = response
+      const output = completion ?? response.body
       return settlement.served(result, { usage, end: 'completed', response, rows, output })
     }
     respond(stream.response(cost))
