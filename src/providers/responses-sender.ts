@@ -1,6 +1,6 @@
-import { recordOf } from '../core/schema.ts'
+import { type Json, recordOf } from '../core/schema.ts'
 import { outputTokenLimit } from './request-body.ts'
-import { asString, errorResponse, parseRecord } from './response.ts'
+import { asString, errorResponse, parseRecord, recordsIn } from './response.ts'
 import type { NativeRequest, UpstreamCall } from './upstream.ts'
 
 type Send = (target: { path: string; signal: AbortSignal }, body: string) => Promise<Response>
@@ -21,7 +21,7 @@ export function createResponsesSender(
     const response = await send({ path, signal }, JSON.stringify(body))
     if (response.ok) return response
     const text = await response.text()
-    const rejected = parseRejection(response.status, text)
+    const rejected = parseRejection(response.status, text, body)
     if (rejected === 'model') missing.add(model)
     return rejected ? onlyAsChat() : new Response(text, response)
   }
@@ -32,15 +32,27 @@ const onlyAsChat = (): Response => errorResponse(404, 'The upstream takes this o
 /** Statuses of a server without the Responses API, or without the model in it. */
 const missingStatuses = [404, 405, 501]
 
+/** Fields that a chat does not have. Some models, or accounts, do not support them. */
+const fieldsOfResponses =
+  /^(include|max_tool_calls|metadata|reasoning\.\w*(summary|context)|stream_options|truncation)\b/
+
 /**
- * Returns what the upstream rejects: the model, or one request, such as one with the reasoning of
- * another upstream; undefined for any other error.
+ * Returns what the upstream rejects: the model, or only this request, whose chat it may take;
+ * undefined for any other error.
  */
-function parseRejection(status: number, text: string): 'model' | 'request' | undefined {
+function parseRejection(
+  status: number,
+  text: string,
+  { tools }: Json,
+): 'model' | 'request' | undefined {
   const { code, param } = recordOf(parseRecord(text)?.error)
-  if (code === 'invalid_encrypted_content') return 'request'
-  if (missingStatuses.includes(status)) {
-    return asString(param).startsWith('input') ? 'request' : 'model'
-  }
-  return status === 400 && param === 'model' ? 'model' : undefined
+  const field = asString(param)
+  if (missingStatuses.includes(status)) return field.startsWith('input') ? 'request' : 'model'
+  if (status !== 400) return undefined
+  if (field === 'model') return 'model'
+  const hasTool = recordsIn(tools).some(({ type }) => type !== 'function')
+  const isOfTool = field.startsWith('tools') && hasTool
+  // The reasoning of another upstream, which a chat does not contain.
+  const isSealed = code === 'invalid_encrypted_content'
+  return isSealed || isOfTool || fieldsOfResponses.test(field) ? 'request' : undefined
 }

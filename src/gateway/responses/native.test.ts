@@ -81,7 +81,7 @@ describe('an upstream with the Responses API', () => {
       max_output_tokens: 50,
       text: { verbosity: 'low' },
     }
-    const [first, unsealed, ...rest] = kept.input
+    const [first, unsealed, , ...rest] = kept.input
     const made = { type: 'function_call', call_id: 'c', name: 'depth', arguments: '{}' }
     const answer = ask({
       ...kept,
@@ -89,8 +89,7 @@ describe('an upstream with the Responses API', () => {
         first,
         { type: 'reasoning', id: 'rs_2', summary: [{ type: 'summary_text', text: 'Hm.' }] },
         { ...made, id: `fc_${'0'.repeat(32)}0` },
-        unsealed,
-        ...rest,
+        ...kept.input.slice(1),
       ],
       tools: [{ type: 'web_search' }, ...kept.tools],
       reasoning: { effort: 'low', summary: 'auto', mode: 'pro' },
@@ -106,7 +105,8 @@ describe('an upstream with the Responses API', () => {
     expect(received?.body).toEqual({
       ...kept,
       model: 'fake/ok',
-      input: [first, made, unsealed, ...rest],
+      // OpenAI requires the reasoning that is left out beside items with its ids.
+      input: [first, made, unsealed, { ...custom, id: undefined, input: 'x' }, ...rest],
       reasoning: { effort: 'low', summary: 'auto' },
       store: false,
     })
@@ -241,13 +241,32 @@ describe('a chat is sent', () => {
     expect(received.map(({ path }) => path)).toEqual(['/v1/responses', chat, chat])
   })
 
-  test('where the upstream cannot read the reasoning of another one', async () => {
-    const unreadable = { error: { message: 'No.', param: null, code: 'invalid_encrypted_content' } }
-    fake.script('fake/sealed', json(400, unreadable), ok, json(400, unreadable), ok)
+  test.each([
+    { code: 'invalid_encrypted_content', param: null },
+    { code: null, param: 'include' },
+    { code: null, param: 'reasoning.summary' },
+    { code: null, param: 'tools[0].type' },
+  ])('where the upstream rejects only what a chat does not have: %j', async (error) => {
+    const rejected = json(400, { error: { message: 'No.', ...error } })
+    fake.script('fake/sealed', rejected, ok, rejected, ok)
     const received = await receivedBy(async () => {
-      for (const _ of [1, 2]) expect((await ask({ model: 'fake/sealed' })).status).toBe(200)
+      for (const _ of [1, 2]) {
+        expect((await ask({ model: 'fake/sealed', tools: [patch] })).status).toBe(200)
+      }
     })
     expect(received.map(({ path }) => path)).toEqual(['/v1/responses', chat, '/v1/responses', chat])
+  })
+
+  test('for no other error', async () => {
+    fake.script('fake/sealed', json(400, { error: { message: 'No.', param: 'tools[0].type' } }))
+    const [received, ...more] = await receivedBy(async () => {
+      const { status, body } = await ask({ model: 'fake/sealed' })
+      expect([status, body]).toMatchObject([
+        400,
+        { error: { message: expect.stringContaining('No.') } },
+      ])
+    })
+    expect([received?.path, more]).toEqual(['/v1/responses', []])
   })
 
   test('with an uploaded file', async () => {

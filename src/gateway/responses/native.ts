@@ -47,7 +47,7 @@ export function toNativeChat(
   const sent = recordOf(raw)
   if (isStored || sent.previous_response_id || input.some(hasUpload)) return undefined
   const { tools, reasoning } = sent
-  const items = typeof sent.input === 'string' ? sent.input : input.flatMap(toNativeItem)
+  const items = typeof sent.input === 'string' ? sent.input : toNativeItems(input)
   const body = {
     ...Object.fromEntries(Object.entries(sent).filter(([name]) => freeFields.includes(name))),
     input: items,
@@ -83,12 +83,20 @@ const hasUpload = (item: Json): boolean =>
 /** The ids of items that this gateway made. Upstreams reject some of them, and need none. */
 const ownId = /^[a-z]+_[0-9a-f]{32}\d{1,4}$/
 
-/** Returns an item as it was sent. Reasoning that the upstream could not read is left out. */
-function toNativeItem(item: Json): Json[] {
-  if (item.type === 'reasoning') return item.encrypted_content ? [item] : []
-  if (typeof item.id !== 'string' || !ownId.test(item.id)) return [item]
-  const { id: _, ...rest } = item
-  return [rest]
+const isReasoning = ({ type }: Json): boolean => type === 'reasoning'
+
+/**
+ * Returns items as they were sent, without reasoning that the upstream could not read. OpenAI
+ * requires that reasoning beside items with its ids, so they have none then.
+ */
+function toNativeItems(input: Json[]): Json[] {
+  const items = input.filter((item) => !isReasoning(item) || Boolean(item.encrypted_content))
+  const hasAll = items.length === input.length
+  return items.map((item) => {
+    const { id, ...rest } = item
+    const isKept = hasAll && !ownId.test(asString(id))
+    return isReasoning(item) || isKept ? item : rest
+  })
 }
 
 /** Counts the bytes of a request without its images, which have a price of their own. */
