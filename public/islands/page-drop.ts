@@ -9,14 +9,18 @@ const bytesMax = 24 * 1_048_576
 const filesMax = 200
 const typeDelayMs = 400
 
+// Not every engine exposes the classes of the entries.
+const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
+const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory
+
 /** Reads dropped entries with their paths below the dropped folder. */
 async function readEntry(entry: FileSystemEntry, found: PageFile[]): Promise<void> {
   if (found.length > filesMax) return
   const path = entry.fullPath.replace(/^\//, '')
-  if (entry instanceof FileSystemFileEntry) {
+  if (isFile(entry)) {
     const file = await new Promise<File>((done, fail) => entry.file(done, fail))
     found.push({ path, bytes: new Uint8Array(await file.arrayBuffer()) })
-  } else if (entry instanceof FileSystemDirectoryEntry) {
+  } else if (isFolder(entry)) {
     const reader = entry.createReader()
     for (;;) {
       // A call returns only some of the entries, and none after the last.
@@ -80,7 +84,8 @@ class PageDrop extends HTMLElement {
   async #drop(data: DataTransfer): Promise<void> {
     const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
     const [single] = data.files
-    const isOne = entries.length === 1 && entries[0]?.isFile === true
+    // Some programs drop a file without an entry.
+    const isOne = entries.length < 2 && entries[0]?.isDirectory !== true
     if (isOne && single) return this.#setFile(single)
     const found: PageFile[] = []
     for (const entry of entries) await readEntry(entry, found)
@@ -101,6 +106,8 @@ class PageDrop extends HTMLElement {
   async #choose(): Promise<void> {
     const file = this.#input?.files?.[0]
     if (!file) return
+    // The form sends what the preview shows: the file or the text.
+    if (this.#text) this.#text.value = ''
     if (file.size > bytesMax) return this.#say('This file is too large.')
     const bytes = new Uint8Array(await file.arrayBuffer())
     const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b
@@ -115,6 +122,7 @@ class PageDrop extends HTMLElement {
   async #paste(): Promise<void> {
     const text = this.#text?.value ?? ''
     if (text.trim() === '') return
+    if (this.#input) this.#input.value = ''
     await this.#show([{ path: 'index.html', bytes: new TextEncoder().encode(text) }])
     await this.#drafts.put({ text, isSubmitted: false })
   }

@@ -9,7 +9,11 @@ import type { Target } from './take.ts'
 /** Sends the form of another site. */
 const sendForeignForm: Target = async (page, origin) => {
   await page.route('**/sign-in', (route) => {
-    const headers = { ...route.request().headers(), 'sec-fetch-site': 'cross-site' }
+    const headers = {
+      ...route.request().headers(),
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: 'https://elsewhere.example',
+    }
     return route.continue({ method: 'POST', postData: 'name=olga', headers })
   })
   await page.goto(`${origin}/sign-in`)

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { zipSync } from 'fflate'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -37,6 +40,20 @@ const game = zipSync({
   ),
   'game/data/a.json': new TextEncoder().encode('{"level":7}'),
 })
+
+/** Drops a folder on a page. Its entries are real ones, which scripts cannot create. */
+async function dropFolder(page: Page): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'berth-drop-'))
+  await Bun.write(join(folder, 'index.html'), '<title>Kelp</title><script src="js/a.js"></script>')
+  await Bun.write(join(folder, 'js/a.js'), 'document.write("kelp grows")')
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [folder], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data })
+  }
+  await appText(page, 'kelp grows')
+  rmSync(folder, { recursive: true })
+}
 
 describe.skipIf(executablePath === undefined)('a person makes an app in chromium', () => {
   let t: TestServer
@@ -110,7 +127,7 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
   )
 
   test(
-    'previews a zip without an account and publishes it after sign-up',
+    'previews a folder and a zip without an account and publishes after sign-up',
     async () => {
       const visitor = await browser.newContext()
       const page = await visitor.newPage()
@@ -118,6 +135,7 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
       page.on('request', (request) => sent.push(request.method()))
       await page.goto(`${server.url}new`)
       const before = await t.snapshot()
+      await dropFolder(page)
       const buffer = Buffer.from(game)
       const file = { name: 'game.zip', mimeType: 'application/zip', buffer }
       await page.locator('input[type=file]').setInputFiles(file)
