@@ -4,10 +4,10 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
 import { convertStream } from '../chat/convert-stream.ts'
-import { isOfChat } from '../chat/native.ts'
+import { isOfChat, type NativeChat } from '../chat/native.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { rerank } from '../rerank/rerank.ts'
-import { toNativeCohere } from './native.ts'
+import { nativeFields, toNativeCohere } from './native.ts'
 import { parseCohereChat } from './request.ts'
 import { toCohereChat } from './response.ts'
 import { CohereWriter } from './stream.ts'
@@ -37,11 +37,18 @@ export async function createCohereChat(
   { spender, raw, call }: CohereCall,
   createTranscriber: TranscriberFactory,
 ): Promise<Response> {
-  const { chat, isStream } = parseCohereChat(raw)
-  const native = toNativeCohere(raw)
+  const { chat, isStream, ignored } = parseCohereChat(raw)
+  let left = ignored
+  const native: NativeChat = {
+    ...toNativeCohere(raw),
+    onResponse(isNative) {
+      left = isNative ? ignored.filter((name) => !nativeFields.has(name)) : ignored
+    },
+  }
   const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
   // The replay of a charged error.
   if (!completion.ok) return completion
+  call.reportIgnored?.(left)
   const id = idOf(call)
   if (isStream && completion.body) {
     return streamResponse(convertStream(completion.body, new CohereWriter(id)))

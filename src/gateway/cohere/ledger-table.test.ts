@@ -129,6 +129,7 @@ describe('a chat at an upstream of Cohere', () => {
     }
     const routed = { ...body, priority: 1, models: [], provider: {} }
     const { status, body: response, use, headers } = await chat(routed)
+    expect(headers.get('x-ignored-fields')).toBe('priority')
     const { path, body: received, headers: sent } = table.patient.fake.received.at(-1) ?? {}
     expect([status, path, received]).toEqual([200, '/v1/chat', body])
     // The chat does not have these thoughts, which the model reads.
@@ -151,8 +152,9 @@ describe('a chat at an upstream of Cohere', () => {
     expect([first, again.body]).toEqual([nativeStreams.cohere, nativeStreams.cohere])
     for (const stream of [false, true]) {
       const model = 'fake/cohere-503'
-      const { use, body: answer } = await chat({ ...body, model, models: ['fake/ok'], stream })
-      expect(use?.model).toBe('fake/ok')
+      const routed = { ...body, model, models: ['fake/ok'], stream, safety_mode: 'OFF' }
+      const { use, body: answer, headers } = await chat(routed)
+      expect([use?.model, headers.get('x-ignored-fields')]).toEqual(['fake/ok', 'safety_mode'])
       if (!stream) expect(answer).toMatchObject({ message: { content: [{ type: 'text', text }] } })
       else expect(eventsOf(answer).at(-1)).toMatchObject({ delta: { finish_reason: 'COMPLETE' } })
     }

@@ -4,7 +4,7 @@ import { textOf } from '../chat/completion.ts'
 import type { EventConverter, NativeChat } from '../chat/native.ts'
 
 /** Fields that cost nothing beside the tokens; `priority` is that of the operator's account. */
-const nativeFields = new Set([
+export const nativeFields = new Set([
   'citation_options',
   'documents',
   'frequency_penalty',

@@ -33,12 +33,20 @@ const knownFields = new Set<string>([
   'thinking',
 ])
 
+export interface CohereRequest {
+  /** The chat request that serves it. */
+  chat: Json
+  isStream: boolean
+  /** Fields that have no effect where the chat is sent. */
+  ignored: string[]
+}
+
 /**
  * Parses a request of Cohere's chat API into a chat request. A field that would change the response
  * and has no equivalent is an error (docs/spec/gateway-decisions.md, "Cohere"). Throws
  * `no_messages`, `bad_request`.
  */
-export function parseCohereChat(raw: unknown): { chat: Json; isStream: boolean } {
+export function parseCohereChat(raw: unknown): CohereRequest {
   const body = recordOf(raw)
   for (const [name, value] of Object.entries(body)) {
     if (knownFields.has(name) || isUnset(value)) continue
@@ -61,6 +69,7 @@ export function parseCohereChat(raw: unknown): { chat: Json; isStream: boolean }
       ...(isStream && { stream: true, stream_options: { include_usage: true } }),
     },
     isStream,
+    ignored: ignoredFields.filter((name) => body[name] != null),
   }
 }
 

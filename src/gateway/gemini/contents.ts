@@ -5,6 +5,25 @@ import { fieldsOf, listOf } from './fields.ts'
 
 const invalidContents = (problem: string) => invalidField('contents', problem)
 
+/**
+ * Fields of parts by role. The chat has the same content. Others are ignored: they may raise the
+ * cost of media above the hold, such as mediaResolution.
+ */
+export const partFields = {
+  model: ['text', 'thought', 'thoughtSignature', 'functionCall'],
+  user: ['text', 'inlineData', 'fileData', 'functionResponse'],
+}
+
+const knownPartFields = new Set([...partFields.model, ...partFields.user])
+
+/** Returns the names of ignored fields of parts, such as "contents.mediaResolution". */
+export function ignoredPartFields(contents: unknown): string[] {
+  const names = contentsOf(contents).flatMap((content) => partsOf(content).flatMap(Object.keys))
+  return [...new Set(names)]
+    .filter((name) => !knownPartFields.has(name))
+    .map((name) => `contents.${name}`)
+}
+
 /** A function call of the conversation that has no response yet. */
 interface OpenCall {
   id: string

@@ -137,6 +137,7 @@ describe('a generation at an upstream of Google', () => {
       ...priced,
       contents: [...turns, unsigned],
     })
+    expect(answer.headers.get('x-ignored-fields')).toBe('labels, serviceTier')
     const { path, body: received, headers } = table.patient.fake.received.at(-1) ?? {}
     expect(answer.status).toBe(200)
     // The chat does not have this signature, which the model reads.

@@ -6,13 +6,13 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
 import { convertStream } from '../chat/convert-stream.ts'
-import { isOfChat } from '../chat/native.ts'
+import { isOfChat, type NativeChat } from '../chat/native.ts'
 import { streamResponse } from '../chat/stream.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
 import { innerRequest, textOfContent } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
-import { toNativeGeneration } from './native.ts'
+import { nativeFields, toNativeGeneration } from './native.ts'
 import { parseGenerateRequest } from './request.ts'
 import { toGenerateResponse } from './response.ts'
 import { GenerateWriter } from './stream.ts'
@@ -63,11 +63,18 @@ async function generate(
   if (isStream && alt !== 'sse') {
     throw invalidField('alt', 'A stream is sent as server-sent events: add ?alt=sse to the path.')
   }
-  const { chat, showsThoughts } = parseGenerateRequest(recordOf(raw), model, isStream)
-  const native = toNativeGeneration(recordOf(raw), isStream)
+  const { chat, showsThoughts, ignored } = parseGenerateRequest(recordOf(raw), model, isStream)
+  let left = ignored
+  const native: NativeChat = {
+    ...toNativeGeneration(recordOf(raw), isStream),
+    onResponse(isNative) {
+      left = isNative ? ignored.filter((name) => !nativeFields.includes(name)) : ignored
+    },
+  }
   const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
   // The replay of a charged error.
   if (!completion.ok) return completion
+  call.reportIgnored?.(left)
   const options = { responseId: call.idempotencyKey ?? call.requestId, showsThoughts }
   if (isStream && completion.body) {
     return streamResponse(convertStream(completion.body, new GenerateWriter(options)))

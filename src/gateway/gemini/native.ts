@@ -2,21 +2,12 @@ import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { countOf } from '../chat/completion.ts'
 import type { EventConverter, NativeChat } from '../chat/native.ts'
-import { contentsOf, partsOf } from './contents.ts'
+import { contentsOf, partFields, partsOf } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { knownConfig } from './request.ts'
 
 /** Fields that cost nothing beside the tokens. Their values are those that the chat was made of. */
-const nativeFields = ['safetySettings', 'store']
-
-/**
- * Fields of parts by role. The chat has the same content, and others may raise the cost of media
- * above the hold, such as mediaResolution.
- */
-const partFields = {
-  model: ['text', 'thought', 'thoughtSignature', 'functionCall'],
-  user: ['text', 'inlineData', 'fileData', 'functionResponse'],
-}
+export const nativeFields = ['safetySettings', 'store']
 
 /**
  * Returns a request of Google's Gemini API for upstreams of Google: unchanged, except for what

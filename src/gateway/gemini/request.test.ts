@@ -111,6 +111,17 @@ test('options, tools and schemas become chat fields', () => {
   })
 })
 
+test('fields without effect are named', () => {
+  const part = { text: 'Hello', mediaResolution: { level: 'HIGH' }, video_metadata: { fps: 9 } }
+  const body = { contents: [{ parts: [part] }], service_tier: 'flex', store: false, labels: null }
+  expect(parse(body).ignored).toEqual([
+    'serviceTier',
+    'store',
+    'contents.mediaResolution',
+    'contents.videoMetadata',
+  ])
+})
+
 test('a budget of thoughts sets the effort', () => {
   const effortOf = (thinkingConfig: object) =>
     chatOf({ generationConfig: { thinkingConfig } }).reasoning_effort

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/schema.ts'
 import { findCount, invalidField } from '../fields.ts'
-import { readContents } from './contents.ts'
+import { ignoredPartFields, readContents } from './contents.ts'
 import { fieldsOf, rejectOthers } from './fields.ts'
 import { readTools, toJsonSchema } from './tools.ts'
 
@@ -9,6 +9,8 @@ export interface GenerateRequest {
   chat: Json
   /** True if the client wants the text of the reasoning. */
   showsThoughts: boolean
+  /** Fields that have no effect where the chat is sent. */
+  ignored: string[]
 }
 
 /** Fields that this module reads. */
@@ -72,6 +74,10 @@ export function parseGenerateRequest(raw: Json, model: string, isStream: boolean
       ...(isStream && { stream: true, stream_options: { include_usage: true } }),
     },
     showsThoughts: fieldsOf(config.thinkingConfig).includeThoughts === true,
+    ignored: [
+      ...ignoredFields.filter((name) => name !== 'model' && body[name] != null),
+      ...ignoredPartFields(body.contents),
+    ],
   }
 }
 
