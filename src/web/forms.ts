@@ -51,6 +51,17 @@ export function rejectForm(problem: string): never {
   throw new ApiError('bad_request', { problem })
 }
 
+/** Binds the handler of a form and the page that shows its error to the item of the path. */
+export const forItem = <Req, Item, Shown>(
+  item: Item,
+  work: (req: Req, item: Item, form: Form) => Promise<Response>,
+  page: (req: Req, item: Item, message: string, form: Form) => Shown,
+) =>
+  [
+    (req: Req, form: Form) => work(req, item, form),
+    (req: Req, message: string, form: Form) => page(req, item, message, form),
+  ] as const
+
 /** Parses an amount; undefined for an empty field. Throws `bad_request`. */
 export function readCredits(form: Form, name: string): number | undefined {
   const text = form.text(name).trim()

@@ -22,7 +22,7 @@ const notesMax = 50
 /** The notifications of a person: those of all their agents, and news of followed makers. */
 export const notificationRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/notifications', ({ input }) => userPage(input, (req) => notificationsPage(req)))
+    .get('/notifications', ({ input }) => userPage(input, notificationsPage))
     .post('/notifications', ({ input }) =>
       userForm(
         input,
@@ -32,7 +32,7 @@ export const notificationRoutes = (ctx: AppContext, layout: Layout) =>
           await markNewsRead(req.ctx, req.visitor.person.id)
           return redirectTo('/notifications')
         },
-        (req, message) => notificationsPage(req, message),
+        notificationsPage,
       ),
     )
 

@@ -245,6 +245,6 @@ export const userPage = (
 export const userForm = (
   input: PageInput,
   work: (req: UserRequest, form: Form) => Promise<Response>,
-  page: (req: UserRequest, message: string, form: Form) => Promise<Page>,
+  page: (req: UserRequest, message: string, form: Form) => Page | Promise<Page>,
   options?: FormOptions,
 ): Promise<Response> => requireUser(input, (req) => handleForm(req, work, page, options))

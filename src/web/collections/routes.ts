@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import * as collections from '../../hosting/collections/collections.ts'
 import { getActingAgent } from '../../hosting/people/owned-agents.ts'
 import { withQuery } from '../components.ts'
-import type { Form } from '../forms.ts'
+import { forItem, type Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
   getPageRequest,
@@ -19,17 +19,11 @@ import { collectionPage, ownCollectionsPage } from './pages.ts'
 /** Lists of items that people make as one of their agents, and share. */
 export const collectionRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/collections', ({ input }) => userPage(input, (req) => ownCollectionsPage(req)))
-    .post('/collections', ({ input }) =>
-      userForm(input, create, (req, message, form) => ownCollectionsPage(req, message, form)),
-    )
+    .get('/collections', ({ input }) => userPage(input, ownCollectionsPage))
+    .post('/collections', ({ input }) => userForm(input, create, ownCollectionsPage))
     .get('/collections/:id', ({ input, params }) => showCollection(input, params.id))
     .post('/collections/:id', ({ input, params: { id } }) =>
-      userForm(
-        input,
-        (req, form) => change(req, id, form),
-        (req, message, form) => collectionPage(req, id, message, form),
-      ),
+      userForm(input, ...forItem(id, change, collectionPage)),
     )
 
 /** Anyone may open a collection; its maker also sees the controls. */

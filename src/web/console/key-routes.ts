@@ -1,4 +1,5 @@
 import type { AppContext } from '../../context.ts'
+import { forItem } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import { pageRoutes } from '../session.ts'
 import { operatorForm, operatorPage } from './access.ts'
@@ -12,29 +13,17 @@ export const keyRoutes = (ctx: AppContext, layout: Layout) =>
       operatorPage(input, (req) => keyAccountPage(req, account)),
     )
     .post('/console/keys/:account', ({ input, params: { account } }) =>
-      operatorForm(
-        input,
-        (req, form) => submitKeyAccount(req, account, form),
-        (req, message, form) => keyAccountPage(req, account, message, form),
-      ),
+      operatorForm(input, ...forItem(account, submitKeyAccount, keyAccountPage)),
     )
     .get('/console/keys/:account/:id', ({ input, params }) =>
       operatorPage(input, (req) => keyPage(req, params)),
     )
     .post('/console/keys/:account/:id', ({ input, params }) =>
-      operatorForm(
-        input,
-        (req, form) => submitKey(req, params, form),
-        (req, message, form) => keyPage(req, params, message, form),
-      ),
+      operatorForm(input, ...forItem(params, submitKey, keyPage)),
     )
     .get('/console/keys/:account/projects/:id', ({ input, params }) =>
       operatorPage(input, (req) => projectPage(req, params)),
     )
     .post('/console/keys/:account/projects/:id', ({ input, params }) =>
-      operatorForm(
-        input,
-        (req, form) => submitProject(req, params, form),
-        (req, message, form) => projectPage(req, params, message, form),
-      ),
+      operatorForm(input, ...forItem(params, submitProject, projectPage)),
     )

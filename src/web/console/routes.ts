@@ -11,7 +11,7 @@ import {
   startBackupCheck,
 } from '../../operator/console-backups.ts'
 import { incomeCsv } from '../../operator/topups.ts'
-import { type Form, rejectForm } from '../forms.ts'
+import { forItem, type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../session.ts'
 import {
@@ -59,20 +59,20 @@ const pages: Record<string, (req: UserRequest) => Page | Promise<Page>> = {
   '/requests': requestsPage,
   '/latency': latencyPage,
   '/errors': errorsPage,
-  '/alerts': (req) => alertsPage(req),
+  '/alerts': alertsPage,
   '/spend': spendPage,
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
   '/keys': keysPage,
-  '/clients': (req) => clientsPage(req),
-  '/payments': (req) => paymentsPage(req),
+  '/clients': clientsPage,
+  '/payments': paymentsPage,
   '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
-  '/models/price': (req) => modelPricePage(req),
+  '/models/price': modelPricePage,
   '/settings': settingsPage,
   '/audit': auditPage,
-  '/libraries': (req) => librariesPage(req),
+  '/libraries': librariesPage,
   '/backups': backupsPage,
 }
 
@@ -127,32 +127,16 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
     .get('/console/apps/:id/feature', ({ params: { id } }) => redirectTo(`/console/apps/${id}`))
     .post('/console/apps/:id/feature', ({ input, params: { id } }) =>
-      operatorForm(
-        input,
-        (req, form) => setFeatured(req, id, form),
-        (req, message) => appPage(req, id, message),
-      ),
+      operatorForm(input, ...forItem(id, setFeatured, appPage)),
     )
     .post('/console/apps/:id', ({ input, params: { id } }) =>
-      operatorForm(
-        input,
-        (req, form) => decideApp(req, id, form),
-        (req, message, submitted) => appPage(req, id, message, submitted),
-      ),
+      operatorForm(input, ...forItem(id, decideApp, appPage)),
     )
     .post('/console/agents/:handle', ({ input, params: { handle } }) =>
-      operatorForm(
-        input,
-        (req, form) => decideAgent(req, handle, form),
-        (req, message, submitted) => agentPage(req, handle, message, submitted),
-      ),
+      operatorForm(input, ...forItem(handle, decideAgent, agentPage)),
     )
     .post('/console/people/:name', ({ input, params: { name } }) =>
-      operatorForm(
-        input,
-        (req, form) => decidePerson(req, name, form),
-        (req, message, submitted) => personPage(req, name, message, submitted),
-      ),
+      operatorForm(input, ...forItem(name, decidePerson, personPage)),
     )
     .get('/console/blocklist', () => redirectTo('/console/queue#blocklist'))
     .get('/console/rescan', () => redirectTo('/console/queue'))
@@ -161,11 +145,7 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/clients', ({ input }) => operatorForm(input, decideClient, clientsPage))
     .post('/console/rescan', ({ input }) => operatorForm(input, rescanAll, queuePage))
     .post('/console/settings/:name', ({ input, params: { name } }) =>
-      operatorForm(
-        input,
-        (req, form) => submitSetting(req, name, form),
-        (req, message, submitted) => settingPage(req, name, message, submitted),
-      ),
+      operatorForm(input, ...forItem(name, submitSetting, settingPage)),
     )
     .get('/console/alerts/test', () => redirectTo('/console/alerts'))
     .post('/console/alerts/test', ({ input }) => operatorForm(input, testAlert, alertsPage))

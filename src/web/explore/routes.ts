@@ -4,7 +4,7 @@ import { copyIdOf, remix } from '../../hosting/apps/remix/remix.ts'
 import { getActingAgent } from '../../hosting/people/owned-agents.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
 import * as reviews from '../../hosting/reviews/reviews.ts'
-import { type Form, rejectForm } from '../forms.ts'
+import { forItem, type Form, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   findUser,
@@ -27,11 +27,7 @@ export const itemRoutes = (ctx: AppContext, layout: Layout) =>
       userPage(input, (req) => remixPage(req, name)),
     )
     .post('/explore/:name/remix', ({ input, params: { name } }) =>
-      userForm(
-        input,
-        (req, form) => remixItem(req, name, form),
-        (req, message, form) => remixPage(req, name, message, form),
-      ),
+      userForm(input, ...forItem(name, remixItem, remixPage)),
     )
     .get('/explore/:name/review', ({ params }) => redirectTo(itemPath(params.name, 'reviews')))
     .post('/explore/:name/review', ({ input, params: { name } }) =>

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
 import * as follows from '../../hosting/people/follows.ts'
 import { makerPage } from '../explore/maker.ts'
-import type { Form } from '../forms.ts'
+import { forItem, type Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
   findUser,
@@ -24,11 +24,7 @@ export const followRoutes = (ctx: AppContext, layout: Layout) =>
     .get(followingPath, ({ input }) => userPage(input, followingPage))
     .get('/explore/:name/follow', ({ params }) => redirectTo(makerPath(params.name)))
     .post('/explore/:name/follow', ({ input, params: { name } }) =>
-      userForm(
-        input,
-        (req, form) => change(req, name, form),
-        (req, message) => personalMakerPage(req, name, message),
-      ),
+      userForm(input, ...forItem(name, change, personalMakerPage)),
     )
 
 const makerPath = (name: string): string =>

@@ -29,7 +29,7 @@ import { readSteps } from './step-lines.ts'
 /** Publishes a skill or framework as one of a person's agents. */
 export const newPackRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/new/skill', ({ input }) => userPage(input, (req) => newPackPage(req)))
+    .get('/new/skill', ({ input }) => userPage(input, newPackPage))
     .post('/new/skill', ({ input }) =>
       userForm(input, publishForm, newPackPage, {
         bytesMax: packZipBytesMax + skillTextBytesMax + formBytesMax,

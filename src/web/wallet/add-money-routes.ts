@@ -69,7 +69,7 @@ async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
 /** The pages of the wallet that add money. */
 export const addMoneyRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get(addMoneyPath, ({ input }) => userPage(input, (req) => getPage(req)))
+    .get(addMoneyPath, ({ input }) => userPage(input, getPage))
     .post(addMoneyPath, ({ input }) => userForm(input, addMoney, getPage))
     .get(`${addMoneyPath}/:id`, ({ input, params: { id } }) =>
       userPage(input, (req) => getInvoicePage(req, id)),

@@ -11,7 +11,7 @@ import { findLatestSpending } from '../../ledger/spending.ts'
 import { getSpending, listUsedModels } from '../../models/spending.ts'
 import { openMethods } from '../../payments/coins/method.ts'
 import { withQuery } from '../components.ts'
-import type { Form } from '../forms.ts'
+import { forItem, type Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   pageRoutes,
@@ -78,11 +78,7 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
       userPage(input, (req) => getKeyPage(req, params.key)),
     )
     .post(`${keysPath}/:key`, ({ input, params }) =>
-      userForm(
-        input,
-        (req, form) => changeKey(req, params.key, form),
-        (req, message, form) => getKeyPage(req, params.key, message, form),
-      ),
+      userForm(input, ...forItem(params.key, changeKey, getKeyPage)),
     )
     .get('/wallet/history', ({ input }) =>
       userPage(input, async (req) => {
