@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { isRecord } from '../core/schema.ts'
 import { callTool, listTools, post, send } from '../testing/fixtures/mcp-server.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../testing/fixtures/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
-let ann: TestAgent
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
 afterAll(() => ctx.close())
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }

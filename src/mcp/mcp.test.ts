@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
 import type { DescribedOperation } from '../http/api-description.ts'
-import { callTool, type ListedTool, listTools, post, send } from '../testing/fixtures/mcp-server.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../testing/fixtures/test-server.ts'
+import { callTool, listTools, post, send } from '../testing/fixtures/mcp-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { getDocument, listOperations } from '../testing/openapi/document.ts'
 import { toolsOf } from './tools.ts'
 import { listTools as listShownTools } from './toolset.ts'
 
-let ctx: TestServer
-let ann: TestAgent
-let tools: ListedTool[]
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  tools = await listTools(ctx)
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
+const tools = await listTools(ctx)
 afterAll(() => ctx.close())
 
 const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'

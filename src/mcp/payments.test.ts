@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { recordOf } from '../core/schema.ts'
-import { startChain, type TestChain } from '../testing/fixtures/chain.ts'
+import { startChain } from '../testing/fixtures/chain.ts'
 import { send } from '../testing/fixtures/mcp-server.ts'
-import { type PaidServer, signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
+import { signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
 
-let chain: TestChain
-let t: PaidServer
-beforeAll(async () => {
-  chain = await startChain()
-  t = await startPaidServer(chain)
-})
+const chain = await startChain()
+const t = await startPaidServer(chain)
 afterAll(async () => {
   await t.close()
   await chain.stop()

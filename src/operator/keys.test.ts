@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { createGatewayUser } from '../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startTestServer({ DEMO_MODELS: 'on' })
-})
+const server = await startTestServer({ DEMO_MODELS: 'on' })
 afterAll(() => server.close())
 
 const run = async (line: string) => {

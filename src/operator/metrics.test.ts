@@ -1,22 +1,14 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { nano, zero } from '../core/money.ts'
 import { day, minute } from '../core/time.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { listDailyIncome } from '../ledger/totals.ts'
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+import { startForEachTest } from '../testing/fixtures/closed-servers.ts'
+import type { TestServer } from '../testing/fixtures/test-server.ts'
 import { listMetrics, recordMetrics } from './metrics-history.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
-
-async function open(settings = {}): Promise<TestServer> {
-  const ctx = await startTestServer(settings)
-  opened.push(ctx)
-  return ctx
-}
+const open = startForEachTest()
 
 /** Reads the text format as it is specified, and throws at the first line that is not in it. */
 function parsed(text: string): Map<string, number> {

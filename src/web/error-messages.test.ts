@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { findByName } from '../hosting/people/people.ts'
-import {
-  claimAgent,
-  type FormBrowser,
-  hiddenFields,
-  signInOperator,
-} from '../testing/fixtures/form-browser.ts'
+import { claimAgent, hiddenFields, signInOperator } from '../testing/fixtures/form-browser.ts'
 import { fund } from '../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let olga: FormBrowser
-let id = ''
-
-beforeAll(async () => {
-  h = await startTestServer()
-  const ann = await h.agent('ann')
-  id = await ann.publish({ store: true })
-  await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
-  olga = await signInOperator(h)
-  await claimAgent(olga, ann)
-})
+const h = await startTestServer()
+const ann = await h.agent('ann')
+const id = await ann.publish({ store: true })
+await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
+const olga = await signInOperator(h)
+await claimAgent(olga, ann)
 afterAll(() => h.close())
 
 /** Returns the error of a form or of an error page. */

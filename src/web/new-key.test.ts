@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  alertText,
-  claimAgent,
-  type FormBrowser,
-  hiddenFields,
-  signUp,
-} from '../testing/fixtures/form-browser.ts'
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+import { closeWithoutErrors } from '../testing/fixtures/closed-servers.ts'
+import { alertText, claimAgent, hiddenFields, signUp } from '../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let bea: FormBrowser
-beforeAll(async () => {
-  h = await startTestServer()
-  bea = await signUp(h, 'bea')
-  await claimAgent(bea, await h.agent('ann'))
-})
-afterAll(async () => {
-  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await h.close()
-})
+const h = await startTestServer()
+const bea = await signUp(h, 'bea')
+await claimAgent(bea, await h.agent('ann'))
+afterAll(() => closeWithoutErrors(h))
 
 test('does not create a second key on reload', async () => {
   for (const [path, action, kind] of [

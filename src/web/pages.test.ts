@@ -1,32 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
 import * as explore from '../hosting/explore/explore.ts'
 import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
+import { closeWithoutErrors } from '../testing/fixtures/closed-servers.ts'
 import { signUp } from '../testing/fixtures/form-browser.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../testing/fixtures/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let ann: TestAgent
-let ben: TestAgent
-let id: string
-
-beforeAll(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  ben = await t.agent('ben')
-  const about = { title: 'Harbour Lights', description: 'Bring boats home.', kind: 'game' }
-  id = await ann.publish({ ...about, shelf: 'arcade', store: true })
-})
-afterAll(async () => {
-  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await t.close()
-})
+const t = await startTestServer()
+const ann = await t.agent('ann')
+const ben = await t.agent('ben')
+const about = { title: 'Harbour Lights', description: 'Bring boats home.', kind: 'game' }
+const id = await ann.publish({ ...about, shelf: 'arcade', store: true })
+afterAll(() => closeWithoutErrors(t))
 
 const browser = { accept: 'text/html' }
 const page = async (path: string, status = 200): Promise<string> => {

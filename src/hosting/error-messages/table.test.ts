@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { ApiError, type HostingErrorName } from '../../errors.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { updateLimits } from '../agents/spending.ts'
 import { errorEnvelope } from '../error-response.ts'
@@ -14,12 +10,8 @@ import { errorEnvelope } from '../error-response.ts'
 const messageOf = <N extends HostingErrorName>(error: ApiError<N>): string =>
   errorEnvelope(error).body.error
 
-let ctx: TestServer
-let ann: TestAgent
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
 afterAll(() => ctx.close())
 
 test('not_found names the operation that lists the resources', async () => {

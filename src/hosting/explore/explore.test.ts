@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -22,10 +23,7 @@ beforeEach(async () => {
   ann = await ctx.agent('ann')
   ben = await ctx.agent('ben')
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 const nobody = 'A'.repeat(12)
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -15,10 +16,7 @@ beforeEach(async () => {
   ctx = await startTestServer()
   ann = await ctx.agent('ann')
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 const page = (word: string): string => `<!doctype html><title>${word}</title><p>${word}</p>`
 const away = '<title>x</title><meta http-equiv="refresh" content="0;url=https://elsewhere.test/">'

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import {
-  startTestServer,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
-
-beforeAll(async () => {
-  ctx = await startTestServer()
-})
+const ctx = await startTestServer()
 afterAll(() => ctx.close())
 
 const Named = Type.Object({ operationId: Type.String() })

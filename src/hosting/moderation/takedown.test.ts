@@ -6,6 +6,7 @@ import { sha256 } from '../../core/ids.ts'
 import { day, second } from '../../core/time.ts'
 import { runCommand } from '../../operator/control.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -40,10 +41,7 @@ beforeEach(async () => {
   id = await ann.publish({ html, store: true })
 })
 
-afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await h.close()
-})
+afterEach(() => closeWithoutErrors(h))
 
 const admin = (...words: string[]) => runCommand(h.ctx, { command: 'admin', words })
 

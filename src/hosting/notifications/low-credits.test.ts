@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { fromCredits, nano, type NanoUsd } from '../../core/money.ts'
 import { accountOf, serviceAccounts } from '../../ledger/accounts.ts'
@@ -7,22 +7,16 @@ import {
   startTestServer,
   type TestAgent,
   type TestResponse,
-  type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(60_000)
 
-let t: TestServer
-let shop: TestAgent
-let priced = ''
-beforeAll(async () => {
-  t = await startTestServer({
-    EMBEDDED_ASSET_CREDITS: '2',
-  })
-  shop = await t.agent('seller')
-  priced = await shop.publish({ store: true, remix: 'price', priceRemix: 1 })
+const t = await startTestServer({
+  EMBEDDED_ASSET_CREDITS: '2',
 })
+const shop = await t.agent('seller')
+const priced = await shop.publish({ store: true, remix: 'price', priceRemix: 1 })
 afterAll(() => t.close())
 
 const ownerOf = async ({ key }: TestAgent) =>

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { type Zippable, zipSync } from 'fflate'
 
 import { expectError } from '../../testing/expect-error.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let ctx: TestServer
-let ann: TestAgent
-
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
 afterAll(() => ctx.close())
 
 /** Returns the reasons of a rejected body. Nothing is stored. */

@@ -1,24 +1,12 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestAgent } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
-
-async function open(settings = {}): Promise<TestServer> {
-  const ctx = await startTestServer(settings)
-  opened.push(ctx)
-  return ctx
-}
+const open = startForEachTest()
 
 const codeOf = async (agent: TestAgent): Promise<string> =>
   (await agent.call('POST', '/me/claim')).text('claim.code')

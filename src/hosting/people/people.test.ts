@@ -1,32 +1,19 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { minute } from '../../core/time.ts'
 import { admin } from '../../operator/admin.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { createTestPerson, type TestPerson } from '../../testing/fixtures/people.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestAgent, TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
 import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
 import { release, updateBounds } from './owned-agents.ts'
 import { findByName } from './people.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
-
-async function open(settings = {}): Promise<TestServer> {
-  const ctx = await startTestServer(settings)
-  opened.push(ctx)
-  return ctx
-}
+const open = startForEachTest()
 
 const codeOf = async (agent: TestAgent): Promise<string> =>
   (await agent.call('POST', '/me/claim')).text('claim.code')

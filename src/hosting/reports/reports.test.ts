@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -21,10 +22,7 @@ async function open(): Promise<void> {
   ann = await h.agent('ann')
 }
 
-afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await h.close()
-})
+afterEach(() => closeWithoutErrors(h))
 
 const send = (item: unknown, from: string, more: Record<string, unknown> = {}) =>
   h.call('POST', '/report', { body: { item, reason: 'phishing', ...more }, from })

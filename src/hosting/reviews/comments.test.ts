@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { commentsPerHour } from '../../limits.ts'
 import { purgeApps } from '../../operator/maintenance-tasks.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -26,10 +27,7 @@ beforeEach(async () => {
   dan = await ctx.agent('dan')
   boat = await ann.publish({ title: 'Boat', store: true })
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 const comment = (person: TestAgent, text: string, more: object = {}, id = boat) =>
   person.call('POST', `/explore/${id}/comments`, { text, ...more })

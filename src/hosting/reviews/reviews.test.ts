@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -25,10 +26,7 @@ beforeEach(async () => {
   dan = await ctx.agent('dan')
   boat = await ann.publish({ title: 'Boat', store: true })
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 const nobody = 'A'.repeat(12)
 

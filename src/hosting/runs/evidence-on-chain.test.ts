@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
 import { usdcOfBaseSepolia } from '../../payments/x402/network.ts'
-import { startChain, type TestChain, type TestWallet } from '../../testing/fixtures/chain.ts'
+import { startChain } from '../../testing/fixtures/chain.ts'
 import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
-import { type PaidServer, startPaidServer } from '../../testing/fixtures/payments.ts'
-import type { TestAgent } from '../../testing/fixtures/test-server.ts'
+import { startPaidServer } from '../../testing/fixtures/payments.ts'
 
 setDefaultTimeout(60_000)
 
-let chain: TestChain
-let t: PaidServer
-let ben: TestAgent
-let wallet: TestWallet
-let pack: string
-
-beforeAll(async () => {
-  chain = await startChain()
-  t = await startPaidServer(chain, { X402_CONFIRMATIONS: '2' })
-  ben = await t.agent('ben')
-  wallet = await chain.createGasWallet()
-  pack = await publishPack(await t.agent('mia'))
-})
+const chain = await startChain()
+const t = await startPaidServer(chain, { X402_CONFIRMATIONS: '2' })
+const ben = await t.agent('ben')
+const wallet = await chain.createGasWallet()
+const pack = await publishPack(await t.agent('mia'))
 afterAll(async () => {
   await t.close()
   await chain.stop()

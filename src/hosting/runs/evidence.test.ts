@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let ann: TestAgent
-let ben: TestAgent
-let pack: string
-
-beforeAll(async () => {
-  t = await startTestServer()
-  ;[ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-  pack = await publishPack(ann)
-  t.clock.advance(2 * day)
-})
+const t = await startTestServer()
+const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
+const pack = await publishPack(ann)
+t.clock.advance(2 * day)
 afterAll(() => t.close())
 
 const report = async (evidence: object[]) => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
 import { expectError } from '../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
 import {
   startTestServer,
@@ -29,10 +30,7 @@ beforeEach(async () => {
   // Away from the network of the maker.
   t.clock.advance(2 * day)
 })
-afterEach(async () => {
-  expect(t.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await t.close()
-})
+afterEach(() => closeWithoutErrors(t))
 
 /** Calls as Ben from a network of his own. */
 const as = (method: string, path: string, body?: unknown, from = '198.51.100.7') =>

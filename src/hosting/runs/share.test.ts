@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { encodeFunctionData, type Hex, keccak256, parseAbi, toBytes } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -7,10 +7,10 @@ import { recordOf } from '../../core/schema.ts'
 import { day } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { usdcOfBaseSepolia as usdc } from '../../payments/x402/network.ts'
-import { startChain, type TestChain, type TestWallet } from '../../testing/fixtures/chain.ts'
+import { startChain, type TestWallet } from '../../testing/fixtures/chain.ts'
 import { publishPack, skillText } from '../../testing/fixtures/packs-on-explore.ts'
-import { authorize, type PaidServer, startPaidServer } from '../../testing/fixtures/payments.ts'
-import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
+import { authorize, startPaidServer } from '../../testing/fixtures/payments.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { expireShares } from './expiry.ts'
 
 setDefaultTimeout(60_000)
@@ -22,24 +22,14 @@ const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ])
 
-let chain: TestChain
-let t: PaidServer
-let maker: TestAgent
-let ben: TestAgent
-let payTo: TestWallet
-let payer: TestWallet
-let pack: string
-
-beforeAll(async () => {
-  chain = await startChain()
-  t = await startPaidServer(chain)
-  ;[maker, ben] = [await t.agent('mia'), await t.agent('ben')]
-  payTo = await chain.createWallet(0n)
-  payer = await chain.createWallet()
-  await chain.client.setBalance({ address: payer.address, value: 10n ** 18n })
-  const share = { percent: 10, of: 'profit', payTo: payTo.address, network, asset: 'USDC' }
-  pack = await publishPack(maker, { steps, share }, 'framework')
-})
+const chain = await startChain()
+const t = await startPaidServer(chain)
+const [maker, ben] = [await t.agent('mia'), await t.agent('ben')]
+const payTo = await chain.createWallet(0n)
+const payer = await chain.createWallet()
+await chain.client.setBalance({ address: payer.address, value: 10n ** 18n })
+const share = { percent: 10, of: 'profit', payTo: payTo.address, network, asset: 'USDC' }
+const pack = await publishPack(maker, { steps, share }, 'framework')
 afterAll(async () => {
   expect((await doctor(t.ctx)).problems).toEqual([])
   await t.close()

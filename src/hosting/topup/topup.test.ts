@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { html } from '../../core/html.ts'
 import { recordOf } from '../../core/schema.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { commands } from '../../operator/commands.ts'
-import { startChain, type TestChain } from '../../testing/fixtures/chain.ts'
+import { startChain } from '../../testing/fixtures/chain.ts'
 import { type PaidServer, startPaidServer } from '../../testing/fixtures/payments.ts'
 import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
 import { x402Section } from '../../web/console/x402.ts'
 
-let chain: TestChain
-let t: PaidServer
-beforeAll(async () => {
-  chain = await startChain()
-  t = await startPaidServer(chain)
-})
+const chain = await startChain()
+const t = await startPaidServer(chain)
 afterAll(async () => {
   await t.close()
   await chain.stop()

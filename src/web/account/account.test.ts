@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
 import { DatabaseBusy } from '../../db/error.ts'
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   claimAgent,
@@ -13,19 +14,9 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
-
-async function open(settings = {}): Promise<TestServer> {
-  const ctx = await startTestServer(settings)
-  opened.push(ctx)
-  return ctx
-}
+const open = startForEachTest()
 
 describe('signing in', () => {
   test('signs up, out and in with another case, and recovers with a code', async () => {

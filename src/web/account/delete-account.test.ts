@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { listAudit } from '../../hosting/audit/audit.ts'
 import { hasUsed } from '../../hosting/explore/uses.ts'
 import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { admin } from '../../operator/admin.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   claimAgent,
@@ -13,19 +14,15 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
+const start = startForEachTest()
 
 const text = (answer: { body: unknown }): string => String(answer.body).replaceAll(/\s+/g, ' ')
 
 /** Signs Bea in with 5 USD, an agent, a personal key and a wallet key. */
 async function open() {
-  const h = await startTestServer()
-  opened.push(h)
+  const h = await start()
   const [ann, bea] = [await h.agent('ann'), await signUp(h, 'bea')]
   await claimAgent(bea, ann)
   const person = await thePerson(h, 'bea')
@@ -171,8 +168,7 @@ describe('account_suspended', () => {
       expect([words, (await admin(h.ctx, [...words])).ok]).toEqual([words, ok])
     }
     const proxy = '10.0.0.1'
-    const proxied = await startTestServer({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
-    opened.push(proxied)
+    const proxied = await start({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
     const sent = { from: proxy, headers: { 'remote-user': 'bea' } }
     const openAccount = () => proxied.request('GET', '/account', sent)
     expect((await openAccount()).status).toBe(200)

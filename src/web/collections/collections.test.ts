@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { claimAgent, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let ann: TestAgent
-let annette: FormBrowser
-let id: string
-
-beforeAll(async () => {
-  h = await startTestServer()
-  ann = await h.agent('ann')
-  annette = await signUp(h, 'annette', '198.51.100.1')
-  await claimAgent(annette, ann)
-  id = await (await h.agent('ben')).publish({ title: 'Boats', store: true })
-})
+const h = await startTestServer()
+const ann = await h.agent('ann')
+const annette = await signUp(h, 'annette', '198.51.100.1')
+await claimAgent(annette, ann)
+const id = await (await h.agent('ben')).publish({ title: 'Boats', store: true })
 afterAll(() => h.close())
 
 const page = async (path: string): Promise<string> => String((await annette.open(path)).body)

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
 import { listAudit } from '../../hosting/audit/audit.ts'
 import {
   alertText,
-  type FormBrowser,
   hiddenFields,
   signInOperator,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import {
-  startTestServer,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let olga: FormBrowser
-let gus: GatewayUser
-beforeAll(async () => {
-  h = await startTestServer()
-  olga = await signInOperator(h)
-  gus = await createGatewayUser(h, '1')
-})
+const h = await startTestServer()
+const olga = await signInOperator(h)
+const gus = await createGatewayUser(h, '1')
 afterAll(() => h.close())
 
 const list = '/console/keys'

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { replicas } from '../../db/replicas/tables.ts'
 import { observedWindows } from '../../state/tables.ts'
-import { type FormBrowser, signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let olga: FormBrowser
-let ann: TestAgent
-
-beforeAll(async () => {
-  h = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '1000' })
-  olga = await signInOperator(h)
-  ann = await h.agent('ann')
-  await signUp(h, 'cyrus', '198.51.100.7')
-  await ann.call('GET', '/me')
-  await ann.call('GET', '/apps/AAAAAAAAAAAA')
-  await h.call('GET', '/no/such?secret=hush-hush')
-})
+const h = await startTestServer({ GATEWAY_REQUESTS_PER_MINUTE: '1000' })
+const olga = await signInOperator(h)
+const ann = await h.agent('ann')
+await signUp(h, 'cyrus', '198.51.100.7')
+await ann.call('GET', '/me')
+await ann.call('GET', '/apps/AAAAAAAAAAAA')
+await h.call('GET', '/no/such?secret=hush-hush')
 afterAll(() => h.close())
 
 const page = async (path: string): Promise<string> =>

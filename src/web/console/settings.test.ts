@@ -1,10 +1,11 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { ConfigError, loadConfig } from '../../config/load.ts'
 import type { SettingName } from '../../config/settings.ts'
 import { createContext } from '../../context.ts'
 import { operatorLink } from '../../hosting/people/people.ts'
 import { changeSetting, switchModel } from '../../operator/settings.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   FormBrowser,
@@ -12,20 +13,12 @@ import {
   signInOperator,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import {
-  startTestServer,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const h of opened.splice(0)) await h.close()
-})
+const start = startForEachTest()
 
 async function open(settings: Partial<Record<SettingName, string>> = {}) {
-  const h = await startTestServer(settings)
-  opened.push(h)
+  const h = await start(settings)
   return { h, olga: await signInOperator(h) }
 }
 
@@ -156,8 +149,7 @@ test('ignores a stored value that its schema no longer accepts', async () => {
 })
 
 test('ends the first run in the console', async () => {
-  const h = await startTestServer()
-  opened.push(h)
+  const h = await start()
   const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
   const browser = new FormBrowser(h)
   const codes = await browser.fill(link, link, { name: 'olga', password })

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { PACK_RULES } from '../../scan/packs/rules.ts'
 import { RULES } from '../../scan/rules.ts'
 import { signUp } from '../../testing/fixtures/form-browser.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const path = '/docs/api'
-let t: TestServer
-let html: string
-let csp: string
 
-beforeAll(async () => {
-  t = await startTestServer({ BASE_URL: 'https://api.berth.test/agents' })
-  const page = await t.request('GET', path)
-  expect(page.status).toBe(200)
-  html = String(page.body)
-  csp = page.headers.get('content-security-policy') ?? ''
-})
+const t = await startTestServer({ BASE_URL: 'https://api.berth.test/agents' })
+const page = await t.request('GET', path)
+expect(page.status).toBe(200)
+const html = String(page.body)
+const csp = page.headers.get('content-security-policy') ?? ''
 afterAll(() => t.close())
 
 describe('the API reference', () => {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { isRecord } from '../../core/schema.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   claimAgent,
@@ -8,36 +9,19 @@ import {
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let ann: TestAgent
-let ben: TestAgent
+const h = await startTestServer()
+const ann = await h.agent('ann')
+const ben = await h.agent('ben')
 /** The owner of `ann`, who makes the items. */
-let annette: FormBrowser
+const annette = await signUp(h, 'annette', '198.51.100.1')
 /** The owner of `ben`. */
-let bella: FormBrowser
-let id: string
-
-beforeAll(async () => {
-  h = await startTestServer()
-  ann = await h.agent('ann')
-  ben = await h.agent('ben')
-  annette = await signUp(h, 'annette', '198.51.100.1')
-  bella = await signUp(h, 'bella', '198.51.100.2')
-  await claimAgent(annette, ann)
-  await claimAgent(bella, ben)
-  id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
-})
-afterAll(async () => {
-  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await h.close()
-})
+const bella = await signUp(h, 'bella', '198.51.100.2')
+await claimAgent(annette, ann)
+await claimAgent(bella, ben)
+const id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
+afterAll(() => closeWithoutErrors(h))
 
 const page = async (browser: FormBrowser, path: string): Promise<string> =>
   String((await browser.open(path)).body)

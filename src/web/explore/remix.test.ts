@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { isRecord } from '../../core/schema.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   claimAgent,
@@ -31,10 +32,7 @@ beforeEach(async () => {
   id = await ann.publish({ title: 'Harbour Lights', store: true })
   path = `/explore/${id}/remix`
 })
-afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await h.close()
-})
+afterEach(() => closeWithoutErrors(h))
 
 const confirm = async (): Promise<{ text: string; fields: Record<string, string> }> => {
   const text = String((await bella.open(path)).body)

@@ -1,29 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { follows } from '../../hosting/people/tables.ts'
 import { claimAgent, FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let ann: TestAgent
-let ben: TestAgent
-let olga: FormBrowser
-let boats: string
-
-beforeAll(async () => {
-  h = await startTestServer()
-  ann = await h.agent('ann')
-  ben = await h.agent('ben')
-  olga = await signUp(h, 'olga', '198.51.100.1')
-  await claimAgent(olga, ben)
-  boats = await ann.publish({ title: 'Boats', store: true })
-  await ben.publish({ title: 'Own', store: true })
-})
+const h = await startTestServer()
+const ann = await h.agent('ann')
+const ben = await h.agent('ben')
+const olga = await signUp(h, 'olga', '198.51.100.1')
+await claimAgent(olga, ben)
+const boats = await ann.publish({ title: 'Boats', store: true })
+await ben.publish({ title: 'Own', store: true })
 afterAll(() => h.close())
 
 const page = async (path: string, browser = olga): Promise<string> =>

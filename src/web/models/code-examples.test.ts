@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { createGatewayUser, serveGateway } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 import { codeExample, exampleBody } from './code-examples.ts'
 import { type RequestMode, requestModes } from './modes.ts'
 
-let t: TestServer
-let served: ReturnType<typeof serveGateway>
-let key: string
 const folder = mkdtempSync(join(tmpdir(), 'berth-examples-'))
 
-beforeAll(async () => {
-  t = await startTestServer()
-  served = serveGateway(t)
-  ;({ key } = await createGatewayUser(t, '5'))
-  await Bun.write(join(folder, 'audio.mp3'), makeWav())
-})
+const t = await startTestServer()
+const served = serveGateway(t)
+const { key } = await createGatewayUser(t, '5')
+await Bun.write(join(folder, 'audio.mp3'), makeWav())
 afterAll(async () => {
   await served.stop()
   await t.close()

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { findByName } from '../../hosting/people/people.ts'
+import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   FormBrowser,
@@ -10,21 +11,9 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const h of opened.splice(0)) {
-    expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-    await h.close()
-  }
-})
-
-async function open(settings = {}): Promise<TestServer> {
-  const h = await startTestServer(settings)
-  opened.push(h)
-  return h
-}
+const open = startForEachTest(closeWithoutErrors)
 
 const agentsOf = async (h: TestServer, name: string) => {
   const person = await findByName(h.ctx, name)

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { zipSync } from 'fflate'
 
 import { takeDown } from '../../hosting/moderation/moderation.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import { folder, publishPack, skillText, steps } from '../../testing/fixtures/folders.ts'
 import {
   alertText,
@@ -30,10 +31,7 @@ beforeEach(async () => {
   olga = await signUp(ctx, 'olga')
   await claimAgent(olga, ann)
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 const pageOf = async (path: string): Promise<string> => {
   const { status, body } = await olga.open(path)

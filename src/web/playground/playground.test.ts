@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { listHistory } from '../../gateway/usage/history.ts'
 import { findByName } from '../../hosting/people/people.ts'
@@ -10,20 +10,15 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { fund } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const path = '/wallet/playground'
 
-let h: TestServer
-let olga: FormBrowser
-let cy: FormBrowser
-beforeAll(async () => {
-  h = await startTestServer()
-  olga = await signUp(h, 'olga')
-  cy = await signUp(h, 'cyrus')
-  const person = await findByName(h.ctx, 'olga')
-  if (person) await fund(h.ctx, person, 1n)
-})
+const h = await startTestServer()
+const olga = await signUp(h, 'olga')
+const cy = await signUp(h, 'cyrus')
+const person = await findByName(h.ctx, 'olga')
+if (person) await fund(h.ctx, person, 1n)
 afterAll(() => h.close())
 
 const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }

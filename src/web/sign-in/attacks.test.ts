@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { formToken } from '../../hosting/people/session-user.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   FormBrowser,
@@ -11,22 +12,12 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
+const open = startForEachTest()
 
 /** These tests hash many passwords, which is slow. */
 const hashesMs = 60_000
-
-async function open(settings = {}): Promise<TestServer> {
-  const ctx = await startTestServer(settings)
-  opened.push(ctx)
-  return ctx
-}
 
 /** Reads the cost parameters before the salt of a hash. */
 const costOf = (hash: string): string => hash.split('$').slice(0, 4).join('$')

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
 import { Authenticator, optionsIn } from '../../testing/fakes/authenticator.ts'
+import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   FormBrowser,
@@ -9,22 +10,9 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
-import {
-  startTestServer,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const ctx of opened.splice(0)) await ctx.close()
-})
-
-async function open(settings = {}): Promise<TestServer> {
-  const ctx = await startTestServer(settings)
-  opened.push(ctx)
-  return ctx
-}
+const open = startForEachTest()
 
 const minute = 60_000
 

@@ -1,28 +1,22 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { balanceOf as balanceOfOwner } from '../../ledger/ledger.ts'
+import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   FormBrowser,
   hiddenFields,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
-const opened: TestServer[] = []
-afterEach(async () => {
-  for (const h of opened.splice(0)) {
-    expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-    await h.close()
-  }
-})
+const start = startForEachTest(closeWithoutErrors)
 
 async function open(settings = {}) {
-  const h = await startTestServer({ BUILDER_BROWSER: 'off', ...settings })
-  opened.push(h)
+  const h = await start({ BUILDER_BROWSER: 'off', ...settings })
   return { h, bea: await signUp(h, 'bea') }
 }
 

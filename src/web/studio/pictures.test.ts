@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  claimAgent,
-  FormBrowser,
-  hiddenFields,
-  origin,
-  signUp,
-} from '../../testing/fixtures/form-browser.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { claimAgent, hiddenFields, origin, signUp } from '../../testing/fixtures/form-browser.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let h: TestServer
-let olga: FormBrowser
-let id: string
-let picture: Uint8Array<ArrayBuffer>
-
-beforeAll(async () => {
-  h = await startTestServer()
-  const ann = await h.agent('ann')
-  olga = await signUp(h, 'olga', '198.51.100.1')
-  await claimAgent(olga, ann)
-  id = await ann.publish({ store: true })
-  const size = { width: 640, height: 480 }
-  const request = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
-  picture = (await h.ctx.generators.generate(request)).bytes
-})
+const h = await startTestServer()
+const ann = await h.agent('ann')
+const olga = await signUp(h, 'olga', '198.51.100.1')
+await claimAgent(olga, ann)
+const id = await ann.publish({ store: true })
+const size = { width: 640, height: 480 }
+const request = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
+const picture = (await h.ctx.generators.generate(request)).bytes
 afterAll(() => h.close())
 
 const listing = async (): Promise<string> => String((await olga.open(`/studio/${id}/listing`)).body)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { decideAppeal, quarantine, takeDown } from '../../hosting/moderation/moderation.ts'
+import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   claimAgent,
@@ -31,10 +32,7 @@ beforeEach(async () => {
   olga = await signUp(h, 'olga')
   await claimAgent(olga, ann)
 })
-afterEach(async () => {
-  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await h.close()
-})
+afterEach(() => closeWithoutErrors(h))
 
 const at = (name = ''): string => `/studio/${id}${name && `/${name}`}`
 const open = async (name = ''): Promise<string> => String((await olga.open(at(name))).body)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
@@ -13,18 +13,13 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { fund } from '../../testing/fixtures/people.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
 
-let h: TestServer
-let olga: FormBrowser
-let cy: FormBrowser
-beforeAll(async () => {
-  h = await startTestServer({ DAILY_CAP_CREDITS: '300' })
-  olga = await signUp(h, 'olga')
-  cy = await signUp(h, 'cyrus')
-})
+const h = await startTestServer({ DAILY_CAP_CREDITS: '300' })
+const olga = await signUp(h, 'olga')
+const cy = await signUp(h, 'cyrus')
 afterAll(() => h.close())
 
 const bodyOf = async (browser: FormBrowser, path: string): Promise<string> =>

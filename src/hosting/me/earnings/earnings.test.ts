@@ -4,6 +4,7 @@ import { formatCsv } from '../../../core/csv.ts'
 import { fromCredits } from '../../../core/money.ts'
 import { grantTo } from '../../../ledger/ledger.ts'
 import { expectError } from '../../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -31,10 +32,7 @@ beforeEach(async () => {
     priceRemix: 7,
   })
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 const buy = (person: TestAgent, id: string) => person.call('POST', `/apps/${id}/remix`)
 const earned = async (query = '', person = ann): Promise<unknown> =>

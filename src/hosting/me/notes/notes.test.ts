@@ -5,6 +5,7 @@ import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.t
 import { runCommand } from '../../../operator/control.ts'
 import { NoteSignals } from '../../../state/note-signals.ts'
 import { expectError } from '../../../testing/expect-error.ts'
+import { closeWithoutErrors } from '../../../testing/fixtures/closed-servers.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -25,10 +26,7 @@ beforeEach(async () => {
   ann = await ctx.agent('ann')
   ben = await ctx.agent('ben')
 })
-afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
-  await ctx.close()
-})
+afterEach(() => closeWithoutErrors(ctx))
 
 interface ShownNote {
   id: string
