@@ -85,6 +85,16 @@ export async function countRows(db: Db, table: SQLiteTable, where?: SQL): Promis
   return row?.rows ?? 0
 }
 
+/** Returns whether a table has a row that matches `where`. */
+export async function hasRows(db: Db, table: SQLiteTable, where?: SQL): Promise<boolean> {
+  const rows = await db
+    .select({ found: sql`1` })
+    .from(table)
+    .where(where)
+    .limit(1)
+  return rows.length > 0
+}
+
 /** Returns the condition for a column of lower-case text that contains a text. */
 export const contains = (column: AnyColumn | SQL, text: string): SQL =>
   sql`${column} like ${`%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`} escape '\\'`

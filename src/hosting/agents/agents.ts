@@ -4,7 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { isPlainLine } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
 import { isWriteUnavailable } from '../../db/error.ts'
-import { lookup, prepared } from '../../db/query.ts'
+import { hasRows, lookup, prepared } from '../../db/query.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { aboutCharsMax } from '../../limits.ts'
@@ -37,10 +37,8 @@ export async function findAgent(ctx: AppContext, id: string): Promise<Agent | un
 }
 
 /** Returns whether no agent was ever created. */
-export async function hasNoAgents(ctx: AppContext): Promise<boolean> {
-  const rows = await ctx.db.read.select({ id: agents.id }).from(agents).limit(1)
-  return rows.length === 0
-}
+export const hasNoAgents = async ({ db }: AppContext): Promise<boolean> =>
+  !(await hasRows(db.read, agents))
 
 const byHandle = prepared((db) =>
   db

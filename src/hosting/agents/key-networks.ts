@@ -4,6 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { sign } from '../../core/ids.ts'
 import { day, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
+import { hasRows } from '../../db/query.ts'
 import { clientAddressPrefix } from '../../http/request-context.ts'
 import { keyNetworks } from './tables.ts'
 
@@ -46,8 +47,7 @@ export async function hasUsedNetwork(
     eq(keyNetworks.network, hashOf(ctx, prefix)),
     gte(keyNetworks.last, oldest(ctx)),
   )
-  const rows = await db.select().from(keyNetworks).where(isTheirs).limit(1)
-  return rows.length > 0
+  return hasRows(db, keyNetworks, isTheirs)
 }
 
 const oldest = ({ clock }: AppContext): string => utcDay(clock.now() - networkDays * day)

@@ -3,7 +3,7 @@ import { and, desc, eq, isNull, like, type SQL } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import type { PagePosition } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows, isAfterCursor } from '../../db/query.ts'
+import { countRows, hasRows, isAfterCursor } from '../../db/query.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
@@ -50,10 +50,8 @@ export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>
   db.select().from(agents).where(isOpenOf(person))
 
 /** Returns whether an agent is open and still its owner's. Call under `keys.lockOwner`. */
-export async function isOwned(db: Db, { id, owner }: Agent): Promise<boolean> {
-  const matches = and(eq(agents.id, id), isOpenOf(owner ?? ''))
-  return (await db.select({ id: agents.id }).from(agents).where(matches)).length > 0
-}
+export const isOwned = (db: Db, { id, owner }: Agent): Promise<boolean> =>
+  hasRows(db, agents, and(eq(agents.id, id), isOpenOf(owner ?? '')))
 
 /** Counts the open agents that a person owns. */
 export const countOwnedAgents = ({ db }: AppContext, person: string): Promise<number> =>

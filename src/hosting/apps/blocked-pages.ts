@@ -2,12 +2,11 @@ import { and, desc, eq, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { hasRows } from '../../db/query.ts'
 import { apps, blockedPages, versions } from './tables.ts'
 
-export async function isBlockedPage(db: Db, sha256: string): Promise<boolean> {
-  const found = await db.select().from(blockedPages).where(eq(blockedPages.sha256, sha256)).limit(1)
-  return found.length > 0
-}
+export const isBlockedPage = (db: Db, sha256: string): Promise<boolean> =>
+  hasRows(db, blockedPages, eq(blockedPages.sha256, sha256))
 
 /** Returns whether a visible version of an app is blocked: the newest, or the one on Explore. */
 export async function showsBlockedPage(db: Db, app: string): Promise<boolean> {

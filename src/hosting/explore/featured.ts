@@ -1,6 +1,7 @@
 import { desc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
+import { hasRows } from '../../db/query.ts'
 import { getListed } from '../apps/listings.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { listTilesByIds } from './explore.ts'
@@ -25,9 +26,8 @@ export async function listFeatured(ctx: AppContext): Promise<Tile[]> {
       )
 }
 
-export async function isFeatured({ db }: AppContext, id: string): Promise<boolean> {
-  return (await db.read.select().from(featured).where(eq(featured.item, id))).length > 0
-}
+export const isFeatured = ({ db }: AppContext, id: string): Promise<boolean> =>
+  hasRows(db.read, featured, eq(featured.item, id))
 
 /** Features an item, or moves it to the front. Throws `not_found`, `taken_down`. */
 export async function feature(ctx: AppContext, id: string, by: string): Promise<void> {

@@ -2,6 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
+import { hasRows } from '../../db/query.ts'
 import type { Agent } from '../agents/agents.ts'
 import { hasRemixed } from '../apps/remix/lineage.ts'
 import { itemUses } from './tables.ts'
@@ -15,10 +16,8 @@ export async function recordUse(ctx: AppContext, user: string, item: string): Pr
   )
 }
 
-async function hasOpened(db: Db, users: string[], item: string): Promise<boolean> {
-  const of = and(inArray(itemUses.agent, users), eq(itemUses.item, item))
-  return (await db.select({ item: itemUses.item }).from(itemUses).where(of).limit(1)).length > 0
-}
+const hasOpened = (db: Db, users: string[], item: string): Promise<boolean> =>
+  hasRows(db, itemUses, and(inArray(itemUses.agent, users), eq(itemUses.item, item)))
 
 /** Returns whether an agent remixed, bought, opened or read an item, or its owner opened it. */
 export const hasUsed = async (

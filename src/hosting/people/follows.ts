@@ -3,7 +3,7 @@ import { and, desc, eq } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import { day } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows } from '../../db/query.ts'
+import { countRows, hasRows } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { type Agent, findByMention } from '../agents/agents.ts'
 import { listNewestBy, type TileApp } from '../apps/listings.ts'
@@ -17,8 +17,8 @@ export type Follow = typeof follows.$inferSelect
 const followOf = (person: string, maker: string) =>
   and(eq(follows.person, person), eq(follows.maker, maker))
 
-export const isFollowing = async ({ db }: AppContext, person: string, maker: string) =>
-  (await db.read.select().from(follows).where(followOf(person, maker))).length > 0
+export const isFollowing = ({ db }: AppContext, person: string, maker: string) =>
+  hasRows(db.read, follows, followOf(person, maker))
 
 export const countFollowers = ({ db }: AppContext, maker: string): Promise<number> =>
   countRows(db.read, follows, eq(follows.maker, maker))

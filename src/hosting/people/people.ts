@@ -5,6 +5,7 @@ import { newId, sha256, sign } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { databaseErrorKind } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
+import { hasRows } from '../../db/query.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -162,9 +163,7 @@ export async function findOrCreateProxyUser(
   return created?.person ?? findByName(ctx, text)
 }
 
-const hasOperator = async (db: Db): Promise<boolean> =>
-  (await db.select({ id: people.id }).from(people).where(eq(people.operator, true)).limit(1))
-    .length > 0
+const hasOperator = (db: Db): Promise<boolean> => hasRows(db, people, eq(people.operator, true))
 
 /** Derived from the secret of the data folder, so it is not stored. */
 const operatorCode = (ctx: AppContext): string => sign(ctx.secret, 'the first operator')

@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm'
 
 import { newCode, normalizeCode, sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
+import { hasRows } from '../../db/query.ts'
 import { recoveryCodesPerPerson } from '../../limits.ts'
 import { recoveryCodes } from './tables.ts'
 
@@ -17,13 +18,8 @@ const isCodeOf = (person: string, typed: string) =>
   and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(normalizeCode(typed))))
 
 /** Returns whether a code is one of the person's codes, without using it. */
-export async function hasRecoveryCode(db: Db, person: string, typed: string): Promise<boolean> {
-  const found = await db
-    .select({ hash: recoveryCodes.hash })
-    .from(recoveryCodes)
-    .where(isCodeOf(person, typed))
-  return found.length > 0
-}
+export const hasRecoveryCode = (db: Db, person: string, typed: string): Promise<boolean> =>
+  hasRows(db, recoveryCodes, isCodeOf(person, typed))
 
 /** Adds one recovery code to those of a person and returns it. */
 export async function addRecoveryCode(db: Db, person: string): Promise<string> {

@@ -3,6 +3,7 @@ import { and, eq, gt, gte, or, sql } from 'drizzle-orm'
 import type { AppContext } from '../../../context.ts'
 import { zero } from '../../../core/money.ts'
 import type { Db } from '../../../db/engine.ts'
+import { hasRows } from '../../../db/query.ts'
 import type { App } from '../apps.ts'
 import { apps, remixes } from '../tables.ts'
 
@@ -34,14 +35,8 @@ export const ancestorsOf = (ctx: AppContext, id: string): Promise<Ancestor[]> =>
     )
     .orderBy(sql`up.depth`)
 
-export async function hasRemixed(db: Db, agent: string, app: string): Promise<boolean> {
-  const [found] = await db
-    .select({ app: remixes.app })
-    .from(remixes)
-    .where(and(eq(remixes.buyer, agent), eq(remixes.of, app)))
-    .limit(1)
-  return found !== undefined
-}
+export const hasRemixed = (db: Db, agent: string, app: string): Promise<boolean> =>
+  hasRows(db, remixes, and(eq(remixes.buyer, agent), eq(remixes.of, app)))
 
 /** Returns whether an agent has paid for an app, or copied this version or a later one for free. */
 export async function hasBought(
@@ -50,18 +45,8 @@ export async function hasBought(
   app: string,
   version: number,
 ): Promise<boolean> {
-  const [found] = await db
-    .select({ app: remixes.app })
-    .from(remixes)
-    .where(
-      and(
-        eq(remixes.buyer, buyer),
-        eq(remixes.of, app),
-        or(gt(remixes.price, zero), gte(remixes.version, version)),
-      ),
-    )
-    .limit(1)
-  return found !== undefined
+  const isPaidOrNewer = or(gt(remixes.price, zero), gte(remixes.version, version))
+  return hasRows(db, remixes, and(eq(remixes.buyer, buyer), eq(remixes.of, app), isPaidOrNewer))
 }
 
 /**
