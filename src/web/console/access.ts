@@ -2,7 +2,7 @@ import { isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import { decisionReasonCharsMax } from '../../limits.ts'
 import { decide as decided, type Decision, isDecision } from '../../operator/decisions.ts'
-import { notFoundPage } from '../error-pages.ts'
+import { notFoundPage, sendErrorPage } from '../error-pages.ts'
 import { type Form, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import {
@@ -19,7 +19,7 @@ export const requireOperator = (
   work: (req: UserRequest) => Promise<Response>,
 ): Promise<Response> =>
   requireUser(input, async (req) =>
-    req.visitor.person.operator ? work(req) : privatePage(req, notFoundPage()),
+    req.visitor.person.operator ? work(req) : sendErrorPage(input, notFoundPage()),
   )
 
 export const operatorPage = (
