@@ -39,14 +39,9 @@ export function readRange(query: URLSearchParams, ranges: Range[], ageMs: number
   return range
 }
 
-/** The one picker of a page, which keeps its other filters. */
-export function rangePicker(
-  path: string,
-  ranges: Range[],
-  current: Range,
-  params: Record<string, string | undefined> = {},
-): Html {
-  const to = (range: Range): string => withQuery(path, { ...params, range: range.name })
+/** The one picker of a page. */
+export function rangePicker(path: string, ranges: Range[], current: Range): Html {
+  const to = (range: Range): string => withQuery(path, { range: range.name })
   const links = ranges.map((range) => [to(range), range.label] as const)
   return tabNav('Range', links, to(current), 'range-picker')
 }

@@ -34,17 +34,13 @@ export const decidedPath = (path: string, done: string, item: string): string =>
 const itemForm = /^(@?[a-z0-9][a-z0-9._@-]{2,119}|[0-9a-f]{64})$/
 
 /** Says what was decided, with a button that undoes it where that is possible. */
-export function decidedNotice(
-  { query, token }: UserRequest,
-  action: string,
-  field: 'item' | 'sha256' = 'item',
-): Part {
+export function decidedNotice({ query, token }: UserRequest, action: string): Part {
   const [done, item] = [query.get('done') ?? '', query.get('item') ?? '']
   if (!idPattern.test(item) && !itemForm.test(item)) return undefined
   const [text, undo] = Object.hasOwn(undoable, done) ? (undoable[done] ?? []) : []
   const plain = Object.hasOwn(final, done) ? final[done] : undefined
   if (text === undefined && plain === undefined) return undefined
-  const fields = html`${hiddenField(field, item)}${hiddenField('decision', undo ?? '')}${button('Undo', 'quiet slim')}`
+  const fields = html`${hiddenField('item', item)}${hiddenField('decision', undo ?? '')}${button('Undo', 'quiet slim')}`
   return html`<div class="notice" role="status">
     <span><bdi>${item}</bdi> ${text ?? plain}.</span>
     ${undo !== undefined && form(token, action, fields, 'inline')}
