@@ -1,19 +1,13 @@
 import { and, asc, eq } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
-import type { NanoUsd } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import type { Project } from './keys.ts'
 import { keys, projects } from './tables.ts'
 
 /** The name and the budgets of a project. */
-export interface ProjectSettings {
-  name: string
-  dailyCap: NanoUsd | null
-  weeklyCap: NanoUsd | null
-  monthlyCap: NanoUsd | null
-}
+export type ProjectSettings = Pick<Project, 'name' | 'dailyCap' | 'weeklyCap' | 'monthlyCap'>
 
 const isOf = (owner: string, id: string) => and(eq(projects.owner, owner), eq(projects.id, id))
 

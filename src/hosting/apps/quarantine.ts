@@ -25,6 +25,12 @@ const toPending = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps
 const fromPending = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
 /** Pages may have been blocked during a quarantine for another reason, so these are rescanned. */
 const rescanAfter = sql`case when ${apps.quarantinedBy} = 'scan' then ${apps.rules} else 0 end`
+const quarantined = ({ clock }: AppContext, { by, reason }: Quarantine) => ({
+  quarantinedAt: clock.now(),
+  quarantineReason: reason,
+  quarantinedBy: by,
+  listed: toPending,
+})
 const released = { ...notQuarantined, listed: fromPending, rules: rescanAfter }
 
 /**
@@ -40,20 +46,15 @@ const mayQuarantine: Record<QuarantineSource, SQL | undefined> = {
 
 /** Quarantines an app, unless a stronger source already has. */
 export async function quarantine(
-  { clock }: AppContext,
+  ctx: AppContext,
   db: Db,
   id: string,
-  { by, reason }: Quarantine,
+  why: Quarantine,
 ): Promise<App | undefined> {
   const [app] = await db
     .update(apps)
-    .set({
-      quarantinedAt: clock.now(),
-      quarantineReason: reason,
-      quarantinedBy: by,
-      listed: toPending,
-    })
-    .where(and(eq(apps.id, id), isLive, mayQuarantine[by]))
+    .set(quarantined(ctx, why))
+    .where(and(eq(apps.id, id), isLive, mayQuarantine[why.by]))
     .returning()
   return app
 }
@@ -112,7 +113,7 @@ export async function liftSanction(
 
 /** Quarantines a suspended agent's apps. A null reason releases them. */
 export async function quarantineAll(
-  { clock }: AppContext,
+  ctx: AppContext,
   db: Db,
   maker: string,
   reason: string | null,
@@ -125,12 +126,7 @@ export async function quarantineAll(
         .where(and(own, eq(apps.quarantinedBy, 'suspension')))
     : db
         .update(apps)
-        .set({
-          quarantinedAt: clock.now(),
-          quarantineReason: reason,
-          quarantinedBy: 'suspension',
-          listed: toPending,
-        })
+        .set(quarantined(ctx, { by: 'suspension', reason }))
         .where(and(own, mayQuarantine.suspension)))
 }
 

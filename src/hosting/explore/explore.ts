@@ -154,26 +154,19 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   }
 }
 
+function inOrder<Row extends { id: string }>(ids: string[], rows: Row[]): Row[] {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
 /** Returns listed apps of these IDs as items, in this order. */
 export async function listItemsByIds(ctx: AppContext, ids: string[]): Promise<Item[]> {
-  const rows = await listed.itemsById(ctx, ids)
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return present(
-    ctx,
-    ids.flatMap((id) => byId.get(id) ?? []),
-    itemView,
-  )
+  return present(ctx, inOrder(ids, await listed.itemsById(ctx, ids)), itemView)
 }
 
 /** Returns listed apps of these IDs as tiles, in this order. */
 export async function listTilesByIds(ctx: AppContext, ids: string[]): Promise<Tile[]> {
-  const rows = await listed.tilesById(ctx, ids)
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return present(
-    ctx,
-    ids.flatMap((id) => byId.get(id) ?? []),
-    tileView,
-  )
+  return present(ctx, inOrder(ids, await listed.tilesById(ctx, ids)), tileView)
 }
 
 /** New items that the row of the week is chosen from. */
