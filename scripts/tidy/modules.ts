@@ -51,7 +51,7 @@ const inner: Record<string, string[][]> = {
   ],
   gateway: [
     ['error-messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
-    ['description', 'fields', 'catalog', 'accounts', 'usage'],
+    ['description', 'fields', 'list', 'catalog', 'accounts', 'usage'],
     ['paid'],
     ['chat', 'media-files', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api', 'completions'],

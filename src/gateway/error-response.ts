@@ -215,17 +215,18 @@ const bodySchemas: Record<number, TSchema> = {
   429: Type.Union([ErrorSchema, RateLimitSchema]),
 }
 
-/** Returns the schemas of an operation's errors, by status. `envelope` replaces OpenAI's. */
-export function errorSchemas(
-  names: readonly GatewayErrorName[],
-  envelope?: TSchema,
-): Record<number, TSchema> {
-  const byStatus = Map.groupBy(names, (name) => table[name][0])
-  const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
-    const description = group.map((name) => table[name][3] ?? name).join(', ')
-    const own = bodySchemas[status] ?? ErrorSchema
-    const schema = envelope ?? own
-    return [status, { ...schema, description }]
-  })
-  return Object.fromEntries(typed)
-}
+/**
+ * Returns the function that lists the schemas of an operation's errors, by status. `envelope`
+ * replaces OpenAI's.
+ */
+export const errorSchemas =
+  (envelope?: TSchema) =>
+  (names: readonly GatewayErrorName[]): Record<number, TSchema> => {
+    const byStatus = Map.groupBy(names, (name) => table[name][0])
+    const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
+      const description = group.map((name) => table[name][3] ?? name).join(', ')
+      const schema = envelope ?? bodySchemas[status] ?? ErrorSchema
+      return [status, { ...schema, description }]
+    })
+    return Object.fromEntries(typed)
+  }

@@ -1,3 +1,4 @@
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { GatewayErrorName } from '../errors.ts'
@@ -34,9 +35,23 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
   schema: { type: 'string', minLength: 1, maxLength: 128 },
 }
 
-/** Returns the builder of operations of a key whose errors have these schemas. */
-export const keyOperationWith = (schemas: typeof errorSchemas) =>
-  operationBuilder<Tag, GatewayErrorName, { key: Operation }>(schemas, {
+/** The errors of paid media operations, in the order of section 7. */
+export const mediaErrors = [
+  'bad_request',
+  'no_price',
+  'model_cannot_search',
+  'not_enough_credits',
+  'no_model',
+  'daily_cap',
+  'budget_exceeded',
+  'model_not_allowed',
+  ...upstreamErrors,
+  ...paidErrors,
+] as const
+
+/** Returns the builder of operations of a key whose errors have this envelope, else OpenAI's. */
+export const keyOperationWith = (envelope?: TSchema) =>
+  operationBuilder<Tag, GatewayErrorName, { key: Operation }>(errorSchemas(envelope), {
     auth: 'key',
     errors: ['no_key', 'bad_key', 'key_expired', 'key_rate', 'rate_limited'],
     security: [{ key: [] }],
@@ -47,11 +62,23 @@ export const keyOperationWith = (schemas: typeof errorSchemas) =>
   })
 
 /** Declares an operation of a gateway key or an agent key. */
-export const keyOperation = keyOperationWith(errorSchemas)
+export const keyOperation = keyOperationWith()
 
-/** Returns the builder of operations without authentication whose errors have these schemas. */
-export const publicOperationWith = (schemas: typeof errorSchemas) =>
-  operationBuilder<Tag, GatewayErrorName, { public: Operation }>(schemas, {
+/** Declares an operation of a key that holds credits for one call of a media model. */
+export const mediaOperation = (
+  declaration: Omit<Parameters<typeof keyOperation>[0], 'tag' | 'idempotent' | 'limits'>,
+  { 200: response }: { 200: TSchema },
+  errors: readonly GatewayErrorName[] = [],
+) =>
+  keyOperation(
+    { ...declaration, tag: 'Media', idempotent: true, limits: ['holds_limit'] },
+    { 200: Type.Unsafe<Response>(response) },
+    [...mediaErrors, ...errors],
+  )
+
+/** Returns the same builder for operations without authentication. */
+export const publicOperationWith = (envelope?: TSchema) =>
+  operationBuilder<Tag, GatewayErrorName, { public: Operation }>(errorSchemas(envelope), {
     auth: 'none',
     errors: ['rate_limited'],
     security: [],
@@ -59,4 +86,4 @@ export const publicOperationWith = (schemas: typeof errorSchemas) =>
   })
 
 /** Declares an operation without authentication. */
-export const publicOperation = publicOperationWith(errorSchemas)
+export const publicOperation = publicOperationWith()

@@ -34,19 +34,15 @@ export async function openSource(
  * client's connection. It closes only after the charge is settled.
  */
 export class ByteRelay {
-  readonly ended: Promise<CallEnd>
-  private readonly resolveEnd: (end: CallEnd) => void
+  private readonly ending = Promise.withResolvers<CallEnd>()
+  readonly ended = this.ending.promise
   private isOpen = true
   private hasClientLeft = false
 
   constructor(
     private readonly source: ByteSource,
     private readonly call: Pick<MediaCall, 'deadlines' | 'settled' | 'pauseIdleTimeout'>,
-  ) {
-    const { promise, resolve } = Promise.withResolvers<CallEnd>()
-    this.ended = promise
-    this.resolveEnd = resolve
-  }
+  ) {}
 
   /** Returns the body for the client. */
   body(): ReadableStream<Uint8Array> {
@@ -87,7 +83,7 @@ export class ByteRelay {
     const { deadlines, settled } = this.call
     deadlines.end()
     const cause = deadlines.cause === 'client' ? 'interrupted' : 'failed'
-    this.resolveEnd(isComplete ? 'completed' : cause)
+    this.ending.resolve(isComplete ? 'completed' : cause)
     if (!isComplete) void this.source.close()
     await settled
     if (this.hasClientLeft) return

@@ -14,6 +14,7 @@ import type { AccountId, KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import * as files from '../files/files.ts'
+import { toList } from '../list.ts'
 import { batchListMax, openBatchesPerAccountMax } from './limits.ts'
 import { withResultSpace } from './result-space.ts'
 import { countResults } from './results.ts'
@@ -168,13 +169,7 @@ export async function list(
     .limit(size + 1)
   const data: BatchResponse[] = []
   for (const row of rows.slice(0, size)) data.push(present(await withCounts(ctx, row)))
-  return {
-    object: 'list' as const,
-    data,
-    first_id: data.at(0)?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: rows.length > size,
-  }
+  return toList(data, rows.length > size)
 }
 
 const findAfter = (ctx: AppContext, account: AccountId, after: string): Promise<Batch> =>

@@ -3,6 +3,7 @@ import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, lenientObject, nullable, oneOf } from '../../core/schema.ts'
+import { listSchema } from '../list.ts'
 import { batchLinesMax, batchListMax } from './limits.ts'
 import { endpoints } from './run-line.ts'
 import { batchStatuses } from './tables.ts'
@@ -74,13 +75,7 @@ export const BatchSchema = Type.Object(
 )
 export type BatchResponse = Static<typeof BatchSchema>
 
-export const BatchListSchema = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(BatchSchema),
-  first_id: nullable(Type.String()),
-  last_id: nullable(Type.String()),
-  has_more: Type.Boolean(),
-})
+export const BatchListSchema = listSchema(BatchSchema)
 
 export const BatchListQuerySchema = lenientObject({
   limit: Type.Optional(t.Numeric({ description: `1 to ${batchListMax}.` })),
@@ -88,5 +83,4 @@ export const BatchListQuerySchema = lenientObject({
 })
 export type BatchListQuery = Static<typeof BatchListQuerySchema>
 
-/** The input of the job of a batch. */
 export const BatchJobInputSchema = Type.Object({ batch: Type.String() })

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/schema.ts'
 import { eventBytesMax } from '../../limits.ts'
 import { parseRecord } from '../../providers/response.ts'
-import { bytesOf, EventReader, isComment, type StreamEvent } from './events.ts'
+import { bytesOf, encodeEvent, EventReader, isComment, type StreamEvent } from './events.ts'
 import { isOfChat } from './native.ts'
 
 /** Writes the events of another API from the chunks of a chat, whose errors are chunks, too. */
@@ -95,4 +95,22 @@ function convert(event: StreamEvent, converter: ChatConverter): Uint8Array | Pro
   }
   if (!isComment(event)) return new Uint8Array()
   return converter.beat?.() ?? bytesOf([event])
+}
+
+/** Converts each chunk of a chat stream of this gateway. Comments and [DONE] pass unchanged. */
+export function convertChunks(
+  chat: ReadableStream<Uint8Array>,
+  convert: (chunk: Json) => Json,
+): ReadableStream<Uint8Array> {
+  const events = new EventReader(eventBytesMax)
+  return chat.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, out) {
+        for (const event of events.push(bytes)) {
+          const chunk = event.data === undefined ? undefined : parseRecord(event.data)
+          out.enqueue(chunk ? encodeEvent(convert(chunk)) : bytesOf([event]))
+        }
+      },
+    }),
+  )
 }

@@ -6,15 +6,13 @@ import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors, ChunksSchema } from '../chat/schemas.ts'
-import { errorSchemas } from '../error-response.ts'
-import { keyOperationWith } from '../operation.ts'
-import { mediaErrors } from '../paid/media.ts'
+import { keyOperationWith, mediaErrors } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import { cohereRerank, createCohereChat } from './chat.ts'
 import { CohereErrorSchema, coherePrefix } from './error-response.ts'
 import * as schemas from './schemas.ts'
 
-const operation = keyOperationWith((names) => errorSchemas(names, CohereErrorSchema))
+const operation = keyOperationWith(CohereErrorSchema)
 
 /** Routes of Cohere's API (docs/spec/gateway-decisions.md, "Cohere"). */
 export const cohereRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>

@@ -1,11 +1,10 @@
 import type { AppContext } from '../../context.ts'
 import { type Json, recordOf } from '../../core/schema.ts'
-import { eventBytesMax } from '../../limits.ts'
-import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
+import { asString, recordsIn } from '../../providers/response.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
-import { bytesOf, encodeEvent, EventReader, type StreamEvent } from '../chat/events.ts'
+import { convertChunks } from '../chat/convert-stream.ts'
 import { parseCompletionRequest } from './request.ts'
 
 /**
@@ -24,32 +23,20 @@ export async function createCompletion(
   const { ok, status, headers, body } = completion
   if (!ok || !body) return completion
   headers.delete('content-length')
-  if (isStream) return new Response(convertStream(body, echo), { status, headers })
+  if (isStream) return new Response(convertChunks(body, chunkConverter(echo)), { status, headers })
   return Response.json(toCompletion(recordOf(await completion.json()), echo), { status, headers })
 }
 
-function convertStream(chat: ReadableStream<Uint8Array>, echo: string): ReadableStream<Uint8Array> {
-  const events = new EventReader(eventBytesMax)
+/** Returns the function that converts a chunk. The first one of each choice begins with `echo`. */
+function chunkConverter(echo: string): (chunk: Json) => Json {
   const begun = new Set<unknown>()
-  const convert = (event: StreamEvent): Uint8Array => {
-    const chunk = event.data === undefined ? undefined : parseRecord(event.data)
-    // Comments, [DONE] and errors are the same in both streams.
-    if (!chunk || chunk.error) return bytesOf([event])
-    return encodeEvent(
-      toCompletion(chunk, (index) => {
-        const isFirst = !begun.has(index)
-        begun.add(index)
-        return isFirst ? echo : ''
-      }),
-    )
+  const echoOf = (index: unknown): string => {
+    const isFirst = !begun.has(index)
+    begun.add(index)
+    return isFirst ? echo : ''
   }
-  return chat.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(bytes, out) {
-        for (const event of events.push(bytes)) out.enqueue(convert(event))
-      },
-    }),
-  )
+  // Errors are the same in both streams.
+  return (chunk) => (chunk.error ? chunk : toCompletion(chunk, echoOf))
 }
 
 /** Converts a chat completion or a chunk of one. `echo`: the text before a choice. */

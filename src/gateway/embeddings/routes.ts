@@ -1,11 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { keyOperation } from '../operation.ts'
-import { mediaErrors } from '../paid/media.ts'
+import { mediaOperation } from '../operation.ts'
 import { createEmbeddings } from './embeddings.ts'
 import * as schemas from './schemas.ts'
 
@@ -13,18 +11,14 @@ export const embeddingRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/embeddings',
     ({ spender, body, request }) => createEmbeddings(ctx, spender, body, callOf(request)),
-    keyOperation(
+    mediaOperation(
       {
         id: 'create_embeddings',
-        tag: 'Media',
-        idempotent: true,
-        limits: ['holds_limit'],
         summary: 'Create embeddings of texts.',
         description:
           'Charged by input tokens. `usage.cost` and X-Service-Cost have the cost in USD.',
         requestBodies: { 'application/json': { schema: schemas.embeddingsRequestSchema } },
       },
-      { 200: Type.Unsafe<Response>(schemas.EmbeddingsSchema) },
-      mediaErrors,
+      { 200: schemas.EmbeddingsSchema },
     ),
   )

@@ -14,6 +14,7 @@ import { hasBeenFunded } from '../../ledger/entries.ts'
 import { filePageMax, filesPerAccountMax } from '../../limits.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
+import { toList } from '../list.ts'
 import { detectFile } from './detect.ts'
 import { expiryOf, keptOf } from './lifetime.ts'
 import { checkQuota, checkUnfunded } from './quota.ts'
@@ -190,13 +191,8 @@ export async function list(
     throw invalidField('after', '"after" is not in this list. Start again without it.')
   }
   const page = matching.slice(start, start + size)
-  return {
-    object: 'list',
-    data: page.map((file) => present(ctx, file)),
-    first_id: page.at(0)?.id ?? null,
-    last_id: page.at(-1)?.id ?? null,
-    has_more: start + page.length < matching.length,
-  }
+  const data = page.map((file) => present(ctx, file))
+  return toList(data, start + page.length < matching.length)
 }
 
 /** Stores the transcript of an audio file, for all chats that name it. */

@@ -3,6 +3,7 @@ import { t } from 'elysia'
 
 import { nullable, oneOf } from '../../core/schema.ts'
 import { filesPerAccountMax } from '../../limits.ts'
+import { listSchema } from '../list.ts'
 import { fileKinds } from './tables.ts'
 
 /** A file in OpenAI's format, with properties of its content. */
@@ -33,13 +34,7 @@ export const FileSchema = Type.Object(
 )
 export type FileResponse = Static<typeof FileSchema>
 
-export const FileListSchema = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(FileSchema),
-  first_id: nullable(Type.String()),
-  last_id: nullable(Type.String()),
-  has_more: Type.Boolean(),
-})
+export const FileListSchema = listSchema(FileSchema)
 export type FileListResponse = Static<typeof FileListSchema>
 
 export const DeletedFileSchema = Type.Object({

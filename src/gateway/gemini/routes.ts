@@ -6,17 +6,14 @@ import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
-import { errorSchemas } from '../error-response.ts'
 import { keyOperationWith, publicOperationWith } from '../operation.ts'
 import { GeminiErrorSchema, geminiPrefix } from './error-response.ts'
 import { callMethod } from './methods.ts'
 import { getModel, listModels } from './models.ts'
 import * as schemas from './schemas.ts'
 
-type ErrorNames = Parameters<typeof errorSchemas>[0]
-const errors = (names: ErrorNames) => errorSchemas(names, GeminiErrorSchema)
-const keyOperation = keyOperationWith(errors)
-const publicOperation = publicOperationWith(errors)
+const keyOperation = keyOperationWith(GeminiErrorSchema)
+const publicOperation = publicOperationWith(GeminiErrorSchema)
 
 /** Routes of Google's Gemini API (docs/spec/gateway-decisions.md, "Gemini"). */
 export const geminiRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>

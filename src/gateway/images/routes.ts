@@ -7,21 +7,16 @@ import { ApiError } from '../../errors.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
-import { keyOperation, publicOperation } from '../operation.ts'
-import { mediaErrors } from '../paid/media.ts'
+import { mediaOperation, publicOperation } from '../operation.ts'
 import { changeImages } from './edits.ts'
 import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
 const ImageSchema = mediaSchema('image/*')
-const imagesOrEvents = Type.Unsafe<Response>(
-  Type.Union([
-    schemas.ImagesSchema,
-    mediaSchema('text/event-stream', {
-      description: 'With `stream`: an event for each image.',
-    }),
-  ]),
-)
+const imagesOrEvents = Type.Union([
+  schemas.ImagesSchema,
+  mediaSchema('text/event-stream', { description: 'With `stream`: an event for each image.' }),
+])
 
 /** Routes of images (document 2, POST /v1/images/generations) and of their signed URLs. */
 export const imageRoutes = (ctx: AppContext) =>
@@ -30,56 +25,44 @@ export const imageRoutes = (ctx: AppContext) =>
     .post(
       '/images/generations',
       ({ spender, body, request }) => generateImages(ctx, spender, body, callOf(request)),
-      keyOperation(
+      mediaOperation(
         {
           id: 'create_images',
-          tag: 'Media',
-          idempotent: true,
-          limits: ['holds_limit'],
           summary: 'Generate images from a prompt',
           description: 'Charged per returned image; cost is in USD. URLs are valid for 24 hours.',
           requestBodies: { 'application/json': { schema: schemas.imagesRequestSchema } },
         },
         { 200: imagesOrEvents },
-        mediaErrors,
       ),
     )
     .post(
       '/images/edits',
       ({ spender, request }) =>
         changeImages(ctx, spender, '/images/edits', request, callOf(request)),
-      keyOperation(
+      mediaOperation(
         {
           id: 'edit_images',
-          tag: 'Media',
-          idempotent: true,
-          limits: ['holds_limit'],
           input: 'handler',
           summary: 'Edit images by a prompt',
           description: 'Charged like generated images. The images have at most 32 MB together.',
           requestBodies: { 'multipart/form-data': { schema: schemas.editRequestSchema } },
         },
         { 200: imagesOrEvents },
-        mediaErrors,
       ),
     )
     .post(
       '/images/variations',
       ({ spender, request }) =>
         changeImages(ctx, spender, '/images/variations', request, callOf(request)),
-      keyOperation(
+      mediaOperation(
         {
           id: 'vary_image',
-          tag: 'Media',
-          idempotent: true,
-          limits: ['holds_limit'],
           input: 'handler',
           summary: 'Create variations of an image',
           description: 'Charged like generated images.',
           requestBodies: { 'multipart/form-data': { schema: schemas.variationRequestSchema } },
         },
         { 200: imagesOrEvents },
-        mediaErrors,
       ),
     )
     .get(

@@ -6,13 +6,12 @@ import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
-import { errorSchemas } from '../error-response.ts'
 import { keyOperationWith } from '../operation.ts'
 import { AnthropicErrorSchema } from './error-response.ts'
 import { countTokens, createMessage } from './messages.ts'
 import * as schemas from './schemas.ts'
 
-const operation = keyOperationWith((names) => errorSchemas(names, AnthropicErrorSchema))
+const operation = keyOperationWith(AnthropicErrorSchema)
 
 /** Routes of Anthropic's Messages API (docs/spec/gateway-decisions.md, "Anthropic Messages"). */
 export const messageRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>

@@ -3,10 +3,8 @@ import { toUsd } from '../../core/money.ts'
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { iso } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
-import { eventBytesMax } from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
-import { parseRecord } from '../../providers/response.ts'
-import { bytesOf, encodeEvent, EventReader, type StreamEvent } from '../chat/events.ts'
+import { convertChunks } from '../chat/convert-stream.ts'
 import { toOpenRouterError } from './error-response.ts'
 import type { GenerationResponse } from './schemas.ts'
 
@@ -27,19 +25,9 @@ export async function toGeneration(response: Response, requestId: string): Promi
   if (!headers.get('content-type')?.includes('event-stream')) {
     return Response.json({ ...recordOf(await response.json()), id }, { status, headers })
   }
-  const events = new EventReader(eventBytesMax)
-  const convert = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, out) {
-      for (const event of events.push(chunk)) out.enqueue(convertEvent(event, id))
-    },
-  })
-  return new Response(body.pipeThrough(convert), { status, headers })
-}
-
-function convertEvent(event: StreamEvent, id: string): Uint8Array {
-  const chunk = event.data === undefined ? undefined : parseRecord(event.data)
-  if (!chunk) return bytesOf([event])
-  return encodeEvent(isRecord(chunk.error) ? failedChunk(chunk, id) : { ...chunk, id })
+  const convert = (chunk: Json): Json =>
+    isRecord(chunk.error) ? failedChunk(chunk, id) : { ...chunk, id }
+  return new Response(convertChunks(body, convert), { status, headers })
 }
 
 const failedChunk = (body: Json, id: string): Json => ({

@@ -8,7 +8,6 @@ import { callOf } from '../call.ts'
 import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
 import * as chat from '../chat/schemas.ts'
 import { embeddingRoutes } from '../embeddings/routes.ts'
-import { errorSchemas } from '../error-response.ts'
 import { keyOperationWith, publicOperationWith } from '../operation.ts'
 import { responseRoutes } from '../responses/routes.ts'
 import { describeCredits, describeKey } from './account.ts'
@@ -17,10 +16,8 @@ import { getGeneration, toGeneration } from './generation.ts'
 import * as models from './models.ts'
 import * as schemas from './schemas.ts'
 
-type ErrorNames = Parameters<typeof errorSchemas>[0]
-const errors = (names: ErrorNames) => errorSchemas(names, OpenRouterErrorSchema)
-const keyOperation = keyOperationWith(errors)
-const publicOperation = publicOperationWith(errors)
+const keyOperation = keyOperationWith(OpenRouterErrorSchema)
+const publicOperation = publicOperationWith(OpenRouterErrorSchema)
 
 /**
  * Routes of OpenRouter's API (docs/spec/gateway-decisions.md, "OpenRouter"). Clients use them below

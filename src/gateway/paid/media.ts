@@ -1,5 +1,5 @@
 import type { AppContext } from '../../context.ts'
-import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import type { Model } from '../../models/catalog.ts'
 import type { UsageBounds } from '../../models/charge.ts'
@@ -8,7 +8,6 @@ import type { Usage } from '../../models/usage.ts'
 import type { UpstreamCall, UpstreamPath } from '../../providers/upstream.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { paidErrors, upstreamErrors } from '../operation.ts'
 import { serveCall, type UpstreamOutput } from './call-upstream.ts'
 import {
   type Candidate,
@@ -116,17 +115,3 @@ export function listMediaCandidates(
   }
   return listCandidates(models, preferences, upstreams)
 }
-
-/** The errors of paid media operations, in the order of section 7. */
-export const mediaErrors: GatewayErrorName[] = [
-  'bad_request',
-  'no_price',
-  'model_cannot_search',
-  'not_enough_credits',
-  'no_model',
-  'daily_cap',
-  'budget_exceeded',
-  'model_not_allowed',
-  ...upstreamErrors,
-  ...paidErrors,
-]

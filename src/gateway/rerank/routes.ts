@@ -1,11 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { keyOperation } from '../operation.ts'
-import { mediaErrors } from '../paid/media.ts'
+import { mediaOperation } from '../operation.ts'
 import { rerank } from './rerank.ts'
 import * as schemas from './schemas.ts'
 
@@ -13,17 +11,13 @@ export const rerankRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/rerank',
     ({ spender, body, request }) => rerank(ctx, spender, body, callOf(request)),
-    keyOperation(
+    mediaOperation(
       {
         id: 'rerank',
-        tag: 'Media',
-        idempotent: true,
-        limits: ['holds_limit'],
         summary: 'Sort documents by their relevance for a query.',
         description: 'Charged by search units or by input tokens, as the price of the model says.',
         requestBodies: { 'application/json': { schema: schemas.rerankRequestSchema } },
       },
-      { 200: Type.Unsafe<Response>(schemas.RerankSchema) },
-      mediaErrors,
+      { 200: schemas.RerankSchema },
     ),
   )

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
@@ -6,8 +5,7 @@ import { mediaSchema, RangeNotSatisfiableSchema } from '../../core/schema.ts'
 import { getSpender, keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'
-import { keyOperation, publicOperation } from '../operation.ts'
-import { mediaErrors } from '../paid/media.ts'
+import { keyOperation, mediaOperation, publicOperation } from '../operation.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import { getContent, getVideo, present } from './videos.ts'
@@ -21,12 +19,9 @@ export const videoRoutes = (ctx: AppContext) =>
     .post(
       '/videos',
       ({ spender, request }) => submit(ctx, spender, request, callOf(request)),
-      keyOperation(
+      mediaOperation(
         {
           id: 'create_video',
-          tag: 'Media',
-          idempotent: true,
-          limits: ['holds_limit'],
           input: 'handler',
           summary: 'Create a video from a prompt',
           description:
@@ -37,8 +32,7 @@ export const videoRoutes = (ctx: AppContext) =>
             'multipart/form-data': { schema: schemas.videoFormSchema },
           },
         },
-        { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
-        mediaErrors,
+        { 200: schemas.VideoSchema },
       ),
     )
     .get(
