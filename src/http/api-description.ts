@@ -7,7 +7,7 @@ import type { RoutedApi } from './operation.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))
-const Operation = Type.Object({
+export const OperationSchema = Type.Object({
   operationId: Type.String(),
   summary: Type.String(),
   description: Type.Optional(Type.String()),
@@ -24,14 +24,14 @@ const Operation = Type.Object({
       }),
     ),
   ),
-  requestBody: Type.Optional(Type.Object({ content: Content })),
+  requestBody: Type.Optional(Type.Object({ required: Type.Boolean(), content: Content })),
   responses: Type.Record(
     Type.String(),
     Type.Object({ description: Type.String(), content: Content }),
   ),
 })
 const Document = Type.Object({
-  paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), OperationSchema)),
   components: Type.Object({ schemas: Type.Record(Type.String(), Schema) }),
 })
 
@@ -39,7 +39,7 @@ const Document = Type.Object({
 export type Schema = Static<typeof Schema>
 
 /** One operation of a description with its method and path. */
-export type DescribedOperation = Static<typeof Operation> & { method: string; path: string }
+export type DescribedOperation = Static<typeof OperationSchema> & { method: string; path: string }
 
 /** The operations of an API, in the order of its description, and the records that they share. */
 export interface ApiDescription {
@@ -75,12 +75,17 @@ export function readDescription(json: unknown): ApiDescription {
     const error = Value.Errors(Document, json).First()
     throw new Error(`the API description is invalid: ${error?.path} ${error?.message}`)
   }
-  const operations = Object.entries(json.paths).flatMap(([path, methods]) =>
+  return { operations: withPaths(json.paths), records: json.components.schemas }
+}
+
+/** Lists operations by path and method, each with both. */
+export const withPaths = <Operation extends object>(
+  paths: Record<string, Record<string, Operation>>,
+): (Operation & { method: string; path: string })[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       method: method.toUpperCase(),
       path,
     })),
   )
-  return { operations, records: json.components.schemas }
-}

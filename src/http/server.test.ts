@@ -9,6 +9,7 @@ import { stopwatch } from '../core/time.ts'
 import { balanceOf, grantTo } from '../ledger/ledger.ts'
 import { scripts } from '../testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../testing/fakes/upstream.ts'
+import { fakeModelsToml } from '../testing/fixtures/fake-models.ts'
 import { serve } from './server.ts'
 
 let dir = ''
@@ -73,11 +74,7 @@ test('a database that does not respond does not prevent a stop', async () => {
 test('a stop ends endless streams with an error event and charges what they carried', async () => {
   const fake = startFakeUpstream()
   fake.script('fake/endless', [...(scripts.ok?.stream.slice(0, 4) ?? []), { do: 'hang' }])
-  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"`
-  const model = `[[model]]\nid = "fake/endless"\nupstream = "fake"
-upstream_model = "fake/endless"\ntype = "chat"\ncontext_length = 8000\nmax_output = 1000
-price = { prompt = "0.000001", completion = "0.000004" }\n`
-  writeFileSync(join(dir, 'berth.toml'), `${upstream}\n\n${model}`)
+  writeFileSync(join(dir, 'berth.toml'), fakeModelsToml(fake.baseUrl, ['endless']))
   const { ctx, origin, stop } = await serve(configOf(), waits)
   const created = await fetch(`${origin}/accounts/create`, { method: 'POST' })
   const account: { credit_id: string; api_key: string } = JSON.parse(await created.text())

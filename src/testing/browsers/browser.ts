@@ -106,3 +106,33 @@ export async function until<T>(
     await Bun.sleep(100)
   }
 }
+
+/** Returns the field names of the messages that a top document recorded. */
+export async function receivedBy(evaluate: Tab['evaluate']): Promise<string[]> {
+  const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
+  return Array.isArray(names) ? names : []
+}
+
+/** A mouse and a keyboard whose actions (WebDriver) are sent by `act`. */
+export const handsOf = (
+  act: (source: object) => Promise<unknown>,
+): Pick<Tab, 'click' | 'press'> => ({
+  async click(x, y, button = 'left') {
+    const number = button === 'left' ? 0 : 1
+    const actions = [
+      { type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 0 },
+      { type: 'pointerDown', button: number },
+      { type: 'pointerUp', button: number },
+    ]
+    await act({ type: 'pointer', id: 'mouse', actions })
+  },
+  async press(key) {
+    const value =
+      { Enter: '\uE007', Tab: '\uE004', Escape: '\uE00C', ArrowRight: '\uE014' }[key] ?? key
+    const actions = [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ]
+    await act({ type: 'key', id: 'keys', actions })
+  },
+})

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Browser, recorder, type Tab } from './browser.ts'
+import { type Browser, handsOf, receivedBy, recorder, type Tab } from './browser.ts'
 
 const preferences = {
   'app.update.enabled': false,
@@ -142,8 +142,10 @@ const alwaysShown = "() => { Object.defineProperty(document, 'hidden', { get: ()
 function tabOf(session: Session, context: string, seen: Map<string, string[]>): Tab {
   const mine: string[] = []
   seen.set(context, mine)
-  const act = (source: Wire): Promise<unknown> =>
-    session.send('input.performActions', { context, actions: [source] })
+  const act = async (source: object): Promise<unknown> => {
+    await session.send('browsingContext.activate', { context })
+    return session.send('input.performActions', { context, actions: [source] })
+  }
   const evaluate = async (expression: string): Promise<unknown> => {
     const text = `(async () => JSON.stringify(await (${expression})))()`
     const answer = await session.send('script.evaluate', {
@@ -159,33 +161,8 @@ function tabOf(session: Session, context: string, seen: Map<string, string[]>): 
     goto: async (url) =>
       void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
     evaluate,
-    async received() {
-      const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
-      return Array.isArray(names) ? names : []
-    },
-    async click(x, y, button = 'left') {
-      await session.send('browsingContext.activate', { context })
-      const number = button === 'left' ? 0 : 1
-      const actions = [
-        { type: 'pointerMove', x, y },
-        { type: 'pointerDown', button: number },
-        { type: 'pointerUp', button: number },
-      ]
-      await act({ type: 'pointer', id: 'mouse', actions })
-    },
-    async press(key) {
-      await session.send('browsingContext.activate', { context })
-      const value =
-        { Enter: '\uE007', Tab: '\uE004', Escape: '\uE00C', ArrowRight: '\uE014' }[key] ?? key
-      await act({
-        type: 'key',
-        id: 'keys',
-        actions: [
-          { type: 'keyDown', value },
-          { type: 'keyUp', value },
-        ],
-      })
-    },
+    received: () => receivedBy(evaluate),
+    ...handsOf(act),
     async screenshot(path) {
       const shot = await session.send('browsingContext.captureScreenshot', { context })
       await Bun.write(path, Buffer.from(String(at(shot, 'data')), 'base64'))

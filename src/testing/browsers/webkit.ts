@@ -2,7 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Browser, browsers, type Tab, until, viewport } from './browser.ts'
+import { freePort } from '../free-port.ts'
+import {
+  type Browser,
+  browsers,
+  handsOf,
+  receivedBy,
+  type Tab,
+  until,
+  viewport,
+} from './browser.ts'
 
 const [driverPath = '', screenPath = ''] = browsers.webkit.drivers ?? []
 const startMs = 20_000
@@ -59,13 +68,6 @@ async function openScreen() {
     if (number.endsWith('\n')) break
   }
   return { screen, name: `:${number.trim()}` }
-}
-
-/** Returns a port that was free a moment ago. The driver cannot choose one itself. */
-function freePort(): number {
-  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  taken.stop(true)
-  return taken.port
 }
 
 /** Starts WebKitGTK's MiniBrowser through WebDriver, with its own display and home folder. */
@@ -170,10 +172,7 @@ function tabOf(session: Session, handle: string): Tab {
         )
       }),
     evaluate,
-    async received() {
-      const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
-      return Array.isArray(names) ? names : []
-    },
+    received: () => receivedBy(evaluate),
     ...handsOf(act),
     async screenshot(path) {
       const shot = await session.inWindow(handle, () => session.send('GET', '/screenshot'))
@@ -186,25 +185,3 @@ function tabOf(session: Session, handle: string): Tab {
     },
   }
 }
-
-/** A mouse and a keyboard for `act`. */
-const handsOf = (act: (source: object) => Promise<unknown>): Pick<Tab, 'click' | 'press'> => ({
-  async click(x, y, button = 'left') {
-    const number = button === 'left' ? 0 : 1
-    const actions = [
-      { type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 0 },
-      { type: 'pointerDown', button: number },
-      { type: 'pointerUp', button: number },
-    ]
-    await act({ type: 'pointer', id: 'mouse', actions })
-  },
-  async press(key) {
-    const value =
-      { Enter: '\uE007', Tab: '\uE004', Escape: '\uE00C', ArrowRight: '\uE014' }[key] ?? key
-    const actions = [
-      { type: 'keyDown', value },
-      { type: 'keyUp', value },
-    ]
-    await act({ type: 'key', id: 'keys', actions })
-  },
-})

@@ -62,7 +62,6 @@ export class IdentityProvider {
   /** The person who signs in when a browser opens the authorization page. */
   user: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor' }
 
-  /** Paths of all requests. */
   readonly requestedPaths: string[] = []
 
   /** Settings that connect a server to this provider. */

@@ -1,43 +1,21 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { type DescribedOperation, OperationSchema, withPaths } from '../../http/api-description.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
-const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))
-const Parameter = Type.Object({
-  name: Type.String(),
-  in: Type.String(),
-  required: Type.Boolean(),
-  schema: Schema,
-})
-const Operation = Type.Object({
-  operationId: Type.String(),
-  summary: Type.String(),
-  description: Type.Optional(Type.String()),
-  tags: Type.Array(Type.String()),
-  security: Type.Array(Schema),
-  parameters: Type.Optional(Type.Array(Parameter)),
-  requestBody: Type.Optional(Type.Object({ required: Type.Boolean(), content: Content })),
-  responses: Type.Record(
-    Type.String(),
-    Type.Object({ description: Type.String(), content: Content }),
-  ),
-})
 const Document = Type.Object({
   openapi: Type.String(),
   info: Type.Object({ title: Type.String(), version: Type.String() }),
   servers: Type.Array(Type.Object({ url: Type.String() })),
   tags: Type.Array(Type.Object({ name: Type.String() })),
-  paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), OperationSchema)),
   components: Type.Object({ schemas: Type.Record(Type.String(), Schema), securitySchemes: Schema }),
 })
 
 /** The OpenAPI document as far as the tests read it. */
 export type Document = Static<typeof Document>
-
-/** An operation with its method and path. */
-export type DescribedOperation = Static<typeof Operation> & { method: string; path: string }
 
 /** Returns a value of a schema. Throws with the first validation error. */
 function parseSchema<T extends TSchema>(schema: T, value: unknown): Static<T> {
@@ -56,15 +34,9 @@ export const getGatewayDocument = async ({ request }: TestServer): Promise<Docum
 
 /** Lists the operations. The schemas of their bodies contain the shared schemas that they name. */
 export const listOperations = (document: Document): DescribedOperation[] =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...withComponents(operation, document),
-      method: method.toUpperCase(),
-      path,
-    })),
-  )
+  withPaths(document.paths).map((operation) => withComponents(operation, document))
 
-function withComponents(operation: Static<typeof Operation>, { components }: Document) {
+function withComponents(operation: DescribedOperation, { components }: Document) {
   const { requestBody } = operation
   if (!requestBody) return operation
   const content = Object.fromEntries(

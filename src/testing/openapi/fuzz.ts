@@ -3,16 +3,11 @@ import fc from 'fast-check'
 
 import { isRecord } from '../../core/schema.ts'
 import { stopwatch } from '../../core/time.ts'
+import type { DescribedOperation } from '../../http/api-description.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { createGatewayUser } from '../fixtures/gateway.ts'
 import type { RequestOptions, TestResponse, TestServer } from '../fixtures/test-server.ts'
-import {
-  type DescribedOperation,
-  type Document,
-  getDocument,
-  getGatewayDocument,
-  listOperations,
-} from './document.ts'
+import { type Document, getDocument, getGatewayDocument, listOperations } from './document.ts'
 import { type Draw, draws, generateRequest, type KnownIds } from './request-generator.ts'
 import { ResponseChecker } from './response-checker.ts'
 import { createWorld } from './world.ts'

@@ -1,5 +1,6 @@
 import { randomBelow } from '../../core/ids.ts'
-import { publishPack, skillText } from '../fixtures/packs-on-explore.ts'
+import { skillText } from '../fixtures/folders.ts'
+import { publishPack } from '../fixtures/packs-on-explore.ts'
 import type { TestAgent } from '../fixtures/test-server.ts'
 
 export type Ids = Record<string, string>

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { generate } from 'json-schema-faker'
 
 import { isRecord } from '../../core/schema.ts'
-import { skillText } from '../fixtures/packs-on-explore.ts'
-import type { DescribedOperation } from './document.ts'
+import type { DescribedOperation } from '../../http/api-description.ts'
+import { skillText } from '../fixtures/folders.ts'
 
 /** A generated request for an operation. */
 export interface GeneratedRequest {

@@ -2,8 +2,9 @@ import addFormats from 'ajv-formats'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
 import { isRecord } from '../../core/schema.ts'
+import type { DescribedOperation } from '../../http/api-description.ts'
 import type { TestResponse } from '../fixtures/test-server.ts'
-import type { DescribedOperation, Document } from './document.ts'
+import type { Document } from './document.ts'
 
 /**
  * Checks responses against the OpenAPI document: status, content type and every field of the body.

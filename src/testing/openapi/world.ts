@@ -1,13 +1,14 @@
 import { zero } from '../../core/money.ts'
 import { hour } from '../../core/time.ts'
 import { dismiss, takeDown } from '../../hosting/moderation/moderation.ts'
+import type { DescribedOperation } from '../../http/api-description.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { labelOf } from '../../libraries/library.ts'
 import { newDelivery } from '../fixtures/deliveries.ts'
-import { publishPack, skillText } from '../fixtures/packs-on-explore.ts'
+import { skillText } from '../fixtures/folders.ts'
+import { publishPack } from '../fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../fixtures/people.ts'
 import type { TestAgent, TestServer } from '../fixtures/test-server.ts'
-import type { DescribedOperation } from './document.ts'
 import {
   createCollection,
   createDueRun,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openHoldsPerKeyMax } from '../../limits.ts'
 import { scripts } from '../fakes/chat-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
+import { fakeModelsToml } from '../fixtures/fake-models.ts'
 import {
   rssKib,
   runBerth,
@@ -45,7 +46,7 @@ export async function openManyStreams(dataDir: string, count: number): Promise<S
   if (!head || !word) throw new Error('The script of the stream is missing.')
   fake.script(model, [head, word, { until: gate.promise }, ...more])
   mkdirSync(dataDir, { recursive: true })
-  writeFileSync(join(dataDir, 'berth.toml'), tableOf(fake.baseUrl))
+  writeFileSync(join(dataDir, 'berth.toml'), fakeModelsToml(fake.baseUrl, ['live']))
   const env = { OLLAMA_HOST: 'off' }
   const ctx = await startServerProcess(dataDir, { env })
   try {
@@ -70,20 +71,6 @@ export async function openManyStreams(dataDir: string, count: number): Promise<S
 }
 
 const openAt = ({ received }: FakeUpstream): number => received.filter(({ left }) => !left).length
-
-const tableOf = (baseUrl: string): string => `[[upstream]]
-name = "fake"
-kind = "openai"
-base_url = "${baseUrl}"
-
-[[model]]
-id = "${model}"
-upstream = "fake"
-type = "chat"
-context_length = 8000
-max_output = 1000
-price = { prompt = "0.000001", completion = "0.000004" }
-`
 
 /** Returns enough keys of one funded account. */
 async function keysFor(ctx: ServerProcess, dataDir: string, streams: number): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 
 /** A server of Debian in a process of its own. */
@@ -21,14 +22,6 @@ export const missingPackages = [
   ...(nginx ? [] : ['nginx-light']),
   ...(pgbouncer ? [] : ['pgbouncer']),
 ]
-
-/** Returns a port that was free a moment ago. */
-function freePort(): number {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = server
-  server.stop(true)
-  return port
-}
 
 const canConnect = (port: number): Promise<boolean> =>
   Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(

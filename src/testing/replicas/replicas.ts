@@ -8,6 +8,7 @@ import { newId, randomBelow } from '../../core/ids.ts'
 import type { Bucket } from '../../storage/s3/client.ts'
 import { type FakeUpstream, startFakeUpstream } from '../fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
+import { fakeModelsToml } from '../fixtures/fake-models.ts'
 import { bucketSettings } from '../fixtures/s3-server.ts'
 import {
   runBerth,
@@ -42,24 +43,6 @@ const startsMax = 10
 /** Longer than any run of the soak test. */
 const lifeMsMax = 1_800_000
 const programIn = (source: string): string[] => [process.execPath, join(source, 'src/main.ts')]
-const price = '{ prompt = "0.000001", completion = "0.000004" }'
-
-/** Returns the settings of a server with models of the fake upstream. */
-const configOf = (fake: FakeUpstream, models: string[]): string =>
-  [
-    `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"\n`,
-    ...models.map(
-      (name) => `[[model]]
-id = "fake/${name}"
-upstream = "fake"
-upstream_model = "fake/${name}"
-type = "chat"
-context_length = 8000
-max_output = 1000
-price = ${price}
-`,
-    ),
-  ].join('\n')
 
 interface ReplicaOptions {
   models?: string[]
@@ -164,7 +147,7 @@ export async function startReplicas(
     ...options.env,
     ...(await through?.(url)),
   }
-  const config = `${configOf(fake, models)}\n${toml}`
+  const config = `${fakeModelsToml(fake.baseUrl, models)}\n${toml}`
   const start: Replicas['start'] = async (index, source = options.source ?? root) => {
     const before = servers[index]
     const dataDir = createFolder(folder, index, config, bucket !== undefined)

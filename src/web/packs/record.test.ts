@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import { publishPack, skillText } from '../../testing/fixtures/packs-on-explore.ts'
+import { skillText } from '../../testing/fixtures/folders.ts'
+import { publishPack } from '../../testing/fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
 import {
   startTestServer,
