@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { deflateSync } from 'node:zlib'
 
 import { gatewayBodyBytesMax } from '../limits.ts'
 import { scripts } from '../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../testing/fixtures/fake-upstream-server.ts'
 import { mediaModel } from '../testing/fixtures/media-models.ts'
 
 /** Bodies that are none, at every operation that takes one: nothing is kept, held or sent on. */
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer({}, [
-    mediaModel('embedding', 'embedding-ok'),
-    mediaModel('image', 'image-ok'),
-    mediaModel('speech', 'speech-ok'),
-    { ...fakeModel('ok', { inputs: ['text', 'image'] }), id: 'fake/sees' },
-  ])
-  gus = await faked.gus()
-})
+const faked = await startFakeUpstreamServer({}, [
+  mediaModel('embedding', 'embedding-ok'),
+  mediaModel('image', 'image-ok'),
+  mediaModel('speech', 'speech-ok'),
+  { ...fakeModel('ok', { inputs: ['text', 'image'] }), id: 'fake/sees' },
+])
+const gus = await faked.gus()
 afterAll(async () => {
   expect(faked.lines.filter(({ level }) => level === 'error')).toEqual([])
   await faked.close()

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { recordOf } from '../core/schema.ts'
 import { respondStarting } from '../http/router.ts'
-import { createGatewayUser, type GatewayUser } from '../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+import { createGatewayUser } from '../testing/fixtures/gateway.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let gus: GatewayUser
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
 afterAll(() => t.close())
 
 const message = expect.stringMatching(/.{10}/)

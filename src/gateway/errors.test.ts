@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { type NanoUsd, zero } from '../core/money.ts'
 import type { GatewayErrorName } from '../errors.ts'
@@ -12,31 +12,24 @@ import type { GatewayUser } from '../testing/fixtures/gateway.ts'
 import { testModel } from '../testing/fixtures/models.ts'
 import type { TestResponse } from '../testing/fixtures/test-server.ts'
 
+const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
 /**
  * Document 2, section 7, over HTTP, row by row: status, type, param, code and charge. The tests of
  * chat/search and files cover their own errors.
  */
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-let poor: GatewayUser
+const faked = await startFakeUpstreamServer(
+  { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' },
+  [
+    model('small', { contextLength: 8_000 }),
+    model('reads', { inputs: ['text', 'file'], contextLength: 2_000 }),
+    testModel(undefined, { id: 'fake/unpriced' }),
+    fakeModel('nowhere'),
+  ],
+)
+const gus = await faked.gus()
+const poor = await faked.gus('0.0001')
 /** A key of gus that may spend nothing. */
-let capped = ''
-
-beforeAll(async () => {
-  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await startFakeUpstreamServer(
-    { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' },
-    [
-      model('small', { contextLength: 8_000 }),
-      model('reads', { inputs: ['text', 'file'], contextLength: 2_000 }),
-      testModel(undefined, { id: 'fake/unpriced' }),
-      fakeModel('nowhere'),
-    ],
-  )
-  gus = await faked.gus()
-  poor = await faked.gus('0.0001')
-  capped = (await gus.call('POST', '/accounts/keys', { daily_cap: 0 })).text('api_key')
-})
+const capped = (await gus.call('POST', '/accounts/keys', { daily_cap: 0 })).text('api_key')
 afterAll(() => faked.close())
 
 const path = '/v1/chat/completions'

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
-let t: TestServer
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
 afterAll(() => t.close())
 
 test('the log names a path without a route', async () => {

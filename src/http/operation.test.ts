@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
-import { startTestServer, type TestServer } from '../testing/fixtures/test-server.ts'
-import { operationsOf, type RoutedApi, type RoutedOperation } from './operation.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
+import { operationsOf } from './operation.ts'
 import { createRouter, partOf, partsBySegment } from './router.ts'
 
-let t: TestServer
-let apis: [part: string, api: RoutedApi][]
-let operations: RoutedOperation[]
-beforeAll(async () => {
-  t = await startTestServer()
-  const { agentApi, gateway } = await createRouter(t.ctx).load()
-  apis = [
-    ['api', agentApi],
-    ['gateway', gateway],
-  ]
-  operations = apis.flatMap(([, api]) => operationsOf(api))
-})
+const t = await startTestServer()
+const { agentApi, gateway } = await createRouter(t.ctx).load()
+const apis = [
+  ['api', agentApi],
+  ['gateway', gateway],
+] as const
+const operations = apis.flatMap(([, api]) => operationsOf(api))
 afterAll(() => t.close())
 
 test('the route map leads to every route, and has no segment without one', () => {

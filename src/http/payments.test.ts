@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { fromCredits } from '../core/money.ts'
 import { recordOf } from '../core/schema.ts'
@@ -6,8 +6,8 @@ import { agentAccount, serviceAccounts } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { balanceOf, openOwnerAccount, transfer } from '../ledger/ledger.ts'
 import { fakePicture } from '../testing/fakes/media-scripts.ts'
-import { startChain, type TestChain, type TestWallet } from '../testing/fixtures/chain.ts'
-import { type PaidServer, signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
+import { startChain } from '../testing/fixtures/chain.ts'
+import { signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
 import type { TestAgent, TestResponse } from '../testing/fixtures/test-server.ts'
 import { makeWav } from '../testing/fixtures/wav.ts'
 import { getDocument, getGatewayDocument, listOperations } from '../testing/openapi/document.ts'
@@ -16,21 +16,17 @@ import { until } from '../testing/until.ts'
 import type { SocketHandler } from './web-socket.ts'
 
 setDefaultTimeout(60_000)
-let chain: TestChain
-let t: PaidServer
-let maker: TestAgent
-let app: string
-let wallet: TestWallet
 let agents = 0
 
-beforeAll(async () => {
-  chain = await startChain()
-  t = await startPaidServer(chain, { EMBEDDED_ASSET_CREDITS: '5', START_CREDITS_ON_GATEWAY: 'off' })
-  await t.ctx.jobs.start()
-  maker = await t.agent('maker')
-  app = await maker.publish({ store: true, remix: 'price', priceRemix: 50 })
-  wallet = await chain.createWallet()
+const chain = await startChain()
+const t = await startPaidServer(chain, {
+  EMBEDDED_ASSET_CREDITS: '5',
+  START_CREDITS_ON_GATEWAY: 'off',
 })
+await t.ctx.jobs.start()
+const maker = await t.agent('maker')
+const app = await maker.publish({ store: true, remix: 'price', priceRemix: 50 })
+const wallet = await chain.createWallet()
 afterAll(async () => {
   expect((await doctor(t.ctx)).problems).toEqual([])
   await t.close()

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 
 import { isRecord, itemsOf, type Json, recordOf } from '../core/schema.ts'
 import { fakeText } from '../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../testing/fixtures/fake-upstream-server.ts'
 
 /** A collector that keeps what it receives. */
 function startCollector() {
@@ -27,8 +22,6 @@ function startCollector() {
 }
 
 const collector = startCollector()
-let faked: FakeUpstreamServer
-let gus: GatewayUser
 
 const start = (settings: Record<string, string> = {}) => {
   const model = fakeModel('500')
@@ -46,11 +39,9 @@ const start = (settings: Record<string, string> = {}) => {
   return startFakeUpstreamServer(own, [{ ...model, id: 'fake/two', offers }], {}, 'google')
 }
 
-beforeAll(async () => {
-  faked = await start()
-  gus = await faked.gus('50')
-  await faked.ctx.telemetry?.flush()
-})
+const faked = await start()
+const gus = await faked.gus('50')
+await faked.ctx.telemetry?.flush()
 beforeEach(() => {
   collector.received.length = 0
   collector.state.status = 200

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { htmlBytesMax, jsonBodyBytesMax } from '../limits.ts'
 import { expectError } from './expect-error.ts'
-import { startTestServer, type TestAgent, type TestServer } from './fixtures/test-server.ts'
+import { startTestServer } from './fixtures/test-server.ts'
 
-let ctx: TestServer
-let ann: TestAgent
-let id = ''
-
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  id = await ann.publish()
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
+const id = await ann.publish()
 afterAll(async () => {
   expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()

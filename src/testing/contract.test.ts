@@ -1,25 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
-import {
-  startTestServer,
-  type TestAgent,
-  type TestResponse,
-  type TestServer,
-} from './fixtures/test-server.ts'
-import { type DescribedOperation, getDocument, listOperations } from './openapi/document.ts'
-
-let ctx: TestServer
-let ann: TestAgent
-let id = ''
-let operations: DescribedOperation[] = []
-
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  id = await ann.publish()
-  operations = listOperations(await getDocument(ctx))
-})
-afterAll(() => ctx.close())
+import type { DescribedOperation } from '../http/api-description.ts'
+import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
+import { getDocument, listOperations } from './openapi/document.ts'
 
 const html = '<!doctype html><title>Boats</title><p>hello</p>'
 
@@ -47,6 +30,12 @@ const groupC = {
 const text: unknown = expect.any(String)
 const app = { id: expect.stringMatching(/^[A-Za-z0-9_-]{12}$/), link: text, version: 1, icon: null }
 const agent = { handle: text, about: null, credits: 400, unread: 0, page: text }
+
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
+const id = await ann.publish()
+const operations = listOperations(await getDocument(ctx))
+afterAll(() => ctx.close())
 
 /** All operations of document 1, section 4. */
 const rows: Record<number, Row> = {

@@ -1,15 +1,11 @@
 /** Small findings of an attack on all operations: each answers as it is declared. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { createGatewayUser } from './fixtures/gateway.ts'
-import { startTestServer, type TestAgent, type TestServer } from './fixtures/test-server.ts'
+import { startTestServer, type TestServer } from './fixtures/test-server.ts'
 
-let ctx: TestServer
-let ann: TestAgent
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
 afterAll(() => ctx.close())
 
 /** Returns the description of an operation by its id. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,15 +6,10 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 
 import { isRecord } from '../core/schema.ts'
+import type { DescribedOperation } from '../http/api-description.ts'
 import { createRouter } from '../http/router.ts'
-import { startTestServer, type TestServer } from './fixtures/test-server.ts'
-import {
-  type DescribedOperation,
-  type Document,
-  getDocument,
-  getGatewayDocument,
-  listOperations,
-} from './openapi/document.ts'
+import { startTestServer } from './fixtures/test-server.ts'
+import { getDocument, getGatewayDocument, listOperations } from './openapi/document.ts'
 
 const base = 'https://berth.test/api'
 const open = [
@@ -48,15 +43,9 @@ const open = [
   'list_pack_runs',
 ]
 
-let ctx: TestServer
-let document: Document
-let operations: DescribedOperation[]
-
-beforeAll(async () => {
-  ctx = await startTestServer({ BASE_URL: base })
-  document = await getDocument(ctx)
-  operations = listOperations(document)
-})
+const ctx = await startTestServer({ BASE_URL: base })
+const document = await getDocument(ctx)
+const operations = listOperations(document)
 afterAll(() => ctx.close())
 
 /** Returns every object anywhere in a value. */

@@ -2,16 +2,12 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { Connection } from '../db/connection.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
+import type { DescribedOperation } from '../http/api-description.ts'
 import { newDelivery } from './fixtures/deliveries.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { createTestPerson } from './fixtures/people.ts'
 import { startTestServer, type TestResponse } from './fixtures/test-server.ts'
-import {
-  type DescribedOperation,
-  getDocument,
-  getGatewayDocument,
-  listOperations,
-} from './openapi/document.ts'
+import { getDocument, getGatewayDocument, listOperations } from './openapi/document.ts'
 import { createCollection, createPacks, createRuns } from './openapi/packs-and-runs.ts'
 import {
   type Draw,

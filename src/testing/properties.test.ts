@@ -4,10 +4,11 @@ import fc from 'fast-check'
 
 import { randomBelow } from '../core/ids.ts'
 import { dialect } from '../db/dialect.ts'
+import type { DescribedOperation } from '../http/api-description.ts'
 import { startChain } from './fixtures/chain.ts'
 import { signPayment, startPaidServer } from './fixtures/payments.ts'
 import type { TestResponse } from './fixtures/test-server.ts'
-import { type DescribedOperation, getDocument, listOperations } from './openapi/document.ts'
+import { getDocument, listOperations } from './openapi/document.ts'
 import {
   type Draw,
   draws,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { expectedOf, toText } from '../config/setting-types.ts'
 import { SettingsSchema } from '../config/settings.ts'
 import { createGatewayUser } from './fixtures/gateway.ts'
 import { createTestPerson } from './fixtures/people.ts'
-import { startTestServer, type TestServer } from './fixtures/test-server.ts'
+import { startTestServer } from './fixtures/test-server.ts'
 
 setDefaultTimeout(120_000)
 
@@ -71,23 +71,18 @@ test('every code block of the guides is run by a test or excluded by name', () =
   expect(left).toEqual([])
 })
 
-let h: TestServer
-let folder = ''
-let server: ReturnType<typeof Bun.serve>
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'berth-readme-'))
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  // Each response of curl ends with its status on a line of its own.
-  writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
-  h = await startTestServer()
-  server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    idleTimeout: 0,
-    fetch: (request) => h.handle(request, '127.0.0.1'),
-  })
-  await h.ctx.jobs.start()
+const folder = mkdtempSync(join(tmpdir(), 'berth-readme-'))
+symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+// Each response of curl ends with its status on a line of its own.
+writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
+const h = await startTestServer()
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  idleTimeout: 0,
+  fetch: (request) => h.handle(request, '127.0.0.1'),
 })
+await h.ctx.jobs.start()
 afterAll(async () => {
   await server.stop(true)
   await h.close()

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { day, hour, minute } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { keysPerAgentMax } from '../../limits.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
-  gus = await faked.gus('1')
-})
+const faked = await startFakeUpstreamServer()
+const gus = await faked.gus('1')
 afterAll(() => faked.close())
 
 const messages = [{ role: 'user', content: 'Say hello.' }]

@@ -1,32 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
 import { createRouter } from '../../http/router.ts'
 import { readWav } from '../../storage/audio.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import { end, head, send } from '../../testing/fakes/chat-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let demo: TestServer
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-let ned: GatewayUser
-beforeAll(async () => {
-  demo = await startTestServer({ DEMO_MODELS: 'on' })
-  const others = [
-    mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
-    mediaModel('speech', 'speech-cut', { per_second: '0.001' }),
-  ]
-  faked = await startFakeUpstreamServer({}, [...mediaModels(), ...others])
-  gus = await createGatewayUser(demo, '1')
-  ned = await faked.gus()
-})
+const demo = await startTestServer({ DEMO_MODELS: 'on' })
+const others = [
+  mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
+  mediaModel('speech', 'speech-cut', { per_second: '0.001' }),
+]
+const faked = await startFakeUpstreamServer({}, [...mediaModels(), ...others])
+const gus = await createGatewayUser(demo, '1')
+const ned = await faked.gus()
 afterAll(async () => {
   await demo.close()
   await faked.close()

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import OpenAI, { toFile } from 'openai'
 
 import { catchError } from '../../testing/catch-error.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 import { toSubtitles } from './subtitles.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let client: OpenAI
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-  client = openAiClient(t, gus)
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
+const client = openAiClient(t, gus)
 afterAll(() => t.close())
 
 const model = 'demo/transcription'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { toFile } from 'openai'
 
@@ -14,19 +14,14 @@ import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 
-let faked: FakeUpstreamServer
-let hasty: FakeUpstreamServer
-let ned: GatewayUser
 const byTokens = { prompt: '0.000001', completion: '0.000004' }
 const models = ['transcription-ok', 'hang', '429', '500', 'html', 'empty'].map((name) =>
   mediaModel('transcription', name, byTokens),
 )
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer({}, models)
-  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
-  hasty = await startFakeUpstreamServer(deadlines, models)
-  ned = await faked.gus()
-})
+const faked = await startFakeUpstreamServer({}, models)
+const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+const hasty = await startFakeUpstreamServer(deadlines, models)
+const ned = await faked.gus()
 afterAll(async () => {
   await faked.close()
   await hasty.close()

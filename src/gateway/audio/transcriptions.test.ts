@@ -1,34 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
-import {
-  startTestServer,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import { startTestServer, type TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let demo: TestServer
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-let ned: GatewayUser
-beforeAll(async () => {
-  demo = await startTestServer({ DEMO_MODELS: 'on' })
-  const byTokens = { prompt: '0.000001', completion: '0.000003' }
-  const words = mediaModel('transcription', 'transcription-no-usage', byTokens)
-  const others = [
-    mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
-    mediaModel('transcription', 'transcription-ok', { per_character: '0.00001' }),
-    { ...words, id: 'transcription/words' },
-  ]
-  faked = await startFakeUpstreamServer({}, [...mediaModels(), ...others])
-  gus = await createGatewayUser(demo, '1')
-  ned = await faked.gus()
-})
+const demo = await startTestServer({ DEMO_MODELS: 'on' })
+const byTokens = { prompt: '0.000001', completion: '0.000003' }
+const words = mediaModel('transcription', 'transcription-no-usage', byTokens)
+const others = [
+  mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
+  mediaModel('transcription', 'transcription-ok', { per_character: '0.00001' }),
+  { ...words, id: 'transcription/words' },
+]
+const faked = await startFakeUpstreamServer({}, [...mediaModels(), ...others])
+const gus = await createGatewayUser(demo, '1')
+const ned = await faked.gus()
 afterAll(async () => {
   await demo.close()
   await faked.close()

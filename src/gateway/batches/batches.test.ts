@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { type OpenAI, toFile } from 'openai'
+import { toFile } from 'openai'
 
 import { minute } from '../../core/time.ts'
 import { setRestriction } from '../../keys/restrictions.ts'
@@ -14,18 +14,13 @@ import {
   say,
   uploadLines,
 } from '../../testing/fixtures/batches.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { unfundedReservedBytes } from './limits.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let client: OpenAI
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-  client = openAiClient(t, gus)
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
+const client = openAiClient(t, gus)
 afterAll(() => t.close())
 
 test("OpenAI's client runs a batch, and its results are files", async () => {

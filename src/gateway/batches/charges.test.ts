@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-
-import type { OpenAI } from 'openai'
+import { afterAll, expect, test } from 'bun:test'
 
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { chatUrl, createBatch, lineOf, resultsOf, say } from '../../testing/fixtures/batches.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { runLine } from './run-line.ts'
 
-let faked: FakeUpstreamServer
-let ned: GatewayUser
-let openai: OpenAI
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
-  ned = await faked.gus()
-  openai = openAiClient(faked, ned)
-})
+const faked = await startFakeUpstreamServer()
+const ned = await faked.gus()
+const openai = openAiClient(faked, ned)
 afterAll(() => faked.close())
 
 test('every line is charged like the same call, and once when it runs again', async () => {

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-
-import type { OpenAI } from 'openai'
+import { afterAll, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { createBatch, lineOf, resultsOf, say } from '../../testing/fixtures/batches.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteOld } from './batches.ts'
 import { storeResponse } from './results.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let client: OpenAI
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-  client = openAiClient(t, gus)
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
+const client = openAiClient(t, gus)
 afterAll(() => t.close())
 
 test('cancelled: lines that did not run are errors', async () => {

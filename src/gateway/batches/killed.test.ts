@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { fakeModelsToml } from '../../testing/fixtures/fake-models.ts'
 import {
   runBerth,
   type ServerProcess,
@@ -15,25 +16,10 @@ import { until } from '../../testing/until.ts'
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-batch-'))
 const dataDir = join(folder, 'data')
 const env = { OLLAMA_HOST: 'off' }
-let fake: FakeUpstream
 
-beforeAll(() => {
-  fake = startFakeUpstream()
-  mkdirSync(dataDir)
-  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"\n`
-  const models = ['ok', 'hang'].map(
-    (name) => `[[model]]
-id = "fake/${name}"
-upstream = "fake"
-upstream_model = "fake/${name}"
-type = "chat"
-context_length = 1000
-max_output = 100
-price = { prompt = "0.000001", completion = "0.000004" }
-`,
-  )
-  writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
-})
+const fake = startFakeUpstream()
+mkdirSync(dataDir)
+writeFileSync(join(dataDir, 'berth.toml'), fakeModelsToml(fake.baseUrl, ['ok', 'hang']))
 afterAll(() => {
   fake.close()
   rmSync(folder, { recursive: true, force: true })

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { testCatalog, testModel } from '../../testing/fixtures/models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestServer
-
-beforeAll(async () => {
-  const small = { prompt: '0.0000000375', completion: '0.00000015', cache_read: '0.00000001' }
-  const catalog = testCatalog(
-    testModel(small, { id: 'maker/small:8b', supportsTools: true, inputs: ['text', 'image'] }),
-    testModel({ per_image: '0.04' }, { id: 'maker/paint', type: 'image', outputs: ['image'] }),
-    testModel(undefined, { id: 'maker/unpriced', type: 'embedding' }),
-  )
-  t = await startTestServer({}, { catalog })
-})
+const small = { prompt: '0.0000000375', completion: '0.00000015', cache_read: '0.00000001' }
+const catalog = testCatalog(
+  testModel(small, { id: 'maker/small:8b', supportsTools: true, inputs: ['text', 'image'] }),
+  testModel({ per_image: '0.04' }, { id: 'maker/paint', type: 'image', outputs: ['image'] }),
+  testModel(undefined, { id: 'maker/unpriced', type: 'embedding' }),
+)
+const t = await startTestServer({}, { catalog })
 afterAll(() => t.close())
 
 const ids = async (query: string): Promise<unknown> => {

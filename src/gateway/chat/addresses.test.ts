@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { isRecord } from '../../core/schema.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { internalHosts } from '../../testing/fixtures/internal-hosts.ts'
 
-/** Request URLs are not fetched, and private ones are not forwarded. */
-let faked: FakeUpstreamServer
-let gus: GatewayUser
 let touched = 0
 const canary = Bun.listen({
   hostname: '127.0.0.1',
   port: 0,
   socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
 })
-beforeAll(async () => {
-  const inputs = ['text', 'image', 'file', 'audio', 'video']
-  faked = await startFakeUpstreamServer({}, [
-    { ...fakeModel('ok', { inputs }), id: 'fake/watches' },
-  ])
-  gus = await faked.gus()
-})
+const inputs = ['text', 'image', 'file', 'audio', 'video']
+/** Request URLs are not fetched, and private ones are not forwarded. */
+const faked = await startFakeUpstreamServer({}, [
+  { ...fakeModel('ok', { inputs }), id: 'fake/watches' },
+])
+const gus = await faked.gus()
 afterAll(async () => {
   canary.stop(true)
   await faked.close()

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
 import type { Model } from '../../models/catalog.ts'
 import { json } from '../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
-
-let faked: FakeUpstreamServer
-let gus: GatewayUser
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
 /** A model at several upstreams, under a name of its own at each. */
 function balanced(id: string, names: string[], more: Partial<Model>): Model {
@@ -25,25 +17,23 @@ function balanced(id: string, names: string[], more: Partial<Model>): Model {
   return { ...model, id: `fake/${id}`, offers }
 }
 
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer({}, [
-    balanced('weighted', ['ok', 'ok-crlf'], { balance: 'weights' }),
-    balanced('limited', ['ok', 'ok-crlf'], {}),
-    balanced('retried', ['ok-comments'], { retries: 1 }),
-    balanced('measured', ['ok', 'ok-crlf'], {}),
-  ])
-  gus = await faked.gus('50')
-  const answer = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }
-  const fine = json(200, { ...answer, usage: { prompt_tokens: 5, completion_tokens: 2 } })
-  for (const id of ['weighted', 'limited', 'retried', 'measured']) {
-    for (const name of ['ok', 'ok-crlf', 'ok-comments']) faked.fake.script(`${id}-${name}`, fine)
-  }
-  const busy = json(429, { error: { message: 'Slow down.' } }, 'retry-after: 60\r\n')
-  faked.fake.script('limited-ok', busy)
-  const broken = json(500, { error: { message: 'Broken.' } })
-  faked.fake.script('retried-ok-comments', broken, fine)
-  faked.fake.script('measured-ok', broken)
-})
+const faked = await startFakeUpstreamServer({}, [
+  balanced('weighted', ['ok', 'ok-crlf'], { balance: 'weights' }),
+  balanced('limited', ['ok', 'ok-crlf'], {}),
+  balanced('retried', ['ok-comments'], { retries: 1 }),
+  balanced('measured', ['ok', 'ok-crlf'], {}),
+])
+const gus = await faked.gus('50')
+const answer = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }
+const fine = json(200, { ...answer, usage: { prompt_tokens: 5, completion_tokens: 2 } })
+for (const id of ['weighted', 'limited', 'retried', 'measured']) {
+  for (const name of ['ok', 'ok-crlf', 'ok-comments']) faked.fake.script(`${id}-${name}`, fine)
+}
+const busy = json(429, { error: { message: 'Slow down.' } }, 'retry-after: 60\r\n')
+faked.fake.script('limited-ok', busy)
+const broken = json(500, { error: { message: 'Broken.' } })
+faked.fake.script('retried-ok-comments', broken, fine)
+faked.fake.script('measured-ok', broken)
 afterAll(() => faked.close())
 
 /** Calls a model and returns the status, and the models that upstreams received. */

@@ -1,36 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { testModel } from '../../testing/fixtures/models.ts'
 
 const priced = { prompt: '0.000001', completion: '0.000004' }
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await startFakeUpstreamServer({}, [
-    model('sees', { inputs: ['text', 'image'] }),
-    model('watches', { inputs: ['text', 'image', 'file', 'audio', 'video'] }),
-    testModel({ per_image: '0.01' }, { id: 'fake/image', type: 'image' }),
-    testModel(priced, { id: 'fake/nowhere', offers: offersAt('gone') }),
-    testModel(priced, { id: 'fake/fallback', offers: offersAt('500', 'gone', 'ok', '503') }),
-    testModel(priced, { id: 'fake/refused', offers: offersAt('400', 'ok') }),
-  ])
-  gus = await faked.gus()
-})
-afterAll(() => faked.close())
-
 const offersAt = (...names: string[]) =>
   names.map((upstream) => ({
     upstream,
     model: `fake/${upstream}`,
     price: testModel(priced).price,
   }))
+
+const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
+const faked = await startFakeUpstreamServer({}, [
+  model('sees', { inputs: ['text', 'image'] }),
+  model('watches', { inputs: ['text', 'image', 'file', 'audio', 'video'] }),
+  testModel({ per_image: '0.01' }, { id: 'fake/image', type: 'image' }),
+  testModel(priced, { id: 'fake/nowhere', offers: offersAt('gone') }),
+  testModel(priced, { id: 'fake/fallback', offers: offersAt('500', 'gone', 'ok', '503') }),
+  testModel(priced, { id: 'fake/refused', offers: offersAt('400', 'ok') }),
+])
+const gus = await faked.gus()
+afterAll(() => faked.close())
 
 const path = '/chat/completions'
 const user = (content: unknown) => [{ role: 'user', content }]

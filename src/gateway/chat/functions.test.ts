@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { chunked, json } from '../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  const calls = fakeModel('ok', { id: 'fake/calls' })
-  const offers = calls.offers.map((offer) => ({ ...offer, model: 'fake/calls' }))
-  faked = await startFakeUpstreamServer({}, [{ ...calls, offers }])
-  gus = await faked.gus()
-})
+const calls = fakeModel('ok', { id: 'fake/calls' })
+const offers = calls.offers.map((offer) => ({ ...offer, model: 'fake/calls' }))
+const faked = await startFakeUpstreamServer({}, [{ ...calls, offers }])
+const gus = await faked.gus()
 afterAll(() => faked.close())
 
 const depth = { name: 'depth', parameters: { type: 'object', properties: {} } }

@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 
+const later = fakeModel('ok', { id: 'fake/later' })
+const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
 /**
  * A client that ends its sending side may still wait for the response. Bun closes such a connection
  * and aborts the request, so the server cannot tell it from a client that left. A Bun that keeps
  * the connection open fails the first test: then a half-close must stop to end a call.
  */
-let faked: FakeUpstreamServer
-beforeAll(async () => {
-  const later = fakeModel('ok', { id: 'fake/later' })
-  const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
-  faked = await startFakeUpstreamServer({}, [{ ...later, offers }])
-})
+const faked = await startFakeUpstreamServer({}, [{ ...later, offers }])
 afterAll(() => faked.close())
 
 const path = '/v1/chat/completions'

@@ -1,6 +1,6 @@
 /** A server that is killed while the outcomes of its calls wait for the database. */
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { dialect } from '../../db/dialect.ts'
 import { Journal } from '../../storage/journal.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
+import { fakeModelsToml } from '../../testing/fixtures/fake-models.ts'
 import { startPausableProxy } from '../../testing/fixtures/pausable-proxy.ts'
 import { runBerth, startServerProcess, textAt } from '../../testing/processes/server-process.ts'
 import { until } from '../../testing/until.ts'
@@ -20,34 +21,21 @@ const env: Record<string, string> = { OLLAMA_HOST: 'off' }
 const worth = 0.000037
 const chats = 15
 const failures = 4
-let fake: FakeUpstream
 let proxy: ReturnType<typeof startPausableProxy> | undefined
 let url: string | undefined
 
-beforeAll(async () => {
-  if (dialect === 'postgres') {
-    url = await createDatabase()
-    proxy = startPausableProxy(new URL(url))
-    const through = new URL(url)
-    through.host = proxy.host
-    env.DATABASE_URL = through.href
-  }
-  fake = startFakeUpstream()
-  mkdirSync(dataDir)
-  const models = ['late', 'late-500'].map(
-    (name) => `[[model]]
-id = "fake/${name}"
-upstream = "fake"
-upstream_model = "fake/${name}"
-type = "chat"
-context_length = 8000
-max_output = 1000
-price = { prompt = "0.000001", completion = "0.000004", cache_read = "0.0000005" }
-`,
-  )
-  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"\n`
-  writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
-})
+if (dialect === 'postgres') {
+  url = await createDatabase()
+  proxy = startPausableProxy(new URL(url))
+  const through = new URL(url)
+  through.host = proxy.host
+  env.DATABASE_URL = through.href
+}
+const fake = startFakeUpstream()
+mkdirSync(dataDir)
+const price = 'prompt = "0.000001", completion = "0.000004", cache_read = "0.0000005"'
+const toml = fakeModelsToml(fake.baseUrl, ['late', 'late-500'], price)
+writeFileSync(join(dataDir, 'berth.toml'), toml)
 afterAll(async () => {
   fake.close()
   proxy?.close()

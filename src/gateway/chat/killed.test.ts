@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { dialect } from '../../db/dialect.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'
+import { fakeModelsToml } from '../../testing/fixtures/fake-models.ts'
 import {
   runBerth,
   type ServerProcess,
@@ -17,28 +18,12 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-chat-'))
 const dataDir = join(folder, 'data')
 const env: { OLLAMA_HOST: string; DATABASE_URL?: string } = { OLLAMA_HOST: 'off' }
-let fake: FakeUpstream
 
-beforeAll(async () => {
-  if (dialect === 'postgres') env.DATABASE_URL = await createDatabase()
-  fake = startFakeUpstream()
-  mkdirSync(dataDir)
-  const price = '{ prompt = "0.000001", completion = "0.000004" }'
-  const models = ['ok', 'hang', 'cut'].map(
-    (name) => `[[model]]
-id = "fake/${name}"
-upstream = "fake"
-upstream_model = "fake/${name}"
-type = "chat"
-context_length = 8000
-max_output = 1000
-price = ${price}
-`,
-  )
-  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"\n`
-  writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
-  fake.script('fake/cut', [...(scripts.ok?.stream.slice(0, 4) ?? []), { do: 'hang' }])
-})
+if (dialect === 'postgres') env.DATABASE_URL = await createDatabase()
+const fake = startFakeUpstream()
+mkdirSync(dataDir)
+writeFileSync(join(dataDir, 'berth.toml'), fakeModelsToml(fake.baseUrl, ['ok', 'hang', 'cut']))
+fake.script('fake/cut', [...(scripts.ok?.stream.slice(0, 4) ?? []), { do: 'hang' }])
 afterAll(async () => {
   fake.close()
   if (env.DATABASE_URL) await dropDatabase(env.DATABASE_URL)

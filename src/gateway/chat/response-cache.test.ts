@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { minute } from '../../core/time.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
-  gus = await faked.gus('50')
-})
+const faked = await startFakeUpstreamServer()
+const gus = await faked.gus('50')
 afterAll(() => faked.close())
 
 /** Calls a model, and returns the response and the number of upstream requests. */

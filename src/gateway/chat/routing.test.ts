@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { readPrice } from '../../models/price.ts'
 import { fakeText, json } from '../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 
-/** Routing of requests, upstream bodies and holds. */
-let faked: FakeUpstreamServer
 let gus: GatewayUser
 
 const rate = (prompt: string, completion: string) => {
@@ -26,20 +20,19 @@ const places = [
 ]
 const unseen = [{ upstream: 'ok', model: 'fake/unseen', price: rate('0.000001', '0.000004') }]
 
-beforeAll(async () => {
-  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await startFakeUpstreamServer({}, [
-    { ...model('many', {}), offers: places },
-    model('llama3.2:3b', {}),
-    model('odd:floor', {}),
-    model('capped', { maxOutput: 300 }),
-    model('open', { maxOutput: 0, contextLength: 100_000 }),
-    model('narrow', { maxOutput: 0, contextLength: 20_000 }),
-    model('unknown', { maxOutput: 0, contextLength: 0 }),
-    { ...model('unseen', { inputs: ['text', 'video'], contextLength: 0 }), offers: unseen },
-    model('sees', { inputs: ['text', 'image'], contextLength: 200_000, imageTokens: 700 }),
-  ])
-})
+const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
+/** Routing of requests, upstream bodies and holds. */
+const faked = await startFakeUpstreamServer({}, [
+  { ...model('many', {}), offers: places },
+  model('llama3.2:3b', {}),
+  model('odd:floor', {}),
+  model('capped', { maxOutput: 300 }),
+  model('open', { maxOutput: 0, contextLength: 100_000 }),
+  model('narrow', { maxOutput: 0, contextLength: 20_000 }),
+  model('unknown', { maxOutput: 0, contextLength: 0 }),
+  { ...model('unseen', { inputs: ['text', 'video'], contextLength: 0 }), offers: unseen },
+  model('sees', { inputs: ['text', 'image'], contextLength: 200_000, imageTokens: 700 }),
+])
 beforeEach(async () => {
   gus = await faked.gus('50')
 })

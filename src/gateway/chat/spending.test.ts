@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { openHold } from '../../ledger/ledger.ts'
 import { openHoldsPerKeyMax } from '../../limits.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { quickOutcomes } from '../../testing/fixtures/ledger.ts'
 import { testModel } from '../../testing/fixtures/models.ts'
 import { until } from '../../testing/until.ts'
 import { expireHolds, holdDurationMs, holdRef } from '../usage/expire-holds.ts'
 
-let faked: FakeUpstreamServer
-beforeAll(async () => {
-  const later = fakeModel('ok', { id: 'fake/later' })
-  const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
-  const { price } = testModel({ prompt: '999999999', completion: '999999999' })
-  const dear = fakeModel('ok', { id: 'fake/dear', price })
-  faked = await startFakeUpstreamServer({}, [{ ...later, offers }, dear], {
-    // PostgreSQL needs time for 100 calls of one account.
-    pendingSettlements: quickOutcomes(10_000),
-  })
+const later = fakeModel('ok', { id: 'fake/later' })
+const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
+const { price } = testModel({ prompt: '999999999', completion: '999999999' })
+const dear = fakeModel('ok', { id: 'fake/dear', price })
+const faked = await startFakeUpstreamServer({}, [{ ...later, offers }, dear], {
+  // PostgreSQL needs time for 100 calls of one account.
+  pendingSettlements: quickOutcomes(10_000),
 })
 afterAll(() => faked.close())
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { chargeOf } from '../../models/charge.ts'
@@ -6,11 +6,7 @@ import type { Use } from '../../models/history.ts'
 import { createUsage } from '../../models/usage.ts'
 import { fakeText, scripts, type Step } from '../../testing/fakes/chat-scripts.ts'
 import type { Received } from '../../testing/fakes/upstream.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { until } from '../../testing/until.ts'
 
@@ -21,22 +17,19 @@ const pieces = 9
 const usageAt = 8
 const host = 'models.example'
 
-let faked: FakeUpstreamServer
-beforeAll(async () => {
-  const names = Array.from({ length: pieces }, (_, cut) => `cut-${cut}`)
-  const models = [...names, 'silent', 'slow'].map((name) => ({
-    ...fakeModel('ok', { id: `fake/${name}` }),
-    offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/${name}` })),
-  }))
-  faked = await startFakeUpstreamServer({ GATEWAY_URL: `http://${host}/gateway` }, models)
-  for (const [cut, name] of names.entries()) {
-    faked.fake.script(`fake/${name}`, [...whole.slice(0, headers + cut), hang])
-  }
-  faked.fake.script('fake/silent', [hang])
-})
-afterAll(() => faked.close())
-
 const hang: Step = { do: 'hang' }
+
+const names = Array.from({ length: pieces }, (_, cut) => `cut-${cut}`)
+const models = [...names, 'silent', 'slow'].map((name) => ({
+  ...fakeModel('ok', { id: `fake/${name}` }),
+  offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/${name}` })),
+}))
+const faked = await startFakeUpstreamServer({ GATEWAY_URL: `http://${host}/gateway` }, models)
+for (const [cut, name] of names.entries()) {
+  faked.fake.script(`fake/${name}`, [...whole.slice(0, headers + cut), hang])
+}
+faked.fake.script('fake/silent', [hang])
+afterAll(() => faked.close())
 const messages = [{ role: 'user', content: 'Say hello.' }]
 
 interface Left {

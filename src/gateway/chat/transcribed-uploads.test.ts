@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 
 import { json } from '../../testing/fakes/chat-scripts.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { makePdf } from '../../testing/fixtures/pdf.ts'
@@ -13,15 +9,12 @@ import type { TestResponse } from '../../testing/fixtures/test-server.ts'
 import { sentParts, uploadTo } from '../../testing/fixtures/uploads.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 
-let hearing: FakeUpstreamServer
 let ann: GatewayUser
-beforeAll(async () => {
-  hearing = await startFakeUpstreamServer({}, [
-    { ...fakeModel('ok', { inputs: ['text', 'audio'] }), id: 'fake/listens' },
-    mediaModel('transcription', 'transcription-ok'),
-    mediaModel('transcription', 'transcription-ok', { per_minute: '6' }),
-  ])
-})
+const hearing = await startFakeUpstreamServer({}, [
+  { ...fakeModel('ok', { inputs: ['text', 'audio'] }), id: 'fake/listens' },
+  mediaModel('transcription', 'transcription-ok'),
+  mediaModel('transcription', 'transcription-ok', { per_minute: '6' }),
+])
 beforeEach(async () => {
   ann = await hearing.gus()
 })

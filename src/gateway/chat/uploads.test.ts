@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { makeEncryptedPdf, makePdf } from '../../testing/fixtures/pdf.ts'
 import type { TestResponse } from '../../testing/fixtures/test-server.ts'
 import { sentParts, uploadTo } from '../../testing/fixtures/uploads.ts'
 import { makeMp4, makeWebm } from '../../testing/fixtures/videos.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
-  faked = await startFakeUpstreamServer({}, [
-    model('sees', { inputs: ['text', 'image'] }),
-    model('listens', { inputs: ['text', 'audio'] }),
-    model('narrow', { contextLength: 1_000 }),
-    model('watches', { inputs: ['text', 'file', 'video'] }),
-  ])
-  gus = await faked.gus()
-})
+const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
+const faked = await startFakeUpstreamServer({}, [
+  model('sees', { inputs: ['text', 'image'] }),
+  model('listens', { inputs: ['text', 'audio'] }),
+  model('narrow', { contextLength: 1_000 }),
+  model('watches', { inputs: ['text', 'file', 'video'] }),
+])
+const gus = await faked.gus()
 afterAll(() => faked.close())
 
 const upload = (bytes: string | Uint8Array, name: string, by = gus): Promise<string> =>

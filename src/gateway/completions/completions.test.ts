@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import OpenAI from 'openai'
 
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
-import { type GatewayUser, serveGateway } from '../../testing/fixtures/gateway.ts'
+import { serveGateway } from '../../testing/fixtures/gateway.ts'
 
-let table: ChargeTable
-let gus: GatewayUser
-let served: ReturnType<typeof serveGateway>
-beforeAll(async () => {
-  table = await ChargeTable.open('/v1/completions', (model, stream) => ({
-    model,
-    prompt: 'Say hello.',
-    stream,
-    max_tokens: 50,
-    ...(stream && { stream_options: { include_usage: true } }),
-  }))
-  gus = await table.patient.gus()
-  served = serveGateway(table.patient)
-})
+const table = await ChargeTable.open('/v1/completions', (model, stream) => ({
+  model,
+  prompt: 'Say hello.',
+  stream,
+  max_tokens: 50,
+  ...(stream && { stream_options: { include_usage: true } }),
+}))
+const gus = await table.patient.gus()
+const served = serveGateway(table.patient)
 afterAll(async () => {
   await served.stop()
   await table.close()

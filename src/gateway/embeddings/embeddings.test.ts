@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let demo: TestServer
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-let ned: GatewayUser
-beforeAll(async () => {
-  demo = await startTestServer({ DEMO_MODELS: 'on' })
-  const unseen = { id: 'embedding/unseen', contextLength: 0 }
-  faked = await startFakeUpstreamServer({}, [
-    ...mediaModels(),
-    { ...mediaModel('embedding', 'embedding-ok'), ...unseen },
-  ])
-  gus = await createGatewayUser(demo, '1')
-  ned = await faked.gus()
-})
+const demo = await startTestServer({ DEMO_MODELS: 'on' })
+const unseen = { id: 'embedding/unseen', contextLength: 0 }
+const faked = await startFakeUpstreamServer({}, [
+  ...mediaModels(),
+  { ...mediaModel('embedding', 'embedding-ok'), ...unseen },
+])
+const gus = await createGatewayUser(demo, '1')
+const ned = await faked.gus()
 afterAll(async () => {
   await demo.close()
   await faked.close()

@@ -1,32 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { toFile } from 'openai'
 
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { fakePicture } from '../../testing/fakes/media-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let faked: FakeUpstreamServer
-let ned: GatewayUser
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-  const byTokens = { prompt: '0.000005', completion: '0.00004' }
-  faked = await startFakeUpstreamServer({}, [
-    mediaModel('edit', 'image-ok'),
-    mediaModel('edit', 'image-tokens', byTokens),
-    mediaModel('image', 'image-ok'),
-  ])
-  ned = await faked.gus()
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
+const byTokens = { prompt: '0.000005', completion: '0.00004' }
+const faked = await startFakeUpstreamServer({}, [
+  mediaModel('edit', 'image-ok'),
+  mediaModel('edit', 'image-tokens', byTokens),
+  mediaModel('image', 'image-ok'),
+])
+const ned = await faked.gus()
 afterAll(async () => {
   await t.close()
   await faked.close()

@@ -1,33 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
 import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
 import { fakePicture, raw } from '../../testing/fakes/media-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteExpired } from '../media-files/media-files.ts'
 
 const tokenPriced = { prompt: '0.000005', completion: '0.00004' }
 
-let demo: TestServer
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-let ned: GatewayUser
-beforeAll(async () => {
-  demo = await startTestServer({ DEMO_MODELS: 'on' })
-  const more = ['image-tokens', 'image-ok', 'image-url'].map((name) =>
-    mediaModel('image', name, tokenPriced),
-  )
-  faked = await startFakeUpstreamServer({}, [...mediaModels(), ...more])
-  gus = await createGatewayUser(demo, '1')
-  ned = await faked.gus()
-})
+const demo = await startTestServer({ DEMO_MODELS: 'on' })
+const more = ['image-tokens', 'image-ok', 'image-url'].map((name) =>
+  mediaModel('image', name, tokenPriced),
+)
+const faked = await startFakeUpstreamServer({}, [...mediaModels(), ...more])
+const gus = await createGatewayUser(demo, '1')
+const ned = await faked.gus()
 afterAll(async () => {
   await demo.close()
   await faked.close()

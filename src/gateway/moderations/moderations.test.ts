@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { openAiClient } from '../../testing/clients/openai-client.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let gus: GatewayUser
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
 afterAll(() => t.close())
 
 const model = 'demo/moderation'

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
 
-let table: ChargeTable
-beforeAll(async () => {
-  const messages = [{ role: 'user', content: 'Say hello.' }]
-  table = await ChargeTable.open('/api/v1/chat/completions', (model, stream) => ({
-    model,
-    messages,
-    stream,
-    max_tokens: 50,
-    ...(stream && { stream_options: { include_usage: true } }),
-  }))
-})
+const messages = [{ role: 'user', content: 'Say hello.' }]
+const table = await ChargeTable.open('/api/v1/chat/completions', (model, stream) => ({
+  model,
+  messages,
+  stream,
+  max_tokens: 50,
+  ...(stream && { stream_options: { include_usage: true } }),
+}))
 afterAll(() => table.close())
 
 /** All cells run in parallel. */

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 
 import { chunked, fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { fakePicture } from '../../testing/fakes/media-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 
@@ -33,8 +29,6 @@ function startGuardrail() {
 }
 
 const guardrail = startGuardrail()
-let faked: FakeUpstreamServer
-let gus: GatewayUser
 const start = (settings: Record<string, string>) =>
   startFakeUpstreamServer(
     {
@@ -52,10 +46,8 @@ const start = (settings: Record<string, string>) =>
     {},
     'google',
   )
-beforeAll(async () => {
-  faked = await start({ GUARDRAIL_OUTPUT: 'on' })
-  gus = await faked.gus('50')
-})
+const faked = await start({ GUARDRAIL_OUTPUT: 'on' })
+const gus = await faked.gus('50')
 beforeEach(() => {
   guardrail.questions.length = 0
   guardrail.state.word = 'forbidden'

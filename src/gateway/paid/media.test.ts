@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { minute, second } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { fakePicture } from '../../testing/fakes/media-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import {
   type MediaKind,
@@ -19,38 +16,34 @@ import {
 import { testModel } from '../../testing/fixtures/models.ts'
 import type { TestResponse } from '../../testing/fixtures/test-server.ts'
 
-let patient: FakeUpstreamServer
-/** For hanging upstreams. No other call may reach a deadline. */
-let hasty: FakeUpstreamServer
-beforeAll(async () => {
-  const unpriced = kinds.map((kind) => {
-    const model = { ...mediaModel(kind, 'ok'), id: `${kind}/unpriced` }
-    return {
-      ...model,
-      price: undefined,
-      offers: [{ upstream: 'ok', model: 'ok', price: undefined }],
-    }
-  })
-  const fallback = kinds.map((kind) => {
-    const price = testModel(mediaPrices[kind]).price
-    const offers = ['500', `${kind}-ok`].map((name) => ({
-      upstream: `${mediaUpstream}fallback of ${kind}: ${name}`,
-      model: `fake/${name}`,
-      price,
-    }))
-    return { ...mediaModel(kind, 'ok'), id: `${kind}/fallback`, offers }
-  })
-  patient = await startFakeUpstreamServer({}, [...mediaModels(), ...unpriced, ...fallback])
-  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
-  hasty = await startFakeUpstreamServer(deadlines, mediaModels())
+/** The kinds differ before anything is stored, so PostgreSQL gets one of JSON and one of a form. */
+const kinds: MediaKind[] = dialect === 'postgres' ? ['embedding', 'edit'] : [...mediaKinds]
+
+const unpriced = kinds.map((kind) => {
+  const model = { ...mediaModel(kind, 'ok'), id: `${kind}/unpriced` }
+  return {
+    ...model,
+    price: undefined,
+    offers: [{ upstream: 'ok', model: 'ok', price: undefined }],
+  }
 })
+const fallback = kinds.map((kind) => {
+  const price = testModel(mediaPrices[kind]).price
+  const offers = ['500', `${kind}-ok`].map((name) => ({
+    upstream: `${mediaUpstream}fallback of ${kind}: ${name}`,
+    model: `fake/${name}`,
+    price,
+  }))
+  return { ...mediaModel(kind, 'ok'), id: `${kind}/fallback`, offers }
+})
+const patient = await startFakeUpstreamServer({}, [...mediaModels(), ...unpriced, ...fallback])
+const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+/** For hanging upstreams. No other call may reach a deadline. */
+const hasty = await startFakeUpstreamServer(deadlines, mediaModels())
 afterAll(async () => {
   await patient.close()
   await hasty.close()
 })
-
-/** The kinds differ before anything is stored, so PostgreSQL gets one of JSON and one of a form. */
-const kinds: MediaKind[] = dialect === 'postgres' ? ['embedding', 'edit'] : [...mediaKinds]
 const requests: Record<
   MediaKind,
   { path: string; body?: object; form?: () => FormData; held: number }

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { videoModel } from '../../testing/fixtures/videos.ts'
 
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer({}, [
-    mediaModel('image', 'image-ok'),
-    videoModel('video-ok'),
-  ])
-  gus = await faked.gus()
-})
+const faked = await startFakeUpstreamServer({}, [
+  mediaModel('image', 'image-ok'),
+  videoModel('video-ok'),
+])
+const gus = await faked.gus()
 afterAll(() => faked.close())
 
 const messages = [{ role: 'user', content: 'Say hello.' }]

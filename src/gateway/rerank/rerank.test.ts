@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let faked: FakeUpstreamServer
-let ned: GatewayUser
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-  faked = await startFakeUpstreamServer({}, [
-    mediaModel('rerank', 'rerank-ok'),
-    mediaModel('rerank', 'rerank-unknown'),
-    mediaModel('rerank', 'rerank-tokens', { prompt: '0.000001' }),
-  ])
-  ned = await faked.gus()
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
+const faked = await startFakeUpstreamServer({}, [
+  mediaModel('rerank', 'rerank-ok'),
+  mediaModel('rerank', 'rerank-unknown'),
+  mediaModel('rerank', 'rerank-tokens', { prompt: '0.000001' }),
+])
+const ned = await faked.gus()
 afterAll(async () => {
   await t.close()
   await faked.close()

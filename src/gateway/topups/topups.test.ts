@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { startTopupServer, testXpub, type TopupServer } from '../../testing/fixtures/topups.ts'
-
-let off: TestServer
-let gus: GatewayUser
-let on: TopupServer
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { startTopupServer, testXpub } from '../../testing/fixtures/topups.ts'
 
 const evm = { TOPUP_EVM_XPUB: testXpub, TOPUP_EVM_RPC_URLS: 'http://127.0.0.1:1' }
-beforeAll(async () => {
-  off = await startTestServer()
-  gus = await createGatewayUser(off)
-  on = await startTopupServer(evm)
-})
+const off = await startTestServer()
+const gus = await createGatewayUser(off)
+const on = await startTopupServer(evm)
 afterAll(() => Promise.all([off.close(), on.close()]))
 
 test('without settings: payments_off names the setting, and nothing is stored', async () => {

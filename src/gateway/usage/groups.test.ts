@@ -1,33 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
-
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-let ci = ''
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
-  gus = await faked.gus('1')
-  const project = (await gus.call('POST', '/v1/accounts/projects', { name: 'web' })).text('id')
-  const made = await gus.call('POST', '/v1/accounts/keys', { tags: ['ci', 'nightly'], project })
-  ci = made.text('api_key')
-  await chat(gus.key, 'fake/ok')
-  await chat(gus.key, 'fake/ok-crlf')
-  faked.clock.advance(day)
-  for (let call = 0; call < 3; call += 1) await chat(ci, 'fake/ok')
-})
-afterAll(() => faked.close())
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
 const chat = (key: string, model: string) =>
   faked.request('POST', '/v1/chat/completions', {
     key,
     body: { model, messages: [{ role: 'user', content: 'Say hello.' }] },
   })
+
+const faked = await startFakeUpstreamServer()
+const gus = await faked.gus('1')
+const project = (await gus.call('POST', '/v1/accounts/projects', { name: 'web' })).text('id')
+const made = await gus.call('POST', '/v1/accounts/keys', { tags: ['ci', 'nightly'], project })
+const ci = made.text('api_key')
+await chat(gus.key, 'fake/ok')
+await chat(gus.key, 'fake/ok-crlf')
+faked.clock.advance(day)
+for (let call = 0; call < 3; call += 1) await chat(ci, 'fake/ok')
+afterAll(() => faked.close())
 
 const usage = async (query: string) =>
   Object((await gus.call('GET', `/v1/accounts/usage?${query}`)).body).data

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { json } from '../../testing/fakes/chat-scripts.ts'
 import { raw } from '../../testing/fakes/media-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { fakeUpstreamTable } from '../../testing/fixtures/fake-models.ts'
 import { mp4Bytes } from '../../testing/fixtures/videos.ts'
 import {
   runBerth,
@@ -18,25 +19,21 @@ import { until } from '../../testing/until.ts'
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-film-'))
 const dataDir = join(folder, 'data')
 const env = { OLLAMA_HOST: 'off', VIDEO_POLL_SECONDS: '1' }
-let fake: FakeUpstream
 
-beforeAll(() => {
-  fake = startFakeUpstream()
-  mkdirSync(dataDir)
-  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"\n`
-  const models = ['video-ok', 'hang'].map(
-    (name) => `[[model]]
+const fake = startFakeUpstream()
+mkdirSync(dataDir)
+const models = ['video-ok', 'hang'].map(
+  (name) => `[[model]]
 id = "video/${name}"
 upstream = "fake"
 upstream_model = "fake/${name}"
 type = "video"
 price = { per_second = "0.1" }
 `,
-  )
-  writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
-  fake.script('/videos/film', json(200, { status: 'in_progress' }))
-  fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
-})
+)
+writeFileSync(join(dataDir, 'berth.toml'), [fakeUpstreamTable(fake.baseUrl), ...models].join('\n'))
+fake.script('/videos/film', json(200, { status: 'in_progress' }))
+fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
 afterAll(() => {
   fake.close()
   rmSync(folder, { recursive: true, force: true })

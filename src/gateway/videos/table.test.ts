@@ -1,34 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { hour, second } from '../../core/time.ts'
 import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
 import { mediaScripts, raw } from '../../testing/fakes/media-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { testModel } from '../../testing/fixtures/models.ts'
 import { mp4Bytes, videoModel } from '../../testing/fixtures/videos.ts'
 
+const names = [...Object.keys(scripts), ...Object.keys(mediaScripts)]
+const models = names.map((name) => videoModel(name))
+const unpriced = testModel(undefined, { id: 'video/unpriced', type: 'video' })
+const by = (upstream: string) => videoModel(upstream).offers
+const offers = [...by('500'), ...by('video-ok')]
+const fallback = { ...videoModel('video-ok'), id: 'video/fallback', offers }
 /** Results by upstream behavior (document 2, section 7): a video is charged on completion only. */
-let patient: FakeUpstreamServer
+const patient = await startFakeUpstreamServer({}, [...models, unpriced, fallback])
+const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
 /** Short deadlines for upstreams that hang. */
-let hasty: FakeUpstreamServer
-beforeAll(async () => {
-  const names = [...Object.keys(scripts), ...Object.keys(mediaScripts)]
-  const models = names.map((name) => videoModel(name))
-  const unpriced = testModel(undefined, { id: 'video/unpriced', type: 'video' })
-  const by = (upstream: string) => videoModel(upstream).offers
-  const offers = [...by('500'), ...by('video-ok')]
-  const fallback = { ...videoModel('video-ok'), id: 'video/fallback', offers }
-  patient = await startFakeUpstreamServer({}, [...models, unpriced, fallback])
-  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
-  hasty = await startFakeUpstreamServer(deadlines, models)
-  for (const { fake } of [patient, hasty]) {
-    fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
-  }
-})
+const hasty = await startFakeUpstreamServer(deadlines, models)
+for (const { fake } of [patient, hasty]) {
+  fake.script('/videos/film/content', raw(mp4Bytes, 'video/mp4'))
+}
 afterAll(async () => {
   await patient.close()
   await hasty.close()

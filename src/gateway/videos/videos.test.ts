@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { day, second } from '../../core/time.ts'
 import { jobs } from '../../jobs/tables.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
 import { json } from '../../testing/fakes/chat-scripts.ts'
 import { raw } from '../../testing/fakes/media-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { mp4Bytes, videoModel } from '../../testing/fixtures/videos.ts'
@@ -21,11 +18,8 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-let faked: FakeUpstreamServer
-beforeAll(async () => {
-  const pictured = { ...videoModel('video-ok'), id: 'video/pictured', inputs: ['text', 'image'] }
-  faked = await startFakeUpstreamServer({}, [videoModel('video-ok'), pictured])
-})
+const pictured = { ...videoModel('video-ok'), id: 'video/pictured', inputs: ['text', 'image'] }
+const faked = await startFakeUpstreamServer({}, [videoModel('video-ok'), pictured])
 afterAll(() => faked.close())
 
 const video = { model: 'demo/video', prompt: 'A boat' }

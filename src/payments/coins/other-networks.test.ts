@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { recordOf } from '../../core/schema.ts'
 import { commands } from '../../operator/commands.ts'
@@ -6,17 +6,14 @@ import { startTopupServer, testVpub } from '../../testing/fixtures/topups.ts'
 
 /** Answers of the servers of the chains: by path for Esplora, by method for JSON-RPC. */
 let answers: Record<string, unknown> = {}
-let chain: Bun.Server<undefined>
 
-beforeAll(() => {
-  chain = Bun.serve({
-    port: 0,
-    fetch: async (request) => {
-      if (request.method === 'GET') return Response.json(answers[new URL(request.url).pathname])
-      const { id, method } = recordOf(await request.json())
-      return Response.json({ jsonrpc: '2.0', id, result: answers[String(method)] })
-    },
-  })
+const chain = Bun.serve({
+  port: 0,
+  fetch: async (request) => {
+    if (request.method === 'GET') return Response.json(answers[new URL(request.url).pathname])
+    const { id, method } = recordOf(await request.json())
+    return Response.json({ jsonrpc: '2.0', id, result: answers[String(method)] })
+  },
 })
 afterAll(() => chain.stop(true))
 

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { recordOf } from '../../core/schema.ts'
 import { doctor } from '../../ledger/doctor.ts'
-import { startChain, type TestChain, type TestWallet } from '../../testing/fixtures/chain.ts'
+import { startChain, type TestWallet } from '../../testing/fixtures/chain.ts'
 import {
   type PaidServer,
   type Payload,
@@ -12,16 +12,13 @@ import {
 } from '../../testing/fixtures/payments.ts'
 import type { TestAgent } from '../../testing/fixtures/test-server.ts'
 
-let chain: TestChain
 let t: PaidServer
 let ann: TestAgent
 let wallet: TestWallet
 const units = 50_000n
 const now = () => Math.floor(Date.now() / 1_000)
 
-beforeAll(async () => {
-  chain = await startChain()
-})
+const chain = await startChain()
 afterAll(() => chain.stop())
 beforeEach(async () => {
   t = await startPaidServer(chain)

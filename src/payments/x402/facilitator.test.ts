@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { x402Facilitator } from '@x402/core/facilitator'
 import { toFacilitatorEvmSigner } from '@x402/evm'
@@ -9,17 +9,15 @@ import { baseSepolia } from 'viem/chains'
 
 import { recordOf } from '../../core/schema.ts'
 import { doctor } from '../../ledger/doctor.ts'
-import { startChain, type TestChain } from '../../testing/fixtures/chain.ts'
+import { startChain } from '../../testing/fixtures/chain.ts'
 import { type PaidServer, signPayment, startPaidServer } from '../../testing/fixtures/payments.ts'
 import type { TestAgent } from '../../testing/fixtures/test-server.ts'
 
 /** Treatment of a settlement: `lost` settles and loses the response, `refused` does nothing. */
 type Treatment = 'settled' | 'lost' | 'refused'
 
-let chain: TestChain
-let facilitator: Bun.Server<undefined>
 let treatment: Treatment
-let authorizations: (string | null)[]
+let authorizations: (string | null)[] = []
 let t: PaidServer
 let ann: TestAgent
 const units = 50_000n
@@ -61,11 +59,8 @@ async function startFacilitator(): Promise<Bun.Server<undefined>> {
   })
 }
 
-beforeAll(async () => {
-  chain = await startChain()
-  authorizations = []
-  facilitator = await startFacilitator()
-})
+const chain = await startChain()
+const facilitator = await startFacilitator()
 afterAll(async () => {
   await facilitator.stop(true)
   await chain.stop()

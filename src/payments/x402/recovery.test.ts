@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -9,7 +9,6 @@ import {
   type RpcProxy,
   startChain,
   startRpcProxy,
-  type TestChain,
   type TestWallet,
 } from '../../testing/fixtures/chain.ts'
 import {
@@ -25,7 +24,6 @@ import type { TestAgent } from '../../testing/fixtures/test-server.ts'
 import { usdcOfBaseSepolia } from './network.ts'
 import { X402 } from './x402.ts'
 
-let chain: TestChain
 let proxy: RpcProxy
 let t: PaidServer
 let ann: TestAgent
@@ -33,9 +31,7 @@ let wallet: TestWallet
 const units = 50_000n
 const nonce: Hex = `0x${'12'.repeat(32)}`
 
-beforeAll(async () => {
-  chain = await startChain()
-})
+const chain = await startChain()
 afterAll(() => chain.stop())
 beforeEach(async () => {
   proxy = startRpcProxy(chain)

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { type ProviderServer, startWithProviders } from '../../testing/fixtures/with-providers.ts'
+import { startWithProviders } from '../../testing/fixtures/with-providers.ts'
 
 /** A fake Gemini that reports the prompt tokens by modality. */
 const usageMetadata = {
@@ -15,7 +15,6 @@ const usageMetadata = {
 const content = { role: 'model', parts: [{ text: 'A bell.' }] }
 const result = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
 
-let ctx: ProviderServer
 const gemini = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -26,18 +25,16 @@ const gemini = Bun.serve({
         })
       : Response.json(result),
 })
-beforeAll(async () => {
-  ctx = await startWithProviders([
-    {
-      id: 'gemini/hears',
-      kind: 'google',
-      model: 'gemini-2.5-flash',
-      inputs: ['text', 'audio'],
-      baseUrl: `http://127.0.0.1:${gemini.port}/v1beta`,
-      price: { prompt: '0.0000003', completion: '0.0000025', audio: '0.000001' },
-    },
-  ])
-})
+const ctx = await startWithProviders([
+  {
+    id: 'gemini/hears',
+    kind: 'google',
+    model: 'gemini-2.5-flash',
+    inputs: ['text', 'audio'],
+    baseUrl: `http://127.0.0.1:${gemini.port}/v1beta`,
+    price: { prompt: '0.0000003', completion: '0.0000025', audio: '0.000001' },
+  },
+])
 afterAll(async () => {
   await ctx.close()
   await gemini.stop(true)

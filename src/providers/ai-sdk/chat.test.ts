@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { LLMock } from '@copilotkit/aimock'
 
 import { chargeOf } from '../../models/charge.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'
-import {
-  providerKey,
-  type ProviderServer,
-  startWithProviders,
-} from '../../testing/fixtures/with-providers.ts'
+import { providerKey, startWithProviders } from '../../testing/fixtures/with-providers.ts'
 
 const mock = new LLMock({ port: 0 })
 const result = { content: 'Ahoy, wörld 👋.', usage: { input_tokens: 11, output_tokens: 7 } }
@@ -24,23 +20,20 @@ const kinds = [
   { id: 'gpt/small', kind: 'openai', base: '/v1', model: 'gpt-4.1-mini' },
 ]
 
-let ctx: ProviderServer
-beforeAll(async () => {
-  mock.on(
-    { userMessage: 'weather', hasToolResult: false },
-    { toolCalls: [{ name: 'get_weather', arguments: weather }] },
-  )
-  const usage = { ...result.usage, ...gemini, ...openai }
-  mock.on({ userMessage: 'weather', hasToolResult: true }, { content: 'It rains.', usage })
-  mock.on({ userMessage: 'hello' }, { ...result, usage })
-  mock.on({ userMessage: 'think' }, { ...result, usage, reasoning: 'Let me see.' })
-  mock.on({ userMessage: 'too much' }, { error: { message: 'Slow down.' }, status: 429 })
-  mock.on({ userMessage: 'cut' }, { ...result, usage }, { truncateAfterChunks: 4, chunkSize: 2 })
-  await mock.start()
-  ctx = await startWithProviders(
-    kinds.map(({ base, ...model }) => ({ ...model, baseUrl: mock.url + base })),
-  )
-})
+mock.on(
+  { userMessage: 'weather', hasToolResult: false },
+  { toolCalls: [{ name: 'get_weather', arguments: weather }] },
+)
+const usage = { ...result.usage, ...gemini, ...openai }
+mock.on({ userMessage: 'weather', hasToolResult: true }, { content: 'It rains.', usage })
+mock.on({ userMessage: 'hello' }, { ...result, usage })
+mock.on({ userMessage: 'think' }, { ...result, usage, reasoning: 'Let me see.' })
+mock.on({ userMessage: 'too much' }, { error: { message: 'Slow down.' }, status: 429 })
+mock.on({ userMessage: 'cut' }, { ...result, usage }, { truncateAfterChunks: 4, chunkSize: 2 })
+await mock.start()
+const ctx = await startWithProviders(
+  kinds.map(({ base, ...model }) => ({ ...model, baseUrl: mock.url + base })),
+)
 afterAll(async () => {
   await ctx.close()
   await mock.stop()

@@ -1,35 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { chargeOf } from '../../models/charge.ts'
 import { createUsage } from '../../models/usage.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { claudeScripts, claudeText, cohereScripts } from '../../testing/fakes/provider-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
-import {
-  providerKey,
-  type ProviderServer,
-  startWithProviders,
-} from '../../testing/fixtures/with-providers.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { providerKey, startWithProviders } from '../../testing/fixtures/with-providers.ts'
 
 /** HTTP failures that are the same for all kinds of providers. */
 const common = 'reset-first close-first bad-headers gzip-bomb html bad-json empty redirect hang'
 const names = [...common.split(' '), ...Object.keys(claudeScripts), ...Object.keys(cohereScripts)]
 
-let fake: FakeUpstream
-let ctx: ProviderServer
-let gus: GatewayUser
-beforeAll(async () => {
-  fake = startFakeUpstream()
-  const models = names.map((name) => ({
-    id: `fake/${name}`,
-    kind: name in cohereScripts ? 'cohere' : 'anthropic',
-    baseUrl: fake.baseUrl,
-  }))
-  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
-  ctx = await startWithProviders(models, deadlines)
-  gus = await ctx.gus('5')
-})
+const fake = startFakeUpstream()
+const models = names.map((name) => ({
+  id: `fake/${name}`,
+  kind: name in cohereScripts ? 'cohere' : 'anthropic',
+  baseUrl: fake.baseUrl,
+}))
+const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+const ctx = await startWithProviders(models, deadlines)
+const gus = await ctx.gus('5')
 afterAll(async () => {
   fake.close()
   await ctx.close()

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { fakePicture } from '../../testing/fakes/media-scripts.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import {
   providerKey,
   type ProviderModel,
-  type ProviderServer,
   startWithProviders,
 } from '../../testing/fixtures/with-providers.ts'
 
@@ -168,12 +166,8 @@ const models: ProviderModel[] = [
   { id: 'a/paints', kind: 'anthropic', baseUrl: at('anthropic'), ...perImage },
 ]
 
-let ctx: ProviderServer
-let gus: GatewayUser
-beforeAll(async () => {
-  ctx = await startWithProviders(models)
-  gus = await ctx.gus('20')
-})
+const ctx = await startWithProviders(models)
+const gus = await ctx.gus('20')
 afterAll(async () => {
   await server.stop(true)
   await ctx.close()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { createAnthropic } from '@ai-sdk/anthropic'
 import Anthropic from '@anthropic-ai/sdk'
@@ -6,9 +6,8 @@ import { generateText, isStepCount, streamText, tool } from 'ai'
 import { z } from 'zod'
 
 import { catchError } from '../catch-error.ts'
-import { type ClientServer, startClientServer } from './server.ts'
+import { startClientServer } from './server.ts'
 
-let gateway: ClientServer
 const model = 'demo/chat'
 const depth = {
   name: 'depth',
@@ -20,9 +19,7 @@ const depth = {
   },
 }
 
-beforeAll(async () => {
-  gateway = await startClientServer()
-})
+const gateway = await startClientServer()
 afterAll(() => gateway.stop())
 
 const origin = () => gateway.baseUrls[1] ?? ''

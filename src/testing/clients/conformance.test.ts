@@ -1,9 +1,9 @@
 /** The protocol's conformance suites with every scenario for tool servers, in both revisions. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 import { fixtures } from '../fixtures/mcp-conformance.ts'
-import { type McpTestServer, node, startMcpTestServer } from '../fixtures/mcp-server.ts'
+import { node, startMcpTestServer } from '../fixtures/mcp-server.ts'
 
 const modules = join(import.meta.dir, '../../../node_modules')
 
@@ -47,10 +47,7 @@ const suites = [
   },
 ]
 
-let ctx: McpTestServer
-beforeAll(async () => {
-  ctx = await startMcpTestServer(fixtures)
-})
+const ctx = await startMcpTestServer(fixtures)
 afterAll(() => ctx.close())
 
 /** Runs a scenario and returns its exit code and output. */

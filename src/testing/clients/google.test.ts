@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, Type } from '@google/genai'
@@ -6,14 +6,11 @@ import { embedMany, generateText, isStepCount, streamText, tool } from 'ai'
 import { z } from 'zod'
 
 import { catchError } from '../catch-error.ts'
-import { type ClientServer, startClientServer } from './server.ts'
+import { startClientServer } from './server.ts'
 
-let gateway: ClientServer
 const model = 'demo/chat'
 
-beforeAll(async () => {
-  gateway = await startClientServer()
-})
+const gateway = await startClientServer()
 afterAll(() => gateway.stop())
 
 const origin = () => gateway.baseUrls[1] ?? ''

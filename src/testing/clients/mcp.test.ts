@@ -1,5 +1,5 @@
 /** Real MCP clients: each creates an agent, publishes a page, changes it and reads it back. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,15 +9,11 @@ import { Client as Client2, StreamableHTTPClientTransport } from '@modelcontextp
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
 import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
-import { type McpTestServer, node, startMcpTestServer } from '../fixtures/mcp-server.ts'
+import { node, startMcpTestServer } from '../fixtures/mcp-server.ts'
 import { textAt } from '../processes/server-process.ts'
 
-let ctx: McpTestServer
-let folder = ''
-beforeAll(async () => {
-  ctx = await startMcpTestServer()
-  folder = mkdtempSync(join(tmpdir(), 'berth-mcp-'))
-})
+const ctx = await startMcpTestServer()
+const folder = mkdtempSync(join(tmpdir(), 'berth-mcp-'))
 afterAll(async () => {
   await ctx.close()
   rmSync(folder, { recursive: true })

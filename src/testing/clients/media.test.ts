@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -6,12 +6,9 @@ import { OpenAIEmbeddings } from '@langchain/openai'
 import { embed, generateImage, generateSpeech, transcribe } from 'ai'
 import OpenAI, { toFile } from 'openai'
 
-import { type ClientServer, startClientServer } from './server.ts'
+import { startClientServer } from './server.ts'
 
-let gateway: ClientServer
-beforeAll(async () => {
-  gateway = await startClientServer()
-})
+const gateway = await startClientServer()
 afterAll(() => gateway.stop())
 
 const at = () => ({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
@@ -7,15 +7,12 @@ import { z } from 'zod'
 
 import { catchError } from '../catch-error.ts'
 import { until } from '../until.ts'
-import { type ClientServer, startClientServer } from './server.ts'
+import { startClientServer } from './server.ts'
 
-let gateway: ClientServer
 const model = 'demo/chat'
 const say = (content: string) => [{ role: 'user' as const, content }]
 
-beforeAll(async () => {
-  gateway = await startClientServer()
-})
+const gateway = await startClientServer()
 afterAll(() => gateway.stop())
 
 for (const at of [0, 1]) {

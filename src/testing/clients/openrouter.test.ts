@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { fakeText } from '../fakes/chat-scripts.ts'
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../fixtures/fake-upstream-server.ts'
 import { serveGateway } from '../fixtures/gateway.ts'
 
 interface Chunk {
@@ -32,15 +29,9 @@ const { OpenRouter }: { OpenRouter: new (options: object) => OpenRouter } = awai
   packageName
 )
 
-let faked: FakeUpstreamServer
-let served: ReturnType<typeof serveGateway>
-let client: OpenRouter
-
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
-  served = serveGateway(faked)
-  client = await newClient()
-})
+const faked = await startFakeUpstreamServer()
+const served = serveGateway(faked)
+const client = await newClient()
 afterAll(async () => {
   await served.stop()
   await faked.close()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
@@ -8,19 +8,15 @@ import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 
 import { catchError } from '../catch-error.ts'
-import { type ResponsesRelay, startResponsesRelay } from './responses-relay.ts'
-import { type ClientServer, startClientServer } from './server.ts'
+import { startResponsesRelay } from './responses-relay.ts'
+import { startClientServer } from './server.ts'
 
-let gateway: ClientServer
-let relay: ResponsesRelay
 const model = 'demo/chat'
 const description = 'How deep the water is.'
 const place = z.object({ place: z.string() })
 
-beforeAll(async () => {
-  gateway = await startClientServer()
-  relay = await startResponsesRelay(model)
-})
+const gateway = await startClientServer()
+const relay = await startResponsesRelay(model)
 afterAll(async () => {
   await gateway.stop()
   await relay.stop()

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
-import {
-  chatKinds,
-  type DemoUpstreams,
-  modelOfKind,
-  startDemoUpstreams,
-} from '../fakes/demo-upstreams.ts'
+import { chatKinds, modelOfKind, startDemoUpstreams } from '../fakes/demo-upstreams.ts'
 import { roundTrips } from './round-trips/all.ts'
 import { runRoundTrip } from './round-trips/task.ts'
-import { type ClientServer, startClientServer } from './server.ts'
+import { startClientServer } from './server.ts'
 
 /** Clients that write a file with a tool and tell the model its result. */
-let upstreams: DemoUpstreams
-let gateway: ClientServer
-beforeAll(async () => {
-  upstreams = await startDemoUpstreams()
-  gateway = await startClientServer(upstreams.models)
-})
+const upstreams = await startDemoUpstreams()
+const gateway = await startClientServer(upstreams.models)
 afterAll(async () => {
   await gateway.stop()
   await upstreams.stop()

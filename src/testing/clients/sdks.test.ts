@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -7,9 +7,8 @@ import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
 import { generateText, streamText, tool as aiTool } from 'ai'
 import { z } from 'zod'
 
-import { type ClientServer, startClientServer } from './server.ts'
+import { startClientServer } from './server.ts'
 
-let gateway: ClientServer
 const model = 'demo/chat'
 const depth = {
   name: 'depth',
@@ -17,9 +16,7 @@ const depth = {
   parameters: z.object({ place: z.string() }),
 }
 
-beforeAll(async () => {
-  gateway = await startClientServer()
-})
+const gateway = await startClientServer()
 afterAll(() => gateway.stop())
 
 const at = () => ({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })

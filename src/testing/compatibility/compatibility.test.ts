@@ -6,7 +6,9 @@ import { type Browser, findBrowser, type Tab, until, viewport } from '../browser
 import { openChromium } from '../browsers/chromium.ts'
 import { openFirefox } from '../browsers/firefox.ts'
 import { openWebkit } from '../browsers/webkit.ts'
+import { fakePicture } from '../fakes/media-scripts.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
+import { makeWav } from '../fixtures/wav.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { libraries } from './libraries.ts'
 import { needs } from './pages.ts'
@@ -20,34 +22,7 @@ const waitMs = 15_000
 const doctype = '<!doctype html><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
 
-/** A PNG of one pixel and a tenth of a second of silence. */
-const dot = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
-function silence(): Uint8Array {
-  const wav = Buffer.alloc(44 + 1_600, 0)
-  wav.write('RIFF', 0)
-  wav.writeUInt32LE(36 + 1_600, 4)
-  wav.write('WAVEfmt ', 8)
-  for (const [at, value] of [
-    [16, 16],
-    [24, 8_000],
-    [28, 16_000],
-    [40, 1_600],
-  ] as const) {
-    wav.writeUInt32LE(value, at)
-  }
-  for (const [at, value] of [
-    [20, 1],
-    [22, 1],
-    [32, 2],
-    [34, 16],
-  ] as const)
-    wav.writeUInt16LE(value, at)
-  wav.write('data', 36)
-  return wav
-}
+const dot = Buffer.from(fakePicture, 'base64')
 
 /** Returns all messages of the page in order. While the viewer reloads, there are none. */
 async function readMessages(tab: Tab): Promise<unknown[]> {
@@ -105,7 +80,7 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
     async function show(page: string, at: Tab = tab): Promise<string> {
       const id = `need${String((last += 1)).padStart(8, '0')}`
       hosted.put(id, page)
-      hosted.putFile(id, 'beep.wav', 'audio/wav', silence())
+      hosted.putFile(id, 'beep.wav', 'audio/wav', makeWav())
       hosted.putFile(id, 'dot.png', 'image/png', dot)
       hosted.putFile(id, 'level.json', 'application/json', new TextEncoder().encode('{"n":9}'))
       await at.goto(`${target.origin}/a/${id}`)

@@ -2,7 +2,7 @@
  * The built binary with agents that know only the text of `GET /` or the list of tools. A client
  * plays them with the demo model, which calls the tool it is told to call.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,19 +10,14 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
 import { isRecord } from '../../core/schema.ts'
-import { type ServerProcess, startServerProcess, textAt } from '../processes/server-process.ts'
+import { startServerProcess, textAt } from '../processes/server-process.ts'
 
-let folder = ''
-let ctx: ServerProcess
+const folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))
+const ctx = await startServerProcess(join(folder, 'data'), {
+  env: { DEMO_MODELS: 'on', OLLAMA_HOST: 'off' },
+})
 /** Credentials for the model. */
-let purse = ''
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))
-  ctx = await startServerProcess(join(folder, 'data'), {
-    env: { DEMO_MODELS: 'on', OLLAMA_HOST: 'off' },
-  })
-  purse = await ctx.newKey()
-}, 60_000)
+const purse = await ctx.newKey()
 afterAll(() => {
   ctx.kill('SIGKILL')
   rmSync(folder, { recursive: true })

@@ -1,18 +1,14 @@
 /** The built binary at the edge of HTTP: odd Host headers and raw requests. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type ServerProcess, startServerProcess } from '../processes/server-process.ts'
+import { startServerProcess } from '../processes/server-process.ts'
 
-let dir = ''
-let ctx: ServerProcess
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'berth-edge-'))
-  ctx = await startServerProcess(join(dir, 'data'), { env: { REQUESTS_PER_MINUTE: '5' } })
-}, 60_000)
+const dir = mkdtempSync(join(tmpdir(), 'berth-edge-'))
+const ctx = await startServerProcess(join(dir, 'data'), { env: { REQUESTS_PER_MINUTE: '5' } })
 afterAll(() => {
   ctx.kill('SIGKILL')
   rmSync(dir, { recursive: true })

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { decideAppeal, takeDown } from '../../hosting/moderation/moderation.ts'
 import { doctor } from '../../ledger/doctor.ts'
-import { startTestServer, type TestAgent, type TestServer } from '../fixtures/test-server.ts'
+import { startTestServer, type TestAgent } from '../fixtures/test-server.ts'
 
 /** Four agents that use only HTTP. The ledger balances to the nano USD. */
-let ctx: TestServer
-let ann: TestAgent
-let ben: TestAgent
-let cy: TestAgent
-let dan: TestAgent
-
-beforeAll(async () => {
-  ctx = await startTestServer()
-  ann = await ctx.agent('ann')
-  ben = await ctx.agent('ben')
-  cy = await ctx.agent('cyd')
-  dan = await ctx.agent('dan')
-})
+const ctx = await startTestServer()
+const ann = await ctx.agent('ann')
+const ben = await ctx.agent('ben')
+const cy = await ctx.agent('cyd')
+const dan = await ctx.agent('dan')
 afterAll(async () => {
   expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()

@@ -1,19 +1,14 @@
 /** Stored files support range requests (RFC 9110, section 14), which media players need. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type ServerProcess, startServerProcess, textAt } from '../processes/server-process.ts'
+import { startServerProcess, textAt } from '../processes/server-process.ts'
 
-let dir = ''
-let ctx: ServerProcess
-let key = ''
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'berth-ranges-'))
-  ctx = await startServerProcess(join(dir, 'data'))
-  key = await ctx.newKey()
-}, 60_000)
+const dir = mkdtempSync(join(tmpdir(), 'berth-ranges-'))
+const ctx = await startServerProcess(join(dir, 'data'))
+const key = await ctx.newKey()
 afterAll(async () => {
   ctx.kill('SIGKILL')
   await ctx.exited

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { minute } from '../../../core/time.ts'
 import { json, type Step } from '../../../testing/fakes/chat-scripts.ts'
-import type { FakeUpstreamServer } from '../../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../../testing/fixtures/gateway.ts'
 import {
   asking,
@@ -16,11 +15,8 @@ import {
   tokens,
 } from '../../../testing/fixtures/web-search.ts'
 
-let faked: FakeUpstreamServer
 let gus: GatewayUser
-beforeAll(async () => {
-  faked = await startSearchServer()
-})
+const faked = await startSearchServer()
 beforeEach(async () => {
   faked.clock.advance(2 * minute)
   gus = await faked.gus()

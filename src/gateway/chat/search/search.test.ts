@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { isRecord } from '../../../core/schema.ts'
 import { minute } from '../../../core/time.ts'
 import { searchesPerRequestMax, searchResultTextBytesMax } from '../../../limits.ts'
 import type { SearchResult } from '../../../providers/search/engines.ts'
 import type { Step } from '../../../testing/fakes/chat-scripts.ts'
-import type { FakeUpstreamServer } from '../../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../../testing/fixtures/test-server.ts'
 import {
@@ -20,11 +19,8 @@ import {
 } from '../../../testing/fixtures/web-search.ts'
 import { formatResults, parseQuery } from './tool.ts'
 
-let faked: FakeUpstreamServer
 let gus: GatewayUser
-beforeAll(async () => {
-  faked = await startSearchServer()
-})
+const faked = await startSearchServer()
 beforeEach(async () => {
   faked.clock.advance(2 * minute)
   gus = await faked.gus()
