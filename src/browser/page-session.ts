@@ -9,7 +9,6 @@ export interface PreviewPage {
   respond(request: Request): Promise<Response>
 }
 
-/** A size in pixels. */
 export interface PixelSize {
   width: number
   height: number

@@ -60,7 +60,6 @@ const PriceSchema = Type.Partial(
 const isAiSdk = (kind: string): kind is AiSdkKind => kind in aiSdkBaseUrls
 const kinds: UpstreamRow['kind'][] = ['openai', ...Object.keys(aiSdkBaseUrls).filter(isAiSdk)]
 
-/** The names of the parts of a price. */
 export const priceParts = Object.keys(PriceSchema.properties).filter((name) => name !== 'tiers')
 
 const UpstreamSchema = Type.Object(

@@ -114,7 +114,6 @@ export function withRandom<T>(next: () => number, work: () => T): T {
   }
 }
 
-/** Returns random bytes. */
 export const randomBytes = (count: number): Uint8Array =>
   crypto.getRandomValues(new Uint8Array(count))
 

@@ -34,7 +34,6 @@ export function lastDays(clock: Clock, count: number): string[] {
   return Array.from({ length: count }, (_, at) => utcDay(now - (count - 1 - at) * day))
 }
 
-/** Returns the start of the next UTC day. */
 export const nextUtcDay = (ms: number): number => ms - (ms % day) + day
 
 /** Returns whole seconds from now to a moment, at least 1, for `retry-after`. */

@@ -5,14 +5,12 @@ import type { SpanContext } from '../telemetry/trace-context.ts'
 /** The facts of a request that paid work needs. */
 export interface Call {
   requestId: string
-  /** The Idempotency-Key. */
   idempotencyKey: string | undefined
   /**
    * Aborts when the client disconnects, unless the call has an Idempotency-Key: then the client may
    * retry.
    */
   signal: AbortSignal
-  /** The span of the request. */
   span?: SpanContext | undefined
   /** Names the fields of the request that its upstream does not get, in a header. */
   reportIgnored?: ((names: string[]) => void) | undefined

@@ -33,7 +33,6 @@ export interface DrawRequest {
   svg: string
 }
 
-/** A generated file. */
 export interface GeneratedFile {
   bytes: Uint8Array<ArrayBuffer>
   type: 'image/png' | 'audio/ogg'

@@ -2,7 +2,6 @@
 export interface Random {
   /** A number from 0 to 1, excluding 1. */
   next(): number
-  /** A number from `low` to `high`. */
   between(low: number, high: number): number
   /** An integer from `low` to `high`, inclusive. */
   whole(low: number, high: number): number

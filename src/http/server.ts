@@ -32,7 +32,6 @@ const drainStepMs = 20
  */
 const requestBytesMax = 1_024 * 1_048_576
 
-/** A running server. */
 export interface RunningServer {
   ctx: AppContext
   origin: string

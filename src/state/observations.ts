@@ -12,7 +12,6 @@ const byTenMinutes = { windowMs: 10 * minute, windows: observedMs / (10 * minute
 
 /** A call of a model as its client waits for it: from its hold, with all attempts. */
 export interface ModelCall {
-  /** The id of its request. */
   requestId: string
   model: string
   upstream: string

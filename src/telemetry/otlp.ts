@@ -1,6 +1,5 @@
 /** The JSON encoding of OTLP, written as text because objects cost more. */
 
-/** An attribute value. */
 export type AttributeValue = string | number | boolean | readonly string[]
 
 const encodeValue = (value: AttributeValue): string => {

@@ -67,7 +67,6 @@ export const ImagesSchema = Type.Object(
   { title: 'Images' },
 )
 
-/** The query of a signed URL. */
 export const SignedUrlQuerySchema = Type.Object(
   { expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) },
   { additionalProperties: true },

@@ -7,7 +7,6 @@ import { type ClientEvent, transcriptionOf } from './client-events.ts'
 import { SessionEstimate } from './estimate.ts'
 import type { Meter } from './meter.ts'
 
-/** The meters of a session. */
 export interface SessionMeters {
   responses: Meter
   /** Creates the meter of a transcription model. Throws where it has no price. */

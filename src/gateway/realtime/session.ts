@@ -31,7 +31,6 @@ export interface SessionParts {
   release(): void
 }
 
-/** The end of a session. */
 interface SessionEnd {
   /** The error that the client receives. */
   error?: ApiError<GatewayErrorName> | 'internal'

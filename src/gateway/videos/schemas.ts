@@ -54,7 +54,6 @@ export const VideoSchema = Type.Object(
 )
 export type VideoResponse = Static<typeof VideoSchema>
 
-/** The input of a video job. */
 export const VideoJobInputSchema = Type.Object({
   model: Type.String(),
   seconds: Type.Number(),

@@ -114,7 +114,6 @@ async function checkOpenInvoices(db: Db, account: AccountId, now: number): Promi
   throw new ApiError('topups_limit', { max: openInvoicesMax, retryAfter })
 }
 
-/** An invoice with its payments. */
 export interface InvoiceWithPayments {
   invoice: StoredInvoice
   payments: StoredPayment[]

@@ -68,7 +68,6 @@ export async function finish(
   )
 }
 
-/** The health of a watcher. */
 export interface WatcherHealth {
   network: string
   ok: boolean

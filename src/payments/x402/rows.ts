@@ -12,7 +12,6 @@ export type PaymentRow = typeof payments.$inferSelect
 const isRow = ({ network, payer, nonce }: AuthorizationId) =>
   and(eq(payments.network, network), eq(payments.payer, payer), eq(payments.nonce, nonce))
 
-/** Returns the payment of an authorization. */
 export async function findPayment(db: Db, id: AuthorizationId): Promise<PaymentRow | undefined> {
   const [row] = await db.select().from(payments).where(isRow(id))
   return row

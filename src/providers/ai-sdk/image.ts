@@ -38,7 +38,6 @@ export async function generateImages(
   return Response.json({ created, data, ...sumUsage(results) })
 }
 
-/** Edits the images of a form. */
 export async function editImages(
   model: ImageModelV4,
   form: FormData,

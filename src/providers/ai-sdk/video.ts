@@ -20,7 +20,6 @@ interface SubmittedVideo {
   isContent: boolean
 }
 
-/** Submits a video. */
 export async function submitVideo(
   model: VideoModelV4,
   body: Json,

@@ -2,7 +2,6 @@ import { sha256 } from '../../core/ids.ts'
 import { readLateError, type S3Client, S3Error, wrongContent } from './client.ts'
 import { s3PartBytes } from './limits.ts'
 
-/** An object in a listing. */
 export interface ListedObject {
   /** The key after the folder. */
   name: string
