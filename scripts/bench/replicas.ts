@@ -4,7 +4,7 @@ import type { Measured, Statements } from './replicas/measure.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const folder = import.meta.dir
-/** Statements of a charged call on PostgreSQL, without BEGIN and COMMIT. */
+/** Statements of a charged call on PostgreSQL, without BEGIN and COMMIT, and its round trips. */
 const statementsMax = 4
 /** CPU of a call with several servers, compared with one. */
 const ratioMax = 1.5
@@ -36,6 +36,7 @@ export async function bench(): Promise<BenchRow[]> {
       statementsMax,
       'statements',
     ),
+    atMost('charged call on PostgreSQL', statements.roundTrips, statementsMax, 'round trips'),
     ...measured
       .slice(1)
       .map((many) =>

@@ -15,7 +15,7 @@ import {
   serviceAccounts,
   unreserve,
 } from './accounts.ts'
-import { type Budget, checkBudgets } from './budgets.ts'
+import { checkBudgets } from './budgets.ts'
 import { countSpending, dailyCapError, type KeyDay, spentOn, uncountSpending } from './caps.ts'
 import {
   type ChargeObserver,
@@ -141,7 +141,7 @@ export interface OpenHoldResult {
 /**
  * Holds the maximum cost of work, inside the caller's transaction. The same request again returns
  * the first hold. Throws `ref_conflict`, `not_enough_credits`, `holds_limit`, `daily_cap`,
- * `budget_exceeded`, in this order; nothing is held then.
+ * `budget_exceeded`, in this order; the caller lets the error roll back its transaction.
  */
 export async function openHold(
   ctx: LedgerContext,
@@ -151,38 +151,20 @@ export async function openHold(
   const hold = createHold(ctx.clock.now(), request)
   const existing = await claimHold(db, hold)
   if (existing) return { hold: existing, isNew: false }
-  if (!(await reserve(db, hold.account, heldAmountOf(hold)))) {
-    await deleteClaimedHold(db, hold)
-    throw await notEnoughCredits(db, hold)
-  }
-  if (hold.caller !== null && (await countOpenCalls(db, hold.caller)) > openHoldsPerKeyMax) {
-    await unreserveHold(db, hold)
-    await deleteClaimedHold(db, hold)
-    throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
-  }
-  const keyDay = keyDayOf(hold)
+  const { key, group } = countersOf(hold)
   const max = request.cap?.max ?? null
-  if (keyDay && !(await countSpending(db, keyDay, hold.amount, max))) {
-    await unreserveHold(db, hold)
-    await deleteClaimedHold(db, hold)
-    throw await dailyCapError(db, keyDay, max ?? zero, hold.at)
-  }
-  await checkGroup(db, hold, request.budgets)
+  if (!(await reserve(db, hold.account, heldAmountOf(hold)))) throw await notEnoughCredits(db, hold)
+  // The account is locked now. PostgreSQL gets these in one round trip, in any order.
+  const [openCalls, isWithinCap] = await Promise.all([
+    hold.caller === null ? 0 : countOpenCalls(db, hold.caller),
+    key === undefined || countSpending(db, key, hold.amount, max),
+    group && countSpending(db, group, hold.amount, null),
+  ])
+  if (openCalls > openHoldsPerKeyMax)
+    throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
+  if (key && !isWithinCap) throw await dailyCapError(db, key, max ?? zero, hold.at)
+  await checkBudgets(db, request.budgets ?? [], hold.at)
   return { hold, isNew: true }
-}
-
-/** Counts a hold for its group and checks the budgets. Takes the hold back when one is exceeded. */
-async function checkGroup(db: Db, hold: Hold, budgets: Budget[] = []): Promise<void> {
-  const group = groupDayOf(hold)
-  if (group) await countSpending(db, group, hold.amount, null)
-  try {
-    await checkBudgets(db, budgets, hold.at)
-  } catch (error) {
-    await unreserveHold(db, hold)
-    await uncountUnspent(db, hold)
-    await deleteClaimedHold(db, hold)
-    throw error
-  }
 }
 
 /**
@@ -200,16 +182,19 @@ export async function settleHold(
   const ended = await endHold(db, hold, 'settled', charge)
   if (!ended) return getHold(db, hold)
   invariant(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
+  const alongside = () => Promise.all([uncountUnspent(db, ended), record?.(db, ended)])
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
     const at = ctx.clock.now()
     const held = heldAmountOf(ended)
-    const balance = await postCharge(db, ended, { freeMax, held, isEarned: true, at })
+    const terms = { freeMax, held, isEarned: true, at }
+    const balance = await postCharge(db, ended, terms, alongside)
     if (balance === undefined) throw new Error(`The account of hold ${hold.ref} cannot pay for it.`)
     await ctx.onCharge?.(db, ended, balance)
-  } else await unreserveHold(db, ended)
-  await uncountUnspent(db, ended)
-  await record?.(db, ended)
+  } else {
+    await unreserveHold(db, ended)
+    await alongside()
+  }
   return ended
 }
 
@@ -227,16 +212,18 @@ async function unreserveHold(db: Db, hold: Hold): Promise<void> {
   invariant(await unreserve(db, hold.account, heldAmountOf(hold)), 'an account has what it holds')
 }
 
-const groupDayOf = ({ capGroup: key, capDay: day }: Hold): KeyDay | undefined =>
-  key !== null && day !== null ? { key, day } : undefined
-
-const keyDayOf = ({ capKey: key, capDay: day }: Hold): KeyDay | undefined =>
-  key !== null && day !== null ? { key, day } : undefined
+/** Returns the counters of a hold: its key and its group on the day of the hold. */
+function countersOf({ capKey, capGroup, capDay: day }: Hold): { key?: KeyDay; group?: KeyDay } {
+  if (day === null) return {}
+  return {
+    ...(capKey !== null && { key: { key: capKey, day } }),
+    ...(capGroup !== null && { group: { key: capGroup, day } }),
+  }
+}
 
 async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
-  for (const counted of [keyDayOf(ended), groupDayOf(ended)]) {
-    if (counted) await uncountSpending(db, counted, unspent(ended))
-  }
+  const counted = Object.values(countersOf(ended))
+  await Promise.all(counted.map((keyDay) => uncountSpending(db, keyDay, unspent(ended))))
 }
 
 async function notEnoughCredits(db: Db, { account, amount, funds }: Hold): Promise<ApiError> {

@@ -12,6 +12,7 @@ import {
   holdNow,
   holdRequest,
   openTestLedger,
+  quickOutcomes,
   type TestLedger,
 } from '../testing/fixtures/ledger.ts'
 import { accountOf } from './accounts.ts'
@@ -89,7 +90,7 @@ describe('withHold', () => {
   test('a failed settlement or release is retried and logged', async () => {
     const ends = [() => work(), () => Promise.reject(new Error('no model'))]
     for (const [index, end] of ends.entries()) {
-      const torn: TestLedger = { ...books }
+      const torn: TestLedger = { ...books, pendingSettlements: quickOutcomes(10_000, 10_000) }
       const done = withHold(torn, holdRequest(`r${index}`, 10), async () => {
         torn.db = failing(2)
         return end()

@@ -44,12 +44,14 @@ function receiptsOf(hold: Hold): Receipt[] {
 /**
  * Posts the charge of a hold: one entry of its account and one of each receiver. They sum to zero,
  * and receivers get free credits in proportion. Returns the payer's balance; undefined, with
- * nothing changed, when the account cannot pay.
+ * nothing changed, when the account cannot pay. `alongside` writes the caller's rows before the
+ * receivers get their part: all charges share the income account, so its row is locked last.
  */
 export async function postCharge(
   db: Db,
   hold: Hold,
   { freeMax, held, isEarned, at }: PostingTerms,
+  alongside?: () => Promise<unknown>,
 ): Promise<NanoUsd | undefined> {
   const receipts = receiptsOf(hold)
   const others = receipts
@@ -62,7 +64,10 @@ export async function postCharge(
   if (!payer) return undefined
   invariant(payer.lastFree >= 0n && payer.lastFree <= charged, 'free is a part of the charge')
   const entry = { ref, kind, item, at }
-  await appendEntry(db, hold.account, { ...entry, line: 0, amount: nano(-charged) }, payer)
+  await Promise.all([
+    appendEntry(db, hold.account, { ...entry, line: 0, amount: nano(-charged) }, payer),
+    alongside?.(),
+  ])
   let received = 0n
   let freeReceived = 0n
   let line = 0

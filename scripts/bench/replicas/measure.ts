@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { SQL } from 'bun'
 
+import { startPausableProxy } from '../../../src/testing/fixtures/pausable-proxy.ts'
 import { type Replicas, startReplicas } from '../../../src/testing/replicas/replicas.ts'
 import { buildPublic, isPublicFresh } from '../../build-public.ts'
 
@@ -25,6 +26,8 @@ export interface Statements {
   /** Statements of one call, and those of them that are BEGIN and COMMIT. */
   all: number
   transactions: number
+  /** Round trips of one call to PostgreSQL. */
+  roundTrips: number
 }
 
 const statOf = (pid: string): string[] => {
@@ -82,26 +85,47 @@ async function measure(r: Replicas, keys: string[]): Promise<Measured> {
   }
 }
 
-async function countStatements(r: Replicas, key: string): Promise<Statements> {
-  await r.sql.unsafe('create extension if not exists pg_stat_statements')
-  await r.sql.unsafe('select pg_stat_statements_reset()')
-  for (let at = 0; at < counted; at += 1) await call(r, key, at)
-  const rows: { query: string; calls: string }[] = await r.sql`
-    select query, calls from pg_stat_statements where calls >= ${counted} / 2`
-  const sum = (some: typeof rows) => some.reduce((all, one) => all + Number(one.calls), 0) / counted
-  const isTransaction = ({ query }: { query: string }) => /^(begin|commit)/i.test(query)
-  return { all: sum(rows), transactions: sum(rows.filter(isTransaction)) }
+/** Counts what calls, one after the other, ask PostgreSQL for. */
+async function countStatements(): Promise<Statements> {
+  const proxies: ReturnType<typeof startPausableProxy>[] = []
+  const countSends = () => proxies.reduce((sum, proxy) => sum + proxy.countSends(), 0)
+  const r = await startReplicas(1, {
+    through: async (url) => {
+      const proxy = startPausableProxy(new URL(url))
+      proxies.push(proxy)
+      const near = new URL(url)
+      near.host = proxy.host
+      return { DATABASE_URL: near.href }
+    },
+  })
+  try {
+    const key = await r.newGatewayKey()
+    await run(r, [key], 500)
+    await r.sql.unsafe('create extension if not exists pg_stat_statements')
+    await r.sql.unsafe('select pg_stat_statements_reset()')
+    const before = countSends()
+    for (let at = 0; at < counted; at += 1) await call(r, key, at)
+    const roundTrips = (countSends() - before) / counted
+    const rows: { query: string; calls: string }[] = await r.sql`
+      select query, calls from pg_stat_statements where calls >= ${counted} / 2`
+    const sum = (some: typeof rows) =>
+      some.reduce((all, one) => all + Number(one.calls), 0) / counted
+    const isTransaction = ({ query }: { query: string }) => /^(begin|commit)/i.test(query)
+    return { all: sum(rows), transactions: sum(rows.filter(isTransaction)), roundTrips }
+  } finally {
+    await r.close()
+    for (const proxy of proxies) proxy.close()
+  }
 }
 
 if (!(await isPublicFresh())) await buildPublic()
 const measured: Measured[] = []
-let statements: Statements | undefined
+const statements = await countStatements()
 for (const count of [1, 2, 4]) {
   const r = await startReplicas(count)
   try {
     const hot = await r.newGatewayKey()
     measured.push(await measure(r, [hot]))
-    if (count === 1) statements = await countStatements(r, hot)
     if (count !== 2) continue
     const spread = [hot]
     while (spread.length < 8) spread.push(await r.newGatewayKey())
