@@ -16,9 +16,10 @@ export const nativeFields = ['safetySettings', 'store']
  */
 export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
   const body = fieldsOf(raw)
+  const contents = contentsOf(body.contents).flatMap(toContent)
   const own: Json = {
     ...pick(body, nativeFields),
-    contents: contentsOf(body.contents).flatMap(toContent),
+    contents,
     ...toSystem(body.systemInstruction),
     ...toTools(body.tools),
     ...toToolConfig(body.toolConfig),
@@ -30,7 +31,10 @@ export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
     request: {
       build: (model, limit) => ({
         path: `/${model.includes('/') ? model : `models/${model}`}:${method}`,
-        body: withConfig(own, limit === undefined ? config : { ...config, maxOutputTokens: limit }),
+        body: withConfig(
+          needsSignatures.test(model) ? { ...own, contents: contents.map(signCalls) } : own,
+          limit === undefined ? config : { ...config, maxOutputTokens: limit },
+        ),
       }),
     },
     usageName: 'usageMetadata',
@@ -38,6 +42,21 @@ export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
     toCompletion,
     createConverter,
   }
+}
+
+/** Gemini 3 and later reject function calls without a signature, which other models do not make. */
+const needsSignatures = /gemini-(?![12][.-])/
+/** Google's signature for these calls. */
+const skippedSignature = 'skip_thought_signature_validator'
+
+/** Signs the first call of a content without signed calls. */
+function signCalls(content: Json): Json {
+  const parts = recordsIn(content.parts)
+  const calls = parts.filter(({ functionCall }) => functionCall !== undefined)
+  const [first] = calls
+  if (!first || calls.some(({ thoughtSignature }) => thoughtSignature !== undefined)) return content
+  const signed = { ...first, thoughtSignature: skippedSignature }
+  return { ...content, parts: parts.with(parts.indexOf(first), signed) }
 }
 
 const pick = (fields: Json, names: readonly string[]): Json =>

@@ -111,6 +111,22 @@ test('options, tools and schemas become chat fields', () => {
   })
 })
 
+test('only Gemini 3 and later get a signature for the calls of another model', () => {
+  const call = { functionCall: { name: 'depth', args: {} } }
+  const turn = (parts: object[]) => ({ role: 'model', parts })
+  const text = { text: 'I look.' }
+  const unsigned = turn([text, call, call])
+  const signed = turn([{ ...call, thoughtSignature: 'own' }, call])
+  const { request } = toNativeGeneration({ contents: [...contents, unsigned, signed] }, false)
+  const built = (model: string) => request.build(model, undefined).body.contents
+  expect(built('gemini-2.5-pro')).toEqual([...contents, unsigned, signed])
+  const thoughtSignature = 'skip_thought_signature_validator'
+  const skipped = turn([text, { ...call, thoughtSignature }, call])
+  for (const model of ['gemini-3-pro-preview', 'gemini-flash-latest']) {
+    expect(built(model)).toEqual([...contents, skipped, signed])
+  }
+})
+
 test('fields without effect are named', () => {
   const part = { text: 'Hello', mediaResolution: { level: 'HIGH' }, video_metadata: { fps: 9 } }
   const body = { contents: [{ parts: [part] }], service_tier: 'flex', store: false, labels: null }
