@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,9 +18,7 @@ import { balanceOf, openOwnerAccount } from './ledger.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-'))
 const where = { dataDir: folder, databaseUrl: '' }
-beforeAll(async () => {
-  if (dialect === 'postgres') where.databaseUrl = await createDatabase()
-})
+if (dialect === 'postgres') where.databaseUrl = await createDatabase()
 afterAll(async () => {
   if (where.databaseUrl) await dropDatabase(where.databaseUrl)
   rmSync(folder, { recursive: true, force: true })

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { parseCohereChat } from './request.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let faked: FakeUpstreamServer
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-  faked = await startFakeUpstreamServer({}, [mediaModel('rerank', 'rerank-ok')])
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
+const faked = await startFakeUpstreamServer({}, [mediaModel('rerank', 'rerank-ok')])
 afterAll(async () => {
   await t.close()
   await faked.close()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { isRecord, type Json } from '../../core/schema.ts'
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
@@ -6,12 +6,9 @@ import { nativeStreams } from '../../testing/fakes/native-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
 import { nativeCells } from '../../testing/fixtures/native-cells.ts'
 
-let table: ChargeTable
-beforeAll(async () => {
-  const messages = [{ role: 'user', content: 'Say hello.' }]
-  const build = (model: string, stream: boolean) => ({ model, messages, stream, max_tokens: 50 })
-  table = await ChargeTable.open('/v2/chat', build, 'cohere')
-})
+const messages = [{ role: 'user', content: 'Say hello.' }]
+const build = (model: string, stream: boolean) => ({ model, messages, stream, max_tokens: 50 })
+const table = await ChargeTable.open('/v2/chat', build, 'cohere')
 afterAll(() => table.close())
 
 /** All cells run in parallel. */

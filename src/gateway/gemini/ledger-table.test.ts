@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { nativeStreams } from '../../testing/fakes/native-scripts.ts'
@@ -6,23 +6,20 @@ import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/
 import { nativeCells } from '../../testing/fixtures/native-cells.ts'
 import { uploadTo } from '../../testing/fixtures/uploads.ts'
 
-let table: ChargeTable
-beforeAll(async () => {
-  table = await ChargeTable.open(
-    (model, stream) =>
-      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-    () => ({
-      contents: [{ parts: [{ text: 'Say hello.' }] }],
-      generationConfig: { maxOutputTokens: 50 },
-    }),
-    'google',
-  )
-})
-afterAll(() => table.close())
-
 /** All cells run in parallel. */
 const waitMs = 30_000
 const text = fakeText.join('')
+
+const table = await ChargeTable.open(
+  (model, stream) =>
+    `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  () => ({
+    contents: [{ parts: [{ text: 'Say hello.' }] }],
+    generationConfig: { maxOutputTokens: 50 },
+  }),
+  'google',
+)
+afterAll(() => table.close())
 const names: Record<number, string> = {
   400: 'INVALID_ARGUMENT',
   429: 'RESOURCE_EXHAUSTED',

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { isRecord, type Json } from '../../core/schema.ts'
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
 import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/charge-table.ts'
 
-let table: ChargeTable
-beforeAll(async () => {
-  const messages = [{ role: 'user', content: 'Say hello.' }]
-  table = await ChargeTable.open('/v1/messages?beta=true', (model, stream) => ({
-    model,
-    messages,
-    stream,
-    max_tokens: 50,
-  }))
-})
+const messages = [{ role: 'user', content: 'Say hello.' }]
+const table = await ChargeTable.open('/v1/messages?beta=true', (model, stream) => ({
+  model,
+  messages,
+  stream,
+  max_tokens: 50,
+}))
 afterAll(() => table.close())
 
 /** All cells run in parallel. */

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
-let t: TestServer
-let gus: GatewayUser
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on' })
-  gus = await createGatewayUser(t, '1')
-})
+const t = await startTestServer({ DEMO_MODELS: 'on' })
+const gus = await createGatewayUser(t, '1')
 afterAll(() => t.close())
 
 const path = '/v1/messages'

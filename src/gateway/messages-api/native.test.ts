@@ -1,36 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { chargeOf } from '../../models/charge.ts'
 import { createUsage } from '../../models/usage.ts'
 import { claudeScripts, claudeText } from '../../testing/fakes/provider-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
-import {
-  providerKey,
-  type ProviderServer,
-  startWithProviders,
-} from '../../testing/fixtures/with-providers.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
+import { providerKey, startWithProviders } from '../../testing/fixtures/with-providers.ts'
 
 const common = 'reset-first close-first bad-headers gzip-bomb html bad-json empty redirect hang'
 const names = [...common.split(' '), ...Object.keys(claudeScripts)]
 const text = claudeText.join('')
 
-let fake: FakeUpstream
-let ctx: ProviderServer
-let gus: GatewayUser
-beforeAll(async () => {
-  fake = startFakeUpstream()
-  const models = names.map((name) => ({
-    id: `fake/${name}`,
-    kind: 'anthropic',
-    baseUrl: fake.baseUrl,
-  }))
-  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '3', GATEWAY_TOTAL_SECONDS: '4' }
-  ctx = await startWithProviders(models, deadlines)
-  gus = await ctx.gus('5')
-  // The first request loads the package that translates, which takes longer than these deadlines.
-  await import('@ai-sdk/anthropic')
-})
+const fake = startFakeUpstream()
+const models = names.map((name) => ({
+  id: `fake/${name}`,
+  kind: 'anthropic',
+  baseUrl: fake.baseUrl,
+}))
+const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '3', GATEWAY_TOTAL_SECONDS: '4' }
+const ctx = await startWithProviders(models, deadlines)
+const gus = await ctx.gus('5')
+// The first request loads the package that translates, which takes longer than these deadlines.
+await import('@ai-sdk/anthropic')
 afterAll(async () => {
   fake.close()
   await ctx.close()

@@ -1,35 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
 import { eq } from 'drizzle-orm'
 
-import { doctor } from '../../ledger/doctor.ts'
 import { holds } from '../../ledger/tables.ts'
 import {
   answerWith,
   balanceOf,
+  openRealtimeTests,
   plainUsage,
-  type RealtimeServer,
   respond,
-  startRealtimeServer,
   usageOf,
   usesOf,
   voiceHold,
 } from '../../testing/fixtures/realtime-server.ts'
 import { until } from '../../testing/until.ts'
 
-let t: RealtimeServer
-beforeAll(async () => {
-  t = await startRealtimeServer()
-})
-afterAll(() => t.close())
-beforeEach(() => {
-  t.fake.sessions.length = 0
-  t.fake.script.answer = () => {}
-})
-afterEach(async () => {
-  await until(() => t.ctx.state.sessions.size === 0)
-  expect((await doctor(t.ctx)).problems).toEqual([])
-})
+const t = await openRealtimeTests()
 
 test('charges each response exactly: plain, cached and audio', async () => {
   const gus = await t.gus()

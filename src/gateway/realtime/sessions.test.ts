@@ -1,31 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
-import { doctor } from '../../ledger/doctor.ts'
 import { socketMessageBytesMax } from '../../limits.ts'
 import { openSession } from '../../testing/fixtures/realtime-client.ts'
 import {
   balanceOf,
   bearer,
-  type RealtimeServer,
-  startRealtimeServer,
+  openRealtimeTests,
   usesOf,
   voiceHold,
 } from '../../testing/fixtures/realtime-server.ts'
-import { until } from '../../testing/until.ts'
 
-let t: RealtimeServer
-beforeAll(async () => {
-  t = await startRealtimeServer()
-})
-afterAll(() => t.close())
-beforeEach(() => {
-  t.fake.sessions.length = 0
-  t.fake.script.answer = () => {}
-})
-afterEach(async () => {
-  await until(() => t.ctx.state.sessions.size === 0)
-  expect((await doctor(t.ctx)).problems).toEqual([])
-})
+const t = await openRealtimeTests()
 
 test('of two sessions that race for the last credit, one opens', async () => {
   const gus = await t.gus('0.05')

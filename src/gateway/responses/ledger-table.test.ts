@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { recordOf } from '../../core/schema.ts'
 import { fakeText } from '../../testing/fakes/chat-scripts.ts'
@@ -6,14 +6,11 @@ import { type Cell, ChargeTable, plain, streamed } from '../../testing/fixtures/
 import { eventsOf } from '../../testing/fixtures/responses.ts'
 
 /** The table of upstreams with the Responses API, whose bytes are relayed. */
-let table: ChargeTable
-beforeAll(async () => {
-  table = await ChargeTable.open(
-    '/v1/responses',
-    (model, stream) => ({ model, input: 'Say hello.', stream, max_output_tokens: 50 }),
-    'responses',
-  )
-})
+const table = await ChargeTable.open(
+  '/v1/responses',
+  (model, stream) => ({ model, input: 'Say hello.', stream, max_output_tokens: 50 }),
+  'responses',
+)
 afterAll(() => table.close())
 
 /** All cells run in parallel. */

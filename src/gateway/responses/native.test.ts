@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { chargeOf } from '../../models/charge.ts'
 import { createUsage } from '../../models/usage.ts'
 import { chunked, fakeText, json } from '../../testing/fakes/chat-scripts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../../testing/fakes/upstream.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { eventsOf } from '../../testing/fixtures/responses.ts'
-import { type ProviderServer, startWithProviders } from '../../testing/fixtures/with-providers.ts'
+import { startWithProviders } from '../../testing/fixtures/with-providers.ts'
 
 const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed']
 const text = fakeText.join('')
 
-let fake: FakeUpstream
-let ctx: ProviderServer
-let gus: GatewayUser
-beforeAll(async () => {
-  fake = startFakeUpstream()
-  const upstream = { kind: 'openai', baseUrl: fake.baseUrl }
-  const models = names.map((name) => ({ ...upstream, id: `fake/${name}`, responses: true }))
-  // The same model at an upstream without the Responses API.
-  const chat = { ...upstream, id: 'chat/ok', model: 'fake/ok' }
-  ctx = await startWithProviders([...models, chat], { SEARCH_ON: 'off' })
-  gus = await ctx.gus('5')
-})
+const fake = startFakeUpstream()
+const upstream = { kind: 'openai', baseUrl: fake.baseUrl }
+const models = names.map((name) => ({ ...upstream, id: `fake/${name}`, responses: true }))
+// The same model at an upstream without the Responses API.
+const chat = { ...upstream, id: 'chat/ok', model: 'fake/ok' }
+const ctx = await startWithProviders([...models, chat], { SEARCH_ON: 'off' })
+const gus = await ctx.gus('5')
 afterAll(async () => {
   fake.close()
   await ctx.close()

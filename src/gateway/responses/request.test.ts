@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
-import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
-let faked: FakeUpstreamServer
-let gus: GatewayUser
-
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer({}, [
-    {
-      ...fakeModel('ok', { id: 'fake/seeing', inputs: ['text', 'image', 'file', 'audio'] }),
-      offers: fakeModel('ok').offers,
-    },
-  ])
-  gus = await faked.gus()
-})
+const faked = await startFakeUpstreamServer({}, [
+  {
+    ...fakeModel('ok', { id: 'fake/seeing', inputs: ['text', 'image', 'file', 'audio'] }),
+    offers: fakeModel('ok').offers,
+  },
+])
+const gus = await faked.gus()
 afterAll(() => faked.close())
 
 const ask = (body: object) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import OpenAI from 'openai'
 
@@ -7,18 +7,13 @@ import { catchError } from '../../testing/catch-error.ts'
 import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { deleteExpired } from './stored-responses.ts'
 import { storedResponses } from './tables.ts'
 
-let t: TestServer
-let gus: GatewayUser
-let client: OpenAI
-beforeAll(async () => {
-  t = await startTestServer({ DEMO_MODELS: 'on', RESPONSES_KEPT_DAYS: '30' })
-  gus = await createGatewayUser(t, '1')
-  client = openAiClient(t, gus)
-})
+const t = await startTestServer({ DEMO_MODELS: 'on', RESPONSES_KEPT_DAYS: '30' })
+const gus = await createGatewayUser(t, '1')
+const client = openAiClient(t, gus)
 afterAll(() => t.close())
 
 const model = 'demo/chat'

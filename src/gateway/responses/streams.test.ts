@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 
 import { scripts, type Step } from '../../testing/fakes/chat-scripts.ts'
 import type { Received } from '../../testing/fakes/upstream.ts'
-import {
-  fakeModel,
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { fakeModel, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { until } from '../../testing/until.ts'
 
@@ -17,17 +13,14 @@ const cuts = [0, 1, 3, 6, 8]
 const settings = { GATEWAY_URL: `http://${host}/gateway` }
 const hang: Step = { do: 'hang' }
 
-let translating: FakeUpstreamServer
-beforeAll(async () => {
-  const models = cuts.map((cut) => ({
-    ...fakeModel('ok', { id: `fake/cut-${cut}` }),
-    offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/cut-${cut}` })),
-  }))
-  translating = await startFakeUpstreamServer(settings, models)
-  for (const cut of cuts) {
-    translating.fake.script(`fake/cut-${cut}`, [...whole.slice(0, headers + cut), hang])
-  }
-})
+const models = cuts.map((cut) => ({
+  ...fakeModel('ok', { id: `fake/cut-${cut}` }),
+  offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/cut-${cut}` })),
+}))
+const translating = await startFakeUpstreamServer(settings, models)
+for (const cut of cuts) {
+  translating.fake.script(`fake/cut-${cut}`, [...whole.slice(0, headers + cut), hang])
+}
 afterAll(() => translating.close())
 
 /** Calls, leaves after `mark` has arrived that often, and returns the charge. */

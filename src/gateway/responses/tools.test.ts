@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
-import {
-  type FakeUpstreamServer,
-  startFakeUpstreamServer,
-} from '../../testing/fixtures/fake-upstream-server.ts'
+import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { askAs, depth, typesOf } from '../../testing/fixtures/responses.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
-let faked: FakeUpstreamServer
-let demo: TestServer
-let ask: ReturnType<typeof askAs>['ask']
-let stream: ReturnType<typeof askAs>['stream']
-
-beforeAll(async () => {
-  faked = await startFakeUpstreamServer()
-  demo = await startTestServer({ DEMO_MODELS: 'on' })
-  ;({ ask, stream } = askAs(await createGatewayUser(demo, '1')))
-})
+const faked = await startFakeUpstreamServer()
+const demo = await startTestServer({ DEMO_MODELS: 'on' })
+const { ask, stream } = askAs(await createGatewayUser(demo, '1'))
 afterAll(async () => {
   await faked.close()
   await demo.close()
