@@ -109,10 +109,11 @@ export class Latencies {
 
   /**
    * Returns the measurements of `points` spans of equal length, oldest first; the last one is not
-   * over. `labels`: those that are added up; all by default.
+   * over.
    */
-  history(ms: number, points: number, labels = this.labels()): LatencyStats[] {
+  history(ms: number, points: number): LatencyStats[] {
     const { windowMs } = this.options
+    const labels = this.labels()
     const perPoint = Math.max(1, Math.round(ms / points / windowMs))
     const last = this.numberNow()
     return Array.from({ length: points }, (_, at) => {

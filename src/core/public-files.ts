@@ -34,13 +34,13 @@ const publicDir = Bun.isStandaloneExecutable
  * no path of a request reaches the disk. Bytes are read with the first request for a file, because
  * the docs alone have some megabytes.
  */
-export function readPublic(dir: string = publicDir): Map<string, PublicFile> {
-  const all = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+export function readPublic(): Map<string, PublicFile> {
+  const all = readdirSync(publicDir, { recursive: true, encoding: 'utf8' })
   const names = new Set(all.map((name) => name.replaceAll('\\', '/')))
   const files = new Map<string, PublicFile>()
   for (const name of names) {
     const type = types[extname(name)]
-    if (type !== undefined) files.set(name, new LazyPublicFile(dir, name, type, names))
+    if (type !== undefined) files.set(name, new LazyPublicFile(publicDir, name, type, names))
   }
   return files
 }

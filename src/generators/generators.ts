@@ -36,10 +36,10 @@ export class Generators {
   private readonly threads: WorkerPool<AnyRequest, GeneratedFile>
   private readonly processes: WorkerPool<ResizeRequest, GeneratedFile>
 
-  constructor(limits: Partial<TaskLimits> = {}) {
+  constructor() {
     this.threads = new WorkerPool(inThread(startWorker), bounds)
     const file = 'generators/generate.worker.ts'
-    const hosted = inProcess<GeneratedFile>({ file, ...taskLimits, ...limits })
+    const hosted = inProcess<GeneratedFile>({ file, ...taskLimits })
     this.processes = new WorkerPool(hosted, processBounds)
   }
 

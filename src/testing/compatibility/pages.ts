@@ -14,8 +14,8 @@ export const doctype = '<!doctype html><meta charset=utf-8><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
 const onPress = (code: string): string =>
   `<button ${fill} id=b>press</button><script>b.onclick=async()=>{const say=(said)=>top.postMessage({said},'*');${code}}</script>`
-export const blob = (text: string, type = 'text/javascript'): string =>
-  `URL.createObjectURL(new Blob([${JSON.stringify(text)}],{type:'${type}'}))`
+export const blob = (text: string): string =>
+  `URL.createObjectURL(new Blob([${JSON.stringify(text)}],{type:'text/javascript'}))`
 
 const wasm = '0,97,115,109,1,0,0,0'
 

@@ -64,7 +64,7 @@ const completion = (usage: unknown, choices?: unknown[]) => ({
   ...(usage === undefined ? {} : { usage }),
 })
 
-const event = (body: unknown, lineEnd = '\n') => `data: ${JSON.stringify(body)}${lineEnd}${lineEnd}`
+const event = (body: unknown) => `data: ${JSON.stringify(body)}\n\n`
 
 const delta = (content: string | undefined, finish: string | null = null, usage?: unknown) => ({
   id: 'chatcmpl-fake',

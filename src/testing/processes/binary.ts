@@ -6,11 +6,11 @@ import { binaryPath } from './server-process.ts'
  * Starts `dist/berth` with these arguments in a folder. It sees no file of this checkout and no
  * environment variable except PATH. Throws if there is no executable.
  */
-export function startBinary(words: string[], cwd: string, env: Record<string, string> = {}) {
+export function startBinary(words: string[], cwd: string) {
   if (!existsSync(binaryPath)) throw new Error('dist/berth is missing: run ./scripts/build first')
   return Bun.spawn([binaryPath, ...words], {
     cwd,
-    env: { PATH: Bun.env.PATH, ...env },
+    env: { PATH: Bun.env.PATH },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
