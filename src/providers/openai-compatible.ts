@@ -8,11 +8,11 @@ import { readStart } from './response.ts'
 import { createResponsesSender } from './responses-sender.ts'
 import { connectRealtime } from './upstream-socket.ts'
 import {
-  classifyNetworkError,
+  receiveResponse,
+  throwUpstreamError,
   type Upstream,
   type UpstreamAddress,
   type UpstreamCall,
-  UpstreamError,
 } from './upstream.ts'
 
 /** An upstream with OpenAI's HTTP API. */
@@ -71,13 +71,7 @@ async function request(
   if (typeof body === 'string') headers['content-type'] = 'application/json'
   const method = body === undefined ? 'GET' : 'POST'
   const init = { method, headers, signal, ...(body && { body }) }
-  const response = await client.fetch(baseUrl + path, init).catch((error: unknown) => {
-    throw new UpstreamError(classifyNetworkError(error, signal), name)
-  })
-  if (response.status >= 300 && response.status < 400) {
-    await response.body?.cancel()
-    throw new UpstreamError('redirect', name)
-  }
+  const response = await receiveResponse(client.fetch(baseUrl + path, init), name, signal)
   return response.ok ? response : withoutKey(upstream, target, response)
 }
 
@@ -86,9 +80,7 @@ async function withoutKey(
   { signal }: Target,
   response: Response,
 ): Promise<Response> {
-  const { text } = await readStart(response, errorBytesMax).catch((error: unknown) => {
-    throw new UpstreamError(classifyNetworkError(error, signal), name)
-  })
+  const { text } = await readStart(response, errorBytesMax).catch(throwUpstreamError(name, signal))
   const headers = new Headers(response.headers)
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
     headers.delete(name)

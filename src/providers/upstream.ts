@@ -121,3 +121,22 @@ export function classifyNetworkError(error: unknown, signal: AbortSignal): Upstr
 
 const isTimeout = (reason: unknown): boolean =>
   reason instanceof Error && reason.name === 'TimeoutError'
+
+/** Returns the handler of a network error, which throws it as an UpstreamError. */
+export const throwUpstreamError =
+  (name: string, signal: AbortSignal) =>
+  (error: unknown): never => {
+    throw new UpstreamError(classifyNetworkError(error, signal), name)
+  }
+
+/** Waits for a response. Throws an UpstreamError without one, and for a redirect. */
+export async function receiveResponse(
+  sent: Promise<Response>,
+  name: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const response = await sent.catch(throwUpstreamError(name, signal))
+  if (response.status < 300 || response.status >= 400) return response
+  await response.body?.cancel()
+  throw new UpstreamError('redirect', name)
+}

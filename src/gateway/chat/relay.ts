@@ -51,8 +51,8 @@ const doneMark = '[DONE]'
  * dropped.
  */
 export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject {
-  readonly ended: Promise<StreamEnd>
-  private readonly resolveEnded: (end: StreamEnd) => void
+  private readonly ending = Promise.withResolvers<StreamEnd>()
+  readonly ended = this.ending.promise
   private readonly template = new ChunkTemplate()
   private isOpen = true
   private isQuiet = false
@@ -69,9 +69,6 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     private readonly deadlines: CallDeadlines,
     private readonly options: RelayOptions,
   ) {
-    const { promise, resolve } = Promise.withResolvers<StreamEnd>()
-    this.ended = promise
-    this.resolveEnded = resolve
     this.heartbeat = options.heartbeat ?? heartbeats
   }
 
@@ -200,7 +197,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     this.deadlines.end()
     const closing = this.closing(ending)
     if (closing) this.options.copy?.add(closing)
-    this.resolveEnded(how)
+    this.ending.resolve(how)
     void this.source.close(how === 'done')
     await this.options.settled
     if (this.hasClientLeft || !closing) return

@@ -3,10 +3,10 @@ import { recordOf } from '../../core/schema.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { asString, parseRecord, readStart } from '../response.ts'
 import {
-  classifyNetworkError,
   type NativeRequest,
+  receiveResponse,
+  throwUpstreamError,
   type UpstreamCall,
-  UpstreamError,
 } from '../upstream.ts'
 import { toOpenAiError } from './errors.ts'
 import type { AiSdkUpstream, TypedUpstream } from './provider-fetch.ts'
@@ -33,25 +33,18 @@ export async function sendNative(
   const { name, kind, baseUrl, apiKey, client } = upstream
   const { signal, model } = call
   const { path, body } = native.build(model, outputTokenLimit(call))
-  const response = await client
-    .fetch(baseUrl + path, {
-      method: 'POST',
-      headers: {
-        ...native.headers,
-        'content-type': 'application/json',
-        'accept-encoding': 'identity',
-        ...(apiKey && keyHeaders[kind]?.(apiKey)),
-      },
-      body: JSON.stringify(body),
-      signal,
-    })
-    .catch((error: unknown) => {
-      throw new UpstreamError(classifyNetworkError(error, signal), name)
-    })
-  if (response.status >= 300 && response.status < 400) {
-    await response.body?.cancel()
-    throw new UpstreamError('redirect', name)
-  }
+  const sent = client.fetch(baseUrl + path, {
+    method: 'POST',
+    headers: {
+      ...native.headers,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      ...(apiKey && keyHeaders[kind]?.(apiKey)),
+    },
+    body: JSON.stringify(body),
+    signal,
+  })
+  const response = await receiveResponse(sent, name, signal)
   return response.ok ? response : nativeError(upstream, signal, response)
 }
 
@@ -60,9 +53,9 @@ async function nativeError(
   signal: AbortSignal,
   response: Response,
 ): Promise<Response> {
-  const { text } = await readStart(response, errorBytesMax).catch((error: unknown) => {
-    throw new UpstreamError(classifyNetworkError(error, signal), upstream.name)
-  })
+  const { text } = await readStart(response, errorBytesMax).catch(
+    throwUpstreamError(upstream.name, signal),
+  )
   const body = recordOf(parseRecord(text))
   const message = asString(recordOf(body.error).message ?? body.message) || 'The request failed.'
   const wait = response.headers.get('retry-after') ?? undefined

@@ -7,7 +7,7 @@ import type { HttpClient } from '../http-client.ts'
 import { outputTokenLimit } from '../request-body.ts'
 import { parseRecord } from '../response.ts'
 import {
-  classifyNetworkError,
+  receiveResponse,
   type UpstreamAddress,
   type UpstreamCall,
   UpstreamError,
@@ -47,16 +47,11 @@ export class ProviderFetch {
 
   private async request(address: string, init: RequestInit): Promise<Response> {
     const { name } = this.upstream
-    const response = await this.send(this.rebase(address), init).catch((error: unknown) => {
-      throw new UpstreamError(classifyNetworkError(error, this.call.signal), name)
-    })
+    const sent = this.send(this.rebase(address), init)
+    const response = await receiveResponse(sent, name, this.call.signal)
     const { ok, status, headers } = response
     this.responses += 1
     this.status = status
-    if (status >= 300 && status < 400) {
-      await response.body?.cancel()
-      throw new UpstreamError('redirect', name)
-    }
     const bounded = new Response(this.bound(response), { status, headers })
     const { requiredUsage } = this.kind
     const isChat = this.call.path === '/chat/completions'
