@@ -9,7 +9,7 @@ const previewDelayMs = 700
 
 const colors = syntaxHighlighting(
   HighlightStyle.define([
-    { tag: [tags.keyword, tags.tagName], color: 'light-dark(#8250df, #d2a8ff)' },
+    { tag: [tags.keyword, tags.tagName], color: 'light-dark(#6f3fc8, #d2a8ff)' },
     { tag: [tags.string, tags.attributeValue], color: 'light-dark(#0a5c36, #7ee2a8)' },
     { tag: [tags.attributeName, tags.propertyName], color: 'light-dark(#0550ae, #79c0ff)' },
     { tag: [tags.number, tags.bool, tags.null, tags.atom], color: 'light-dark(#953800, #ffb77c)' },
@@ -50,7 +50,7 @@ class CodeEditor extends HTMLElement {
         html(),
         colors,
         theme,
-        EditorView.contentAttributes.of({ 'aria-label': 'Page' }),
+        EditorView.contentAttributes.of({ 'aria-label': 'Page', tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return
           area.value = view.state.doc.toString()

@@ -66,13 +66,18 @@ interface TileList {
   params?: QueryParams
   items: readonly Tile[]
   next: string | null
+  /** All are of one maker, whose name stands above. */
+  isOfMaker?: boolean
 }
 
 /**
  * Tiles with a "Show more" link, which opens the longer list at its first new tile. With scripts,
  * `<show-more>` appends the new tiles.
  */
-export function tileList(ctx: AppContext, { query, path, params, items, next }: TileList): Html {
+export function tileList(
+  ctx: AppContext,
+  { query, path, params, items, next, isOfMaker = false }: TileList,
+): Html {
   const cursor = query.get('cursor') ?? undefined
   const count = items.length
   const more =
@@ -80,7 +85,7 @@ export function tileList(ctx: AppContext, { query, path, params, items, next }: 
       ? `${withQuery(path, { ...params, cursor, shown: `${count + tilesPerPage}` })}#tile-${count + 1}`
       : withQuery(path, { ...params, cursor: next ?? undefined })
   return html`<show-more
-    >${tileGrid(ctx, items)}
+    >${tileGrid(ctx, items, { isOfMaker })}
     ${pager(withQuery(path, params ?? {}), next === null ? undefined : more, !cursor)}</show-more
   >`
 }

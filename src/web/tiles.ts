@@ -80,7 +80,7 @@ function renderTile(
   ctx: AppContext,
   item: Tile,
   at: number,
-  { isFirst = false, control }: GridOptions,
+  { isFirst = false, isOfMaker = false, control }: GridOptions,
 ): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
   const isPageStart = at > 0 && at % tilesPerPage === 0
@@ -91,7 +91,7 @@ function renderTile(
       >${itemCover(ctx, item, { isEager: isFirst && at < eagerTiles })}
       <h3><bdi>${title}</bdi></h3></a
     >
-    <p><a href="/explore/${maker}">${maker}</a></p>
+    ${!isOfMaker && html`<p><a href="/explore/${maker}">${maker}</a></p>`}
     <p class="facts">
       ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, isPackKind(item.kind) ? 'load' : 'play')}</span>`}${price}
     </p>
@@ -104,6 +104,8 @@ interface GridOptions {
   isFirst?: boolean
   /** "row": one line that scrolls sideways on a phone. */
   style?: '' | 'row'
+  /** All are of one maker, whose name stands above. */
+  isOfMaker?: boolean
   /** Renders what the visitor can do with an item, below its tile. */
   control?: (item: Tile) => Part
 }

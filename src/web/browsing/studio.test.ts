@@ -160,6 +160,7 @@ const drawn = `document.querySelector('h1').textContent + ' ' +
   ' ' + self.origin`
 
 const pathsOf = ({ handle }: TestAgent, id: string): string[] => [
+  '/studio',
   ...['', '/apps', '/ledger', '/notes'].map((list) => `/agents/${handle}${list}`),
   ...['', '/versions', '/changes', '/assets', '/listing', '/safety'].map(
     (name) => `/studio/${id}${name}`,

@@ -139,21 +139,20 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
     ...(found.cause === undefined ? [] : [['Error', html`<code>${found.cause}</code>`] as const]),
     ['Time', renderDateTime(found.at)],
     ['Response began after', formatUnit(found.ms, 'ms')],
-    ['Route', filter('route', found.route, html`<code>${found.route || '(no route)'}</code>`)],
     ['Client', clientOf(found, names)],
     ['Key', found.key === undefined ? 'none' : filter('key', found.key)],
     ['Address', filter('who', found.address)],
     ...(hasSeveral(collected) ? [['Server', serverCode(known.server)] as const] : []),
   ]
-  const main = html`<p class="lead"><code>${found.method} ${found.route || '(no route)'}</code></p>
-    ${statList(facts)}
+  const main = html`${statList(facts)}
     ${
       call &&
       html`<h2>Model call</h2>
         ${statList(timingsOf(found, call))}`
     }
+    ${found.route !== '' && html`<p class="actions">${filter('route', found.route, 'All of this route')}</p>`}
     <p class="small below">Request id <code>${id}</code>. The log has the same id.</p>`
-  return consolePage({ place, title: 'Request', main })
+  return consolePage({ place, title: `${found.method} ${found.route || '(no route)'}`, main })
 }
 
 function timingsOf({ ms }: LoggedRequest, call: ModelCall): [string, Part][] {

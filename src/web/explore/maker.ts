@@ -50,7 +50,7 @@ export async function makerPage(
         ${await followControl(ctx, `@${handle}`, follower)}
       </div>
     </header>
-    ${section('Shared', tileList(ctx, { query, path, items, next }))}
+    ${section('Shared', tileList(ctx, { query, path, items, next, isOfMaker: true }))}
     ${records.length > 0 && section('Track records', recordRows(records))}
     ${lists.length > 0 && section('Collections', await collectionCards(ctx, lists))}
     <p class="small below">

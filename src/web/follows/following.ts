@@ -20,6 +20,7 @@ export async function followingPage({ ctx, query, token, visitor }: UserRequest)
   const rows = shown.rows.map(({ maker: id, created }) => {
     const maker = `@${handles.get(id)}`
     return html`<li class="following">
+      <span class="avatar" aria-hidden="true">${maker.charAt(1).toUpperCase()}</span>
       <div>
         <a href="/explore/${maker}">${maker}</a><br /><span class="small"
           >since ${renderDate(created)}</span

@@ -28,9 +28,10 @@ export async function studioListPage({ ctx, visitor, query }: UserRequest): Prom
     </div>
     ${
       tiles.length > 0
-        ? html`<ul class="tiles">
-            ${tiles}
-          </ul>`
+        ? html`<h2 class="visually-hidden">Your apps</h2>
+            <ul class="tiles">
+              ${tiles}
+            </ul>`
         : nothingYet
     }
     ${cursorPager(query, '/studio', next)}`
