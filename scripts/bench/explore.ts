@@ -7,6 +7,7 @@ import { costUs, median, quick, requestFor, runLoad, targetAt } from './load/loa
 import { pageOf } from './load/page.ts'
 import { publishOn, spawnServer, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
+import { upTo } from './seed-many.ts'
 
 const bigLimit = 2
 const cpuLimit = 4
@@ -19,7 +20,7 @@ function seed(file: string, items: number): void {
   const first = Date.now() - 300 * day
   const step = Math.floor((299 * day) / items)
   database.run('pragma synchronous = off')
-  database.run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${items})
+  database.run(`${upTo(items)}
     insert into apps (id, maker, kind, title, description, shelf, version, words, listed,
       listed_version, listed_at, remix, price_remix, remixers, heat, opens, stars, reviews, good,
       bytes, created, updated, rules)

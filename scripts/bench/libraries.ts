@@ -2,6 +2,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 import { embeddedLibraries } from '../../src/libraries/embedded.ts'
 import { findBrowser } from '../../src/testing/browsers/browser.ts'
+import { median } from './load/load.ts'
 import { publishOn, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
@@ -57,9 +58,6 @@ async function timeOf(browser: Browser, url: string, isWarm: boolean): Promise<n
 const framed = (path: string): string =>
   `<!doctype html><title>Frame</title><iframe sandbox=allow-scripts src="${path}"></iframe>`
 
-const medianOf = (values: number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-
 /** Opens both URLs in turns and returns a row with the ratio of their medians. */
 async function compare(
   browser: Browser,
@@ -72,7 +70,7 @@ async function compare(
     ours.push(await timeOf(browser, urls[0], isWarm))
     bare.push(await timeOf(browser, urls[1], isWarm))
   }
-  const [a, b] = [medianOf(ours), medianOf(bare)]
+  const [a, b] = [median(ours), median(bare)]
   const label = `libraries: ${name}`
   return atMost(`${label} (${a.toFixed(0)} ms vs. ${b.toFixed(0)} ms)`, a / b, limit)
 }

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { unlimited } from '../../src/testing/fixtures/unlimited.ts'
+import { fundedAccount } from './gateway/served.ts'
 import { costUs, ratio, requestFor, runLoad, type Target, targetAt } from './load/load.ts'
-import { asRecord, type BenchServer, spawnServer } from './load/served.ts'
+import { type BenchServer, spawnServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -33,9 +34,9 @@ export async function bench(): Promise<BenchRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
   const env = { ...unlimited, OLLAMA_HOST: 'off', PORT: '0', DATA_DIR: dataDir }
-  const main = join(root, 'src/main.ts')
-  const server = await spawnServer([process.execPath, main, 'serve', '--json'], env)
-  const key = await fundedKey(server, dataDir)
+  const command = [process.execPath, join(root, 'src/main.ts')]
+  const server = await spawnServer([...command, 'serve', '--json'], env)
+  const { key } = await fundedAccount(server.port, dataDir, command)
   const targets = [
     messageAt(server, '/v1/messages', key),
     messageAt(server, '/v1/chat/completions', key),
@@ -60,16 +61,6 @@ export async function bench(): Promise<BenchRow[]> {
       1.2,
     ),
   ]
-}
-
-async function fundedKey({ port }: BenchServer, dataDir: string): Promise<string> {
-  const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
-  const { credit_id, api_key } = asRecord(await made.json())
-  const main = join(root, 'src/main.ts')
-  const grant = [process.execPath, main, 'grant', String(credit_id), '1000', '--data', dataDir]
-  const { exitCode, stderr } = Bun.spawnSync(grant, { stderr: 'pipe' })
-  if (exitCode !== 0) throw new Error(stderr.toString())
-  return String(api_key)
 }
 
 const content = 'Say something about harbors, boats and the people who wait for them. '.repeat(6)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { quick, requestFor, runLoad, targetAt } from './load/load.ts'
 import { publishOn, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
+import { upTo } from './seed-many.ts'
 
 const limit = 1.5
 const day = 86_400_000
@@ -23,8 +24,6 @@ function seed(file: string, { packs, runs }: Size): void {
   const database = new Database(file)
   const first = Date.now() - 300 * day
   const step = Math.floor((299 * day) / packs)
-  const upTo = (rows: number): string =>
-    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})`
   database.run('pragma synchronous = off')
   database.run(`${upTo(packs)} insert into apps (id, maker, kind, name, title, description, shelf,
       version, words, listed, listed_version, listed_at, remix, success_low, bytes, created,

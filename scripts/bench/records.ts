@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { quick, requestFor, runLoad, targetAt } from './load/load.ts'
 import { asRecord, startBerthServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
+import { upTo } from './seed-many.ts'
 
 const limit = 1.5
 const day = 86_400_000
@@ -17,9 +18,6 @@ interface Size {
 
 const few: Size = { packs: 1_000, runs: 10_000 }
 const many: Size = { packs: 100_000, runs: 1_000_000 }
-
-const upTo = (n: number): string =>
-  `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${n})`
 
 /** Adds packs on Explore, copies of the published one, and runs with their records. */
 function seed(file: string, pack: string, { packs, runs }: Size): void {

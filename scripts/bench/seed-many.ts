@@ -31,7 +31,7 @@ const credit = 1_000_000
 const year = 365 * 86_400_000
 
 /** Rows 1 to n of a bulk insert. */
-const upTo = (n: number): string =>
+export const upTo = (n: number): string =>
   `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${n})`
 
 /** A unique text of 12 letters and digits for row `i`. */

@@ -7,6 +7,7 @@
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 
 import { findBrowser } from '../../src/testing/browsers/browser.ts'
+import { median } from './load/load.ts'
 import { startBerthServer } from './load/served.ts'
 import { fillPages, type MeasuredPage } from './vitals-pages.ts'
 
@@ -85,9 +86,6 @@ async function measure(
     bytes: [...sums.values()].reduce((sum, one) => sum + one, 0),
   }
 }
-
-const median = (values: number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 function medians(all: Vitals[]): Vitals {
   const of = (name: keyof Vitals): number => median(all.map((one) => one[name]))

@@ -61,7 +61,7 @@ export async function serveGateway(
     upstream,
     pass,
     ctx: { ...ctx, dataDir },
-    newAccount: () => fundedAccount(ctx.port, dataDir),
+    newAccount: () => fundedAccount(ctx.port, dataDir, [binary]),
     stop: async () => {
       await Promise.all([ctx, pass, upstream].map((one) => one.stop()))
       rmSync(dataDir, { recursive: true })
@@ -73,10 +73,11 @@ export async function serveGateway(
 export const serveLeast = ({ port }: BenchServer, key: string): Promise<BenchServer> =>
   spawnServer([process.execPath, peer('least.ts'), String(port), key], many)
 
-async function fundedAccount(port: number, dataDir: string) {
+/** Creates an account and grants it credits with the command of the server. */
+export async function fundedAccount(port: number, dataDir: string, command: string[]) {
   const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
   const { credit_id, api_key } = asRecord(await made.json())
-  const grant = [binary, 'grant', String(credit_id), '1000', '--data', dataDir]
+  const grant = [...command, 'grant', String(credit_id), '1000', '--data', dataDir]
   const { exitCode, stderr } = Bun.spawnSync(grant, { stderr: 'pipe' })
   if (exitCode !== 0) throw new Error(stderr.toString())
   return { account: `gateway:${String(credit_id)}`, key: String(api_key) }
