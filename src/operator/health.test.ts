@@ -38,7 +38,7 @@ test('a bucket that does not respond is reported and the server stays ready', as
   const h = await startTestServer(bucket, { storage })
   const metrics = async () => (await h.request('GET', '/metrics', { key: 'metrics' })).body
   const operator = await signInOperator(h)
-  const console = async () => String((await operator.open('/console')).body)
+  const console = () => operator.read('/console')
   const body = { ok: true, files: 'unavailable' }
   expect(await h.request('GET', '/readyz')).toMatchObject({ status: 200, body })
   expect(await metrics()).toContain('berth_bucket_up 0')

@@ -74,7 +74,7 @@ test('uses page messages for form errors', async () => {
     '/console/queue',
     ...studio,
   ]) {
-    const page = String((await olga.open(path)).body)
+    const page = await olga.read(path)
     for (const [, action = ''] of page.matchAll(/<form[^>]*method="post"\s+action="([^"]+)"/g)) {
       const kept = hiddenFields(page, action)
       // These actions would succeed and remove what the other forms need.
@@ -102,7 +102,7 @@ test('names fields by their labels', async () => {
   const send = async (act: string, values: Record<string, string>): Promise<string> =>
     alertOf(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
   const shelf = 'other'
-  const page = String((await olga.open(`/studio/${id}/safety`)).body)
+  const page = await olga.read(`/studio/${id}/safety`)
   const { token = '' } = hiddenFields(page, `/studio/${id}/rescan`)
   const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
   expect(alertOf(String(appeal.body))).toBe(

@@ -11,7 +11,7 @@ test('asks for confirmation of every irreversible action without JavaScript', as
   const olga = await signUp(h, 'olga')
   await claimAgent(olga, ann)
   for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
-  const body = async (path: string): Promise<string> => String((await olga.open(path)).body)
+  const body = (path: string): Promise<string> => olga.read(path)
   const whole = await Promise.all(
     ['/account', '/wallet', '/agents/ann', `/studio/${id}/assets`, `/studio/${id}/listing`].map(
       body,

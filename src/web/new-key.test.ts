@@ -16,7 +16,7 @@ test('does not create a second key on reload', async () => {
     ['/agents/ann', '/agents/ann/keys', 'ak'],
   ] as const) {
     const look = async () => {
-      const page = String((await bea.open(path)).body)
+      const page = await bea.read(path)
       // The form that creates a key is below the revoke forms.
       const form = page.slice(page.lastIndexOf('<form', page.lastIndexOf(`action="${action}"`)))
       return { keys: page.split('name="revoke"').length, form: hiddenFields(form, action) }

@@ -189,7 +189,7 @@ test('error pages and the report form have the header of a signed-in person', as
 
 test('every link in the header of a signed-in person opens a page', async () => {
   const cleo = await signUp(t, 'cleo-reader')
-  const [header = ''] = /<header.*<\/header>/s.exec(String((await cleo.open('/docs')).body)) ?? []
+  const [header = ''] = /<header.*<\/header>/s.exec(await cleo.read('/docs')) ?? []
   const links = [...header.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link)
   expect(links).toContain('/studio')
   for (const link of links) expect([link, (await cleo.open(link)).status]).toEqual([link, 200])

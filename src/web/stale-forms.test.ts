@@ -26,7 +26,7 @@ test('continues in a second tab after a sign-in, and asks again for another acco
   await signUp(h, 'olga')
   await signUp(h, 'bea')
   const tabs = new FormBrowser(h)
-  const page = String((await tabs.open('/sign-in?next=/wallet')).body)
+  const page = await tabs.read('/sign-in?next=/wallet')
   const typed = { ...hiddenFields(page, '/sign-in'), password }
   expect((await tabs.fill('/sign-in', '/sign-in', { name: 'olga', password })).status).toBe(303)
   const before = await h.snapshot()
@@ -40,19 +40,19 @@ test('continues in a second tab after a sign-in, and asks again for another acco
   expect(await h.snapshot()).toEqual(before)
   const again = { ...hiddenFields(String(other.body), '/sign-in'), name: 'bea', password }
   expect(where(await tabs.send('/sign-in', again))).toEqual([303, '/wallet'])
-  expect(String((await tabs.open('/account')).body)).toContain('<h1>bea</h1>')
+  expect(await tabs.read('/account')).toContain('<h1>bea</h1>')
 })
 
 test('does not show recovery codes again after a reload', async () => {
   const bea = new FormBrowser(h)
   const joining = {
-    ...hiddenFields(String((await bea.open('/sign-up')).body), '/sign-up'),
+    ...hiddenFields(await bea.read('/sign-up'), '/sign-up'),
     name: 'bea',
     password,
   }
   expect((await bea.send('/sign-up', joining)).status).toBe(200)
   const renewing = {
-    ...hiddenFields(String((await bea.open('/account')).body), '/account/codes'),
+    ...hiddenFields(await bea.read('/account'), '/account/codes'),
     password,
   }
   expect((await bea.send('/account/codes', renewing)).status).toBe(200)
@@ -63,7 +63,7 @@ test('does not show recovery codes again after a reload', async () => {
   ]) {
     expect(where(again)).toEqual([303, '/account?done=codes'])
   }
-  expect(String((await bea.open('/account?done=codes')).body)).toContain('are shown only once')
+  expect(await bea.read('/account?done=codes')).toContain('are shown only once')
   expect(await h.snapshot()).toEqual(before)
 })
 

@@ -103,7 +103,7 @@ test('says why a folder cannot be published', () => {
 /** Sends the form to publish a page with a file. */
 async function upload(h: TestServer, browser: FormBrowser, file: File) {
   const body = new FormData()
-  const fields = hiddenFields(String((await browser.open('/new')).body), '/new/page')
+  const fields = hiddenFields(await browser.read('/new'), '/new/page')
   for (const [name, value] of Object.entries({ ...fields, html: '' })) body.set(name, value)
   body.set('file', file)
   const multipart = new Response(body)
@@ -146,7 +146,7 @@ test('publishes a zip with its assets, and nothing of a bad one', async () => {
   const done = await upload(h, bea, good)
   const id = (done.headers.get('location') ?? '').split('/')[2] ?? ''
   expect(done.status).toBe(303)
-  expect(String((await bea.open(`/studio/${id}/assets`)).body)).toContain('a.json')
+  expect(await bea.read(`/studio/${id}/assets`)).toContain('a.json')
   const archive = await bea.open(`/studio/${id}/export`)
   expect(archive.headers.get('content-disposition')).toBe(`attachment; filename="${id}.zip"`)
   const carl = await signUp(h, 'carl')

@@ -26,7 +26,7 @@ describe('signing in', () => {
     const made = await browser.fill('/sign-up', '/sign-up', { name: 'Olga@Example.org', password })
     const codes = String(made.body).match(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}/g) ?? []
     expect(codes).toHaveLength(8)
-    expect(String((await browser.open('/account')).body)).toContain('olga@example.org')
+    expect(await browser.read('/account')).toContain('olga@example.org')
     const out = await browser.fill('/account', '/sign-out', {})
     expect([out.status, out.headers.get('location'), browser.cookie()]).toEqual([
       303,
@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect(planted).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(planted).not.toBe('a'.repeat(40))
     expect(JSON.stringify(await h.snapshot())).not.toContain(planted)
-    const page = String((await first.open('/account')).body)
+    const page = await first.read('/account')
     const id = /name="id" value="(\w{12})"/.exec(page)?.[1] ?? ''
     expect(page).toContain('This browser')
     expect((await first.fill('/account', '/account/sessions', { id })).status).toBe(303)
@@ -86,7 +86,7 @@ describe('signing in', () => {
       const form = { name: 'olga', password }
       await new FormBrowser(h).fill('/sign-in', '/sign-in', form, { 'user-agent': agent })
     }
-    const page = String((await olga.open('/account')).body)
+    const page = await olga.read('/account')
     expect(Object.keys(known).filter((name) => !page.includes(name))).toEqual([])
   })
 
@@ -113,7 +113,7 @@ describe('signing in', () => {
     expect([wrong.status, first.cookie()]).toEqual([401, before])
     expect(alertText(wrong)).toBe('This password is wrong. Enter it again.')
     const done = (await change(password)).headers.get('location') ?? ''
-    expect(String((await first.open(done)).body)).toContain('Password updated.')
+    expect(await first.read(done)).toContain('Password updated.')
     expect(first.cookie()).not.toBe(before)
     expect((await first.open('/account')).status).toBe(200)
     expect((await second.open('/account')).status).toBe(303)
@@ -160,7 +160,7 @@ describe('the operator’s link', () => {
     expect((await olga.open(`${link}x`)).status).toBe(404)
     const made = await olga.fill(link, link, { name: 'olga', password })
     expect(made.status).toBe(200)
-    expect(String((await olga.open('/account')).body)).toContain('You are the operator')
+    expect(await olga.read('/account')).toContain('You are the operator')
     expect(await operatorLink(h.ctx)).toBeUndefined()
     const used = await olga.open(link)
     expect([used.status, String(used.body)]).toEqual([
@@ -219,7 +219,7 @@ describe('claim page', () => {
     const link = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
     const browser = new FormBrowser(h)
     const before = await h.snapshot()
-    const page = String((await browser.open(link)).body)
+    const page = await browser.read(link)
     expect(page).toContain(`Claim @${ann.handle}`)
     expect(page).toContain('Boats &lt;b&gt;')
     expect((await browser.send(link, {})).headers.get('location')).toStartWith(
@@ -250,7 +250,7 @@ describe('claim page', () => {
     for (let made = 0; made < 31; made += 1) await ann.publish()
     const olga = await signUp(h, 'olga')
     await claimAgent(olga, ann)
-    expect(String((await olga.open('/agents')).body)).toContain('>31 apps')
+    expect(await olga.read('/agents')).toContain('>31 apps')
   })
 
   test('lets the owner send credits, limit, pause, manage keys and release', async () => {
@@ -271,7 +271,7 @@ describe('claim page', () => {
     const self = await findByName(h.ctx, 'olga')
     if (self) await fund(h.ctx, self, 5n)
     const fields = {
-      ...hiddenFields(String((await olga.open(page)).body), `${page}/credits`),
+      ...hiddenFields(await olga.read(page), `${page}/credits`),
       credits: '250',
     }
     const give = () => olga.send(`${page}/credits`, fields)
@@ -289,7 +289,7 @@ describe('claim page', () => {
     for (const credits of ['0', '-5', 'x', ''])
       expect((await act('credits', { credits })).status).toBe(400)
     expect((await act('cap', { dailyCap: '12.5' })).status).toBe(303)
-    expect(String((await olga.open(page)).body)).toContain('<span class="small">Unnamed</span>')
+    expect(await olga.read(page)).toContain('<span class="small">Unnamed</span>')
     const paused = await act('pause', { paused: 'yes' })
     const shown = await olga.open(paused.headers.get('location') ?? '')
     expect(String(shown.body)).toContain('role="status">Spending paused.<')
@@ -316,7 +316,7 @@ test('accepts wallet keys at the gateway, but not personal keys', async () => {
   const balance = await h.request('POST', '/credits/balance', { key })
   expect(balance.body).toMatchObject({ balance: 0, currency: 'USDT' })
   const grants = 'http://localhost:3000/console/grants?to=olga'
-  expect(String((await olga.open('/wallet')).body)).toContain(`<code>${grants}</code>`)
+  expect(await olga.read('/wallet')).toContain(`<code>${grants}</code>`)
   const own = await olga.fill('/account', '/account/keys', { name: 'script' })
   const personal = /pk_[A-Za-z0-9]{40}/.exec(String(own.body))?.[0]
   expect((await h.call('GET', '/people/me', { key: personal })).status).toBe(200)

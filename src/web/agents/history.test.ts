@@ -19,14 +19,13 @@ beforeEach(async () => {
 })
 afterEach(() => h.close())
 
-const open = async (path: string): Promise<string> =>
-  String((await olga.open(`/agents/ann${path}`)).body)
+const open = (path: string): Promise<string> => olga.read(`/agents/ann${path}`)
 const nextIn = (page: string): string =>
   /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
 test('pages the apps of an agent with links to their studios', async () => {
   expect(await open('/apps')).toContain('No apps yet.')
-  const studio = async (path = '/studio') => String((await olga.open(path)).body)
+  const studio = (path = '/studio') => olga.read(path)
   expect(await studio()).toContain('Make your first app')
   const first = await ann.publish({ title: 'Boat <b>', store: true })
   for (let more = 0; more < 50; more += 1) {
@@ -35,7 +34,7 @@ test('pages the apps of an agent with links to their studios', async () => {
   }
   const page = await open('/apps')
   expect(page).not.toContain(first)
-  const rest = String((await olga.open(nextIn(page))).body)
+  const rest = await olga.read(nextIn(page))
   expect(rest).toContain(`href="/studio/${first}"`)
   expect(rest).toContain('Boat &lt;b&gt;')
   expect(rest).toContain('app · version 1 · 0 opens · on Explore')
@@ -82,7 +81,7 @@ test('pages the transactions and rejects other lists, agents and cursors', async
   for (let sold = 0; sold < 51; sold += 1) await ben.call('POST', `/apps/${id}/remix`)
   const page = await open('/ledger')
   expect(page).not.toContain('>start<')
-  expect(String((await olga.open(nextIn(page))).body)).toContain('>start<')
+  expect(await olga.read(nextIn(page))).toContain('>start<')
   expect((await olga.open('/agents/ann/ledger?cursor=odd')).status).toBe(400)
   expect((await olga.open('/agents/ann/nothing')).status).toBe(404)
   for (const list of ['apps', 'ledger', 'notes']) {

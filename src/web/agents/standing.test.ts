@@ -43,7 +43,7 @@ test('shows a suspension and its reason to the owner', async () => {
 })
 
 test('shows an operator’s pause without a button to resume', async () => {
-  const page = async (): Promise<string> => String((await bea.open('/agents/ann')).body)
+  const page = (): Promise<string> => bea.read('/agents/ann')
   const pausing = '/agents/ann/pause'
   expect(await page()).toContain('A paused agent cannot spend credits.')
   await bea.fill('/agents/ann', pausing, { paused: 'yes' })

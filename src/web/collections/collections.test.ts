@@ -10,27 +10,27 @@ await claimAgent(annette, ann)
 const id = await (await h.agent('ben')).publish({ title: 'Boats', store: true })
 afterAll(() => h.close())
 
-const page = async (path: string): Promise<string> => String((await annette.open(path)).body)
-
 test('a person saves an item to a new collection and shares it', async () => {
-  expect(await page(`/explore/${id}`)).toContain('Save to a collection')
+  expect(await annette.read(`/explore/${id}`)).toContain('Save to a collection')
   const fields = { as: 'ann', title: 'Rainy evenings', item: id }
   const made = await annette.fill(`/explore/${id}`, '/collections', fields)
   const path = made.headers.get('location') ?? ''
   expect([made.status, path]).toEqual([303, expect.stringMatching(/^\/collections\/[\w-]{12}$/)])
-  expect(await page(path)).toContain('Boats')
-  expect(await page(path)).toMatch(/class="button danger"\s+name="delete"/)
-  expect(await page('/collections')).toContain('Rainy evenings')
+  expect(await annette.read(path)).toContain('Boats')
+  expect(await annette.read(path)).toMatch(/class="button danger"\s+name="delete"/)
+  expect(await annette.read('/collections')).toContain('Rainy evenings')
   const shared = await h.request('GET', path)
   expect(String(shared.body)).toContain('Boats')
   expect(String(shared.body)).not.toContain('Delete collection')
   const removed = await annette.fill(path, path, { as: 'ann', remove: id })
   const undo = removed.headers.get('location') ?? ''
-  expect(await page(undo)).toMatch(/Removed <bdi>Boats<\/bdi>[^]+Undo[^]+This collection is empty/)
+  expect(await annette.read(undo)).toMatch(
+    /Removed <bdi>Boats<\/bdi>[^]+Undo[^]+This collection is empty/,
+  )
   expect(String((await h.request('GET', undo)).body)).not.toContain('Undo')
   await annette.fill(undo, path, { as: 'ann', item: id })
-  expect(await page(undo)).not.toContain('Undo')
-  expect(await page(path)).not.toContain('This collection is empty')
+  expect(await annette.read(undo)).not.toContain('Undo')
+  expect(await annette.read(path)).not.toContain('This collection is empty')
   const gone = await annette.fill(path, path, { as: 'ann', delete: 'yes' })
   expect([gone.status, gone.headers.get('location')]).toEqual([303, '/collections'])
   expect((await h.request('GET', path)).status).toBe(404)
@@ -46,10 +46,10 @@ test('a person changes the texts of a collection; an error keeps what was typed'
     400,
     expect.stringMatching(/role="alert"[^]+>\s*For the train<\/textarea>/),
   ])
-  expect(await page(path)).not.toContain('For the train')
+  expect(await annette.read(path)).not.toContain('For the train')
   const saved = await edit({ title: 'Snow <b>', description: 'For the train' })
   expect([saved.status, saved.headers.get('location')]).toEqual([303, path])
-  expect(await page(path)).toMatch(/<h1><bdi>Snow &lt;b&gt;[^]+For the train/)
+  expect(await annette.read(path)).toMatch(/<h1><bdi>Snow &lt;b&gt;[^]+For the train/)
   await edit({ delete: 'yes' })
 })
 
@@ -59,16 +59,16 @@ test('an empty title is explained and creates nothing', async () => {
     400,
     expect.stringContaining('role="alert"'),
   ])
-  expect(await page('/collections')).toContain('No collections yet')
+  expect(await annette.read('/collections')).toContain('No collections yet')
 })
 
 test('the bell counts the notifications of all agents until they are read', async () => {
   const mine = await ann.publish({ title: 'Fog', store: true })
   const ben = await h.agent('ben')
   await ben.call('POST', `/explore/${mine}/comments`, { text: 'How deep is it?' })
-  expect(await page('/')).toMatch(/Notifications, \d+ unread/)
-  expect(await page('/notifications')).toContain('@ben commented on')
+  expect(await annette.read('/')).toMatch(/Notifications, \d+ unread/)
+  expect(await annette.read('/notifications')).toContain('@ben commented on')
   const read = await annette.fill('/notifications', '/notifications', {})
   expect([read.status, read.headers.get('location')]).toEqual([303, '/notifications'])
-  expect(await page('/')).not.toMatch(/\d+ unread/)
+  expect(await annette.read('/')).not.toMatch(/\d+ unread/)
 })

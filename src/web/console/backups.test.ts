@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 const place = '/console/backups'
-const page = async (): Promise<string> => String((await olga.open(place)).body)
+const page = (): Promise<string> => olga.read(place)
 
 /** Waits until no backup is running and returns the page. */
 async function ended(): Promise<string> {
@@ -107,7 +107,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     expect((await act(name, 'remove')).status).toBe(303)
     expect(readdirSync(folder())).toEqual([])
     expect((await olga.open(`${place}/${name}`)).status).toBe(404)
-    const log = String((await olga.open('/console/audit')).body)
+    const log = await olga.read('/console/audit')
     expect(log).toContain('remove backup')
     expect(log.match(/<bdi>olga<\/bdi>/g)).toHaveLength(3)
   })

@@ -116,5 +116,5 @@ test('the operator slows down and blocks with a click, and confirms for the own 
   expect(refused.status).toBe(400)
   expect(t.ctx.restrictions.list()).toEqual([])
   expect((await click(`address:${own?.name}`, 'ban', { own: 'yes' })).status).toBe(303)
-  expect(String((await browser.open('/console/clients')).body)).toContain('blocked')
+  expect(await browser.read('/console/clients')).toContain('blocked')
 })

@@ -72,7 +72,7 @@ describe('access', () => {
       const next = encodeURIComponent(path)
       expect([guest.status, guest.headers.get('location')]).toEqual([303, `/sign-in?next=${next}`])
     }
-    const settings = String((await olga.open('/console/settings')).body)
+    const settings = await olga.read('/console/settings')
     expect(settings).toContain('(set)')
     // Default settings have one heading instead of a label each.
     expect(settings).not.toMatch(/>\s*default\s*</)
@@ -99,9 +99,8 @@ describe('access', () => {
     const olga = await signInOperator(h)
     const cy = await signUp(h, 'cyrus', '198.51.100.7')
     const action = '/console/rescan'
-    const { token = '' } = hiddenFields(String((await olga.open('/console/queue')).body), action)
-    const theirs =
-      hiddenFields(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const { token = '' } = hiddenFields(await olga.read('/console/queue'), action)
+    const theirs = hiddenFields(await cy.read('/account'), '/account/keys').token ?? ''
     const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
     const before = await h.snapshot()
     for (const path of [...posts, `/console/apps/${id}`, '/console/backups/x']) {
@@ -141,18 +140,18 @@ describe('moderation', () => {
     const h = await open()
     const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
     const id = await ann.publish({ title: 'Boats', store: true })
-    expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
+    expect(await olga.read('/console/queue')).toContain('All caught up')
     await createReport(
       h.ctx,
       id,
       { reason: 'copy', text: 'Mine <i>', contact: 'me@x' },
       '192.0.2.9',
     )
-    const queue = String((await olga.open('/console/queue')).body)
+    const queue = await olga.read('/console/queue')
     expect(queue).toContain(`/console/apps/${id}`)
     expect(queue).toContain('1 report')
     const path = `/console/apps/${id}`
-    const page = String((await olga.open(path)).body)
+    const page = await olga.read(path)
     expect(page).toContain('Mine &lt;i&gt;')
     expect(page).toContain(`/a/${id}/versions/1`)
 
@@ -163,7 +162,7 @@ describe('moderation', () => {
     const preview = await olga.open(`/a/${id}/versions/1`)
     expect(preview.status).toBe(200)
     expect((await h.request('GET', `/a/${id}/versions/1`)).status).toBe(404)
-    expect(String((await olga.open(path)).body)).toContain('A look first')
+    expect(await olga.read(path)).toContain('A look first')
 
     h.clock.advance(minute)
     expect((await decide(olga, path, 'takedown', 'It is a copy')).status).toBe(303)
@@ -175,13 +174,13 @@ describe('moderation', () => {
       expect.stringContaining('this was already decided'),
     ])
     await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
-    expect(String((await olga.open('/console/queue')).body)).toContain('appeal')
+    expect(await olga.read('/console/queue')).toContain('appeal')
     expect(alertText(await decide(olga, path, 'deny'))).toStartWith('Enter a reason')
     expect((await decide(olga, path, 'grant', 'So you did')).status).toBe(303)
     expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
-    expect(String((await olga.open('/console/queue')).body)).toContain('All caught up')
+    expect(await olga.read('/console/queue')).toContain('All caught up')
 
-    const log = String((await olga.open(`/console/audit?q=${id}`)).body)
+    const log = await olga.read(`/console/audit?q=${id}`)
     const rows = [
       ...log.matchAll(/<bdi>(\w+)<\/bdi><\/td>\s*<td data-label="Action"[^>]*>(\w+)<\/td>/g),
     ]
@@ -200,7 +199,7 @@ describe('moderation', () => {
     expect((await decide(olga, path, 'suspend')).status).toBe(400)
     await decide(olga, path, 'suspend', 'spam')
     expect((await ann.call('GET', '/me')).code).toBe('account_closed')
-    expect(String((await olga.open('/console/agents?q=ANN')).body)).toContain('suspended')
+    expect(await olga.read('/console/agents?q=ANN')).toContain('suspended')
     await decide(olga, path, 'unsuspend')
     await decide(olga, path, 'pause')
     expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 0 } })
@@ -218,7 +217,7 @@ describe('moderation', () => {
 
     expect((await olga.fill('/console/queue', '/console/rescan', {})).status).toBe(303)
     expect((await decide(olga, `/console/apps/${id}`, 'rescan')).status).toBe(303)
-    expect(String((await olga.open('/console/audit')).body)).toContain('rescan')
+    expect(await olga.read('/console/audit')).toContain('rescan')
   })
 })
 
@@ -265,7 +264,7 @@ describe('grants', () => {
     const h = await open()
     const [ann, olga] = [await h.agent('ann'), await signInOperator(h)]
     const ask = '/console/grants?to=%40ann&usd=0.25'
-    const page = String((await olga.open(ask)).body)
+    const page = await olga.read(ask)
     expect(page).toContain('@ann')
     expect(page).toContain('400 credits')
     expect(page).toContain('650 credits')
@@ -275,9 +274,9 @@ describe('grants', () => {
       expect(given.headers.get('location')).toBe('/console/grants?done=%40ann')
     }
     expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 650 })
-    const log = String((await olga.open('/console/audit')).body)
+    const log = await olga.read('/console/audit')
     expect(log.match(/0\.25 USD/g)).toHaveLength(1)
-    const done = String((await olga.open('/console/grants?done=%40ann')).body)
+    const done = await olga.read('/console/grants?done=%40ann')
     expect(done).toContain('650 credits.')
     const other = await olga.send('/console/grants', { ...fields, usd: '5' })
     expect(other.status).toBe(409)
@@ -315,11 +314,11 @@ describe('grants', () => {
       const given = await olga.fill(
         ask,
         '/console/grants',
-        hiddenFields(String((await olga.open(ask)).body), '/console/grants'),
+        hiddenFields(await olga.read(ask), '/console/grants'),
       )
       expect(given.headers.get('location')).toBe(`/console/grants?done=${name}`)
     }
-    const people = String((await olga.open('/console/people?q=cy')).body)
+    const people = await olga.read('/console/people?q=cy')
     expect(people).toContain('2,000')
     expect(people).not.toContain('<bdi>olga</bdi></a>')
   })
@@ -337,7 +336,7 @@ test('pages lists without repeating rows', async () => {
   expect(handles.length).toBeGreaterThan(60)
   const found: string[] = []
   for (let path: string | undefined = '/console/agents?q=agent'; path !== undefined;) {
-    const page: string = String((await olga.open(path)).body)
+    const page: string = await olga.read(path)
     found.push(
       ...[...page.matchAll(/href="\/console\/agents\/([\w-]+)"/g)].map(([, at = '']) => at),
     )
@@ -353,7 +352,7 @@ test('charts measurements with their units', async () => {
   for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
   h.clock.advance(minute)
   await recordMetrics(h.ctx)
-  const page = String((await olga.open('/console')).body)
+  const page = await olga.read('/console')
   const requests = page.slice(page.indexOf('data-title="Requests"'))
   expect(requests).toMatch(/<td class="number" data-value="0\.\d+">0\.\d+\/s<\/td>/)
   expect(page).toContain('data-title="Latency"')
@@ -365,7 +364,7 @@ test('charts measurements with their units', async () => {
 test('shows upstream prices, our prices and the margin', async () => {
   const h = await open({ MARGIN_PERCENT: '20' })
   const olga = await signInOperator(h)
-  const page = String((await olga.open('/console/models?q=demo/chat')).body)
+  const page = await olga.read('/console/models?q=demo/chat')
   expect(page).toContain('$0.10 <span class="small">/ 1M input tokens')
   expect(page).toContain('$0.12 <span class="small">/ 1M input tokens')
   expect(page).toContain('20 %')

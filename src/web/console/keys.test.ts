@@ -17,10 +17,9 @@ const gus = await createGatewayUser(h, '1')
 afterAll(() => h.close())
 
 const list = '/console/keys'
-const bodyOf = async (path: string): Promise<string> => String((await olga.open(path)).body)
 /** Submits a form of a page with its hidden fields, of which `act` chooses the form. */
 async function submit(path: string, values: Record<string, string>): Promise<TestResponse> {
-  const { token = '' } = hiddenFields(await bodyOf(path), path)
+  const { token = '' } = hiddenFields(await olga.read(path), path)
   return olga.send(path, { token, ...values })
 }
 const secretIn = ({ body }: TestResponse): string =>
@@ -53,16 +52,16 @@ test('creates, lists, changes, rotates and revokes the keys of an account', asyn
   expect((await submit(account, { act: 'key', ref: 'first-key-12' })).status).toBe(400)
 
   for (const q of ['ci <b>', 'NIGHT', 'nightly build', id, gus.creditId]) {
-    const page = await bodyOf(`${list}?q=${encodeURIComponent(q)}`)
+    const page = await olga.read(`${list}?q=${encodeURIComponent(q)}`)
     expect([q, page.includes(`${account}/${id}`)]).toEqual([q, true])
     expect(page).not.toContain('ci <b>')
     expect(page).not.toContain(key)
   }
-  const page = await bodyOf(list)
+  const page = await olga.read(list)
   expect(page).toMatch(/month<\/span>\s*<span class="money"[^>]*>0\.\d+<\/span>/)
   expect(page).toContain('60 requests/min')
   expect(page).toContain('<time datetime="2026-05-04">')
-  expect(await bodyOf(`${list}?q=nothing-like-it`)).toContain('No API keys found')
+  expect(await olga.read(`${list}?q=nothing-like-it`)).toContain('No API keys found')
 
   const edited = { act: 'save', name: 'ci', daily_cap: '0', models: 'demo/*', tags: 'night' }
   expect((await submit(`${account}/${id}`, edited)).status).toBe(303)
@@ -74,17 +73,17 @@ test('creates, lists, changes, rotates and revokes the keys of an account', asyn
   expect([(await chatWith(key)).status, (await chatWith(next)).status]).toEqual([200, 200])
   h.clock.advance(3 * hour)
   expect([(await chatWith(key)).code, (await chatWith(next)).status]).toEqual(['key_expired', 200])
-  expect(await bodyOf(account)).toContain('expired')
+  expect(await olga.read(account)).toContain('expired')
   expect((await decisionOf('keys rotate'))?.why).toBe(`${id} by ${next.slice(0, 11)}`)
 
   const path = `${account}/${next.slice(0, 11)}`
   // Revoking asks first, with a red button.
-  expect(await bodyOf(path)).toMatch(/class="button danger"[\s\S]{0,80}Revoke key/)
+  expect(await olga.read(path)).toMatch(/class="button danger"[\s\S]{0,80}Revoke key/)
   const revoked = await submit(path, { act: 'revoke' })
   expect(revoked.headers.get('location')).toBe(`${account}?done=revoke`)
   expect((await chatWith(next)).status).toBe(401)
-  expect(await bodyOf(account)).toMatch(/keys revoke[\s\S]*keys add/)
-  expect(await bodyOf('/console/audit')).toContain(`href="${account}"`)
+  expect(await olga.read(account)).toMatch(/keys revoke[\s\S]*keys add/)
+  expect(await olga.read('/console/audit')).toContain(`href="${account}"`)
   expect((await olga.open(path)).status).toBe(404)
 })
 
@@ -92,14 +91,14 @@ test('creates, changes and deletes projects, whose budgets their keys share', as
   const account = `${list}/${gus.creditId}`
   const made = await submit(account, { act: 'project', name: 'Team A', daily_cap: '0' })
   expect(made.headers.get('location')).toBe(`${account}?done=project`)
-  const id = /projects\/([\w-]{12})/.exec(await bodyOf(account))?.[1] ?? ''
+  const id = /projects\/([\w-]{12})/.exec(await olga.read(account))?.[1] ?? ''
   const key = secretIn(await submit(account, { act: 'key', name: 'a', project: id }))
   expect((await chatWith(key)).code).toBe('budget_exceeded')
   const project = `${account}/projects/${id}`
-  expect(await bodyOf(project)).toContain(key.slice(0, 11))
+  expect(await olga.read(project)).toContain(key.slice(0, 11))
   await submit(project, { act: 'project', name: 'Team B', daily_cap: '50' })
   expect((await chatWith(key)).status).toBe(200)
-  expect(await bodyOf(account)).toMatch(/<bdi>Team B<\/bdi>[\s\S]*>0\.\d+<[\s\S]*>50</)
+  expect(await olga.read(account)).toMatch(/<bdi>Team B<\/bdi>[\s\S]*>0\.\d+<[\s\S]*>50</)
   expect((await submit(account, { act: 'project', name: 'Team B' })).status).toBe(400)
   expect((await submit(project, { act: 'remove' })).status).toBe(303)
   expect((await chatWith(key)).status).toBe(200)
@@ -111,13 +110,13 @@ test('manages the keys of wallets and agents', async () => {
   await signUp(h, 'mia', '198.51.100.9')
   const ann = await h.agent('ann')
   const wallet = secretIn(await submit(`${list}/mia`, { act: 'key', name: 'hers' }))
-  expect(await bodyOf(`${list}?q=mia`)).toContain(`${list}/mia/${wallet.slice(0, 11)}`)
+  expect(await olga.read(`${list}?q=mia`)).toContain(`${list}/mia/${wallet.slice(0, 11)}`)
   const agent = `${list}/%40ann/${ann.key.slice(0, 11)}`
-  expect(await bodyOf(`${list}?q=@ann`)).toContain(agent)
+  expect(await olga.read(`${list}?q=@ann`)).toContain(agent)
   // An agent has no projects, and its keys have a daily cap only.
-  expect(await bodyOf(agent)).not.toContain('weekly_cap')
+  expect(await olga.read(agent)).not.toContain('weekly_cap')
   expect((await submit(agent, { act: 'save', name: 'main', daily_cap: '7' })).status).toBe(303)
-  expect(await bodyOf(agent)).toMatch(/name="daily_cap"\s+value="7"/)
+  expect(await olga.read(agent)).toMatch(/name="daily_cap"\s+value="7"/)
 })
 
 test('rejects wrong fields and other people, and changes nothing', async () => {
@@ -140,7 +139,7 @@ test('rejects wrong fields and other people, and changes nothing', async () => {
     if (answer.status === 400) expect(alertText(answer)).not.toBe('')
   }
   for (const path of [account, `${account}/${id}`, `${account}/projects/AAAAAAAAAAAA`]) {
-    const token = hiddenFields(String((await cy.open('/wallet')).body), '/wallet/keys').token ?? ''
+    const token = hiddenFields(await cy.read('/wallet'), '/wallet/keys').token ?? ''
     expect((await cy.open(path)).status).toBe(404)
     expect((await cy.send(path, { token, act: 'revoke' })).status).toBe(404)
     expect((await olga.send(path, { token, act: 'revoke' })).status).not.toBe(303)

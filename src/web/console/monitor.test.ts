@@ -16,8 +16,7 @@ await ann.call('GET', '/apps/AAAAAAAAAAAA')
 await h.call('GET', '/no/such?secret=hush-hush')
 afterAll(() => h.close())
 
-const page = async (path: string): Promise<string> =>
-  String((await olga.open(`/console${path}`)).body)
+const page = (path: string): Promise<string> => olga.read(`/console${path}`)
 
 const chat = (body: unknown) =>
   h.request('POST', '/v1/chat/completions', { key: ann.key, body, from: ann.from })

@@ -61,8 +61,7 @@ if (dialect === 'postgres')
       await h.close()
     })
 
-    const open = async (path: string): Promise<string> =>
-      String((await olga.open(`/console${path}`)).body)
+    const open = (path: string): Promise<string> => olga.read(`/console${path}`)
 
     /** Opens a page again while the other server is too slow. */
     const page = (path: string): Promise<string> =>

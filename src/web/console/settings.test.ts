@@ -25,14 +25,13 @@ async function open(settings: Partial<Record<SettingName, string>> = {}) {
 const set = (browser: FormBrowser, name: string, value: string, act = 'set') =>
   browser.fill(`/console/settings/${name}`, `/console/settings/${name}`, { value, act })
 
-const auditOf = async (browser: FormBrowser): Promise<string> =>
-  String((await browser.open('/console/audit')).body)
+const auditOf = (browser: FormBrowser): Promise<string> => browser.read('/console/audit')
 
 test('changes a limit at once, with an audit entry, and brings it back', async () => {
   const { h, olga } = await open({ MARGIN_PERCENT: '5' })
   const path = '/console/settings/MARGIN_PERCENT'
   const other = '/console/settings/HOME_TITLE'
-  const { token = '' } = hiddenFields(String((await olga.open(other)).body), other)
+  const { token = '' } = hiddenFields(await olga.read(other), other)
   const saved = await olga.send(path, { token, value: '7', act: 'set' })
   expect(saved.headers.get('location')).toBeNull()
   expect(alertText(saved)).toBe(
@@ -43,9 +42,9 @@ test('changes a limit at once, with an audit entry, and brings it back', async (
   const ann = await h.agent('ann')
   expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 250 } })
   expect(await auditOf(olga)).toContain('empty → 250')
-  const page = String((await olga.open('/console/settings?changed=DAILY_CAP_CREDITS')).body)
+  const page = await olga.read('/console/settings?changed=DAILY_CAP_CREDITS')
   expect(page).toContain('Undo')
-  const found = String((await olga.open('/console/settings?q=cap_cred')).body)
+  const found = await olga.read('/console/settings?q=cap_cred')
   expect(found).toContain(`href="/console/settings/DAILY_CAP_CREDITS"`)
   expect(found).not.toContain(other)
   await set(olga, 'DAILY_CAP_CREDITS', '', 'undo')
@@ -84,7 +83,7 @@ test('rejects bad values with the message of the start, and changes nothing', as
   for (const name of ['PORT', 'OPENAI_API_KEY', 'NO_SUCH', '__proto__']) {
     const { status } = await olga.open(`/console/settings/${name}`)
     expect([name, status]).toEqual([name, name === 'NO_SUCH' || name === '__proto__' ? 404 : 200])
-    expect(String((await olga.open(`/console/settings/${name}`)).body)).not.toContain('value="set"')
+    expect(await olga.read(`/console/settings/${name}`)).not.toContain('value="set"')
   }
   const forged = await olga.send('/console/settings/MARGIN_PERCENT', { act: 'set', value: '5' })
   expect(forged.status).toBe(403)
@@ -154,13 +153,13 @@ test('ends the first run in the console', async () => {
   const browser = new FormBrowser(h)
   const codes = await browser.fill(link, link, { name: 'olga', password })
   expect(String(codes.body)).toMatch(/<a[^>]* href="\/console"/)
-  expect(String((await browser.open('/console')).body)).toContain('Set up this server')
+  expect(await browser.read('/console')).toContain('Set up this server')
 })
 
 test('ticks the checklist from the state of the server, and hides it', async () => {
   const { h, olga } = await open()
   const steps = async (): Promise<string[]> => {
-    const page = String((await olga.open('/console')).body)
+    const page = await olga.read('/console')
     const list = page.slice(page.indexOf('class="checklist"')).split('</section>')[0] ?? ''
     return [...list.matchAll(/<strong>([^<]+)<\/strong>\s*<span[^>]*>\((\w+)/g)].map(
       ([, name, state]) => `${name}: ${state}`,
@@ -199,7 +198,7 @@ test('closes sign-up, shows a notice and turns a model off and on', async () => 
   expect((await turn('off', 'nobody/nothing')).status).toBe(404)
   expect((await turn('off')).status).toBe(303)
   expect((await h.request('GET', '/v1/models/demo/chat')).status).toBe(404)
-  expect(String((await olga.open('/console/models')).body)).toContain('Turn on demo/chat')
+  expect(await olga.read('/console/models')).toContain('Turn on demo/chat')
   expect((await turn('on')).status).toBe(303)
   expect((await h.request('GET', '/v1/models/demo/chat')).status).toBe(200)
 })
@@ -237,7 +236,7 @@ test('sets the price of one model, which clients pay without the margin', async 
   expect(await auditOf(olga)).toMatch(
     /demo\/chat[\s\S]*list price → prompt=0\.000001 completion=0\.0000025/,
   )
-  const page = String((await olga.open('/console/models?q=demo/chat')).body)
+  const page = await olga.read('/console/models?q=demo/chat')
   expect(page).toContain('$0.10 <span class="small">/ 1M input tokens')
   expect(page).toContain('$1.00 <span class="small">/ 1M input tokens')
 
@@ -261,11 +260,11 @@ test('leaves prices that are set elsewhere, and says where', async () => {
   const { h, olga } = await open({ MODEL_PRICES: 'demo/chat prompt=0.000003 completion=0' })
   const fixed =
     'The prices are set by a flag, which wins. Change MODEL_PRICES there and restart Berth.'
-  const page = String((await olga.open(pricePath)).body)
+  const page = await olga.read(pricePath)
   expect(page).toContain(fixed)
   expect(page).not.toContain('Save price')
   const other = '/console/settings/HOME_TITLE'
-  const { token = '' } = hiddenFields(String((await olga.open(other)).body), other)
+  const { token = '' } = hiddenFields(await olga.read(other), other)
   const tried = await olga.send(pricePath, { token, prompt: '9', completion: '9', act: 'set' })
   expect(alertText(tried)).toBe(fixed)
   expect(await readPrice(h, 'demo/chat')).toMatchObject({ prompt: '0.000003', completion: '0' })

@@ -12,8 +12,7 @@ test('adds up what keys, accounts and models spent in a range', async () => {
   const body = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
   const chat = (key: string) => h.request('POST', '/v1/chat/completions', { key, body })
   for (const key of [ann.key, ann.key, ben.key]) expect((await chat(key)).status).toBe(200)
-  const page = async (range: string): Promise<string> =>
-    String((await olga.open(`/console/spend?range=${range}`)).body)
+  const page = (range: string): Promise<string> => olga.read(`/console/spend?range=${range}`)
   const today = await page('1d')
   const byKey = today.slice(today.indexOf('<h2>By key'), today.indexOf('<h2>By person'))
   expect(byKey).toMatch(/All keys[^]*@ann<\/a>[^]*@ben<\/a>/)

@@ -23,8 +23,6 @@ await claimAgent(bella, ben)
 const id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
 afterAll(() => closeWithoutErrors(h))
 
-const page = async (browser: FormBrowser, path: string): Promise<string> =>
-  String((await browser.open(path)).body)
 const result = ({ status, headers }: TestResponse) => [status, headers.get('location')]
 /** Returns the reviews or comments, newest first. */
 const feedback = async (kind: 'reviews' | 'comments'): Promise<Record<string, unknown>[]> => {
@@ -39,14 +37,14 @@ const send = async (
   name: string,
   values: Record<string, string>,
 ): Promise<TestResponse> => {
-  const item = await page(browser, `/explore/${id}`)
+  const item = await browser.read(`/explore/${id}`)
   const { token = '' } = hiddenFields(item, `/explore/${id}/comments`)
   return browser.send(`/explore/${id}/${name}`, { token, ...values })
 }
 
 test('redirects visitors to sign-in and back', async () => {
   const guest = new FormBrowser(h)
-  const item = await page(guest, `/explore/${id}`)
+  const item = await guest.read(`/explore/${id}`)
   expect(item).toContain(`href="/explore/${id}/remix"`)
   expect(item).toContain(`href="/sign-in?next=%2Fexplore%2F${id}"`)
   expect(item).not.toContain('<textarea')
@@ -80,12 +78,12 @@ test('shows private pages to people only', async () => {
   // An old session is no session.
   const old = new FormBrowser(h)
   old.set('berth', 'x'.repeat(40))
-  expect(String((await old.open(`/explore/${id}`)).body)).toBe(String(guest.body))
+  expect(await old.read(`/explore/${id}`)).toBe(String(guest.body))
 })
 
 test('reviews an item that the person opened while signed in', async () => {
   const values = { as: 'ben', stars: '4', text: 'Calm.\r\nAnd quick.' }
-  expect(await page(bella, `/explore/${id}`)).toContain('it first, then rate it')
+  expect(await bella.read(`/explore/${id}`)).toContain('it first, then rate it')
   const early = await send(bella, 'review', values)
   expect([early.status, alertText(early)]).toEqual([403, 'Open this app before you review it.'])
   // The typed values stay.
@@ -93,7 +91,7 @@ test('reviews an item that the person opened while signed in', async () => {
   expect(String(early.body)).toContain('Calm.\r\nAnd quick.</textarea>')
 
   expect((await bella.open(`/a/${id}`)).status).toBe(200)
-  const item = await page(bella, `/explore/${id}`)
+  const item = await bella.read(`/explore/${id}`)
   const { token = '' } = hiddenFields(item, `/explore/${id}/review`)
   const none = await bella.send(`/explore/${id}/review`, { token, ...values, stars: '9' })
   expect([none.status, alertText(none)]).toEqual([400, 'Choose 1 to 5 stars.'])
@@ -104,7 +102,7 @@ test('reviews an item that the person opened while signed in', async () => {
   // The agent's own key follows the same rule: its owner used the item.
   const again = await ben.call('PUT', `/explore/${id}/review`, { stars: 5 })
   expect(again.status).toBe(200)
-  const own = await page(bella, `/explore/${id}`)
+  const own = await bella.read(`/explore/${id}`)
   expect(own).toContain('<h3>Your review</h3>')
   expect(own).toMatch(/value="5"\s+required\s+checked/)
   const removed = await bella.send(`/explore/${id}/review`, { token, as: 'ben', remove: 'yes' })
@@ -113,7 +111,7 @@ test('reviews an item that the person opened while signed in', async () => {
 })
 
 test('does not offer a review to the owner of the maker', async () => {
-  const item = await page(annette, `/explore/${id}`)
+  const item = await annette.read(`/explore/${id}`)
   expect(item).toContain(`href="/studio/${id}/build"`)
   expect(item).not.toContain(`/explore/${id}/review"`)
   expect(item).not.toContain(`/explore/${id}/remix"`)
@@ -130,7 +128,7 @@ test('comments, replies, hides and deletes', async () => {
   const [first] = await feedback('comments')
   const comment = String(first?.['id'])
   expect(first).toMatchObject({ author: '@ben', text: 'How far?', replyTo: null })
-  const replying = await page(annette, `/explore/${id}?reply=${comment}`)
+  const replying = await annette.read(`/explore/${id}?reply=${comment}`)
   expect(replying).toContain('Reply to @ben')
   expect(hiddenFields(replying, `/explore/${id}/comments`)).toMatchObject({ replyTo: comment })
   const reply = { as: 'ann', text: 'To the end.', replyTo: comment }
@@ -147,7 +145,7 @@ test('comments, replies, hides and deletes', async () => {
   expect(await removal(annette, 'ann', answer?.['id'])).toBe(303)
   expect(await feedback('comments')).toEqual([])
   await ann.call('PATCH', `/apps/${id}`, { comments: false })
-  expect(await page(bella, `/explore/${id}`)).not.toContain('name="text"></textarea>')
+  expect(await bella.read(`/explore/${id}`)).not.toContain('name="text"></textarea>')
   await ann.call('PATCH', `/apps/${id}`, { comments: true })
 })
 

@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => closeWithoutErrors(h))
 
 const confirm = async (): Promise<{ text: string; fields: Record<string, string> }> => {
-  const text = String((await bella.open(path)).body)
+  const text = await bella.read(path)
   return { text, fields: { ...hiddenFields(text, path), as: 'ben' } }
 }
 const credits = async (agent: TestAgent): Promise<unknown> => {
@@ -45,7 +45,7 @@ const credits = async (agent: TestAgent): Promise<unknown> => {
 
 test('shows the price first, and pays once', async () => {
   await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 40 })
-  expect(String((await bella.open(`/explore/${id}`)).body)).toContain('Remix · 40 credits')
+  expect(await bella.read(`/explore/${id}`)).toContain('Remix · 40 credits')
   const { text, fields } = await confirm()
   expect(text).toMatch(/40 credits\s*<span class="unit">80% for the maker</)
   expect(text).toContain('@ben · 400 credits')
@@ -60,7 +60,7 @@ test('shows the price first, and pays once', async () => {
   expect([await credits(ben), await credits(ann)]).toEqual([360, 432])
   expect((await bella.send(path, fields)).headers.get('location')).toBe(location)
   expect(await credits(ben)).toBe(360)
-  expect(String((await bella.open(location)).body)).toContain('This copy is yours.')
+  expect(await bella.read(location)).toContain('This copy is yours.')
 })
 
 test('copies a free item without credits', async () => {

@@ -15,7 +15,7 @@ await ben.publish({ title: 'Own', store: true })
 afterAll(() => h.close())
 
 const page = async (path: string, browser = olga): Promise<string> =>
-  String((await browser.open(path)).body).replaceAll(/\s+/g, ' ')
+  (await browser.read(path)).replaceAll(/\s+/g, ' ')
 const follow = (fields: Record<string, string> = {}, from = '/explore/@ann') =>
   olga.fill(from, '/explore/@ann/follow', { follow: 'yes', ...fields })
 

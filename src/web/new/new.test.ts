@@ -27,10 +27,10 @@ test('makes the first agent of a new account and shows the page to make an app',
   expect(String(done.body)).toContain('<a class="button" href="/new">')
   const [agent, ...others] = await agentsOf(h, 'bea')
   expect([agent?.claimHash, others]).toEqual([null, []])
-  const page = String((await bea.open('/new')).body)
+  const page = await bea.read('/new')
   expect(page).toContain('<h1>Make your first app</h1>')
   expect(page).toContain(`@${agent?.handle} · 400 credits`)
-  expect(String((await bea.open(`/agents/${agent?.handle}`)).body)).toContain('400')
+  expect(await bea.read(`/agents/${agent?.handle}`)).toContain('400')
   // A requested page comes first.
   const carl = new FormBrowser(h)
   const next = await carl.fill('/sign-up?next=/wallet', '/sign-up', { name: 'carl', password })
@@ -48,7 +48,7 @@ test('makes an account without an agent past the limits of new keys', async () =
     await h.call('POST', '/keys', { from, body: {} })
     const bea = await signUp(h, 'bea', from)
     expect([settings, await agentsOf(h, 'bea')]).toEqual([settings, []])
-    expect(String((await bea.open('/new')).body)).toContain('Create an agent')
+    expect(await bea.read('/new')).toContain('Create an agent')
     const failed = await bea.fill('/agents', '/agents', { handle: 'bea' })
     expect([failed.status, alertText(failed)]).toEqual([
       'KEYS_OPEN' in settings ? 403 : 429,
@@ -73,19 +73,19 @@ test('publishes a pasted page or a file once', async () => {
   const h = await open()
   const bea = await signUp(h, 'bea')
   const [agent] = await agentsOf(h, 'bea')
-  const form = hiddenFields(String((await bea.open('/new')).body), '/new/page')
+  const form = hiddenFields(await bea.read('/new'), '/new/page')
   const page = { ...form, html: '<title>Tides</title><h1>Tides</h1>', title: '', kind: 'game' }
   const done = await bea.send('/new/page', page)
   const location = done.headers.get('location') ?? ''
   expect([done.status, location]).toEqual([303, expect.stringContaining('?done=publish')])
   expect((await bea.send('/new/page', page)).headers.get('location')).toBe(location)
-  const studio = String((await bea.open(location)).body)
+  const studio = await bea.read(location)
   expect(studio).toContain('<h1><bdi>Tides</bdi></h1>')
   expect(studio).toContain('Published. Share its link')
-  expect(String((await bea.open('/new')).body)).toContain('<h1>Make an app</h1>')
+  expect(await bea.read('/new')).toContain('<h1>Make an app</h1>')
 
   const body = new FormData()
-  const fresh = hiddenFields(String((await bea.open('/new')).body), '/new/page')
+  const fresh = hiddenFields(await bea.read('/new'), '/new/page')
   for (const [name, value] of Object.entries({ ...fresh, html: '', title: 'Knots' })) {
     body.set(name, value)
   }
@@ -98,14 +98,14 @@ test('publishes a pasted page or a file once', async () => {
   }
   const upload = { body: await multipart.bytes(), headers }
   expect((await h.request('POST', '/new/page', upload)).status).toBe(303)
-  const all = String((await bea.open(`/agents/${agent?.handle}/apps`)).body)
+  const all = await bea.read(`/agents/${agent?.handle}/apps`)
   expect(all.match(/<bdi>(?:Tides|Knots)<\/bdi>/g)).toHaveLength(2)
 })
 
 test('shows the error of a page at its field and keeps the typed values', async () => {
   const h = await open()
   const bea = await signUp(h, 'bea')
-  const form = hiddenFields(String((await bea.open('/new')).body), '/new/page')
+  const form = hiddenFields(await bea.read('/new'), '/new/page')
   const empty = await bea.send('/new/page', { ...form, html: ' ', title: 'Knots' })
   expect([empty.status, alertText(empty)]).toEqual([
     400,
@@ -126,7 +126,7 @@ test('shows the price of a build before it starts', async () => {
   const h = await open()
   const bea = await signUp(h, 'bea')
   const typed = { prompt: 'A tip calculator', kind: 'app' }
-  const opened = String((await bea.open('/new?prompt=A+tip+calculator')).body)
+  const opened = await bea.read('/new?prompt=A+tip+calculator')
   expect(opened).toContain('A tip calculator</textarea>')
   expect(opened).toMatch(/At most \d+ credits\.\s+You pay only if it succeeds\./)
   const form = hiddenFields(opened, '/new/prompt')

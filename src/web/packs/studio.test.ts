@@ -41,7 +41,7 @@ const pageOf = async (path: string): Promise<string> => {
 
 /** Submits a form of a page with its hidden fields. */
 async function submit(path: string, action: string, values: Record<string, string | Blob>) {
-  const fields = { ...hiddenFields(String((await olga.open(path)).body), action), ...values }
+  const fields = { ...hiddenFields(await olga.read(path), action), ...values }
   const data = new FormData()
   for (const [name, value] of Object.entries(fields)) data.set(name, value)
   const sent = new Response(data)
@@ -136,7 +136,7 @@ test('every tab works, and those of apps are not there', async () => {
 test('the console shows the source of a pack and takes it down', async () => {
   const id = await publishPack(ann, { ...folder(), store: true })
   const operator = await signInOperator(ctx, 'root')
-  const shown = async (path: string): Promise<string> => String((await operator.open(path)).body)
+  const shown = (path: string): Promise<string> => operator.read(path)
   expect(await shown(`/console/apps/${id}`)).toContain(`/console/apps/${id}/files?version=1`)
   await takeDown(ctx.ctx, id, 'malware')
   const source = await shown(`/console/apps/${id}/files?version=1&file=scripts%2Flist.sh`)

@@ -28,7 +28,7 @@ const send = (browser: FormBrowser, values: Record<string, string>) =>
   browser.fill(path, path, { ...draft, ...values })
 
 const tokenOf = async (browser: FormBrowser): Promise<string> =>
-  hiddenFields(String((await browser.open(path)).body), path).token ?? ''
+  hiddenFields(await browser.read(path), path).token ?? ''
 
 /** Sends a JSON body to an operation, as the script of the page does. */
 const callApi = async (browser: FormBrowser, operation: string, body: object, headers = {}) =>
@@ -237,9 +237,9 @@ test('counts as gateway requests of the client address', async () => {
 })
 
 test('selects the model of the link, or the cheapest one', async () => {
-  const chosen = String((await olga.open(`${path}?model=demo%2Fomni`)).body)
+  const chosen = await olga.read(`${path}?model=demo%2Fomni`)
   expect(chosen).toMatch(/<option\s+value="demo\/omni"\s+selected/)
-  const page = String((await olga.open(`${path}?model=no%22such`)).body)
+  const page = await olga.read(`${path}?model=no%22such`)
   expect(page).not.toMatch(/<option\s+value="demo[^>]* selected/)
-  expect(String((await olga.open(path)).body)).toMatch(/<option\s+value="demo\/small"\s+selected/)
+  expect(await olga.read(path)).toMatch(/<option\s+value="demo\/small"\s+selected/)
 })

@@ -33,7 +33,7 @@ const signIn = (browser: FormBrowser, secret = password, name = 'olga') =>
 /** Sends wrong passwords from an address, all at once. Returns the statuses. */
 async function attack(address: string, tries: number, name = 'olga'): Promise<number[]> {
   const browser = new FormBrowser(h, address)
-  const fields = hiddenFields(String((await browser.open('/sign-in')).body), '/sign-in')
+  const fields = hiddenFields(await browser.read('/sign-in'), '/sign-in')
   const guess = (at: number) =>
     browser.send('/sign-in', { ...fields, name, password: `wrong password ${at}` })
   const all = await Promise.all(Array.from({ length: tries }, (_, at) => guess(at)))

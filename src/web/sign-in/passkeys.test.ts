@@ -45,11 +45,11 @@ describe('passkeys', () => {
   test('adds, lists and removes a passkey and signs in without a name', async () => {
     const h = await open()
     const { device, olga } = await withPasskey(h)
-    expect(String((await olga.open('/account')).body)).toContain('Never')
+    expect(await olga.read('/account')).toContain('Never')
     const other = new FormBrowser(h)
     const entered = await enter(other, device)
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/agents'])
-    const page = String((await other.open('/account')).body)
+    const page = await other.read('/account')
     expect(page).toContain('<bdi>Laptop</bdi>')
     expect(page).not.toContain('Never')
     const id = hiddenFields(page, '/account/passkeys').remove ?? ''
@@ -148,7 +148,7 @@ describe('passkeys', () => {
     const options = optionsIn(page)
     const fields = hiddenFields(String(page), '/sign-in/passkey')
     const answer = await device.get(options)
-    const theirs = hiddenFields(String((await second.open('/sign-in')).body), '/sign-in/passkey')
+    const theirs = hiddenFields(await second.read('/sign-in'), '/sign-in/passkey')
     const stolen = await second.send('/sign-in/passkey', { ...theirs, answer })
     expect([stolen.status, alertText(stolen)]).toEqual([
       400,
@@ -188,7 +188,7 @@ describe('passkeys', () => {
     const h = await open()
     const olga = await signUp(h, 'olga')
     const device = new Authenticator(origin)
-    const page = String((await olga.open('/account')).body)
+    const page = await olga.read('/account')
     const answer = await device.create(optionsIn(page))
     const fields = { ...hiddenFields(page, '/account/passkeys'), name: 'Laptop', answer }
     const before = await h.snapshot()

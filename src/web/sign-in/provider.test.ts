@@ -46,7 +46,7 @@ async function enter(
 }
 
 const nameIn = async (browser: FormBrowser): Promise<string | undefined> =>
-  /<h1>([^<]*)<\/h1>/.exec(String((await browser.open('/account')).body))?.[1]
+  /<h1>([^<]*)<\/h1>/.exec(await browser.read('/account'))?.[1]
 
 const linkIn = (page: TestResponse): string =>
   /href="(\/sign-in\/oidc\?link=[^"]+)"/.exec(String(page.body))?.[1] ?? ''
@@ -55,7 +55,7 @@ describe('signing in at a provider', () => {
   test('creates an account once and signs in to it later', async () => {
     const { h, id } = await open()
     const browser = new FormBrowser(h)
-    expect(String((await browser.open('/sign-in')).body)).toContain('Sign in with Harbour ID')
+    expect(await browser.read('/sign-in')).toContain('Sign in with Harbour ID')
     expect(id.requestedPaths).toEqual([])
     const made = await enter(browser, id)
     const codes = String(made.body).match(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}/g) ?? []
@@ -105,12 +105,12 @@ describe('signing in at a provider', () => {
     const { h, id } = await open()
     const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const browser = new FormBrowser(h)
-    const page = String((await browser.open(link)).body)
+    const page = await browser.read(link)
     expect(page).toContain(`/sign-in/oidc?next=${encodeURIComponent(link)}`)
     const made = await enter(browser, id, ann, {}, link)
     expect(String(made.body)).toContain(`href="${link}"`)
     expect((await browser.fill(link, link, {})).status).toBe(303)
-    expect(String((await browser.open('/account')).body)).toContain('You are the operator')
+    expect(await browser.read('/account')).toContain('You are the operator')
   })
 
   test('reads the name from the user info endpoint', async () => {
@@ -124,7 +124,7 @@ describe('signing in at a provider', () => {
     const { h, id } = await open()
     const browser = new FormBrowser(h)
     await enter(browser, id)
-    const page = String((await browser.open('/account')).body)
+    const page = await browser.read('/account')
     const remove = hiddenFields(page, '/account/identities').remove ?? ''
     expect(page).not.toContain('Current password')
     const unlink = () => browser.fill('/account', '/account/identities', { remove })
@@ -180,7 +180,7 @@ describe('linking a provider', () => {
     const left = await olga.open(link)
     const back = id.approve(left.headers.get('location'), ann)
     expect((await olga.open(back)).headers.get('location')).toBe('/account')
-    expect(String((await olga.open('/account')).body)).toContain('<bdi>Ann.Sailor</bdi>')
+    expect(await olga.read('/account')).toContain('<bdi>Ann.Sailor</bdi>')
     const other = new FormBrowser(h)
     await enter(other, id)
     expect(await nameIn(other)).toBe('olga')

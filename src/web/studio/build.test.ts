@@ -22,7 +22,7 @@ async function open(settings = {}) {
 
 /** Starts a build on /new and returns the path of its studio. */
 async function startBuild(bea: FormBrowser, prompt: string, kind = 'game'): Promise<string> {
-  const form = hiddenFields(String((await bea.open('/new')).body), '/new/prompt')
+  const form = hiddenFields(await bea.read('/new'), '/new/prompt')
   const started = await bea.send('/new/prompt', { ...form, prompt, kind })
   return started.headers.get('location') ?? ''
 }
@@ -44,7 +44,7 @@ async function balanceOf(h: TestServer, name: string) {
 test('shows the steps of a build, its result, and a change by another sentence', async () => {
   const { h, bea } = await open()
   const path = await startBuild(bea, 'Snake <in> neon')
-  const running = String((await bea.open(path)).body)
+  const running = await bea.read(path)
   expect(running).toContain('<bdi>Snake &lt;in&gt; neon</bdi>')
   expect(running).toMatch(/<build-steps\s+class="build-steps"\s+data-events="[^"]+\/build\/events"/)
   expect(running).toContain('<noscript><meta http-equiv="refresh" content="3" /></noscript>')
@@ -63,7 +63,7 @@ test('shows the steps of a build, its result, and a change by another sentence',
   const started = await bea.send(path.replace('build', 'change'), change)
   expect([started.status, started.headers.get('location')]).toEqual([303, path])
   expect((await watch(h, bea, path)).at(-1)).toBe('done')
-  const changed = String((await bea.open(path)).body)
+  const changed = await bea.read(path)
   expect(changed).toMatch(/Snake &lt;in&gt; neon[^]*make it purple and call it Vine[^]*Version 2/)
   expect(changed).toMatch(/data-at="\/a\/[\w-]{12}\/versions\/2"/)
 
@@ -75,30 +75,30 @@ test('opens the prompt of a failed first build again, and charges nothing', asyn
   const { h, bea } = await open()
   const before = await balanceOf(h, 'bea')
   const path = await startBuild(bea, 'Snake in neon')
-  const job = hiddenFields(String((await bea.open(path)).body), path.replace('build', 'cancel'))
+  const job = hiddenFields(await bea.read(path), path.replace('build', 'cancel'))
   expect((await bea.send(path.replace('build', 'cancel'), job)).status).toBe(303)
   const gone = await bea.open(path)
   const location = gone.headers.get('location') ?? ''
   expect([gone.status, location]).toEqual([303, expect.stringMatching(/^\/new\?build=[\w-]{12}$/)])
-  expect(String((await bea.open(location)).body)).toContain('Snake in neon</textarea>')
+  expect(await bea.read(location)).toContain('Snake in neon</textarea>')
   expect(await balanceOf(h, 'bea')).toEqual(before)
   // The page that shows the build connects after the build has ended.
   expect((await watch(h, bea, path)).at(-1)).toBe('cancelled')
   const carl = await signUp(h, 'carl')
   expect((await carl.open(`${path}/events`)).status).toBe(404)
-  expect(String((await carl.open(location)).body)).not.toContain('Snake in neon')
+  expect(await carl.read(location)).not.toContain('Snake in neon')
   expect((await carl.open(path)).status).toBe(404)
   expect((await new FormBrowser(h).open(`${path}/events`)).status).toBe(303)
 })
 
 test('publishes an edited page once and keeps the text after an error', async () => {
   const { h, bea } = await open()
-  const form = hiddenFields(String((await bea.open('/new')).body), '/new/page')
+  const form = hiddenFields(await bea.read('/new'), '/new/page')
   const html = '<!doctype html>\n<title>Tides</title>\n<h1>Tides & "waves"</h1>'
   const made = await bea.send('/new/page', { ...form, html, kind: 'app', title: '' })
   const id = (made.headers.get('location') ?? '').split('/')[2] ?? ''
   const code = `/studio/${id}/code`
-  const page = String((await bea.open(code)).body)
+  const page = await bea.read(code)
   expect(page).toContain(`${Bun.escapeHTML(html)}</textarea>`)
   const fields = hiddenFields(page, `/studio/${id}/page`)
   const edited = { ...fields, html: html.replace('waves', 'ebb'), note: 'Ebb' }

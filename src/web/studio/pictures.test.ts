@@ -13,7 +13,7 @@ const request = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as con
 const picture = (await h.ctx.generators.generate(request)).bytes
 afterAll(() => h.close())
 
-const listing = async (): Promise<string> => String((await olga.open(`/studio/${id}/listing`)).body)
+const listing = (): Promise<string> => olga.read(`/studio/${id}/listing`)
 
 /** Submits a form with a file, as browsers do. */
 async function send(name: string, fields: Record<string, string>, file?: Uint8Array<ArrayBuffer>) {

@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => closeWithoutErrors(h))
 
 const at = (name = ''): string => `/studio/${id}${name && `/${name}`}`
-const open = async (name = ''): Promise<string> => String((await olga.open(at(name))).body)
+const open = (name = ''): Promise<string> => olga.read(at(name))
 const act = (from: string, name: string, values: Record<string, string> = {}) =>
   olga.fill(at(from), at(name), values)
 const app = async (): Promise<unknown> => (await ann.call('GET', `/apps/${id}`)).body
@@ -70,7 +70,7 @@ const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
 describe('access', () => {
   test('hides apps of other people and redirects to sign-in', async () => {
     const cy = await signUp(h, 'cyrus')
-    const unknown = String((await cy.open('/studio/AAAAAAAAAAAA')).body)
+    const unknown = await cy.read('/studio/AAAAAAAAAAAA')
     for (const name of names) {
       const answer = await cy.open(at(name))
       expect([name, answer.status, String(answer.body)]).toEqual([name, 404, unknown])
@@ -78,7 +78,7 @@ describe('access', () => {
       const next = `/sign-in?next=${encodeURIComponent(at(name))}`
       expect([guest.status, guest.headers.get('location')]).toEqual([303, next])
     }
-    const token = hiddenFields(String((await cy.open('/agents')).body), '/claim').token ?? ''
+    const token = hiddenFields(await cy.read('/agents'), '/claim').token ?? ''
     const before = await h.snapshot()
     for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
       const answer = await cy.send(at(name), { token, version: '1', text: 'x' })
@@ -152,7 +152,7 @@ describe('versions', () => {
     const list = await open('versions')
     expect(list).not.toContain('Version 2<')
     const next = /rel="next" href="([^"]+)"/.exec(list)?.[1] ?? ''
-    expect(String((await olga.open(next)).body)).toContain(`href="/a/${id}/versions/1"`)
+    expect(await olga.read(next)).toContain(`href="/a/${id}/versions/1"`)
     expect((await olga.open(at('versions?cursor=odd'))).status).toBe(400)
   })
 })

@@ -43,14 +43,11 @@ async function watch(): Promise<void> {
   await watchNetwork(t.ctx, network)
 }
 
-const bodyOf = async (browser: FormBrowser, path: string): Promise<string> =>
-  String((await browser.open(path)).body)
-
 /** Creates an invoice through the form and returns its page and its address. */
 async function pay(method: string, amount: string) {
   const made = await cy.fill(place, place, { method, amount })
   const path = made.headers.get('location') ?? ''
-  const page = await bodyOf(cy, path)
+  const page = await cy.read(path)
   const [, address = ''] = /<code>(0x[0-9a-fA-F]{40})<\/code>/.exec(page) ?? []
   return { path, page, address }
 }
@@ -63,14 +60,14 @@ test('a person creates an invoice, pays it, and sees each state after a reload',
   await chain.sendUsdt([address, 20_000_000n])
   await chain.mine(1)
   await watch()
-  const seen = await bodyOf(cy, path)
+  const seen = await cy.read(path)
   expect(seen).toContain('waiting for confirmations')
   expect(seen).toContain('1 of 2')
   await chain.mine(1)
   await watch()
-  expect(await bodyOf(cy, path)).toContain('20,000 credits')
-  expect(await bodyOf(cy, place)).toContain('Credited')
-  expect(await bodyOf(cy, '/wallet')).toContain('20,000')
+  expect(await cy.read(path)).toContain('20,000 credits')
+  expect(await cy.read(place)).toContain('Credited')
+  expect(await cy.read('/wallet')).toContain('20,000')
   expect((await olga.open(path)).status).toBe(404)
 })
 
@@ -95,7 +92,7 @@ test('the console shows what came in, and credits an unmatched payment once, by 
   await chain.sendUsdt([address, 6_000_000n])
   await chain.mine(2)
   await watch()
-  const page = await bodyOf(olga, '/console/payments')
+  const page = await olga.read('/console/payments')
   expect(page).toContain('USDT to an invoice of ETH')
   const [, payment = ''] = /name="payment" value="([^"]+)"/.exec(page) ?? []
   const invoice = path.split('/').at(-1) ?? ''
@@ -105,13 +102,13 @@ test('the console shows what came in, and credits an unmatched payment once, by 
   expect((await credit({ invoice: 'nothing' })).status).toBe(400)
   const kept = await olga.fill('/console/payments', '/console/payments', { payment, invoice })
   expect(kept.status).toBe(303)
-  expect(await bodyOf(cy, path)).toContain('The operator credited this payment.')
-  expect(await bodyOf(cy, '/wallet')).toContain('6,000')
+  expect(await cy.read(path)).toContain('The operator credited this payment.')
+  expect(await cy.read('/wallet')).toContain('6,000')
   expect(await listAudit(t.ctx, 1)).toMatchObject([{ did: 'credit-payment', item: invoice }])
-  const after = await bodyOf(olga, '/console/payments')
+  const after = await olga.read('/console/payments')
   expect(after).toContain('$6')
   expect(after).not.toContain('Credit by hand')
-  const csv = await bodyOf(olga, '/console/payments.csv')
+  const csv = await olga.read('/console/payments.csv')
   expect(csv).toMatch(
     /^time,network,tx,output,asset,amount,usd,account,invoice,address\r\n.+USDT,6,6,/,
   )

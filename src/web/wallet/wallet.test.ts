@@ -6,7 +6,6 @@ import { findByName } from '../../hosting/people/people.ts'
 import { insertUse } from '../../models/history.ts'
 import {
   alertText,
-  type FormBrowser,
   hiddenFields,
   origin,
   signInOperator,
@@ -21,9 +20,6 @@ const h = await startTestServer({ DAILY_CAP_CREDITS: '300' })
 const olga = await signUp(h, 'olga')
 const cy = await signUp(h, 'cyrus')
 afterAll(() => h.close())
-
-const bodyOf = async (browser: FormBrowser, path: string): Promise<string> =>
-  String((await browser.open(path)).body)
 
 async function wallet(name: string, usd = 0n): Promise<string> {
   const person = await findByName(h.ctx, name)
@@ -46,17 +42,17 @@ const edit = (prefix: string, values: Record<string, string>, browser = olga) =>
 
 test('creates a key with a daily cap, spends, changes and revokes it, and shows its last use', async () => {
   await wallet('olga', 5n)
-  expect(await bodyOf(olga, '/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
+  expect(await olga.read('/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
   const key = await newKey({ name: 'laptop', dailyCap: '0' })
   const prefix = key.slice(0, 11)
   const ask = () => h.request('POST', '/v1/chat/completions', { key, body: chat })
   expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
-  expect(await bodyOf(olga, '/wallet')).toMatch(/data-label="Last used"[^>]*>Never</)
+  expect(await olga.read('/wallet')).toMatch(/data-label="Last used"[^>]*>Never</)
   const changed = await edit(prefix, { name: 'laptop', daily_cap: '12.5' })
   expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=key#keys'])
-  expect(await bodyOf(olga, '/wallet?done=key')).toContain('API key updated.')
+  expect(await olga.read('/wallet?done=key')).toContain('API key updated.')
   expect((await ask()).status).toBe(200)
-  const page = await bodyOf(olga, '/wallet')
+  const page = await olga.read('/wallet')
   expect(page).toMatch(/<\/span> <span class="unit">\/<\/span> <span class="money"[^>]*>12\.5</)
   expect(page).toMatch(/data-label="Last used"[^>]*><time datetime="2026-05-04">4 May 2026/)
   // Spending by key names it.
@@ -100,7 +96,7 @@ test('sets the models, budgets, rates and expiry of a key', async () => {
       },
     ],
   })
-  const form = await bodyOf(olga, `/wallet/keys/${prefix}`)
+  const form = await olga.read(`/wallet/keys/${prefix}`)
   expect(form).toContain('<h1><bdi>Team of &lt;b&gt;</bdi></h1>')
   expect(form).toMatch(/name="expires_at"\s+value="2026-06-01T08:30"/)
   const kept = await h.snapshot()
@@ -130,7 +126,7 @@ test('sets the models, budgets, rates and expiry of a key', async () => {
 
 test('does not show, change or revoke keys of other people or malformed prefixes', async () => {
   const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
-  const { token = '' } = hiddenFields(await bodyOf(cy, '/wallet'), '/wallet/keys')
+  const { token = '' } = hiddenFields(await cy.read('/wallet'), '/wallet/keys')
   const kept = await h.snapshot()
   for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
     expect((await keys({ revoke: odd }, cy)).status).toBe(404)
@@ -152,7 +148,7 @@ test('keeps the typed values after an error', async () => {
   expect(String(made.body)).toMatch(/name="dailyCap"\s+value="10000000000"/)
   const other = (await newKey({ name: 'other' })).slice(0, 11)
   await keys({ revoke: other })
-  expect(await bodyOf(olga, '/wallet?done=revoke')).toContain('API key revoked.')
+  expect(await olga.read('/wallet?done=revoke')).toContain('API key revoked.')
 })
 
 test('shows failed calls with their reason, and stopped ones', async () => {
@@ -177,7 +173,7 @@ test('shows failed calls with their reason, and stopped ones', async () => {
       }),
     )
   }
-  const page = await bodyOf(eve, '/wallet/history')
+  const page = await eve.read('/wallet/history')
   expect(page).toContain('The upstream was at its rate limit.')
   expect(page.match(/class="failed">Failed</g)).toHaveLength(2)
   expect(page).toContain('The client left.')
@@ -202,7 +198,7 @@ const used = {
 
 test('charts spending by day and by model for 7, 30 or 90 days', async () => {
   const account = await wallet('cyrus')
-  expect(await bodyOf(cy, '/wallet')).toContain('No usage in this period')
+  expect(await cy.read('/wallet')).toContain('No usage in this period')
   const add = (model: string, daysAgo: number, credits: number) =>
     h.ctx.db.tx((db) =>
       insertUse(db, {
@@ -218,7 +214,7 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
   await add('m/<b>', 10, 40)
   await add('m/new', 0, 2)
   const [week, month, quarter, other] = await Promise.all(
-    [7, 30, 90, 8].map((days) => bodyOf(cy, `/wallet?days=${days}`)),
+    [7, 30, 90, 8].map((days) => cy.read(`/wallet?days=${days}`)),
   )
   expect(week).toContain('2 credits in 7 days, peak 2 a day')
   expect(week).not.toContain('m/&lt;b&gt;')
@@ -227,7 +223,7 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
   expect(quarter).toContain('542 credits in 90 days')
   expect(quarter?.match(/<span class="tip">/g)).toHaveLength(90)
   await add('m/small', 0, 0.25)
-  const [, byModel = ''] = (await bodyOf(cy, '/wallet')).split('By model')
+  const [, byModel = ''] = (await cy.read('/wallet')).split('By model')
   const [models = ''] = byModel.split('By key')
   const column = models.matchAll(/class="money"[^>]*>([\d.]+)</g)
   expect([...column].map(([, credits]) => credits)).toEqual(['40', '2', '0.25'])
@@ -238,7 +234,7 @@ test('charts spending by day and by model for 7, 30 or 90 days', async () => {
 test('pages and filters usage and exports the CSV of the API', async () => {
   const bea = await signUp(h, 'beatrice')
   const account = await wallet('beatrice')
-  expect(await bodyOf(bea, '/wallet/history')).toContain('No usage yet')
+  expect(await bea.read('/wallet/history')).toContain('No usage yet')
   await h.ctx.db.tx(async (db) => {
     for (let at = 0; at < 60; at += 1) {
       await insertUse(db, {
@@ -252,16 +248,16 @@ test('pages and filters usage and exports the CSV of the API', async () => {
       })
     }
   })
-  const first = await bodyOf(bea, '/wallet/history')
+  const first = await bea.read('/wallet/history')
   expect(first).toContain('60 requests')
   expect(first.match(/data-label="Input"/g)).toHaveLength(50)
   expect(first).toMatch(/title="0\.012345 credits, \$0\.000012345"\s*>0\.012</)
   expect(first).toContain('href="/wallet/history?page=2"')
-  const second = await bodyOf(bea, '/wallet/history?page=2')
+  const second = await bea.read('/wallet/history?page=2')
   expect(second.match(/data-label="Input"/g)).toHaveLength(10)
   expect(second).not.toContain('rel="next"')
   const some = 'model=m%2Fodd&from=2026-04-01&to=2026-04-10'
-  const filtered = await bodyOf(bea, `/wallet/history?${some}`)
+  const filtered = await bea.read(`/wallet/history?${some}`)
   expect(filtered).toContain('5 requests')
   expect(filtered).toContain(`href="/wallet/history.csv?${some.replaceAll('&', '&amp;')}"`)
   const csv = await bea.open(`/wallet/history.csv?${some}`)
@@ -274,26 +270,26 @@ test('pages and filters usage and exports the CSV of the API', async () => {
   const all = await h.request('GET', '/queries/history?format=csv', { key })
   expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
   for (const query of ['model=none', 'to=2020-01-01']) {
-    expect(await bodyOf(bea, `/wallet/history?${query}`)).toContain('No matching requests')
+    expect(await bea.read(`/wallet/history?${query}`)).toContain('No matching requests')
   }
   for (const odd of ['page=0', 'page=1.5', 'page=x', 'from=yesterday', 'to=2026-13-01']) {
     const answer = await bea.open(`/wallet/history?${odd}`)
     expect([odd, answer.status]).toEqual([odd, 400])
   }
   expect((await bea.open('/wallet/history.csv?to=never')).status).toBe(400)
-  expect(await bodyOf(cy, '/wallet/history')).not.toContain('m/odd')
+  expect(await cy.read('/wallet/history')).not.toContain('m/odd')
 })
 
 test('pages the transactions', async () => {
   const dee = await signUp(h, 'deedee')
-  expect(await bodyOf(dee, '/wallet/ledger')).toContain('No transactions yet')
+  expect(await dee.read('/wallet/ledger')).toContain('No transactions yet')
   await wallet('deedee', 1n)
   const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   for (let at = 0; at < 55; at += 1) {
     await h.request('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
   }
-  const first = await bodyOf(dee, '/wallet/ledger')
+  const first = await dee.read('/wallet/ledger')
   expect(first).toMatch(
     /4 May 2026, 12:00 UTC<\/time><\/td>\s*<td[^>]*>chat<\/td>\s*<td[^>]*><code>demo\/chat</,
   )
@@ -308,7 +304,7 @@ test('pages the transactions', async () => {
   }
   const next = /rel="next" href="([^"]+)"/.exec(first)?.[1] ?? ''
   expect(first.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(50)
-  const second = await bodyOf(dee, next)
+  const second = await dee.read(next)
   expect(second.match(/data-label="Type"[^>]*>chat/g)).toHaveLength(5)
   expect(second).toMatch(
     /data-label="Type"[^>]*>grant<\/td>\s*<td[^>]*><\/td>\s*<td[^>]*><span[^>]*>\+1,000</,
@@ -323,11 +319,11 @@ test('formats large amounts exactly', async () => {
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   await h.request('POST', '/chat/completions', { key, body: chat })
   const left = /data-label="Balance"[^>]*><[^>]*title="([^"]+)"[^>]*>([^<]+)</
-  const [, exact, rounded] = left.exec(await bodyOf(max, '/wallet/ledger')) ?? []
+  const [, exact, rounded] = left.exec(await max.read('/wallet/ledger')) ?? []
   expect(exact).toMatch(/^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/)
   expect(rounded).toBe('999,998,999.99')
   // The header adds the balance of the agent that came with the account.
-  expect(await bodyOf(max, '/wallet')).toMatch(
+  expect(await max.read('/wallet')).toMatch(
     /class="balance"[^>]+title="Your wallet and agents: [\d,]+\.99\d{1,4} credits, \$[\d,.]+"/,
   )
 })
@@ -338,10 +334,10 @@ test('requires a session and explains how to add credits', async () => {
     expect([path, answer.status]).toEqual([path, 303])
     expect(answer.headers.get('location')).toStartWith('/sign-in')
   }
-  const page = await bodyOf(olga, '/wallet')
+  const page = await olga.read('/wallet')
   expect(page).toContain('Online payments are not available')
   // The operator grants credits in the console; other people send the operator a link to it.
-  const operator = await bodyOf(await signInOperator(h, 'opal'), '/wallet')
+  const operator = await (await signInOperator(h, 'opal')).read('/wallet')
   for (const [text, name] of [
     [page, 'olga'],
     [operator, 'opal'],
