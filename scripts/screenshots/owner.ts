@@ -51,7 +51,9 @@ ${more}  </body>
 </html>
 `
 
-const external = '    <script src="https://cdn.example.com/confetti.js"></script>\n'
+/** A script that the sandbox blocks, for the findings of the safety check. */
+export const blockedScript = 'https://cdn.example.com/confetti.js'
+const external = `    <script src="${blockedScript}"></script>\n`
 
 /** Creates an agent with two apps and claims it. Returns the items for the pages. */
 export async function fillStudio(browser: Browser, ctx: BerthServer, storageState: SessionState) {
