@@ -1,4 +1,5 @@
 import { type Html, html, type Part } from '../core/html.ts'
+import { idPattern } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 import { readBodyBytes } from '../http/body.ts'
 import { formFieldsMax } from '../limits.ts'
@@ -61,6 +62,12 @@ export const forItem = <Req, Item, Shown>(
     (req: Req, form: Form) => work(req, item, form),
     (req: Req, message: string, form: Form) => page(req, item, message, form),
   ] as const
+
+/** Reads the ID that makes a form run once. Throws `bad_request`. */
+export function readRef(form: Form): string {
+  const ref = form.text('ref')
+  return idPattern.test(ref) ? ref : rejectForm('Reload the page and try again.')
+}
 
 /** Parses an amount; undefined for an empty field. Throws `bad_request`. */
 export function readCredits(form: Form, name: string): number | undefined {

@@ -1,5 +1,4 @@
 import type { AppContext } from '../../context.ts'
-import { idPattern } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
@@ -13,7 +12,7 @@ import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../limits.ts'
 import { searchTerm } from '../components.ts'
 import { formatBytes } from '../format.ts'
-import { type Form, readForm, rejectForm } from '../forms.ts'
+import { type Form, readForm, readRef, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   getPageRequest,
@@ -131,9 +130,6 @@ const noPrompt = 'Describe the app.'
 
 const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? 'game' : 'app')
 
-const refOf = (form: Form): string =>
-  idPattern.test(form.text('ref')) ? form.text('ref') : rejectForm('Reload the page and try again.')
-
 /** Shows the price of a build, and starts the build at the confirmed price. */
 async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> {
   const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
@@ -145,7 +141,7 @@ async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> 
   if (!form.has('max') || !(max >= price)) {
     return privatePage(req, await getPage(req, { submitted: form, price }))
   }
-  const ref = refOf(form)
+  const ref = readRef(form)
   const { body } = await startBuild(req.ctx, { agent }, { ...request, maxCredits: price, ref })
   return redirectTo(`/studio/${appIdOf(body)}/build`)
 }
@@ -168,7 +164,7 @@ async function publishPage(req: UserRequest, form: Form): Promise<Response> {
   const agent = await getActingAgent(ctx, req.visitor.person, form.text('as'))
   const upload = await readUpload(form)
   const title = form.text('title').trim()
-  const request = { ...upload, kind: kindOf(form), ref: refOf(form), ...(title && { title }) }
+  const request = { ...upload, kind: kindOf(form), ref: readRef(form), ...(title && { title }) }
   const { body } = await publishApp(ctx, agent, request)
   return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
 }

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
-import { idPattern, newId } from '../../core/ids.ts'
+import { newId } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { packZipBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
 import { rejectPack } from '../../hosting/folders/read-pack.ts'
@@ -19,6 +19,7 @@ import {
   type Form,
   form,
   hiddenField,
+  readRef,
   rejectForm,
   textArea,
 } from '../forms.ts'
@@ -104,8 +105,7 @@ const stepsField = (value: string | undefined): Html =>
 
 async function publishForm(req: UserRequest, form: Form): Promise<Response> {
   const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
-  const ref = form.text('ref')
-  if (!idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  const ref = readRef(form)
   const kind = form.text('kind') === 'framework' ? 'framework' : 'skill'
   const steps = kind === 'framework' ? { steps: readSteps(form.text('steps')) } : {}
   const request = { fields: { ref, ...steps }, files: await filesOf(form) }

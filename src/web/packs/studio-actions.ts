@@ -1,4 +1,3 @@
-import { idPattern } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { skillFile } from '../../hosting/folders/read-pack.ts'
@@ -7,7 +6,7 @@ import { isPackKind } from '../../hosting/kinds.ts'
 import { readFiles } from '../../hosting/packs/packs.ts'
 import { publishPackVersion } from '../../hosting/packs/publish.ts'
 import type { ParsedRequest } from '../../hosting/packs/request.ts'
-import { type Form, rejectForm } from '../forms.ts'
+import { type Form, readRef, rejectForm } from '../forms.ts'
 import type { Studio, StudioAction } from '../studio/studio.ts'
 import { readSteps } from './step-lines.ts'
 
@@ -20,8 +19,7 @@ async function publish(
 ): Promise<string> {
   const { id, kind, version } = app
   if (!isPackKind(kind)) throw new Error(`${id} is a ${kind}`)
-  const ref = form.text('ref')
-  if (!idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  const ref = readRef(form)
   if (form.text('version') !== String(version)) {
     rejectForm(`Version ${version} was published meanwhile. Reload the page and try again.`)
   }

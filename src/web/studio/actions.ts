@@ -1,4 +1,3 @@
-import { idPattern } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { isPlainText } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
@@ -16,7 +15,7 @@ import { cancelJob } from '../../hosting/jobs/jobs.ts'
 import { createValidator } from '../../http/validation.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { shortCredits } from '../format.ts'
-import { type Form, readCredits, rejectForm } from '../forms.ts'
+import { type Form, readCredits, readRef, rejectForm } from '../forms.ts'
 import { packActions } from '../packs/studio-actions.ts'
 import { changeCover, changeScreenshot } from './pictures.ts'
 import type { StudioAction } from './studio.ts'
@@ -55,8 +54,8 @@ const remixTerms = saveChanges((form) => {
 const change: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) => {
   const prompt = form.text('prompt').replaceAll('\r\n', '\n')
   if (prompt.trim() === '') rejectForm('Describe the change.')
-  const [maxCredits, ref] = [Number(form.text('max')), form.text('ref')]
-  if (!(maxCredits > 0) || !idPattern.test(ref)) rejectForm('Reload the page and try again.')
+  const [maxCredits, ref] = [Number(form.text('max')), readRef(form)]
+  if (!(maxCredits > 0)) rejectForm('Reload the page and try again.')
   await startChange(ctx, { agent }, app.id, { prompt, maxCredits, ref })
   return undefined
 }
@@ -64,10 +63,8 @@ const change: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) 
 /** Publishes the edited page as the next version. The same form publishes once. */
 const page: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) => {
   const html = form.text('html').replaceAll('\r\n', '\n')
-  const ref = form.text('ref')
   if (html.trim() === '') rejectForm('The page is empty.')
-  if (!idPattern.test(ref)) rejectForm('Reload the page and try again.')
-  const request = { html, ref, note: form.text('note').trim() }
+  const request = { html, ref: readRef(form), note: form.text('note').trim() }
   const { body } = await publishVersion(ctx, agent, app.id, request)
   const published = isRecord(body) ? String(body['note'] ?? '') : ''
   return `Published. ${published}`
