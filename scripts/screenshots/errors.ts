@@ -6,13 +6,12 @@ import { claimTriesPerHour } from '../../src/limits.ts'
 import type { BerthServer } from '../bench/load/served.ts'
 import type { Target } from './take.ts'
 
-/** Sends the form of another site. */
-const sendForeignForm: Target = async (page, origin) => {
+/** Sends a form without its token, as an expired page does. */
+const sendStaleForm: Target = async (page, origin) => {
   await page.route('**/sign-in', (route) => {
     const headers = {
       ...route.request().headers(),
       'content-type': 'application/x-www-form-urlencoded',
-      origin: 'https://elsewhere.example',
     }
     return route.continue({ method: 'POST', postData: 'name=olga', headers })
   })
@@ -29,7 +28,7 @@ const tryClaimCodes: Target = async (page, origin) => {
 /** Each status once. `down` is an item that was taken down. */
 export const errorPages = (down: string): Record<string, Target> => ({
   'error-400': '/explore?cursor=odd',
-  'error-403': sendForeignForm,
+  'error-403': sendStaleForm,
   'error-404': '/nowhere',
   'error-410': `/report/${down}`,
   'error-429': tryClaimCodes,
