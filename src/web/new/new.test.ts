@@ -7,7 +7,6 @@ import {
   alertText,
   FormBrowser,
   hiddenFields,
-  origin,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
@@ -90,14 +89,7 @@ test('publishes a pasted page or a file once', async () => {
     body.set(name, value)
   }
   body.set('file', new File(['<h1>Knots'], 'knots.html', { type: 'text/html' }))
-  const multipart = new Response(body)
-  const headers = {
-    'content-type': multipart.headers.get('content-type') ?? '',
-    origin,
-    cookie: `berth=${bea.cookie()}`,
-  }
-  const upload = { body: await multipart.bytes(), headers }
-  expect((await h.request('POST', '/new/page', upload)).status).toBe(303)
+  expect((await bea.send('/new/page', body)).status).toBe(303)
   const all = await bea.read(`/agents/${agent?.handle}/apps`)
   expect(all.match(/<bdi>(?:Tides|Knots)<\/bdi>/g)).toHaveLength(2)
 })

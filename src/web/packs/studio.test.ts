@@ -10,7 +10,6 @@ import {
   claimAgent,
   type FormBrowser,
   hiddenFields,
-  origin,
   signInOperator,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
@@ -44,18 +43,7 @@ async function submit(path: string, action: string, values: Record<string, strin
   const fields = { ...hiddenFields(await olga.read(path), action), ...values }
   const data = new FormData()
   for (const [name, value] of Object.entries(fields)) data.set(name, value)
-  const sent = new Response(data)
-  const type = sent.headers.get('content-type') ?? ''
-  return ctx.request('POST', action, {
-    body: await sent.bytes(),
-    headers: {
-      'content-type': type,
-      origin,
-      accept: 'text/html',
-      cookie: `berth=${olga.cookie()}`,
-    },
-    from: '203.0.113.50',
-  })
+  return olga.send(action, data)
 }
 
 const textOf = async (id: string, path: string): Promise<unknown> =>

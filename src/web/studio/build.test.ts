@@ -67,8 +67,8 @@ test('shows the steps of a build, its result, and a change by another sentence',
   expect(changed).toMatch(/Snake &lt;in&gt; neon[^]*make it purple and call it Vine[^]*Version 2/)
   expect(changed).toMatch(/data-at="\/a\/[\w-]{12}\/versions\/2"/)
 
-  const listed = await bea.send(path.replace('build', 'explore'), { ...form, store: 'yes' })
-  expect(String(listed.body)).toContain('Saved.')
+  await bea.send(path.replace('build', 'explore'), { ...form, store: 'yes' })
+  expect(await bea.read(path.replace('build', 'listing'))).toContain('Saved.')
 })
 
 test('opens the prompt of a failed first build again, and charges nothing', async () => {
@@ -103,7 +103,8 @@ test('publishes an edited page once and keeps the text after an error', async ()
   const fields = hiddenFields(page, `/studio/${id}/page`)
   const edited = { ...fields, html: html.replace('waves', 'ebb'), note: 'Ebb' }
   for (let at = 0; at < 2; at += 1) {
-    const done = String((await bea.send(`/studio/${id}/page`, edited)).body)
+    await bea.send(`/studio/${id}/page`, edited)
+    const done = await bea.read(code)
     expect(done).toContain('Published.')
     expect(done).toContain('Publish version 3')
   }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { claimAgent, hiddenFields, origin, signUp } from '../../testing/fixtures/form-browser.ts'
+import { claimAgent, hiddenFields, signUp } from '../../testing/fixtures/form-browser.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const h = await startTestServer()
@@ -22,19 +22,14 @@ async function send(name: string, fields: Record<string, string>, file?: Uint8Ar
   form.set('token', hiddenFields(await listing(), action).token ?? '')
   for (const [field, value] of Object.entries(fields)) form.set(field, value)
   if (file) form.set('file', new Blob([file]), 'picture.png')
-  const sent = new Response(form)
-  const headers = {
-    'content-type': sent.headers.get('content-type') ?? '',
-    origin,
-    cookie: `berth=${olga.cookie()}`,
-  }
-  return h.request('POST', action, { body: await sent.bytes(), headers })
+  return olga.send(action, form)
 }
 
 const item = async () => (await h.call('GET', `/explore/${id}`)).body
 
 test('a maker uploads a cover and returns to captured ones', async () => {
-  expect(String((await send('cover', {}, picture)).body)).toContain('The cover is live.')
+  expect((await send('cover', {}, picture)).status).toBe(303)
+  expect(await listing()).toContain('The cover is live.')
   expect(await item()).toMatchObject({ item: { cover: { color: expect.any(String) } } })
   expect(await listing()).toContain('You uploaded this cover.')
   await send('cover', { reset: 'yes' })
@@ -42,7 +37,8 @@ test('a maker uploads a cover and returns to captured ones', async () => {
 })
 
 test('a maker uploads and removes screenshots, which the item page shows', async () => {
-  expect(String((await send('screenshot', { position: '1' }, picture)).body)).toContain('is live')
+  expect((await send('screenshot', { position: '1' }, picture)).status).toBe(303)
+  expect(await listing()).toContain('is live')
   expect(await item()).toMatchObject({ screenshots: [{ position: 1 }] })
   const page = String((await h.request('GET', `/explore/${id}`)).body)
   expect(page).toContain('alt="Screenshot 1 of')

@@ -38,6 +38,7 @@ import { changesPage } from './changes.ts'
 import { codePage } from './code.ts'
 import { listingPage } from './listing.ts'
 import { overviewPage } from './overview.ts'
+import { noteCookie, readNote } from './result-note.ts'
 import { safetyPage } from './safety.ts'
 import { isTab, type Studio, studioPath, type Tab, tabPath, tabsOf } from './studio.ts'
 import { versionsPage } from './versions.ts'
@@ -115,7 +116,7 @@ const doneNotes = new Map([
   ['publish', 'Published. Share its link, or list it on Explore under Listing.'],
 ])
 
-type Feedback = Pick<Studio, 'message' | 'submitted' | 'note'>
+type Feedback = Pick<Studio, 'message' | 'submitted'>
 
 async function getPage(
   req: UserRequest,
@@ -128,11 +129,13 @@ async function getPage(
   const owned = await getOwnedItem(req.ctx, req.visitor.person, id, kinds)
   const tab = tabsOf(owned.app.kind).find((known) => known === name)
   if (tab === undefined && name !== 'changes') throw noPage()
-  const note = doneNotes.get(req.query.get('done') ?? '')
+  const left = readNote(req, owned.app.id)
+  const note = left?.note ?? doneNotes.get(req.query.get('done') ?? '')
   const studio = { ...owned, req, note, message: suspensionMessage(owned.agent), ...feedback }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return removedAppPage(studio)
-  return render(studio, req.query)
+  const page = await render(studio, req.query)
+  return left ? { ...page, headers: { ...page.headers, 'set-cookie': left.cookie } } : page
 }
 
 const noPage = () => new ApiError('not_found', { what: 'page', see: 'Use the tabs of the app.' })
@@ -156,9 +159,8 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
     async (_, form) => {
       if (studio.agent.suspended !== null) throw suspensionError(studio.agent)
       const note = await work(studio, form)
-      return note === undefined
-        ? redirectTo(studioPath(studio, tab))
-        : privatePage(req, await getPage(req, id, tab, { note }))
+      const cookies = note === undefined ? [] : noteCookie(req, id, note)
+      return redirectTo(studioPath(studio, tab), cookies)
     },
     (_, message, submitted) => getPage(req, id, tab, { message, submitted }),
     { bytesMax: formBytesMax + (extraBytes[name] ?? 0) },
