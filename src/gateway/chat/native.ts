@@ -1,6 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { type NanoUsd, toUsd } from '../../core/money.ts'
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { asString } from '../../providers/response.ts'
 import type { NativeRequest } from '../../providers/upstream.ts'
 import type { SendVia } from '../paid/call-upstream.ts'
 import type { Candidate, Candidates } from '../paid/candidates.ts'
@@ -19,8 +20,8 @@ export interface NativeChat {
   usageName: 'usage' | 'usageMetadata'
   /** True if the API may lack a model: then the chat is sent after a 404. */
   hasFallback?: boolean
-  /** Returns the bytes of the request without images, where they may exceed those of the chat. */
-  countBytes?(): number
+  /** Returns the bytes of the request without images. They may exceed those of the chat. */
+  countBytes(): number
   /** Learns with which request an upstream has responded. */
   onResponse?(isNative: boolean): void
   /** Converts a whole response to a chat completion. */
@@ -57,9 +58,16 @@ export const countNativeBytes = (
   native: NativeChat | undefined,
   candidates: Candidates,
 ): number | undefined =>
-  native?.countBytes && candidates.some((one) => takesNative(ctx, native, one))
+  native && candidates.some((one) => takesNative(ctx, native, one))
     ? native.countBytes()
     : undefined
+
+/** Counts the bytes of a native request without its images: these have a price of their own. */
+export const countBytesBeside = (images: unknown[], body: Json): number =>
+  images.reduce<number>(
+    (bytes, image) => bytes - asString(image).length,
+    Buffer.byteLength(JSON.stringify(body)),
+  )
 
 /** Returns how to send a chat with a native request; undefined for other chats. */
 export function nativeVia(chat: ChatCall): SendVia | undefined {

@@ -1,7 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { textOf } from '../chat/completion.ts'
-import type { EventConverter, NativeChat } from '../chat/native.ts'
+import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
 
 /** Fields that cost nothing beside the tokens; `priority` is that of the operator's account. */
 export const nativeFields = new Set([
@@ -42,18 +42,16 @@ export function toNativeCohere(raw: unknown): NativeChat {
       }),
     },
     usageName: 'usage',
-    countBytes: () => countBytes(own),
+    countBytes: () => countBytesBeside(imagesOf(own), own),
     toCompletion,
     createConverter,
   }
 }
 
-/** Counts the bytes of a request without its images, which have a price of their own. */
-function countBytes(body: Json): number {
-  const parts = recordsIn(body.messages).flatMap(({ content }) => recordsIn(content))
-  const images = parts.map(({ image_url }) => asString(recordOf(image_url).url).length)
-  return Buffer.byteLength(JSON.stringify(body)) - images.reduce((sum, one) => sum + one, 0)
-}
+const imagesOf = ({ messages }: Json): unknown[] =>
+  recordsIn(messages)
+    .flatMap(({ content }) => recordsIn(content))
+    .map(({ image_url }) => recordOf(image_url).url)
 
 const finishOf = (reason: unknown): string => (reason === 'MAX_TOKENS' ? 'length' : 'stop')
 

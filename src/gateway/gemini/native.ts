@@ -1,7 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { countOf } from '../chat/completion.ts'
-import type { EventConverter, NativeChat } from '../chat/native.ts'
+import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
 import { contentsOf, partFields, partsOf } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { knownConfig } from './request.ts'
@@ -38,7 +38,7 @@ export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
       }),
     },
     usageName: 'usageMetadata',
-    countBytes: () => countBytes(withConfig(own, config)),
+    countBytes: () => countBytesBeside(imagesOf(own), withConfig(own, config)),
     toCompletion,
     createConverter,
   }
@@ -65,16 +65,14 @@ const pick = (fields: Json, names: readonly string[]): Json =>
 const withConfig = (body: Json, generationConfig: Json): Json =>
   Object.keys(generationConfig).length === 0 ? body : { ...body, generationConfig }
 
-/** Counts the bytes of a request without its images, which have a price of their own. */
-function countBytes(body: Json): number {
-  const parts = recordsIn(body.contents).flatMap((content) => recordsIn(content.parts))
+function imagesOf({ contents }: Json): unknown[] {
+  const parts = recordsIn(contents).flatMap((content) => recordsIn(content.parts))
   const inResults = parts.flatMap((part) => recordsIn(recordOf(part.functionResponse).parts))
-  const images = [...parts, ...inResults].map(({ inlineData }) => imageBytes(recordOf(inlineData)))
-  return Buffer.byteLength(JSON.stringify(body)) - images.reduce((sum, bytes) => sum + bytes, 0)
+  return [...parts, ...inResults]
+    .map(({ inlineData }) => recordOf(inlineData))
+    .filter(({ mimeType }) => /^image\//i.test(asString(mimeType)))
+    .map(({ data }) => data)
 }
-
-const imageBytes = ({ mimeType, data }: Json): number =>
-  /^image\//i.test(asString(mimeType)) ? asString(data).length : 0
 
 /** Returns a content with its parts; nothing for one without parts, as in the chat. */
 function toContent(content: unknown): Json[] {

@@ -177,3 +177,20 @@ test('the upstream receives the request itself, without what would cost more', a
   })
   expect(received?.headers['anthropic-beta']).toBe('effort-2025-11-24')
 })
+
+test('the hold covers what only the upstream receives', async () => {
+  const heldFor = async (block: object) => {
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Say hello.' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Again.' }, block] },
+    ]
+    const body = { ...basic, model: 'fake/claude-ok', messages }
+    expect((await gus.call('POST', '/v1/messages', body)).status).toBe(200)
+    return (await ctx.lastUse(gus)).held
+  }
+  const plain = await heldFor({ type: 'text', text: 'Please.' })
+  const cited = await heldFor({ type: 'text', text: 'Please.', citations: ['x'.repeat(20_000)] })
+  // The price of a token is 1,000 nano-USD.
+  expect(cited - plain).toBeGreaterThan(20_000_000n)
+})

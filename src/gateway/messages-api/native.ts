@@ -1,7 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { limitOutput } from '../../providers/ai-sdk/provider-kinds.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
-import type { EventConverter, NativeChat } from '../chat/native.ts'
+import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
 
 /** Fields of this gateway, and a tier whose price may be higher. Betas are in a header. */
 const gatewayFields = ['models', 'provider', 'web_search', 'service_tier', 'betas']
@@ -33,9 +33,19 @@ export function toNativeChat(raw: unknown, headers: Headers): NativeChat | undef
       headers: nativeHeaders(headers),
     },
     usageName: 'usage',
+    countBytes: () => countBytesBeside(mediaOf(own), own),
     toCompletion,
     createConverter,
   }
+}
+
+/** Returns the data of images and PDF documents. Those of text are a part of the prompt. */
+function mediaOf({ messages }: Json): unknown[] {
+  const blocks = recordsIn(messages).flatMap(({ content }) => recordsIn(content))
+  return [...blocks, ...blocks.flatMap(({ content }) => recordsIn(content))]
+    .map(({ source }) => recordOf(source))
+    .filter(({ type }) => type === 'base64')
+    .map(({ data }) => data)
 }
 
 function build(own: Json, model: string, limit: number | undefined): Json {

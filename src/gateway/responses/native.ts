@@ -1,6 +1,6 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
-import type { EventConverter, NativeChat } from '../chat/native.ts'
+import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
 import { ignoredFields, type ResponsesRequest } from './request.ts'
 import { isSearch } from './tools.ts'
 
@@ -66,7 +66,7 @@ export function toNativeChat(
     usageName: 'usage',
     ignored: ignoredFields(sent, knownFields),
     hasFallback: true,
-    countBytes: () => countBytes(body, input),
+    countBytes: () => countBytesBeside(imagesOf(input), body),
     toCompletion,
     createConverter,
   }
@@ -99,12 +99,8 @@ function toNativeItems(input: Json[]): Json[] {
   })
 }
 
-/** Counts the bytes of a request without its images, which have a price of their own. */
-function countBytes(body: Json, input: Json[]): number {
-  const images = input.flatMap(partsOf).map(({ image_url }) => asString(image_url).length)
-  const bytes = Buffer.byteLength(JSON.stringify(body))
-  return bytes - images.reduce((sum, one) => sum + one, 0)
-}
+const imagesOf = (input: Json[]): unknown[] =>
+  input.flatMap(partsOf).map(({ image_url }) => image_url)
 
 function toCompletion({ output, usage, status, incomplete_details, error }: Json): Json {
   const items = recordsIn(output)
