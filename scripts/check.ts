@@ -63,7 +63,7 @@ const soak = async () =>
   (await bun('scripts/soak/payments.ts', '3')) &&
   (await bun('scripts/soak/topups.ts', '3')) &&
   (await bun('scripts/soak/streams.ts')) &&
-  bun('scripts/soak/replicas.ts', '40')
+  bun('scripts/soak/replicas.ts', '60')
 
 /** Installs what tests start beside the server: a node of a chain, an S3 server, and so on. */
 const installServices = async () =>
