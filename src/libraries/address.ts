@@ -124,8 +124,8 @@ function fromCdnjs(path: string): LibraryAddress | undefined {
   const [known = '', version = '', ...rest] = path.replace(/^(?:ajax\/libs|cdnjs)\//, '').split('/')
   const lower = known.toLowerCase()
   const name = Object.hasOwn(cdnjsNames, lower) ? (cdnjsNames[lower] ?? lower) : lower
-  // three.js r128 is 0.128.0 on npm.
-  const range = name === 'three' ? version.replace(/^r(\d+)$/, '0.$1.0') : version
+  // three.js r128 is 0.128.0 on npm, and stats.js r17 is 0.17.0.
+  const range = /^(?:three|stats\.js)$/.test(name) ? version.replace(/^r(\d+)$/, '0.$1.0') : version
   const inside = rest.join('/')
   if (range === '') return undefined
   const major = Number(/^\d+/.exec(range)?.[0])

@@ -24,6 +24,7 @@ export const cdnjsNames: Readonly<Record<string, string>> = {
   'filesaver.js': 'file-saver',
   forge: 'node-forge',
   'interact.js': 'interactjs',
+  'stats.js': 'stats.js',
 }
 
 /** Packages whose old versions have another npm name, with the last major number of that name. */

@@ -57,3 +57,11 @@ export function findFont(all: readonly Library[], family: string): Library | und
   }
   return undefined
 }
+
+/** Libraries that load but need what the sandbox refuses, and what to do. */
+export const restrictedLibraries: ReadonlyMap<string, string> = new Map([
+  [
+    'html2canvas',
+    'loads but cannot capture elements: it needs a frame of the same origin, which the sandbox refuses. Draw on a canvas instead.',
+  ],
+])

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path/posix'
 
+import { lazyFor } from '../core/lazy.ts'
 import { labelOf, type Library, readText } from './library.ts'
 import { findFile } from './package-paths.ts'
 
@@ -27,8 +28,17 @@ interface Imports {
   hasExports: boolean
 }
 
+/** Parsed scripts by path. The embedded libraries stay in memory, so each is parsed once. */
+const parsedOf = lazyFor((_library: Library) => new Map<string, Imports | undefined>())
+
 /** Returns the static imports and exports of a script; undefined for a classic one. */
-export function readImports(text: string): Imports | undefined {
+export function readImports(library: Library, path: string, text: string): Imports | undefined {
+  const parsed = parsedOf(library)
+  if (!parsed.has(path)) parsed.set(path, parseImports(text))
+  return parsed.get(path)
+}
+
+function parseImports(text: string): Imports | undefined {
   if (!/\b(?:import|export)\b/.test(text)) return undefined
   try {
     const { imports, exports } = transpiler.scan(text)
@@ -75,9 +85,13 @@ const filesMax = 200
 const namesMax = 6_000
 
 /** Names that a CommonJS or UMD file gives to its exports. */
-const exportNames = /\bexports\.([A-Za-z_$][\w$]*)\s*=|\b([A-Za-z_$][\w$]*):\s*\(\)\s*=>/g
+const exportNames =
+  /\bexports\.([A-Za-z_$][\w$]*)\s*=|\b([A-Za-z_$][\w$]*):\s*(?:\(\)\s*=>|function [\w$]*\(\)\{return\b)/g
 /** In minified files `exports` has a short name. */
 const shortExportNames = /\b[\w$]{1,2}\.([A-Za-z][\w$]{2,})=(?!=)/g
+
+/** The global that a script without a module format creates, such as `dateFns`. */
+const createdGlobal = /\bwindow\.([A-Za-z_$][\w$]*)=(?!=)/
 
 /** Makes an ES module of a CommonJS or UMD file and the files of its package that it requires. */
 export async function wrapCommonJs(
@@ -120,6 +134,8 @@ function joinCommonJs(entry: string, texts: Map<string, string>, names: string[]
   )
   const exported = namesIn([...texts.values()])
   const list = exported.map((name, at) => `const e${at} = main?.[${JSON.stringify(name)}];`)
+  const start = texts.get(entry) ?? ''
+  const created = /\bexports\b/.test(start) ? undefined : createdGlobal.exec(start)?.[1]
   const aliases = exported.map((name, at) => `e${at} as ${name}`)
   return [
     ...imports,
@@ -136,7 +152,8 @@ function joinCommonJs(entry: string, texts: Map<string, string>, names: string[]
     '  files[path].call(module.exports, module, module.exports, load);',
     '  return module.exports',
     '}',
-    `const main = load(${JSON.stringify(entry)});`,
+    `const own = load(${JSON.stringify(entry)});`,
+    `const main = ${created === undefined ? 'own' : `globalThis.${created} ?? own`};`,
     ...list,
     'const whole = main?.__esModule && "default" in main ? main.default : main;',
     `export { ${['whole as default', ...aliases].join(', ')} };`,

@@ -54,18 +54,28 @@ async function readManifest(library: Library): Promise<Record<string, unknown>> 
 const clean = (value: unknown): string | undefined =>
   typeof value === 'string' ? value.replace(/^\.?\//, '') : undefined
 
-/** Returns the default file of a classic script: the fields that jsDelivr and unpkg read. */
-async function defaultScript(library: Library): Promise<string | undefined> {
+/** Returns the file that a URL without a path loads: the fields that jsDelivr and unpkg read. */
+async function defaultFile(
+  library: Library,
+  use: LibraryReference['use'],
+): Promise<string | undefined> {
   const about = await readManifest(library)
   const fields = ['jsdelivr', 'unpkg', 'browser', 'main', 'style'].map((name) => clean(about[name]))
-  for (const named of [...fields, 'index.js']) {
-    const found = named === undefined ? undefined : findFile(library, named)
-    if (found !== undefined) return found
-  }
+  const found = [...fields, 'index.js'].flatMap((named) =>
+    named === undefined ? [] : (findFile(library, named) ?? []),
+  )
+  const style = found.find((path) => typeOf(path) === 'text/css')
+  if (use === 'style') return style
   const short = library.name.replace(/^.*\//, '').replace(/\.js$/, '')
-  const scripts = [...library.files.keys()].filter((path) => typeOf(path) === 'text/javascript')
-  return findPath(library, `${short}.js`) ?? (scripts.length === 1 ? scripts[0] : undefined)
+  const scripts = [...library.files.keys()].filter(isScript)
+  return (
+    found.find(isScript) ??
+    findPath(library, `${short}.js`) ??
+    (scripts.length === 1 ? scripts[0] : use === 'code' ? style : undefined)
+  )
 }
+
+const isScript = (path: string): boolean => typeOf(path) === 'text/javascript'
 
 const conditions = ['browser', 'module', 'import', 'default', 'require']
 
@@ -121,7 +131,7 @@ export async function moduleEntry(library: Library, subpath: string): Promise<st
     const found = one === undefined ? undefined : findFile(library, one)
     if (found !== undefined) return found
   }
-  return subpath === '' ? defaultScript(library) : findPath(library, subpath)
+  return subpath === '' ? defaultFile(library, 'module') : findPath(library, subpath)
 }
 
 /** Returns the version ranges of a package's dependencies and peers. */
@@ -141,6 +151,6 @@ export async function pathOf(
   use: LibraryReference['use'],
 ): Promise<string | undefined> {
   if (kind === 'module') return moduleEntry(library, path)
-  if (path === '') return use === 'module' ? moduleEntry(library, '') : defaultScript(library)
+  if (path === '') return use === 'module' ? moduleEntry(library, '') : defaultFile(library, use)
   return findPath(library, path) ?? findFile(library, path)
 }

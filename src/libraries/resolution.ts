@@ -60,16 +60,16 @@ export class FileCollector {
       return this.put(library, { name, type, content: await library.read(path) })
     }
     const text = await readText(library, path)
-    const imports = readImports(text)
+    const imports = readImports(library, path, text)
     if (!imports) return this.put(library, { name, type, content: await library.read(path) })
     return this.addModule(library, name, rewriteModule(library, path, text, imports))
   }
 
   /** Adds a package file as an ES module, whatever its format. Returns its name. */
   async addAsModule(library: Library, path: string): Promise<string> {
-    if (isModulePath(path) || readImports(await readText(library, path)) !== undefined) {
-      return this.add(library, path)
-    }
+    const isModule =
+      isModulePath(path) || readImports(library, path, await readText(library, path)) !== undefined
+    if (isModule) return this.add(library, path)
     const name = `${fileName(library, path)}?module`
     if (this.files.has(name)) return name
     return this.addModule(

@@ -126,6 +126,7 @@ test('picks versions as npm does, and else the nearest with the same major numbe
     isExact: true,
   })
   expect(pickVersion(['18.3.1', '17.0.2'], '^16.5.1 || ^17.0.0 || ^18.0.0')?.version).toBe('18.3.1')
+  expect(pickVersion(['3.7.1', '2.1.0'], '1.9.1 - 3')?.version).toBe('3.7.1')
   expect(pickVersion([], '1')).toBeUndefined()
 })
 
@@ -151,4 +152,43 @@ test('a library imports the version of React that its page names', async () => {
       'berth:react@18.3.1/index.js?module',
     ])
   }
+})
+
+test('a URL without a file gives a module or a script, never a style sheet', async () => {
+  for (const [url, use, path] of [
+    ['https://esm.sh/leaflet@1.9.4', 'module', 'leaflet@1.9.4/dist/leaflet.js?module'],
+    ['https://unpkg.com/leaflet@1.9.4', 'script', 'leaflet@1.9.4/dist/leaflet.js'],
+    ['https://unpkg.com/leaflet@1.9.4', 'style', 'leaflet@1.9.4/dist/leaflet.css'],
+    ['https://esm.sh/date-fns@3.6.0', 'module', 'date-fns@3.6.0/cdn.min.js?module'],
+    [
+      'https://cdnjs.cloudflare.com/ajax/libs/stats.js/r17/Stats.min.js',
+      'script',
+      'stats.js@0.17.0/build/stats.min.js',
+    ],
+  ] as const) {
+    expect((await resolve([{ url, use }])).urls).toEqual([[url, `berth:${path}`]])
+  }
+  // The address that its manual gives for a classic script.
+  const shims = 'https://ga.jspm.io/npm:es-module-shims@2.8.4/dist/es-module-shims.js'
+  expect((await resolve([script(shims)])).files.map(({ name }) => name)).toEqual([
+    'berth:es-module-shims@2.8.4/dist/es-module-shims.js',
+  ])
+  const icons = 'https://esm.sh/bootstrap-icons@1.11.3'
+  expect((await resolve([{ url: icons, use: 'module' }])).problems.get(icons)).toContain('no file')
+})
+
+test('what a library imports is there', async () => {
+  for (const url of [
+    'https://esm.sh/chartjs-plugin-datalabels@2.2.0',
+    'https://esm.sh/bootstrap@4.6.2',
+  ]) {
+    expect((await resolve([{ url, use: 'module' }])).notes).toEqual([])
+  }
+})
+
+test('the note says what a library cannot do in the sandbox', async () => {
+  const url = 'https://cdn.jsdelivr.net/npm/html2canvas@1.4.1/dist/html2canvas.min.js'
+  const { urls, notes } = await resolve([script(url)])
+  expect(urls).toEqual([[url, 'berth:html2canvas@1.4.1/dist/html2canvas.min.js']])
+  expect(notes).toEqual([expect.stringContaining('cannot capture elements')])
 })

@@ -5,7 +5,7 @@ import {
   parseAddress,
   parseUrl,
 } from './address.ts'
-import { findDependency, findFileOf, findFont } from './find.ts'
+import { findDependency, findFileOf, findFont, restrictedLibraries } from './find.ts'
 import { matchesIntegrity } from './integrity.ts'
 import { labelOf, type Library } from './library.ts'
 import { referencesPerPageMax } from './limits.ts'
@@ -124,7 +124,8 @@ class PageResolver {
       }
     }
     this.noteVersion(address, { library, isExact: found.isExact })
-    return address.kind === 'module'
+    // A classic script stays one, also on a host of modules.
+    return address.kind === 'module' && use !== 'script'
       ? this.collector.addAsModule(library, path)
       : this.addWithCompanions(library, path)
   }
@@ -147,6 +148,8 @@ class PageResolver {
     else if (found.library.version !== range) {
       this.notes.add(`${name}${range && `@${range}`} is pinned to ${found.library.version}.`)
     }
+    const restriction = restrictedLibraries.get(name)
+    if (restriction !== undefined) this.notes.add(`${label} ${restriction}`)
   }
 
   private missing(

@@ -58,7 +58,8 @@ export function pickVersion(
   if (isNewest(range)) return { version: newest, isExact: true }
   if (newestFirst.includes(range)) return { version: range, isExact: true }
   const match = newestFirst.find((version) =>
-    range.split('||').some((alternative) => isWithin(version, alternative)),
+    // Of "1.9.1 - 3" the last part decides.
+    range.split('||').some((one) => isWithin(version, one.replace(/^.*\s-\s/, ''))),
   )
   if (match !== undefined) return { version: match, isExact: true }
   const near = nearest(newestFirst, range)
