@@ -43,6 +43,10 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Returns the fields of a JSON value; none where it is not an object. */
 export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 
+/** Returns the fields of an object that have one of the names. */
+export const pickFields = (object: Json, names: ReadonlySet<string>): Json =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => names.has(name)))
+
 const none: readonly unknown[] = []
 
 /** Returns the items of a JSON value; none where it is not a list. */

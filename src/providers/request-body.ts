@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../core/schema.ts'
+import { isRecord, type Json, pickFields } from '../core/schema.ts'
 import { type RequestFields, requestFieldsOf } from './request-fields.ts'
 import type { UpstreamCall } from './upstream.ts'
 
@@ -22,9 +22,7 @@ export function buildRequestBody(call: UpstreamCall, dialect: Dialect): string |
   const { model, body, path } = call
   const fields = (dialect.requestFields ?? unknownUpstream)[path]
   if (body instanceof FormData) return copyForm(body, model, fields)
-  const sent = joinEffort(
-    Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name))),
-  )
+  const sent = joinEffort(pickFields(body, fields))
   const json = {
     ...sent,
     ...outputLimit(call, dialect),

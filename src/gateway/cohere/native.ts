@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, pickFields, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { textOf } from '../chat/completion.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
@@ -30,9 +30,7 @@ export const nativeFields = new Set([
  * cost more than the hold covers. `raw` was parsed into a chat before.
  */
 export function toNativeCohere(raw: unknown): NativeChat {
-  const own = Object.fromEntries(
-    Object.entries(recordOf(raw)).filter(([name]) => nativeFields.has(name)),
-  )
+  const own = pickFields(recordOf(raw), nativeFields)
   return {
     kind: 'cohere',
     request: {

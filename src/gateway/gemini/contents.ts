@@ -10,11 +10,11 @@ const invalidContents = (problem: string) => invalidField('contents', problem)
  * cost of media above the hold, such as mediaResolution.
  */
 export const partFields = {
-  model: ['text', 'thought', 'thoughtSignature', 'functionCall'],
-  user: ['text', 'inlineData', 'fileData', 'functionResponse'],
+  model: new Set(['text', 'thought', 'thoughtSignature', 'functionCall']),
+  user: new Set(['text', 'inlineData', 'fileData', 'functionResponse']),
 }
 
-const knownPartFields = new Set([...partFields.model, ...partFields.user])
+const knownPartFields = partFields.model.union(partFields.user)
 
 /** Returns the names of ignored fields of parts, such as "contents.mediaResolution". */
 export function ignoredPartFields(contents: unknown): string[] {

@@ -68,7 +68,7 @@ async function generate(
   const native: NativeChat = {
     ...toNativeGeneration(recordOf(raw), isStream),
     onResponse(isNative) {
-      left = isNative ? ignored.filter((name) => !nativeFields.includes(name)) : ignored
+      left = isNative ? ignored.filter((name) => !nativeFields.has(name)) : ignored
     },
   }
   const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, pickFields, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { countOf } from '../chat/completion.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
@@ -7,7 +7,7 @@ import { fieldsOf, listOf } from './fields.ts'
 import { knownConfig } from './request.ts'
 
 /** Fields that cost nothing beside the tokens. Their values are those that the chat was made of. */
-export const nativeFields = ['safetySettings', 'store']
+export const nativeFields = new Set(['safetySettings', 'store'])
 
 /**
  * Returns a request of Google's Gemini API for upstreams of Google: unchanged, except for what
@@ -18,13 +18,13 @@ export function toNativeGeneration(raw: Json, isStream: boolean): NativeChat {
   const body = fieldsOf(raw)
   const contents = contentsOf(body.contents).flatMap(toContent)
   const own: Json = {
-    ...pick(body, nativeFields),
+    ...pickFields(body, nativeFields),
     contents,
     ...toSystem(body.systemInstruction),
     ...toTools(body.tools),
     ...toToolConfig(body.toolConfig),
   }
-  const config = pick(fieldsOf(body.generationConfig), [...knownConfig])
+  const config = pickFields(fieldsOf(body.generationConfig), knownConfig)
   const method = isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return {
     kind: 'google',
@@ -59,9 +59,6 @@ function signCalls(content: Json): Json {
   return { ...content, parts: parts.with(parts.indexOf(first), signed) }
 }
 
-const pick = (fields: Json, names: readonly string[]): Json =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
-
 const withConfig = (body: Json, generationConfig: Json): Json =>
   Object.keys(generationConfig).length === 0 ? body : { ...body, generationConfig }
 
@@ -90,8 +87,8 @@ const isOfUse = ({ thought, text }: Json, { thoughtSignature, ...data }: Json): 
   typeof thoughtSignature === 'string' ||
   (thought !== true && text !== '' && Object.keys(data).length > 0)
 
-function toPart(part: Json, known: readonly string[]): Json {
-  const fields = Object.entries(pick(part, known)).map(([name, value]) => [
+function toPart(part: Json, known: ReadonlySet<string>): Json {
+  const fields = Object.entries(pickFields(part, known)).map(([name, value]) => [
     name,
     isRecord(value) ? toData(value) : value,
   ])

@@ -1,11 +1,11 @@
-import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, pickFields, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
 import { ignoredFields, type ResponsesRequest } from './request.ts'
 import { isSearch } from './tools.ts'
 
 /** Fields that upstreams with the Responses API receive: they cost nothing beside the tokens. */
-const freeFields = [
+const freeFields = new Set([
   'include',
   'input',
   'instructions',
@@ -26,14 +26,14 @@ const freeFields = [
   'top_p',
   'truncation',
   'user',
-]
+])
 
 /** Fields of this gateway, and one that it sets itself. */
 const ownFields = ['model', 'models', 'provider', 'web_search', 'store', 'previous_response_id']
 const knownFields = new Set([...freeFields, ...ownFields])
 
 /** Options of reasoning; the mode `pro` is not among them, because it has a price of its own. */
-const reasoningFields = ['context', 'effort', 'generate_summary', 'summary']
+const reasoningFields = new Set(['context', 'effort', 'generate_summary', 'summary'])
 
 /**
  * Returns a Responses request for upstreams with the Responses API: unchanged, except for what
@@ -49,10 +49,10 @@ export function toNativeChat(
   const { tools, reasoning } = sent
   const items = typeof sent.input === 'string' ? sent.input : toNativeItems(input)
   const body = {
-    ...Object.fromEntries(Object.entries(sent).filter(([name]) => freeFields.includes(name))),
+    ...pickFields(sent, freeFields),
     input: items,
     ...(Array.isArray(tools) && { tools: tools.filter((tool) => !isSearch(tool)) }),
-    ...(isRecord(reasoning) && { reasoning: pick(reasoning, reasoningFields) }),
+    ...(isRecord(reasoning) && { reasoning: pickFields(reasoning, reasoningFields) }),
     store: false,
   }
   return {
@@ -71,9 +71,6 @@ export function toNativeChat(
     createConverter,
   }
 }
-
-const pick = (value: Json, names: string[]): Json =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))
 
 const partsOf = ({ content, output }: Json): Json[] => [...recordsIn(content), ...recordsIn(output)]
 
