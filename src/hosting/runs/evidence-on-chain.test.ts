@@ -29,13 +29,15 @@ async function isVerified(tx: string): Promise<boolean> {
   return Object(body).run.evidence[0].verified
 }
 
-const send = (to: Hex, data?: Hex): Promise<Hex> =>
+const submit = (to: Hex, data?: Hex): Promise<Hex> =>
   chain.client.sendTransaction({
     account: privateKeyToAccount(wallet.key),
     to,
     gas: 100_000n,
     ...(data && { data }),
   })
+
+const send = (to: Hex, data?: Hex): Promise<Hex> => chain.mined(submit(to, data))
 
 test('a transaction is verified after it succeeded and was confirmed', async () => {
   const tx = await send(wallet.address)
@@ -54,7 +56,7 @@ test('one that failed, is pending or does not exist is not verified', async () =
   expect(await isVerified(failed)).toBe(false)
   expect(await isVerified(`0x${'ab'.repeat(32)}`)).toBe(false)
   await chain.client.setAutomine(false)
-  const pending = await send(wallet.address)
+  const pending = await submit(wallet.address)
   expect(await isVerified(pending)).toBe(false)
 })
 

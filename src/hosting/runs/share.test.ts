@@ -48,13 +48,16 @@ async function due(report: object = worked, by = ben) {
   return { id, shareDue: Object(body).shareDue }
 }
 
-const send = (wallet: TestWallet, to: Hex, units: bigint, token: Hex = usdc): Promise<Hex> =>
+const submit = (wallet: TestWallet, to: Hex, units: bigint, token: Hex = usdc): Promise<Hex> =>
   chain.client.sendTransaction({
     account: privateKeyToAccount(wallet.key),
     to: token,
     data: encodeFunctionData({ abi, functionName: 'transfer', args: [to, units] }),
     gas: 200_000n,
   })
+
+const send = (...transfer: Parameters<typeof submit>): Promise<Hex> =>
+  chain.mined(submit(...transfer))
 
 const sign = ({ key }: TestWallet, run: string, tx: string): Promise<Hex> =>
   privateKeyToAccount(key).signMessage({
@@ -154,11 +157,13 @@ const bad: [code: string, status: number, transaction: () => Promise<string>][] 
     'tx_wrong_asset',
     422,
     () =>
-      chain.client.sendTransaction({
-        account: privateKeyToAccount(payer.key),
-        to: payTo.address,
-        value: 1n,
-      }),
+      chain.mined(
+        chain.client.sendTransaction({
+          account: privateKeyToAccount(payer.key),
+          to: payTo.address,
+          value: 1n,
+        }),
+      ),
   ],
 ]
 const maker404: Hex = `0x${'11'.repeat(20)}`
@@ -188,7 +193,7 @@ test('another chain, an old transaction and an unconfirmed one', async () => {
   expect((await pay(next, { tx, network, signature })).code).toBe('tx_too_old')
   const { id } = await due()
   await chain.client.setAutomine(false)
-  const waiting = await send(payer, payTo.address, units)
+  const waiting = await submit(payer, payTo.address, units)
   const proof = { tx: waiting, network, signature: await sign(payer, id, waiting) }
   const no = await pay(id, proof)
   expect([no.status, no.code, no.headers.get('retry-after')]).toEqual([409, 'tx_unconfirmed', '5'])

@@ -210,7 +210,7 @@ test('a reorganization after the credit: the payment lands again, with another n
   await chain.client.revert({ id: before })
   expect(await chain.balanceOf(t.payee.address)).toBe(0n)
   const account = privateKeyToAccount(t.gasWallet.key)
-  await chain.client.sendTransaction({ account, to: account.address })
+  await chain.mined(chain.client.sendTransaction({ account, to: account.address }))
   await restart()
   await expectCreditedOnce()
   expect(await chain.client.getTransactionCount(account)).toBe(2)
