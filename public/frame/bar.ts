@@ -12,7 +12,7 @@ interface Bar {
 }
 
 /** The bar above the app: hides while one plays, turns the sound off, and shares the link. */
-export function openBar(onSound: (isMuted: boolean) => void): Bar {
+export function openBar(onSound: () => void): Bar {
   // The preview browser shows the app alone.
   if (location.hash === '#bare') root.dataset['bare'] = ''
   let timer = 0
@@ -41,7 +41,7 @@ export function openBar(onSound: (isMuted: boolean) => void): Bar {
 }
 
 /** The button of the sound. What one chose stays for the next app. */
-function openSound(onSound: (isMuted: boolean) => void): () => boolean {
+function openSound(onSound: () => void): () => boolean {
   const button = document.getElementById('sound')
   let isMuted = readMuted()
   const show = (): void => button?.setAttribute('aria-pressed', String(isMuted))
@@ -53,7 +53,7 @@ function openSound(onSound: (isMuted: boolean) => void): () => boolean {
       // Without storage it lasts as long as the page.
     }
     show()
-    onSound(isMuted)
+    onSound()
   })
   show()
   return () => isMuted

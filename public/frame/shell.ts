@@ -19,9 +19,8 @@ const frame = document.querySelector('iframe')
 const status = document.getElementById('status')
 const focus = (): void => frame?.focus()
 const notify = openNotices(focus)
-const bar = openBar((isMuted) => {
-  const message: Sound = { type: 'service:sound', isMuted }
-  host?.app?.postMessage(message, '*')
+const bar = openBar(() => {
+  tellSound()
   focus()
 })
 
@@ -31,6 +30,11 @@ let greeted = 0
 let restarts: number[] = []
 const session = new Map<string, string>()
 let answers: Answer[] = []
+
+function tellSound(): void {
+  const message: Sound = { type: 'service:sound', isMuted: bar.isMuted() }
+  host?.app?.postMessage(message, '*')
+}
 
 /** Shows why the app cannot be opened. The toolbar keeps working. */
 function fail(why: string): void {
@@ -96,6 +100,8 @@ async function open(): Promise<void> {
     session,
     started(run) {
       greeted = run
+      // A press between the start and the first message reached no document.
+      tellSound()
       bar.started()
     },
     answered: (given) => void (answers = given),

@@ -92,7 +92,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await follow(tab, '.actions .button')
       await becomes(
         tab,
-        "location.pathname.startsWith('/a/') && document.querySelector('iframe') !== null",
+        "location.pathname.startsWith('/a/') && 'started' in document.documentElement.dataset",
       )
       await follow(tab, '#sound')
       await becomes(tab, `JSON.stringify(self.told).includes('["level","0"]')`)
