@@ -1,7 +1,6 @@
 const hideMs = 2_500
 /** A timer this late ran in a page that an app blocked. */
 const lateMs = 500
-const copiedMs = 1_600
 const mutedKey = 'berth:muted'
 
 const root = document.documentElement
@@ -68,22 +67,16 @@ function readMuted(): boolean {
 }
 
 function openSharing(): void {
-  const [copy, send] = ['copy', 'send'].map((id) => document.getElementById(id))
-  const field = document.querySelector<HTMLInputElement>('#sharing input')
-  if (!copy || !send || !field) return
-  const url = field.value
-  copy.addEventListener('click', async () => {
-    // Plain HTTP has no clipboard: the link is selected instead.
-    field.select()
-    const isCopied = await navigator.clipboard?.writeText(url).then(
-      () => true,
-      () => false,
-    )
-    copy.textContent = isCopied ? 'Copied' : 'Selected'
-    setTimeout(() => (copy.textContent = 'Copy link'), copiedMs)
-  })
-  if (!('share' in navigator)) return
+  for (const button of document.querySelectorAll('.line button')) {
+    button.addEventListener('click', () => {
+      button.previousElementSibling?.querySelector('input')?.select()
+      // The policy of this page blocks the clipboard API.
+      if (document.execCommand('copy')) button.textContent = 'Copied'
+    })
+  }
+  const url = document.querySelector<HTMLInputElement>('#sharing input')?.value ?? ''
+  const send = document.getElementById('send')
+  if (!send || !('share' in navigator)) return
   send.hidden = false
-  const title = document.querySelector('h1')?.textContent ?? ''
-  send.addEventListener('click', () => void navigator.share({ url, title }).catch(() => {}))
+  send.addEventListener('click', () => void navigator.share({ url }).catch(() => undefined))
 }

@@ -1,17 +1,11 @@
+import { copyText } from './copy-text.ts'
 import { deny, put } from './quiet.ts'
 
-/** Copies with execCommand, which a click allows even where the clipboard API is off. */
 async function writeText(given: string): Promise<void> {
   const focused = document.activeElement
-  const field = document.createElement('textarea')
-  field.value = String(given)
-  field.style.cssText = 'position:fixed;top:0;opacity:0'
-  document.documentElement.append(field)
-  field.select()
-  const copied = document.execCommand('copy')
-  field.remove()
+  const isCopied = copyText(String(given))
   if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
-  if (!copied) throw new DOMException('Copying requires a click.', 'NotAllowedError')
+  if (!isCopied) throw new DOMException('Copying requires a click.', 'NotAllowedError')
 }
 
 async function write(items: ClipboardItem[]): Promise<void> {

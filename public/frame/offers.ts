@@ -1,3 +1,4 @@
+import { copyText } from './copy-text.ts'
 import { field, text } from './messages.ts'
 import { type Offer, size } from './notices.ts'
 
@@ -63,10 +64,8 @@ function shareOffer(data: unknown): Offer {
   const shown = [title, words, url].filter((part) => part !== '').join(' · ')
   const canShare = 'share' in navigator
   const press = (): void => {
-    const shared = canShare
-      ? navigator.share({ title, text: words, url })
-      : navigator.clipboard?.writeText([words || title, url].join('\n'))
-    void Promise.resolve(shared).catch(() => undefined)
+    if (canShare) void navigator.share({ title, text: words, url }).catch(() => undefined)
+    else copyText([words || title, url].join('\n'))
   }
   return {
     text: `This app shares: ${shown.slice(0, 160)}`,

@@ -104,11 +104,11 @@ function toolbar(app: HostedApp): string {
 /** Link, embed code and QR code of an app. */
 function sharing({ id, title, remixable }: HostedApp, { origin, canEmbed }: ShellOptions): string {
   const url = `${origin}/a/${id}`
-  const field = (label: string, text: string): string =>
-    `<label>${label}<input readonly value="${escapeHtml(text)}"></label>`
+  const field = (label: string, text: string, copy: string): string =>
+    `<p class=line><label>${label}<input readonly value="${escapeHtml(text)}"></label><button>${copy}</button>`
   const code = `<iframe src="${url}" title="${escapeHtml(title)}" width="960" height="600" allow="fullscreen; gamepad; autoplay" style="border:0"></iframe>`
-  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url)}${canEmbed ? field('Embed', code) : ''}
-<p><button id=copy>Copy link</button> <button id=send hidden>Share with …</button></p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
+  return `<div id=sharing popover role=dialog aria-label=Share><h2>Share</h2>${field('Link', url, 'Copy link')}${canEmbed ? field('Embed', code, 'Copy code') : ''}
+<p><button id=send hidden>Share with …</button><p><img src="/a/${id}/qr.svg" alt="QR code of the link" width=148 height=148 loading=lazy><p>${remixable ? `<a href="/explore/${id}/remix">Remix this app</a> · ` : ''}<a href=/report/${id}>Report this app</a></p></div>`
 }
 
 /** Starts the requests of the script, which runs only after the first paint in Chromium. */

@@ -92,9 +92,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
   )
 
   test(
-    'the bar hides while one plays, and comes back at the edge',
+    'the bar hides while one plays, comes back at the edge, and shares the link',
     async () => {
-      const page = await browser.newPage()
+      const context = await browser.newContext()
+      await context.grantPermissions(['clipboard-read'])
+      await context.addInitScript('navigator.share = async (data) => { self.shared = data }')
+      const page = await context.newPage()
       await page.goto(`${origin}/a/${id}`)
       const header = page.locator('header')
       await page.mouse.move(400, 400)
@@ -104,10 +107,20 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       await page.locator('#share').click()
       await page.locator('#sharing img').waitFor()
       expect(await page.locator('#sharing input').inputValue()).toBe(`${origin}/a/${id}`)
+      await page.getByRole('button', { name: 'Share with …' }).click()
+      expect(await page.evaluate('self.shared')).toEqual({ url: `${origin}/a/${id}` })
+      await page.getByRole('button', { name: 'Copy link' }).click()
+      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      // The policy of the play page blocks the clipboard API.
+      const other = await context.newPage()
+      await other.goto(`${origin}/explore/${id}`)
+      await other.bringToFront()
+      expect(await other.evaluate('navigator.clipboard.readText()')).toBe(`${origin}/a/${id}`)
+      await page.bringToFront()
       await page.keyboard.press('Escape')
       await page.getByRole('link', { name: 'Next' }).click()
       await page.waitForURL((url) => url.pathname.startsWith('/a/') && !url.href.includes(id))
-      await page.close()
+      await context.close()
     },
     ms,
   )
