@@ -2,7 +2,8 @@
  * `bun scripts/screenshots.ts [folder [prefix]]`: fills a server with sample data and takes
  * screenshots of every page, light and dark, on phone and desktop, into the folder or
  * dist/screenshots. `prefix` selects pages by name. Prints the pages that scroll sideways, shift
- * while they load or request another host, and exits 1 when there is one.
+ * while they load, request another host or violate a rule of axe-core, and exits 1 when there is
+ * one.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

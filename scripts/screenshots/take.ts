@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import type { Browser, Page } from 'playwright-core'
 
+import { runAxe } from '../../src/testing/browsers/axe.ts'
 import { blockedScript, type SessionState } from './owner.ts'
 
 /** A path, or what opens the page at an origin. */
@@ -34,6 +35,7 @@ async function findProblems(page: Page, urls: string[], origin: string): Promise
     ...((await page.evaluate(sideways)) === true ? ['scrolls sideways'] : []),
     ...(Number(await page.evaluate(layoutShift)) > 0.01 ? ['shifts while it loads'] : []),
     ...foreign.map((url) => `requests ${url}`),
+    ...(await runAxe(page)),
   ]
 }
 

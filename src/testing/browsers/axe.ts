@@ -17,19 +17,24 @@ const violations = `${frame}.then(() => ${frame}).then(() => axe.run(${options})
   all.violations.map((one) => one.id + ' ' + one.nodes[0].html))`
 const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
 
+/** Returns the axe-core violations of a page as it is shown, each with an element. */
+export async function runAxe(page: Page): Promise<string[]> {
+  if (!(await page.evaluate<boolean>("'axe' in self"))) await page.evaluate(axe.source)
+  return page.evaluate<string[]>(violations)
+}
+
 /**
  * Returns the problems of a page in both themes, on a desktop and on a phone: each axe-core
  * violation with its element, and horizontal scrolling.
  */
 export async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
   const violationsFound: string[] = []
   for (const size of sizes) {
     await page.setViewportSize(size)
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme })
-      const violationTexts = await page.evaluate<string[]>(violations)
-      violationsFound.push(...violationTexts.map((text) => `${size.width} ${colorScheme}: ${text}`))
+      const texts = await runAxe(page)
+      violationsFound.push(...texts.map((text) => `${size.width} ${colorScheme}: ${text}`))
     }
   }
   for (const size of [...sizes, narrow]) {
