@@ -129,6 +129,8 @@ interface Incoming {
   connection: Connection | undefined
 }
 
+const unknownPathCharsMax = 200
+
 /** Runs a handler with a new request context, counts the response and writes one line of log. */
 export function withRequestLog(
   ctx: AppContext,
@@ -147,6 +149,7 @@ export function withRequestLog(
     if (socketAddress === inProcessAddress) return response
     const { method } = request
     const { address, account, key } = context.client
+    const path = context.unknownPath?.slice(0, unknownPathCharsMax)
     ctx.state.observations.addRequest(
       part === 'health' ? 'pages' : part,
       context.route !== undefined,
@@ -154,7 +157,7 @@ export function withRequestLog(
         id: context.id,
         at: ctx.clock.now(),
         method,
-        route: context.route ?? context.unknownPath?.slice(0, 200) ?? '',
+        route: context.route ?? path ?? '',
         status: response.status,
         ms,
         key,
@@ -168,7 +171,7 @@ export function withRequestLog(
       id: context.id,
       method,
       route: context.route ?? null,
-      ...(context.unknownPath !== undefined && { path: context.unknownPath.slice(0, 200) }),
+      path,
       status: response.status,
       ms: Math.round(ms * 10) / 10,
       key: key ?? null,

@@ -77,27 +77,24 @@ export function partOf(path: string): TrafficPart | 'health' {
   return part === 'mcp' && end > 0 && path !== '/mcp/' ? 'pages' : part
 }
 
-/** Other paths of the gateway, with the prefix inside the server. */
+/** The start of other paths of the gateway, and the start that they have inside the server. */
 const aliases = [
   // groq-sdk takes a base URL without a path, and adds this one.
-  ['/openai/v1', '/v1'],
+  [/^\/openai\/v1(?=\/|$)/, '/v1'],
   // The path of OpenRouter, which its clients add or have in their base URL.
-  ['/api/v1', openRouterPrefix],
+  [/^\/api\/v1(?=\/|$)/, openRouterPrefix],
+  // Methods of Gemini's models, which newer clients of Google call below /v1.
+  [/^\/v1(?=\/.+:(?:\w+Content|batchEmbedContents|countTokens)$)/, geminiPrefix],
 ] as const
-
-/** Methods of Gemini's models, which newer clients of Google call below /v1. */
-const geminiMethod = /^\/v1\/.+:(?:\w+Content|batchEmbedContents|countTokens)$/
 
 /** Maps a request to an alias to the path inside the server. */
 function resolveAlias(request: Request): Request {
   const path = pathOf(request.url)
-  const match = geminiMethod.test(path)
-    ? (['/v1', geminiPrefix] as const)
-    : aliases.find(([alias]) => `${path}/`.startsWith(`${alias}/`))
+  const match = aliases.find(([start]) => start.test(path))
   if (!match) return request
-  const [alias, prefix] = match
   const url = new URL(request.url)
-  url.pathname = prefix + url.pathname.slice(alias.length)
+  const [start, prefix] = match
+  url.pathname = path.replace(start, prefix)
   return new Request(url.href, request)
 }
 
