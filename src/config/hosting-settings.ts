@@ -39,7 +39,7 @@ export const hosting = {
       0,
       1_000_000_000_000,
       2_000_000_000,
-      'Bytes of pages and assets that one agent may store; 0 means no limit.',
+      'Bytes of pages, assets and captured covers that one agent may store; 0 means no limit.',
     ),
   }),
   DISK_FLOOR_BYTES: integer(

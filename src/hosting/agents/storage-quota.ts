@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, lte, type SQL, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
@@ -24,6 +24,21 @@ export async function reserveBytes(
     throw new ApiError('storage_full', { max })
 }
 
+/**
+ * Adds bytes that the service stores for an agent on its own. Returns false, and adds nothing, when
+ * they exceed its quota.
+ */
+export async function reserveFreeBytes(
+  { config }: AppContext,
+  db: Db,
+  agent: string,
+  bytes: number,
+): Promise<boolean> {
+  const max = config.bytesPerAgent
+  const fits = bytes > 0 && max > 0 ? lte(agents.storedBytes, max - bytes) : undefined
+  return (await addBytes(db, agent, bytes, fits)) !== undefined
+}
+
 /** Locks the row of an agent. Throws `account_closed` and `account_suspended`. */
 export const lockAgent = (ctx: AppContext, db: Db, agent: string): Promise<void> =>
   reserveBytes(ctx, db, agent, 0)
@@ -33,11 +48,11 @@ export async function releaseBytes(db: Db, agent: string, bytes: number): Promis
   await addBytes(db, agent, -bytes)
 }
 
-async function addBytes(db: Db, agent: string, bytes: number) {
+async function addBytes(db: Db, agent: string, bytes: number, isAllowed?: SQL) {
   const [row] = await db
     .update(agents)
     .set({ storedBytes: sql`${agents.storedBytes} + ${bytes}` })
-    .where(eq(agents.id, agent))
+    .where(and(eq(agents.id, agent), isAllowed))
     .returning()
   return row
 }

@@ -89,7 +89,7 @@ async function removeVersions(db: Db, { id, maker }: DeletedApp): Promise<void> 
   const deleted = await db
     .delete(versions)
     .where(eq(versions.app, id))
-    .returning({ bytes: versions.htmlBytes })
-  const bytes = deleted.reduce((sum, row) => sum + row.bytes, 0)
+    .returning({ page: versions.htmlBytes, cover: versions.coverBytes })
+  const bytes = deleted.reduce((sum, { page, cover }) => sum + page + cover, 0)
   await releaseBytes(db, maker, bytes)
 }

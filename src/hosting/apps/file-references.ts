@@ -5,4 +5,6 @@ export const packs = contentReferences(versions.pack)
 
 export const icons = contentReferences(apps.icon)
 
-export const covers = [contentReferences(apps.cover), contentReferences(apps.coverSmall)]
+export const covers = [apps.cover, apps.coverSmall, versions.cover, versions.coverSmall].map(
+  contentReferences,
+)

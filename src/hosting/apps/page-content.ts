@@ -18,7 +18,9 @@ type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 /** A stored page that passed the safety check, with its scan record. */
 export type StoredPage = Pack &
   ScanRecord &
-  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries'>
+  Pick<Version, 'sha256' | 'asks' | 'folder' | 'libraries'> &
+  /** The cover of a restored page. */
+  Partial<Pick<Version, 'cover' | 'coverSmall' | 'coverColor'>>
 
 export type ScanRecord = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 

@@ -17,6 +17,7 @@ import {
 } from './assets/folder-assets.ts'
 import { changedNote } from './change-note.ts'
 import type { ContentInspection } from './content-scan.ts'
+import { showVersionCover } from './covers/version-covers.ts'
 import { reserveName } from './names.ts'
 import { insertApp } from './new-app.ts'
 import { notifyListed } from './notifications.ts'
@@ -117,7 +118,7 @@ export function toAppFields(
   ctx: AppContext,
   request: Omit<PublishAppRequest, 'html' | 'prompt'>,
 ): apps.NewApp & { kind: AppKind } {
-  checkKind(ctx, request.kind)
+  if (request.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
   checkTexts(request)
   return {
     kind: request.kind ?? 'app',
@@ -190,13 +191,14 @@ export async function changeItem(
     if (store && isAllowed && before.version !== app.version) {
       throw new ApiError('try_again', { why: 'a new version was published meanwhile' })
     }
-    const after = await apps.updateApp(ctx, db, before, {
+    const changed = await apps.updateApp(ctx, db, before, {
       ...others,
       // A listed app keeps its texts when the new ones are not allowed.
       ...(textIssues.length > 0 && { title, description }),
       ...termsOf(ctx, request, before),
       ...(store !== undefined && isAllowed && { listed: store ? 'on' : 'off' }),
     })
+    const after = store === undefined ? changed : await showVersionCover(ctx, db, changed)
     if ((after.listed === 'on') !== (before.listed === 'on')) await notifyListed(ctx, db, after)
     return { before, after, reasons }
   })
@@ -209,10 +211,6 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
   if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
   const { identity } = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
   return listingIssues(await scanContent(ctx, app.kind, identity))
-}
-
-function checkKind(ctx: AppContext, kind: PublishAppRequest['kind']): void {
-  if (kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
 }
 
 function checkTexts(request: ChangeAppRequest): void {

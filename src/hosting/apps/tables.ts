@@ -21,14 +21,18 @@ import type { Shelf } from './shelves.ts'
 /** A literal lets both engines use the partial indexes over listed apps. */
 export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
 
-interface CoverColumns extends Record<
-  'coverVersion' | 'version' | 'coverGiven' | 'name' | 'closed' | 'takenDown',
-  AnyColumn
-> {}
+type CaptureColumn = 'coverVersion' | 'version' | 'name' | 'closed' | 'takenDown'
 
-/** Apps, not packs, whose newest version has no captured cover, as in the partial index. */
-export const needsCover = (t: CoverColumns): SQL =>
-  sql`${t.coverVersion} < ${t.version} and not ${t.coverGiven} and ${t.name} is null and ${t.closed} is null and ${t.takenDown} is null`
+/** Apps, not packs, whose newest version has not been captured, as in the partial index. */
+export const needsCapture = (t: Record<CaptureColumn, AnyColumn>): SQL =>
+  sql`${t.coverVersion} < ${t.version} and ${t.name} is null and ${t.closed} is null and ${t.takenDown} is null`
+
+/** Cover images: SHA-256 of the two sizes, and the mean color as #rrggbb. */
+const coverImages = {
+  cover: text('cover'),
+  coverSmall: text('cover_small'),
+  coverColor: text('cover_color'),
+}
 
 /** Sort columns of each order of Explore, descending. */
 export const orders = {
@@ -72,13 +76,10 @@ export const apps = table(
     icon: text('icon'),
     /** The free generated icon has been used. */
     iconGiven: flag('icon_given').notNull().default(false),
-    /** Cover images: SHA-256 of the two sizes, and the mean color as #rrggbb. */
-    cover: text('cover'),
-    coverSmall: text('cover_small'),
-    coverColor: text('cover_color'),
+    ...coverImages,
     /** The maker uploaded the cover, so that no capture replaces it. */
     coverGiven: flag('cover_given').notNull().default(false),
-    /** Newest version when the last capture ended; 0 requests a capture. */
+    /** Newest version when the last capture ended. A lower number requests a capture. */
     coverVersion: integer('cover_version').notNull().default(0),
     version: integer('version').notNull(),
     words: text('words').notNull(),
@@ -134,7 +135,7 @@ export const apps = table(
     index('apps_icon').on(t.icon),
     index('apps_cover').on(t.cover),
     index('apps_cover_small').on(t.coverSmall),
-    index('apps_uncovered').on(t.updated, t.id).where(needsCover(t)),
+    index('apps_uncaptured').on(t.updated, t.id).where(needsCapture(t)),
     uniqueIndex('apps_name')
       .on(t.maker, t.name)
       .where(sql`${t.name} is not null and ${t.closed} is null`),
@@ -188,10 +189,15 @@ export const versions = table(
     scanned: time('scanned').notNull().default(0),
     via: text('via').$type<'html' | 'files' | 'build' | 'remix' | 'restore'>().notNull(),
     note: text('note').notNull(),
+    ...coverImages,
+    /** Bytes of the cover that count as stored; 0 for one of another version. */
+    coverBytes: integer('cover_bytes').notNull().default(0),
     created: time('created').notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.app, t.version] }),
+    index('versions_cover').on(t.cover),
+    index('versions_cover_small').on(t.coverSmall),
     index('versions_maker').on(t.maker, t.created),
     index('versions_pack').on(t.pack),
     index('versions_sha256').on(t.sha256),

@@ -81,7 +81,7 @@ async function readPicture(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
 export async function changeCover({ req, agent, app }: Studio, submitted: Form): Promise<string> {
   if (submitted.has('reset')) {
     await deleteCover(req.ctx, agent, app.id)
-    return 'Removed. A new cover is captured from the app.'
+    return 'Removed. The app shows a cover that is captured from it.'
   }
   await putCover(req.ctx, agent, app.id, await readPicture(submitted))
   return 'The cover is live.'

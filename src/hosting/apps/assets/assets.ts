@@ -12,6 +12,7 @@ import { assetName } from '../../../scan/asset-requests.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
+import { captureAgain } from '../covers/version-covers.ts'
 import { AssetRequestSchema } from './schemas.ts'
 import { assets } from './tables.ts'
 import { readAsset, uploadRow } from './uploaded-file.ts'
@@ -102,8 +103,10 @@ export async function storeRow(
  * Locks an app so that concurrent changes of its assets count each other. Its cover is captured
  * again.
  */
-const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
-  apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), { coverVersion: 0 })
+async function open(ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> {
+  const app = await apps.lockApp(ctx, db, before)
+  return apps.updateApp(ctx, db, app, captureAgain(app))
+}
 
 /** Throws `too_many_assets` or `assets_full` when a file does not fit beside the others. */
 async function checkLimits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {

@@ -1,9 +1,8 @@
 import { type TNull, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { and, eq } from 'drizzle-orm'
+import { and, eq, lt } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
-import type { Db } from '../../../db/engine.ts'
 import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
 import * as apps from '../apps.ts'
 import { listAssets } from '../assets/assets.ts'
@@ -11,8 +10,10 @@ import { readFiles } from '../assets/contents.ts'
 import * as pages from '../page-content.ts'
 import { apps as table } from '../tables.ts'
 import { type CaptureInput, captureSchema } from './captures.ts'
-import { coverColumns, pickCover, storeCover } from './cover-image.ts'
+import { pickCover, storeCover, type StoredCover } from './cover-image.ts'
+import { capturedVersionsMax } from './limits.ts'
 import { largeSize } from './sizes.ts'
+import { storeCaptures } from './version-covers.ts'
 
 type CaptureRun = JobRun<CaptureInput, null>
 
@@ -20,49 +21,42 @@ type CaptureRun = JobRun<CaptureInput, null>
 export const coverHandler = (ctx: AppContext): Handler<typeof captureSchema, TNull> => ({
   input: captureSchema,
   data: Type.Null(),
-  run: (run) => captureCover(ctx, run),
+  run: (run) => captureCovers(ctx, run),
   // Otherwise a page that breaks its job would be captured again and again.
   compensate: async (db, { input }) => {
-    if (Value.Check(captureSchema, input)) await finish(db, input)
+    if (!Value.Check(captureSchema, input)) return
+    const isBehind = lt(table.coverVersion, input.version)
+    await db
+      .update(table)
+      .set({ coverVersion: input.version })
+      .where(and(eq(table.id, input.app), isBehind))
   },
 })
 
-type Cover = Partial<Pick<apps.App, 'cover' | 'coverSmall' | 'coverColor'>>
-
-/**
- * Stores the result of a capture, unless the maker uploaded a cover or changed the app after the
- * time `since`.
- */
-const finish = (
-  db: Db,
-  { app, version }: CaptureInput,
-  cover: Cover = {},
-  since?: number,
-): Promise<unknown> => {
-  const isSame = since === undefined ? undefined : eq(table.updated, since)
-  return db
-    .update(table)
-    .set({ ...cover, coverVersion: version })
-    .where(and(eq(table.id, app), eq(table.coverGiven, false), isSame))
-}
-
-async function captureCover(ctx: AppContext, { input, signal }: CaptureRun): Promise<Outcome> {
+async function captureCovers(ctx: AppContext, { input, signal }: CaptureRun): Promise<Outcome> {
   const app = await apps.findApp(ctx, input.app)
   if (!app || app.closed !== null || app.takenDown !== null) return { end: 'done' }
-  const best = await pickCover(await openApp(ctx, app, signal))
-  const stored = best && (await storeCover(ctx, best))
-  const cover = stored && coverColumns(stored)
-  return {
-    end: 'done',
-    record: async (db) => void (await finish(db, input, cover, app.updated)),
+  const captured = new Map<number, StoredCover>()
+  for (const version of versionsToCapture(app)) {
+    const best = await pickCover(await openVersion(ctx, app.id, version, signal))
+    if (best) captured.set(version, await storeCover(ctx, best))
   }
+  return { end: 'done', record: (db) => storeCaptures(ctx, db, app, captured) }
 }
 
-/** Plays the version that visitors see. */
-async function openApp(ctx: AppContext, app: apps.App, signal: AbortSignal) {
-  const version = apps.visibleVersion(app)
-  const page = await pages.readPage(ctx, await apps.getVersion(ctx, app.id, version))
-  const files = await readFiles(ctx, await listAssets(ctx, app.id, version))
+/** The versions since the last capture, the newest first, after the visible one if it needs it. */
+function versionsToCapture(app: apps.App): Set<number> {
+  const { cover, coverGiven, coverVersion, version } = app
+  const visible = apps.visibleVersion(app)
+  const isShownWithout = !coverGiven && (cover === null || visible > coverVersion)
+  const count = Math.min(version - coverVersion, capturedVersionsMax)
+  const newest = Array.from({ length: count }, (_, at) => version - at)
+  return new Set(isShownWithout ? [visible, ...newest] : newest)
+}
+
+async function openVersion(ctx: AppContext, app: string, version: number, signal: AbortSignal) {
+  const page = await pages.readPage(ctx, await apps.getVersion(ctx, app, version))
+  const files = await readFiles(ctx, await listAssets(ctx, app, version))
   const input = { html: page.identity, files }
   return (await ctx.previewBrowser.capture(input, largeSize, signal)) ?? []
 }

@@ -6,7 +6,7 @@ import { zero } from '../../../core/money.ts'
 import { minute, second } from '../../../core/time.ts'
 import { isApiError } from '../../../errors.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
-import { apps, needsCover } from '../tables.ts'
+import { apps, needsCapture } from '../tables.ts'
 
 /** Assets often arrive just after their page. */
 const settledMs = 8 * second
@@ -17,7 +17,7 @@ const waitingMax = 8
 export const captureSchema = Type.Object({ app: Type.String(), version: Type.Integer() })
 export type CaptureInput = Static<typeof captureSchema>
 
-/** Enqueues captures of apps whose newest version has no cover yet, the oldest change first. */
+/** Enqueues captures of apps whose newest version was not captured, the oldest change first. */
 export async function enqueueCaptures(ctx: AppContext): Promise<void> {
   if (!ctx.previewBrowser.isAvailable) return
   const found = await ctx.db.read
@@ -25,7 +25,7 @@ export async function enqueueCaptures(ctx: AppContext): Promise<void> {
     .from(apps)
     .where(
       and(
-        needsCover(apps),
+        needsCapture(apps),
         // Skills and frameworks have no page.
         inArray(apps.kind, ['app', 'game']),
         lte(apps.updated, ctx.clock.now() - settledMs),

@@ -1,21 +1,22 @@
 import { inflateSync } from 'node:zlib'
 
 import type { AppContext } from '../../../context.ts'
-import type { App } from '../apps.ts'
+import type { App, Version } from '../apps.ts'
 import { smallSize } from './sizes.ts'
 
 const quality = { large: 78, small: 72 }
 
-/** SHA-256 of the stored sizes, and the mean color as #rrggbb. */
+/** SHA-256 of the stored sizes, the mean color as #rrggbb, and the bytes of both sizes. */
 export interface StoredCover {
   large: string
   small: string
   color: string
+  bytes: number
 }
 
-/** Returns the columns of an app for a stored cover. */
+/** Returns the columns of an app or a version for a stored cover. */
 export const coverColumns = ({ large, small, color }: StoredCover) =>
-  ({ cover: large, coverSmall: small, coverColor: color }) satisfies Partial<App>
+  ({ cover: large, coverSmall: small, coverColor: color }) satisfies Partial<App & Version>
 
 /** Encodes a PNG of the large size as WebP in both sizes, and stores them. */
 export async function storeCover({ storage }: AppContext, png: Uint8Array): Promise<StoredCover> {
@@ -26,7 +27,8 @@ export async function storeCover({ storage }: AppContext, png: Uint8Array): Prom
     meanColor(png),
   ])
   const [first, second] = await Promise.all([storage.put(large), storage.put(small)])
-  return { large: first.sha256, small: second.sha256, color }
+  const bytes = large.length + small.length
+  return { large: first.sha256, small: second.sha256, color, bytes }
 }
 
 /** Returns the screenshot with the most detail: the one with the largest small version. */

@@ -1,15 +1,23 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { minute } from '../../../core/time.ts'
+import { unzipSync } from 'fflate'
+
+import { day, minute } from '../../../core/time.ts'
+import { purgeApps } from '../../../operator/maintenance-tasks.ts'
+import { findReferenced } from '../../../operator/referenced-files.ts'
 import { findBrowser } from '../../../testing/browsers/browser.ts'
 import { expectError } from '../../../testing/expect-error.ts'
+import { fakeCaptures } from '../../../testing/fixtures/fake-captures.ts'
 import {
   startTestServer,
   type TestAgent,
   type TestServer,
 } from '../../../testing/fixtures/test-server.ts'
+import { findByHandle } from '../../agents/agents.ts'
 import { quarantine } from '../../moderation/moderation.ts'
+import { findApp, getVersion, listVersions } from '../apps.ts'
 import { enqueueCaptures } from './captures.ts'
+import { capturedVersionsMax } from './limits.ts'
 
 setDefaultTimeout(60_000)
 let t: TestServer
@@ -83,6 +91,124 @@ test('the cover of a quarantined app is not served', async () => {
   await quarantine(t.ctx, app, 'checked')
   expect((await get(put.text('cover.small'))).status).toBe(404)
 })
+
+describe('covers of versions', () => {
+  const page = (n: number): string => `<!doctype html><title>Boat</title><p>version ${n}`
+  const publish = async (n: number): Promise<void> => {
+    const done = await ann.call('POST', `/apps/${app}/versions`, { html: page(n) })
+    expect(done.status).toBe(201)
+  }
+  const appCover = async (): Promise<string> =>
+    (await ann.call('GET', `/apps/${app}`)).text('app.cover.large')
+  const storedCover = async (n: number) => (await getVersion(t.ctx, app, n)).cover
+  const hashOf = (url: string) => /-([0-9a-f]{16})\.webp$/.exec(url)?.[1] ?? ''
+  const storedBytes = async () => (await findByHandle(t.ctx, 'ann'))?.storedBytes
+
+  test('a version keeps its cover, and a restored one shows it at once', async () => {
+    const capture = fakeCaptures(t)
+    expect(await capture()).toHaveLength(1)
+    const [url, first] = [await appCover(), await storedCover(1)]
+    expect(first).toStartWith(hashOf(url))
+    await publish(2)
+    expect(await capture()).toEqual([page(2)])
+    expect(await appCover()).not.toBe(url)
+    expect(await storedCover(1)).toBe(first)
+    // The public address of an older version ends.
+    expect((await get(url)).status).toBe(404)
+
+    await ann.call('POST', `/apps/${app}/versions/1/restore`)
+    expect(await appCover()).toBe(url)
+    expect(await sizeOf(url)).toEqual(['webp', 960, 600])
+    expect(await capture()).toEqual([])
+    const zip = unzipSync((await ann.call('GET', `/apps/${app}/export`)).bytes)
+    for (const n of [1, 2, 3]) {
+      const image = zip[`versions/${n}/cover.webp`] ?? new Uint8Array()
+      expect(new Bun.CryptoHasher('sha256').update(image).digest('hex')).toBe(
+        (await storedCover(n)) ?? '',
+      )
+    }
+  })
+
+  test('captures each version of a quick series, and the newest again after its files change', async () => {
+    const capture = fakeCaptures(t)
+    await capture()
+    for (let n = 2; n <= 3 + capturedVersionsMax; n += 1) await publish(n)
+    const newest = 3 + capturedVersionsMax
+    expect(await capture()).toEqual(
+      Array.from({ length: capturedVersionsMax }, (_, at) => page(newest - at)),
+    )
+    expect(await storedCover(3)).toBeNull()
+    expect(await storedCover(4)).not.toBeNull()
+    await ann.call('PUT', `/apps/${app}/assets/data.json`, { lit: true })
+    expect(await capture()).toEqual([page(newest)])
+  })
+
+  test('an uploaded cover wins, and its removal shows that of the version at once', async () => {
+    const capture = fakeCaptures(t)
+    const image = await dataUrl()
+    const own = (await ann.call('PUT', `/apps/${app}/cover`, { image })).text('cover.large')
+    await publish(2)
+    expect((await capture())[0]).toBe(page(2))
+    await ann.call('POST', `/apps/${app}/versions/1/restore`)
+    expect(await appCover()).toBe(own)
+    await ann.call('DELETE', `/apps/${app}/cover`)
+    expect(hashOf(await appCover())).toBe((await storedCover(1))?.slice(0, 16) ?? '')
+    expect(await capture()).toEqual([])
+  })
+
+  test('a version that Explore does not show has a cover, which the item gets when it does', async () => {
+    const capture = fakeCaptures(t)
+    await capture()
+    const before = await appCover()
+    const html = `${page(2)}<meta http-equiv="refresh" content="0;url=https://elsewhere.test/">`
+    await ann.call('POST', `/apps/${app}/versions`, { html })
+    expect((await findApp(t.ctx, app))?.listedVersion).toBe(1)
+    expect(await capture()).toEqual([html])
+    expect(await appCover()).toBe(before)
+    await ann.call('PATCH', `/apps/${app}`, { store: false })
+    expect(hashOf(await appCover())).toBe((await storedCover(2))?.slice(0, 16) ?? '')
+  })
+
+  test('covers count as stored bytes and go with the app', async () => {
+    const capture = fakeCaptures(t)
+    const pages = await storedBytes()
+    await capture()
+    await ann.call('POST', `/apps/${app}/versions/1/restore`)
+    const [restored, first] = (await findApp(t.ctx, app).then(listOf)) ?? []
+    expect([restored?.coverBytes, first?.coverBytes]).toEqual([0, expect.any(Number)])
+    const files = [first?.cover ?? '', first?.coverSmall ?? '']
+    const sizes = await Promise.all(files.map(async (name) => t.ctx.storage.read(name)))
+    const bytes = sizes.reduce((sum, file) => sum + (file?.length ?? 0), 0)
+    expect(first?.coverBytes).toBe(bytes)
+    expect(await storedBytes()).toBe(2 * (pages ?? 0) + bytes)
+    await publish(3)
+    await capture()
+    const sweep = () => t.ctx.storage.sweep((names) => findReferenced(t.ctx.db.read, names), -day)
+    await sweep()
+    for (const name of files) expect(await t.ctx.storage.read(name)).toBeDefined()
+
+    await ann.call('DELETE', `/apps/${app}`)
+    t.clock.advance(31 * day)
+    await purgeApps(t.ctx)
+    expect(await storedBytes()).toBe(0)
+    await sweep()
+    for (const name of files) expect(await t.ctx.storage.read(name)).toBeUndefined()
+  })
+
+  test('a version gets no cover when the quota is full; the app keeps its own', async () => {
+    await t.close()
+    await open({ BYTES_PER_AGENT: '500' })
+    const capture = fakeCaptures(t)
+    const pages = await storedBytes()
+    expect(await capture()).toHaveLength(1)
+    expect([await storedCover(1), await storedBytes()]).toEqual([null, pages])
+    expect(await appCover()).toContain(app)
+    expect(await capture()).toEqual([])
+  })
+})
+
+const listOf = (found: Awaited<ReturnType<typeof findApp>>) =>
+  found && listVersions(t.ctx, found, 9)
 
 test.skipIf(findBrowser('chromium') === undefined)(
   'each version is played and its cover captured in the background',

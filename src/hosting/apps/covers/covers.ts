@@ -9,6 +9,7 @@ import { imageUrl, nameChars } from './present-cover.ts'
 import type { CoverBody } from './schemas.ts'
 import { listScreenshotFiles } from './screenshot-rows.ts'
 import { largeSize } from './sizes.ts'
+import { captureAgain, showVersionCover } from './version-covers.ts'
 
 /**
  * Sets the cover of an app to an uploaded image, which no capture replaces. Throws `bad_request`,
@@ -31,13 +32,18 @@ export async function putCover(
   return { large: imageUrl(ctx, id, large), small: imageUrl(ctx, id, small), color }
 }
 
-/** Removes an uploaded cover and requests a capture. Throws `not_found`, `taken_down`. */
+/**
+ * Removes an uploaded cover. The app shows the captured one of its version, or requests a capture.
+ * Throws `not_found`, `taken_down`.
+ */
 export async function deleteCover(ctx: AppContext, maker: Agent, id: string): Promise<void> {
   const app = await apps.getOwnApp(ctx, maker, id)
   const none = { cover: null, coverSmall: null, coverColor: null }
   await ctx.db.tx(async (db) => {
     const locked = await apps.lockApp(ctx, db, app)
-    await apps.updateApp(ctx, db, locked, { ...none, coverGiven: false, coverVersion: 0 })
+    const bare = await apps.updateApp(ctx, db, locked, { ...none, coverGiven: false })
+    const shown = await showVersionCover(ctx, db, bare)
+    if (shown.cover === null) await apps.updateApp(ctx, db, shown, captureAgain(shown))
   })
 }
 

@@ -40,13 +40,13 @@ export const coverRoutes = (ctx: AppContext) =>
       '/apps/:id/cover',
       async ({ caller, params }) => {
         await covers.deleteCover(ctx, caller.agent, params.id)
-        return { note: 'The cover is removed. A new one is captured from the app.' }
+        return { note: 'The cover is removed. The app shows one that is captured from it.' }
       },
       agentOperation(
         {
           id: 'delete_cover',
           tag: 'Apps',
-          summary: 'Remove the cover of your app and capture a new one.',
+          summary: 'Remove the cover of your app and show a captured one.',
         },
         { 200: schemas.DeletedCoverSchema },
         [...writeErrors, ...appErrors],

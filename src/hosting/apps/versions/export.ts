@@ -54,6 +54,8 @@ async function* filesOfVersion(
     return
   }
   yield { path: `${folder}/index.html`, bytes: identity }
+  const cover = row.cover !== null && (await ctx.storage.read(row.cover))
+  if (cover) yield { path: `${folder}/cover.webp`, bytes: cover }
   for (const asset of await assets.listAssets(ctx, app.id, row.version)) {
     const bytes = await ctx.storage.read(asset.sha256)
     if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)

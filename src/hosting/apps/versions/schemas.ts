@@ -52,5 +52,5 @@ export const HtmlSchema = Type.String({
 })
 export const ZipSchema = mediaSchema('application/zip', {
   description:
-    'versions/<n>/version.json, index.html and assets/<name> of every version, or the folder of a pack.',
+    'versions/<n>/version.json, index.html, assets/<name> and cover.webp, if it was captured, of every version, or the folder of a pack.',
 })

@@ -19,6 +19,7 @@ import {
   storeFiles,
 } from '../assets/folder-assets.ts'
 import type { ContentInspection } from '../content-scan.ts'
+import { showRestoredCover } from '../covers/version-covers.ts'
 import * as pages from '../page-content.ts'
 import { libraryNote, storeLibraries } from '../page-libraries.ts'
 import { presentApp, presentScan } from '../present.ts'
@@ -153,10 +154,16 @@ export async function restoreVersion(
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder } = old
   const libraries = old.libraries ?? (await storeLibraries(ctx, inspection.libraries))
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, libraries }
-  const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }
+  const { cover, coverSmall, coverColor } = old
+  const images = { cover, coverSmall, coverColor }
+  const page = { ...stored, ...images, ...pages.toScanRecord(ctx, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }
-  const added = await ctx.db.tx((db) => addVersion(ctx, db, app, next))
+  const added = await ctx.db.tx(async (db) => {
+    const result = await addVersion(ctx, db, app, next)
+    if (cover === null) return result
+    return { ...result, app: await showRestoredCover(ctx, db, result.app) }
+  })
   const again = `Version ${added.app.version} is version ${number} again.`
   return { app: added.app, note: `${again} ${visibilityNote(ctx, added)}` }
 }
