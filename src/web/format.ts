@@ -1,7 +1,7 @@
 import { type Html, html } from '../core/html.ts'
 import { lazy } from '../core/lazy.ts'
 import { formatCredits, toCredits, toUsd } from '../core/money.ts'
-import { iso } from '../core/time.ts'
+import { day, hour, iso, minute } from '../core/time.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
 const numbers = lazy(
@@ -17,9 +17,11 @@ const dollars = lazy(() => {
 const cents = lazy(
   () => new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', roundingMode: 'trunc' }),
 )
-const day = { dateStyle: 'medium', timeZone: 'UTC' } as const
-const dates = lazy(() => new Intl.DateTimeFormat('en-GB', day))
-const dateTimes = lazy(() => new Intl.DateTimeFormat('en-GB', { ...day, timeStyle: 'short' }))
+const dateOptions = { dateStyle: 'medium', timeZone: 'UTC' } as const
+const dates = lazy(() => new Intl.DateTimeFormat('en-GB', dateOptions))
+const dateTimes = lazy(
+  () => new Intl.DateTimeFormat('en-GB', { ...dateOptions, timeStyle: 'short' }),
+)
 
 /** Credits with at most two decimals. Amounts below 1 keep two significant digits. */
 export const shortCredits = (credits: number): string =>
@@ -78,13 +80,35 @@ type Time = string | number
 
 const millisecondsOf = (time: Time): number => (typeof time === 'string' ? Date.parse(time) : time)
 
-const timeElement = (time: Time, text: string): Html =>
-  html`<time datetime="${typeof time === 'number' ? iso(time) : time}">${text}</time>`
+const timeElement = (time: Time, text: string, exact?: string): Html =>
+  html`<time
+    datetime="${typeof time === 'number' ? iso(time) : time}"
+    ${exact !== undefined && html` title="${exact}"`}
+    >${text}</time
+  >`
 
 /** 4 May 2026. */
 export const renderDate = (time: Time): Html =>
   timeElement(time, dates().format(millisecondsOf(time)))
 
+const formatDateTime = (time: Time): string => `${dateTimes().format(millisecondsOf(time))} UTC`
+
 /** 4 May 2026, 12:00 UTC. */
-export const renderDateTime = (time: Time): Html =>
-  timeElement(time, `${dateTimes().format(millisecondsOf(time))} UTC`)
+export const renderDateTime = (time: Time): Html => timeElement(time, formatDateTime(time))
+
+const ages = lazy(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
+const ageUnits = [
+  ['day', day],
+  ['hour', hour],
+  ['minute', minute],
+] as const
+const agesShownMs = 7 * day
+
+/** now, 5 minutes ago, yesterday; a date after a week. The exact time is its title. */
+export function renderAge(time: Time, now: number): Html {
+  const [at, exact] = [millisecondsOf(time), formatDateTime(time)]
+  const age = Math.max(0, now - at)
+  if (age >= agesShownMs) return timeElement(time, dates().format(at), exact)
+  const [unit, ms] = ageUnits.find((one) => age >= one[1]) ?? (['second', Infinity] as const)
+  return timeElement(time, ages().format(-Math.floor(age / ms), unit), exact)
+}

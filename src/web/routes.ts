@@ -187,6 +187,13 @@ function withoutSniffing(response: Response): Response {
 }
 
 /** Static files, icons and documents for crawlers. */
+function coverResponse(request: Request, file: { bytes: Uint8Array; etag: string }): Response {
+  // `private` keeps the covers of removed apps out of shared caches.
+  const cache = 'private, max-age=31536000, immutable'
+  const headers = { 'content-type': 'image/webp', 'cache-control': cache }
+  return entityResponse(request, createEntity({ etag: file.etag, identity: file.bytes }, headers))
+}
+
 const fileRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/static/:name', ({ params, request }) => {
@@ -203,12 +210,14 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
       return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
     })
-    .get('/covers/:file', async ({ params, request }) => {
-      const { bytes, etag } = await covers.readCover(ctx, params.file)
-      // `private` keeps the covers of removed apps out of shared caches.
-      const cache = 'private, max-age=31536000, immutable'
-      const headers = { 'content-type': 'image/webp', 'cache-control': cache }
-      return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
+    .get('/covers/:file', async ({ params, request }) =>
+      coverResponse(request, await covers.readCover(ctx, params.file)),
+    )
+    .get('/covers/:file/:image', async ({ params: { file: app, image }, request }) => {
+      const { readVersionCover } = await import('../hosting/people/previews.ts')
+      const found = await readVersionCover(ctx, request, app, image)
+      if (found) return coverResponse(request, found)
+      throw new ApiError('not_found', { what: 'picture' })
     })
     .get('/cards/:file', async ({ params, request }) =>
       entityResponse(request, await readCard(ctx, params.file)),

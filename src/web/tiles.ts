@@ -25,6 +25,7 @@ interface ItemCover {
 const coverWidths = {
   tile: '(min-width: 1600px) 260px, (min-width: 1000px) 23vw, (min-width: 640px) 31vw, 46vw',
   wide: '(min-width: 1000px) 680px, 94vw',
+  version: '(min-width: 720px) 192px, 120px',
   thumbnail: '80px',
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { decideAppeal, quarantine, takeDown } from '../../hosting/moderation/moderation.ts'
 import { closeWithoutErrors } from '../../testing/fixtures/closed-servers.ts'
+import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
 import {
   alertText,
   claimAgent,
@@ -143,6 +144,39 @@ describe('versions', () => {
     }
   })
 
+  test('shows the cover of each version to its owner only', async () => {
+    const capture = fakeCaptures(h)
+    expect(await capture()).toEqual([page('second'), page('first')])
+    const covers = async (): Promise<string[]> => {
+      const found = (await open('versions')).matchAll(/<img\s+src="(\/covers\/[^"]+)"/g)
+      return [...found].map(([, path = '']) => path)
+    }
+    const [second = '', first = '', ...more] = await covers()
+    expect([second, first, more]).toEqual([
+      expect.stringContaining(`/covers/${id}/2-`),
+      expect.stringContaining(`/covers/${id}/1-`),
+      [],
+    ])
+    const image = await olga.open(first)
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/webp'])
+    expect(image.headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
+    const cy = await signUp(h, 'cyrus')
+    for (const path of [first, second]) {
+      expect([(await cy.open(path)).status, (await h.request('GET', path)).status]).toEqual([
+        404, 404,
+      ])
+    }
+    expect((await olga.open(first.replace('/1-', '/2-'))).status).toBe(404)
+
+    await act('versions', 'restore', { version: '1' })
+    expect((await covers())[0]).toBe(first.replace('/1-', '/3-'))
+    await ann.call('POST', `/apps/${id}/versions`, { html: page('fourth') })
+    expect(await covers()).toHaveLength(3)
+    expect(await open('versions')).toMatch(/class="art [^]*?Version\s+4[^]*?Live[^]*?>now<\/time/)
+    await ann.call('DELETE', `/apps/${id}`)
+    expect((await olga.open(first)).status).toBe(404)
+  })
+
   test('pages older versions', async () => {
     for (let more = 0; more < 30; more += 1) {
       h.clock.advance(3_600_000)
@@ -150,6 +184,7 @@ describe('versions', () => {
     }
     const list = await open('versions')
     expect(list).not.toContain('Version 2<')
+    expect(list).toMatch(/title="4 May 2026, 18:00 UTC"\s*>yesterday<\/time/)
     const next = /rel="next" href="([^"]+)"/.exec(list)?.[1] ?? ''
     expect(await olga.read(next)).toContain(`href="/a/${id}/versions/1"`)
     expect((await olga.open(at('versions?cursor=odd'))).status).toBe(400)

@@ -1,17 +1,21 @@
 import { makeCursor, takePage } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/html.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import type { VersionBody } from '../../hosting/apps/versions/schemas.ts'
+import { presentVersionCover } from '../../hosting/apps/covers/present-cover.ts'
+import { iconUrl } from '../../hosting/apps/present.ts'
 import { presentVersion } from '../../hosting/apps/versions/versions.ts'
 import { isPackKind } from '../../hosting/kinds.ts'
 import { versionOrigins } from '../components.ts'
-import { formatBytes, renderDateTime } from '../format.ts'
+import { formatBytes, renderAge } from '../format.ts'
 import { button, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
+import { itemCover } from '../tiles.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 const shownMax = 30
+/** Covers that a first screen shows load at once. */
+const coversOnScreen = 4
 
 export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
   const { app, req } = studio
@@ -20,21 +24,22 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
   const main =
     page.length === 0
       ? emptyState('No versions yet', 'The first version appears when the build succeeds.')
-      : html`${compareForm(studio)}
-          <ol class="versions-list">
-            ${page.map((row) => versionItem(studio, presentVersion(row)))}
+      : html`<ol class="versions-list">
+            ${page.map((row, at) => versionItem(studio, row, at))}
           </ol>
           ${cursorPager(query, studioPath(studio, 'versions'), next)}
-          <p class="below">
+          <div class="versions-tools">
+            ${compareForm(studio)}
             <a class="button quiet" href="${studioPath(studio, 'export')}" download
               >Export all versions</a
             >
-          </p>`
+          </div>`
   return studioPage(studio, 'versions', main)
 }
 
-function versionItem(studio: Studio, { version, created, via, note, bytes }: VersionBody): Html {
+function versionItem(studio: Studio, row: apps.Version, at: number): Html {
   const { app, req } = studio
+  const { version, created, via, note, bytes } = presentVersion(row)
   const restore = html`${hiddenField('version', version)}<button
       class="button quiet slim"
       aria-label="Restore version ${version}"
@@ -42,22 +47,39 @@ function versionItem(studio: Studio, { version, created, via, note, bytes }: Ver
       Restore
     </button>`
   return html`<li>
+    ${versionCover(studio, row, at < coversOnScreen)}
     <div>
-      <h2>
-        Version
-        ${version}${version === apps.visibleVersion(app) && html` <span class="badge">Live</span>`}
-      </h2>
+      <h2>Version ${version}${versionBadge(app, version)}</h2>
       <p class="small">
-        ${renderDateTime(created)} · ${formatBytes(bytes)} · ${versionOrigins[via]}
+        ${renderAge(created, req.ctx.clock.now())} · ${formatBytes(bytes)} · ${versionOrigins[via]}
       </p>
-      ${note !== '' && html`<p><bdi>${note}</bdi></p>`}
+      ${note !== '' && html`<p class="note"><bdi>${note}</bdi></p>`}
     </div>
     <div class="actions">
-      ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="/a/${app.id}/versions/${version}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
+      ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="${previewPath(row)}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
         version !== app.version && form(req.token, studioPath(studio, 'restore'), restore, 'act')
       }
     </div>
   </li>`
+}
+
+/** Marks the version that visitors see, and a newer one that they do not see. */
+function versionBadge(app: apps.App, version: number): Part {
+  if (version === apps.visibleVersion(app)) return html` <span class="badge">Live</span>`
+  return version === app.version && html` <span class="badge warn">Not on Explore</span>`
+}
+
+const previewPath = ({ app, version }: apps.Version): string => `/a/${app}/versions/${version}`
+
+/** The cover of a version links to its preview, as the button does. Packs have no covers. */
+function versionCover({ app, req: { ctx } }: Studio, row: apps.Version, isEager: boolean): Part {
+  if (isPackKind(app.kind)) return undefined
+  const { id, shelf } = app
+  const icon = app.quarantinedAt === null ? iconUrl(ctx, app) : null
+  const shown = { id, shelf, icon, cover: presentVersionCover(ctx, row) }
+  return html`<a href="${previewPath(row)}" tabindex="-1" aria-hidden="true"
+    >${itemCover(ctx, shown, { widths: 'version', isEager })}</a
+  >`
 }
 
 export function compareForm(studio: Studio, from?: number, to?: number): Part {

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../context.ts'
-import type { App } from '../apps.ts'
+import type { App, Version } from '../apps.ts'
 import type { CoverBody } from './schemas.ts'
 
 /** Characters of the hash in the name of an image. */
@@ -17,4 +17,13 @@ export function presentCover(
 ): CoverBody | null {
   if (cover === null || coverSmall === null || color === null) return null
   return { large: imageUrl(ctx, id, cover), small: imageUrl(ctx, id, coverSmall), color }
+}
+
+/** Returns the cover of a version for those who may preview it. */
+export function presentVersionCover({ urls }: AppContext, row: Version): CoverBody | null {
+  const { app, version, cover, coverSmall, coverColor: color } = row
+  if (cover === null || coverSmall === null || color === null) return null
+  const url = (sha256: string): string =>
+    `${urls.app}/covers/${app}/${version}-${sha256.slice(0, nameChars)}.webp`
+  return { large: url(cover), small: url(coverSmall), color }
 }
