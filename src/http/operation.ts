@@ -72,13 +72,26 @@ interface OperationKind<ErrorName extends string, Macro> {
   idempotencyHeader?: OpenAPIV3.ParameterObject
 }
 
+/** Remembers the schemas of each list of errors: they take long to create for every server. */
+function once<ErrorName extends string>(
+  create: (names: readonly ErrorName[]) => Record<number, TSchema>,
+): (names: readonly ErrorName[]) => Record<number, TSchema> {
+  const byNames = new Map<string, Record<number, TSchema>>()
+  return (names) => {
+    const key = names.join()
+    const schemas = byNames.get(key) ?? create(names)
+    byNames.set(key, schemas)
+    return schemas
+  }
+}
+
 /** Returns the function that turns a declaration into the options of an Elysia route. */
-export const operationBuilder =
-  <Tag extends string, ErrorName extends string, Macro>(
-    errorSchemas: (names: readonly ErrorName[]) => Record<number, TSchema>,
-    kind: OperationKind<ErrorName, Macro>,
-  ) =>
-  <const Responses extends Record<number, TSchema>>(
+export const operationBuilder = <Tag extends string, ErrorName extends string, Macro>(
+  createErrorSchemas: (names: readonly ErrorName[]) => Record<number, TSchema>,
+  kind: OperationKind<ErrorName, Macro>,
+) => {
+  const errorSchemas = once(createErrorSchemas)
+  return <const Responses extends Record<number, TSchema>>(
     declaration: OperationDeclaration<Tag, ErrorName & RateLimitName>,
     responses: Responses,
     errors: readonly ErrorName[] = [],
@@ -119,6 +132,7 @@ export const operationBuilder =
       ...kind.macro(operation),
     }
   }
+}
 
 /** Errors of calls that a payment makes succeed. */
 const isPaidBy: ReadonlySet<string> = new Set(['not_enough_credits', 'payment_required'])
