@@ -18,7 +18,7 @@ const preferences = {
   'network.dns.disablePrefetch': false,
   'services.settings.server': 'http://127.0.0.1:9',
 }
-const startMs = 20_000
+const startMs = 60_000
 const commandMs = 30_000
 const endMs = 5_000
 

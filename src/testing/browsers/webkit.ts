@@ -14,7 +14,8 @@ import {
 } from './browser.ts'
 
 const [driverPath = '', screenPath = ''] = browsers.webkit.drivers ?? []
-const startMs = 20_000
+const startMs = 60_000
+const loadMs = 20_000
 const commandMs = 40_000
 
 /** A WebDriver session (https://www.w3.org/TR/webdriver2/): one command at a time. */
@@ -168,7 +169,7 @@ function tabOf(session: Session, handle: string): Tab {
             isThere()
               .then((is) => (is === true ? is : undefined))
               .catch(() => undefined),
-          startMs,
+          loadMs,
         )
       }),
     evaluate,

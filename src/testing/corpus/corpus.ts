@@ -61,12 +61,10 @@ export function testCorpus(
           if (name.startsWith('files-')) putFiles(hosted, idOf(at), join(folder, 'files'))
           pages.set(idOf(at), name)
         }
-        const browser = await open(path ?? '')
         const [alone, together] = [true, false].map((isAlone) =>
           [...pages.keys()].filter((id) => pages.get(id)?.startsWith('viewer-') === isAlone),
         )
-        const results = await runPages(hosted, browser, together ?? [], alone)
-        await browser.close()
+        const results = await runPages(hosted, () => open(path ?? ''), together ?? [], alone)
         const failed = [...pages].flatMap(([id, name]) =>
           results.get(id) === true ? [] : [[name, results.get(id)]],
         )

@@ -11,6 +11,8 @@ const frameDir = join(import.meta.dir, '../../../public/frame')
 const batch = 6
 const pageMs = 5_000
 const viewerMs = 60_000
+/** WebKitGTK now and then stops to act on a page. A new process runs the same page. */
+const stoppedMs = 20_000
 const allMs = 600_000
 
 /**
@@ -60,7 +62,7 @@ addEventListener('load', () => setTimeout(async () => {
  */
 export async function runPages(
   hosted: MemoryAppSource,
-  browser: Browser,
+  openBrowser: () => Promise<Browser>,
   ids: string[],
   alone: string[] = [],
 ): Promise<PageResults> {
@@ -70,6 +72,7 @@ export async function runPages(
     format: 'esm',
   })
   const loader = (await built.outputs[0]?.text()) ?? ''
+  let browser = await openBrowser()
   const target = openTarget(hosted, browser.name, (request) => {
     const { pathname } = new URL(request.url)
     if (pathname === '/corpus/host.js') {
@@ -79,7 +82,19 @@ export async function runPages(
     const page = `<!doctype html><body><script type=module>${script(ids)}</script>`
     return new Response(page, { headers: { 'content-type': 'text/html' } })
   })
-  const tab = await browser.open()
+  let tab = await browser.open()
+  const runAlone = async (id: string): Promise<unknown> => {
+    const mayStop = browser.name === 'webkit'
+    const posted = await runInViewer(tab, target, id, mayStop ? stoppedMs : viewerMs)
+    if (posted !== undefined) return posted
+    const state = `no message; ${await stateOf(tab)}`
+    if (!mayStop) return state
+    console.log(`${browser.name} is started again at ${id}: ${state}`)
+    await browser.close()
+    browser = await openBrowser()
+    tab = await browser.open()
+    return (await runInViewer(tab, target, id, viewerMs)) ?? state
+  }
   try {
     await tab.goto(`${target.origin}/corpus`)
     await until(async () => ((await isFinished(tab)) ? true : undefined), allMs)
@@ -87,12 +102,12 @@ export async function runPages(
     const results = new Map(Object.entries(typeof found === 'object' && found ? found : {}))
     // Firefox does not draw some frames of such a page, and six at once may wait for a processor.
     for (const id of ids) {
-      if (results.get(id) !== true) results.set(id, await runInViewer(tab, target, id))
+      if (results.get(id) !== true) results.set(id, await runAlone(id))
     }
-    for (const id of alone) results.set(id, await runInViewer(tab, target, id))
+    for (const id of alone) results.set(id, await runAlone(id))
     return results
   } finally {
-    await tab.close()
+    await browser.close()
     target.close()
   }
 }
@@ -100,13 +115,25 @@ export async function runPages(
 const isFinished = async (tab: Tab): Promise<boolean> =>
   (await tab.evaluate('self.finished === true').catch(() => false)) === true
 
-/** Opens an app at its link and returns what it posted. */
-async function runInViewer(tab: Tab, { origin }: Target, id: string): Promise<unknown> {
-  await tab.goto(`${origin}/a/${id}`)
-  const messages = "self.told.filter((m) => m && 'said' in m).map((m) => m.said)"
+/** Opens an app at its link and returns what it posted; undefined where it posted nothing. */
+async function runInViewer(tab: Tab, { origin }: Target, id: string, ms: number): Promise<unknown> {
+  const path = `/a/${id}`
+  // A command that a hanging browser does not answer fails, and leaves the page before this one.
+  await tab.goto(origin + path).catch(() => undefined)
+  const messages = `location.pathname === '${path}'
+    ? self.told.filter((m) => m && 'said' in m).map((m) => m.said) : []`
   const posted = await until(async () => {
     const all = await tab.evaluate(messages).catch(() => [])
     return Array.isArray(all) && all.length > 0 ? all : undefined
-  }, viewerMs)
-  return posted?.[0] ?? 'no message'
+  }, ms)
+  return posted?.[0]
 }
+
+/** Returns how far a page that posted nothing came, to tell it from a browser that hangs. */
+const stateOf = (tab: Tab): Promise<string> =>
+  tab
+    .evaluate('[document.readyState, document.visibilityState, self.told.map((m) => m?.type)]')
+    .then(
+      (state) => `the viewer is at ${JSON.stringify(state)}`,
+      (error: unknown) => `the browser hangs: ${error}`,
+    )
