@@ -24,8 +24,13 @@ setDefaultTimeout(180_000)
 
 /** Set the seed of a failed run to repeat it. */
 const seed = randomBelow(2 ** 31)
-/** The code before the database is the same, so PostgreSQL gets fewer. */
-const runs = dialect === 'postgres' ? 20 : 50
+/**
+ * Requests of each operation: PROPERTY_RUNS, as scripts/soak/properties.ts sets it. The code before
+ * the database is the same, so PostgreSQL gets fewer.
+ */
+const runs = Number(Bun.env['PROPERTY_RUNS'] ?? (dialect === 'postgres' ? 10 : 20))
+/** Requests within which each of an operation's common errors comes. */
+const spoiltRuns = 50
 
 const chain = await startChain()
 const ctx = await startPaidServer(chain)
@@ -54,7 +59,11 @@ const send: Send = ({ method, path, key, headers, body }) =>
 /**
  * Runs an operation with generated requests. Fails with the seed and the smallest failing request.
  */
-async function tryOut(operation: DescribedOperation, through: Send = send): Promise<Set<number>> {
+async function tryOut(
+  operation: DescribedOperation,
+  numRuns: number,
+  through: Send = send,
+): Promise<Set<number>> {
   const seen = new Set<number>()
   const property = fc.asyncProperty(draws, async (draw) => {
     const made = await generateRequest(operation, draw, await world.known(operation))
@@ -66,7 +75,7 @@ async function tryOut(operation: DescribedOperation, through: Send = send): Prom
       throw new Error(`${problem}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
   })
   const examples: [Draw][] = [[golden], [keyless]]
-  await fc.assert(property, { seed, numRuns: runs, examples, includeErrorInReport: true })
+  await fc.assert(property, { seed, numRuns, examples, includeErrorInReport: true })
   return seen
 }
 
@@ -86,7 +95,7 @@ const named = operations
 
 describe(`every response matches the document (seed ${seed})`, () => {
   test.each(named)('%s', async (_, operation) => {
-    const seen = [...(await tryOut(operation))]
+    const seen = [...(await tryOut(operation, runs))]
     const terms = payments[operation.operationId]
     if (terms) seen.push(await pay(operation, terms))
     expect(seen.some((status) => status < 300)).toBe(true)
@@ -104,7 +113,7 @@ async function failureOf(
 ): Promise<string> {
   const operation = operations.find(({ operationId }) => operationId === id)
   if (!operation) throw new Error(`no operation ${id}`)
-  const params = tryOut(operation, async (made) => spoil(await send(made)))
+  const params = tryOut(operation, spoiltRuns, async (made) => spoil(await send(made)))
   return params.then(() => 'nothing', String)
 }
 
