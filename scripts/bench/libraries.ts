@@ -54,9 +54,17 @@ async function timeOf(browser: Browser, url: string, isWarm: boolean): Promise<n
   return ms
 }
 
-/** A page that shows another one in a sandboxed frame, as the viewer must. */
+/** A page that shows another one in a sandboxed frame. */
 const framed = (path: string): string =>
   `<!doctype html><title>Frame</title><iframe sandbox=allow-scripts src="${path}"></iframe>`
+
+/** A page that shows HTML in a sandboxed srcdoc frame: the viewer's wrapper without the viewer. */
+const wrapped = (html: string): string => `<!doctype html><body><script>
+const frame = document.createElement('iframe')
+frame.sandbox = 'allow-scripts'
+frame.srcdoc = ${JSON.stringify(html).replaceAll('<', '\\u003c')}
+document.body.append(frame)
+</script>`
 
 /** Opens both URLs in turns and returns a row with the ratio of their medians. */
 async function compare(
@@ -90,12 +98,7 @@ export async function bench(): Promise<BenchRow[]> {
     'content-encoding': 'gzip',
     'cache-control': 'public, max-age=31536000, immutable',
   }
-  const pages: Record<string, string> = {
-    '/cube': pageOf('/three.js'),
-    '/plain': plain,
-    '/framed-cube': framed('/cube'),
-    '/framed-plain': framed('/plain'),
-  }
+  const pages: Record<string, string> = {}
   const bare = Bun.serve({
     port: 0,
     fetch: ({ url }) =>
@@ -103,26 +106,31 @@ export async function bench(): Promise<BenchRow[]> {
         ? new Response(packed, { headers })
         : new Response(pages[new URL(url).pathname], html),
   })
+  const at = `http://localhost:${bare.port}`
+  for (const [name, page] of Object.entries({ cube: pageOf(`${at}/three.js`), plain })) {
+    pages[`/${name}`] = page
+    pages[`/${name}-wrapped`] = wrapped(page)
+    pages[`/${name}-frames`] = framed(`/${name}-wrapped`)
+  }
   const ctx = await startBerthServer()
   const link = async (page: string): Promise<string> =>
     `http://localhost:${ctx.port}/a/${(await publishOn(ctx, page)).id}`
   const cube = await link(pageOf(`https://unpkg.com/three@${version}/${file}`))
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  const at = `http://localhost:${bare.port}`
   const text = await link(plain)
   const vs = 'until drawn, vs. a static server'
-  const vsFrame = 'until drawn, vs. a sandboxed frame of a static server'
+  const vsFrames = 'until drawn, vs. the same two sandboxed frames of a static server'
   const rows = [
     await compare(browser, `page with three.js, first visit, ${vs}`, [cube, `${at}/cube`]),
     await compare(browser, `page with three.js, cached, ${vs}`, [cube, `${at}/cube`], true),
     await compare(
       browser,
-      `page with three.js, cached, ${vsFrame}`,
-      [cube, `${at}/framed-cube`],
+      `page with three.js, cached, ${vsFrames}`,
+      [cube, `${at}/cube-frames`],
       true,
     ),
     await compare(browser, `page without libraries, ${vs}`, [text, `${at}/plain`]),
-    await compare(browser, `page without libraries, ${vsFrame}`, [text, `${at}/framed-plain`]),
+    await compare(browser, `page without libraries, ${vsFrames}`, [text, `${at}/plain-frames`]),
   ]
   await browser.close()
   await ctx.stop()
