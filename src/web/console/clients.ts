@@ -82,7 +82,7 @@ export async function clientsPage(req: UserRequest, message?: string): Promise<P
     req.ctx,
     all.flatMap(({ rows }) => rows.map(({ name }) => name)),
   )
-  const main = html`<auto-refresh data-seconds="5"
+  const main = html`<auto-refresh class="clients" data-seconds="5"
       >${silentNote(collected)}
       ${all.map(({ title, head, rows }) =>
         section(
@@ -122,16 +122,23 @@ function clientTable(
     title,
     heads,
     rows.map((row) => [
-      html`${names.get(row.name) ?? html`<code>${row.name}</code>`}
-      ${row.isOwn && badge('you', 'good')} ${row.restriction && labels[row.restriction]}`,
-      formatCompact(Math.round(row.spending.requests)),
-      `${(row.spending.work / second).toFixed(1)} s`,
-      formatBytes(row.spending.bytes),
-      formatCompact(row.spending.open),
+      html`<span class="client"
+        >${names.get(row.name) ?? html`<code>${row.name}</code>`}
+        ${row.name.startsWith('gateway:') && html`<span class="small">wallet</span>`}
+        ${row.isOwn && badge('you', 'good')} ${row.restriction && labels[row.restriction]}</span
+      >`,
+      costCell(Math.round(row.spending.requests), formatCompact),
+      costCell(Math.round((row.spending.work / second) * 10), (tenths) => `${tenths / 10} s`),
+      costCell(row.spending.bytes, formatBytes),
+      costCell(row.spending.open, formatCompact),
       actions(row, token),
     ]),
   )
 }
+
+/** A cost; zero is quiet, so that the others stand out. */
+const costCell = (cost: number, format: (cost: number) => string): Part =>
+  cost === 0 ? html`<span class="none">0</span>` : format(cost)
 
 const blocked =
   'All its requests fail until you lift the block. The console and the sign-in pages stay open.'

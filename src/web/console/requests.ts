@@ -11,8 +11,7 @@ import {
 } from '../../operator/servers/requests.ts'
 import type { ModelCall } from '../../state/observations.ts'
 import type { LoggedRequest } from '../../state/request-log.ts'
-import { searchTerm, statList, withQuery } from '../components.ts'
-import { renderDateTime } from '../format.ts'
+import { searchTerm, section, withQuery } from '../components.ts'
 import { button, inputField, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, emptyState } from '../lists.ts'
@@ -135,36 +134,61 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
   const filter = (name: string, value: string, text: Part = value): Html =>
     html`<a href="${withQuery(place, { [name]: value })}">${text}</a>`
   const facts: (readonly [string, Part])[] = [
-    ['Status', statusBadge(found.status)],
-    ...(found.cause === undefined ? [] : [['Error', html`<code>${found.cause}</code>`] as const]),
-    ['Time', renderDateTime(found.at)],
     ['Response began after', formatUnit(found.ms, 'ms')],
     ['Client', clientOf(found, names)],
     ['Key', found.key === undefined ? 'none' : filter('key', found.key)],
     ['Address', filter('who', found.address)],
+    ...(found.route === '' ? [] : [['Route', filter('route', found.route)] as const]),
     ...(hasSeveral(collected) ? [['Server', serverCode(known.server)] as const] : []),
+    ['Request ID', html`<code>${id}</code> <span class="small">The log has the same ID.</span>`],
   ]
-  const main = html`${statList(facts)}
-    ${
-      call &&
-      html`<h2>Model call</h2>
-        ${statList(timingsOf(found, call))}`
-    }
-    ${found.route !== '' && html`<p class="actions">${filter('route', found.route, 'All of this route')}</p>`}
-    <p class="small below">Request id <code>${id}</code>. The log has the same id.</p>`
-  return consolePage({ place, title: `${found.method} ${found.route || '(no route)'}`, main })
+  const lead = html`${statusBadge(found.status)}
+    ${found.cause !== undefined && html`<code>${found.cause}</code>`}
+    <time datetime="${iso(found.at)}">${iso(found.at).replace('T', ' ').replace('Z', ' UTC')}</time>
+    · <a href="${place}">All requests</a>`
+  const main = html`<dl class="fact-lines">
+      ${facts.map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${call && section('Model call', callDetails(found, call))}`
+  return consolePage({ place, title: `${found.method} ${found.route || '(no route)'}`, lead, main })
 }
 
-function timingsOf({ ms }: LoggedRequest, call: ModelCall): [string, Part][] {
+/** Renders a model call with its phases as bars on one axis of time. */
+function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
   const { firstByteMs } = call
-  const outsideMs = firstByteMs === null ? null : Math.max(0, ms - firstByteMs)
-  const time = (value: number | null): string => (value === null ? '–' : formatUnit(value, 'ms'))
-  return [
-    ['Model', html`<code>${call.model}</code>`],
-    ['Upstream', call.upstream],
-    ['Outcome', call.status],
-    ['First byte of the upstream', time(firstByteMs)],
-    ['End of the call', time(call.ms)],
-    ['Outside of the call', time(outsideMs)],
-  ]
+  const before = firstByteMs === null ? 0 : Math.max(0, ms - firstByteMs)
+  const waited = firstByteMs ?? call.ms
+  const phases = [
+    ['Outside of the call', before, 0],
+    ['First byte of the upstream', waited, before],
+    ['Rest of the response', Math.max(0, call.ms - waited), before + waited],
+  ] as const
+  const total = Math.max(1, before + call.ms)
+  const percent = (value: number): string => ((value / total) * 100).toFixed(2)
+  const bar = (length: number, start: number): Html =>
+    html`<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect x="${percent(start)}" width="${percent(length)}" height="10" />
+    </svg>`
+  return html`<p class="small">
+      <code>${call.model}</code> at ${call.upstream}, ${call.status} after
+      ${formatUnit(call.ms, 'ms')}.
+    </p>
+    <dl class="fact-lines timeline">
+      ${phases.map(
+        ([name, length, start]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>
+              ${name.startsWith('First') && firstByteMs === null ? 'none' : formatUnit(length, 'ms')}
+            </dd>
+            ${bar(length, start)}
+          </div>`,
+      )}
+    </dl>`
 }
