@@ -33,6 +33,7 @@ const staticFiles = {
   'build-steps.js': 'islands/build-steps.js',
   'page-drop.js': 'islands/page-drop.js',
   'code-editor.js': 'islands/code-editor.js',
+  'file-drop.js': 'islands/file-drop.js',
   'play-here.js': 'islands/play-here.js',
   'share-link.js': 'islands/share-link.js',
   'chat-playground.js': 'islands/chat-playground.js',

@@ -8,6 +8,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
+import { dropFiles } from '../../testing/browsers/drop.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -41,18 +42,21 @@ const game = zipSync({
   'game/data/a.json': new TextEncoder().encode('{"level":7}'),
 })
 
-/** Drops a folder on a page. Its entries are real ones, which scripts cannot create. */
-async function dropFolder(page: Page): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'berth-drop-'))
-  await Bun.write(join(folder, 'index.html'), '<title>Kelp</title><script src="js/a.js"></script>')
-  await Bun.write(join(folder, 'js/a.js'), 'document.write("kelp grows")')
-  const session = await page.context().newCDPSession(page)
-  const data = { items: [], files: [folder], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data })
-  }
+/** Drops a folder on a page, and then a zip. */
+async function dropFolderAndZip(page: Page, folder: string): Promise<void> {
+  const zip = join(folder, 'game.zip')
+  await Bun.write(
+    join(folder, 'kelp/index.html'),
+    '<title>Kelp</title><script src="js/a.js"></script>',
+  )
+  await Bun.write(join(folder, 'kelp/js/a.js'), 'document.write("kelp grows")')
+  await Bun.write(zip, game)
+  await page.waitForFunction("customElements.get('page-drop')")
+  const heading = page.getByRole('heading', { level: 1 })
+  await dropFiles(page, heading, [join(folder, 'kelp')])
   await appText(page, 'kelp grows')
-  rmSync(folder, { recursive: true })
+  await dropFiles(page, heading, [zip])
+  expect(await appText(page, 'level 7')).toContain('Reef')
 }
 
 describe.skipIf(executablePath === undefined)('a person makes an app in chromium', () => {
@@ -135,11 +139,9 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
       page.on('request', (request) => sent.push(request.method()))
       await page.goto(`${server.url}new`)
       const before = await t.snapshot()
-      await dropFolder(page)
-      const buffer = Buffer.from(game)
-      const file = { name: 'game.zip', mimeType: 'application/zip', buffer }
-      await page.locator('input[type=file]').setInputFiles(file)
-      expect(await appText(page, 'level 7')).toContain('Reef')
+      // Browsers read a dropped file again when they send it.
+      const folder = mkdtempSync(join(tmpdir(), 'berth-drop-'))
+      await dropFolderAndZip(page, folder)
       expect([await t.snapshot(), sent.includes('POST')]).toEqual([before, false])
       expect(await findViolations(page)).toEqual([])
       await page.getByRole('button', { name: 'Create an account and publish' }).click()
@@ -149,6 +151,7 @@ describe.skipIf(executablePath === undefined)('a person makes an app in chromium
       await page.getByRole('button', { name: 'Publish', exact: true }).click()
       await page.getByText('Published. Share its link').waitFor()
       await appText(page, 'level 7')
+      rmSync(folder, { recursive: true })
       await visitor.close()
     },
     ms,

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { dropFiles } from '../../testing/browsers/drop.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { payloads } from '../../testing/fixtures/script-payloads.ts'
@@ -91,6 +95,57 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       ms,
     )
   }
+
+  test(
+    'takes dropped files, a cover, a screenshot and an icon, exports and deletes',
+    async () => {
+      const { context, page, agent, id } = await claimed()
+      const folder = mkdtempSync(join(tmpdir(), 'berth-drop-'))
+      const file = join(folder, 'Old Harbor.png')
+      const size = { width: 640, height: 480 }
+      const picture = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
+      await Bun.write(file, (await t.ctx.generators.generate(picture)).bytes)
+      const open = async (name: string): Promise<void> => {
+        await page.goto(`${origin}/studio/${id}/${name}`)
+        await page.waitForFunction("customElements.get('file-drop')")
+      }
+      const upload = async (name: string, shown: string): Promise<void> => {
+        const form = page.locator('file-drop').filter({ has: button(page, name) })
+        await dropFiles(page, form, [file])
+        await form.getByRole('button', { name }).click()
+        await page.getByText(shown).waitFor()
+        await page.waitForFunction("customElements.get('file-drop')")
+      }
+      await open('assets')
+      // The only form of a page takes files anywhere.
+      await dropFiles(page, page.locator('h1'), [file])
+      await button(page, 'Upload').click()
+      await page.getByAltText('old-harbor.png').waitFor()
+      await open('listing')
+      await dropFiles(page, page.locator('h1'), [file])
+      expect(await page.inputValue('input[type=file] >> nth=0')).toBe('')
+      await upload('Upload cover', 'You uploaded this cover.')
+      await upload('Upload screenshot', 'Screenshot 2 of 5')
+      await upload('Upload icon', 'Feeds and link previews show it.')
+      await button(page, 'Generate icon').click()
+      await page.getByText('The icon is live.').waitFor()
+      expect((await agent.call('GET', `/apps/${id}`)).text('app.icon')).toContain(`/icons/${id}`)
+      await tab(page, 'Version history').click()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Export all versions' }).click(),
+      ])
+      expect(download.suggestedFilename()).toBe(`${id}.zip`)
+      await tab(page, 'Listing').click()
+      await button(page, 'Delete app').click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete app' }).click()
+      await button(page, 'Restore').waitFor()
+      expect((await agent.call('GET', `/apps/${id}`)).status).toBe(404)
+      rmSync(folder, { recursive: true })
+      await context.close()
+    },
+    ms,
+  )
 
   test(
     'previews each version in the sandbox',

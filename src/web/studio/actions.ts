@@ -17,6 +17,7 @@ import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { shortCredits } from '../format.ts'
 import { type Form, readCredits, readRef, rejectForm } from '../forms.ts'
 import { packActions } from '../packs/studio-actions.ts'
+import { changeIcon } from './icon.ts'
 import { changeCover, changeScreenshot } from './pictures.ts'
 import type { StudioAction } from './studio.ts'
 
@@ -119,6 +120,7 @@ const actions: Record<string, StudioAction> = {
   },
   cover: { tab: 'listing', work: changeCover },
   screenshot: { tab: 'listing', work: changeScreenshot },
+  icon: { tab: 'listing', work: changeIcon },
   details: { tab: 'listing', work: details },
   explore: {
     tab: 'listing',

@@ -9,6 +9,7 @@ import { formatBytes } from '../format.ts'
 import { button, form, hiddenField, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
+import { dropForm } from './pictures.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the files of the latest version and the missing assets. Throws `assets_off`. */
@@ -34,7 +35,7 @@ export async function assetsPage(studio: Studio): Promise<Page> {
           </p>`
   }
   ${pendingAssets(list.waiting)} ${app.version > 0 && uploadForm(studio)}`
-  return studioPage(studio, 'assets', main)
+  return { ...studioPage(studio, 'assets', main), scripts: ['file-drop.js'] }
 }
 
 /** Shortens a preview URL to a path, so that it loads from the host that served the page. */
@@ -111,12 +112,10 @@ const uploadForm = (studio: Studio): Html => {
   const chosen = html`<label class="field"
     ><span>File</span
     ><span class="hint"
-      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB. Drop it here.</span
+      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB.
+      <span class="with-script">Drop it here.</span></span
     ><input type="file" name="file" required
   /></label>`
   const fields = html`${name}${chosen}${button('Upload')}`
-  return section(
-    'Upload file',
-    form(studio.req.token, studioPath(studio, 'upload'), fields, 'form', 'multipart/form-data'),
-  )
+  return section('Upload file', dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
 }

@@ -6,6 +6,7 @@ import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { button, form, inputField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { iconForms } from './icon.ts'
 import { pictureForms } from './pictures.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
@@ -15,7 +16,7 @@ export async function listingPage(studio: Studio): Promise<Page> {
       ${section('Details', detailsForm(studio))}
       <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
     </div>
-    ${!isPackKind(studio.app.kind) && (await pictureForms(studio))}
+    ${!isPackKind(studio.app.kind) && (await pictureForms(studio))} ${iconForms(studio)}
     ${section(
       `Delete ${studio.app.kind}`,
       html`<p class="small">
@@ -24,7 +25,7 @@ export async function listingPage(studio: Studio): Promise<Page> {
         </p>
         ${deleteForm(studio)}`,
     )}`
-  return studioPage(studio, 'listing', main)
+  return { ...studioPage(studio, 'listing', main), scripts: ['file-drop.js'] }
 }
 
 function detailsForm(studio: Studio): Part {

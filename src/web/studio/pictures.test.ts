@@ -51,6 +51,9 @@ test('a file that is no image, or too large, changes nothing', async () => {
   const text = new TextEncoder().encode('hello')
   expect((await send('cover', {}, text)).status).toBe(400)
   expect((await send('cover', {})).status).toBe(400)
+  expect((await send('icon', {}, text)).status).toBe(400)
+  // A price above the confirmed one.
+  expect((await send('icon', { max: '-1' })).status).toBe(400)
   expect((await send('screenshot', { position: '9' }, picture)).status).toBe(400)
   expect((await send('cover', {}, new Uint8Array(7 * 1_048_576))).status).toBe(413)
   expect(await h.snapshot()).toEqual(before)

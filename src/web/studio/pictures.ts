@@ -1,4 +1,4 @@
-import { html, type Part } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { ApiError } from '../../errors.ts'
 import { deleteCover, putCover } from '../../hosting/apps/covers/covers.ts'
 import { screenshotsMax } from '../../hosting/apps/covers/limits.ts'
@@ -14,7 +14,11 @@ import { button, type Form, form, hiddenField, rejectForm } from '../forms.ts'
 import { imagePath, itemCover } from '../tiles.ts'
 import { type Studio, studioPath } from './studio.ts'
 
-const fileField = (label: string): Part =>
+/** A multipart form that takes a dropped file. */
+export const dropForm = (token: string, action: string, fields: Part): Html =>
+  html`<file-drop>${form(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
+
+export const pictureField = (label: string): Part =>
   html`<label class="field"
     ><span>${label}</span
     ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required
@@ -27,6 +31,8 @@ export async function pictureForms(studio: Studio): Promise<Part> {
   const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
   const send = (name: string, fields: Part): Part =>
     form(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
+  const drop = (name: string, fields: Part): Part =>
+    dropForm(token, studioPath(studio, name), fields)
   const reset = html`${hiddenField('reset', 'yes')}${button('Use a captured cover', 'quiet slim')}`
   const all = await listScreenshots(ctx, app.id)
   const taken = new Set(all.map(({ position }) => position))
@@ -53,7 +59,7 @@ export async function pictureForms(studio: Studio): Promise<Part> {
       ${app.coverGiven ? 'You uploaded this cover.' : 'The cover is captured from each version while it is played for two seconds.'}
       PNG, JPEG or WebP, cropped to 16:10.
     </p>
-    ${send('cover', html`${fileField('Cover')}${button('Upload cover', 'quiet')}`)}
+    ${drop('cover', html`${pictureField('Cover')}${button('Upload cover', 'quiet')}`)}
     ${app.coverGiven && send('cover', reset)}
     ${
       screenshots.length > 0 &&
@@ -63,15 +69,16 @@ export async function pictureForms(studio: Studio): Promise<Part> {
     }
     ${
       free !== undefined &&
-      send(
+      drop(
         'screenshot',
-        html`${hiddenField('position', free)}${fileField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
+        html`${hiddenField('position', free)}${pictureField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
       )
     }
   </section>`
 }
 
-async function readPicture(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
+/** Reads an uploaded image. Throws `bad_request`, `too_big`. */
+export async function readPicture(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await (submitted.file('file') ?? rejectForm('Choose an image.')).bytes()
   if (bytes.length <= iconBytesMax) return bytes
   throw new ApiError('too_big', { bytes: bytes.length, max: iconBytesMax })

@@ -146,6 +146,7 @@ const extraBytes: Record<string, number> = {
   change: 9 * buildPromptCharsMax,
   page: 3 * htmlBytesMax,
   cover: iconBytesMax,
+  icon: iconBytesMax,
   screenshot: iconBytesMax,
   file: packBytesMax + skillTextBytesMax,
   steps: formBytesMax * 2,

@@ -10,7 +10,7 @@ import { clampCharge } from '../../../ledger/holds.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 import { chargeOf } from '../../../models/charge.ts'
 import { type RequestWork, runPaidRequest } from '../../../paid/paid-request.ts'
-import { type Caller, capFor } from '../../agents/caller.ts'
+import { type Actor, capFor } from '../../agents/caller.ts'
 import { kinds } from '../../kinds.ts'
 import { generateImage } from '../../models/media.ts'
 import { NoModelResult, type ServiceModel } from '../../models/model-call.ts'
@@ -31,12 +31,12 @@ const generateMs = 3 * minute
  */
 export async function putIcon(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   id: string,
   { image, make, prompt = '' }: PutIconRequest,
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
 ): Promise<StoredResponse> {
-  const app = await apps.getOwnApp(ctx, caller.agent, id, kinds)
+  const app = await apps.getOwnApp(ctx, actor.agent, id, kinds)
   if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
     const problem = 'Send "image" or "make": true. "prompt" is allowed only with make.'
     throw new ApiError('bad_request', { problem })
@@ -47,14 +47,14 @@ export async function putIcon(
   }
   if (image === undefined) {
     return runPaidRequest(ctx, {
-      owner: caller.agent.id,
+      owner: actor.agent.id,
       key: ref,
       fingerprint: { icon: id, make, prompt },
       // Serialized per app, so that only the first icon is free.
       exclusive: { name: `icon of ${id}`, description: 'Another icon of this app' },
       prepare: async () => {
-        const now = await apps.getOwnApp(ctx, caller.agent, id, kinds)
-        return iconWork(ctx, caller, { app: now, prompt, signal })
+        const now = await apps.getOwnApp(ctx, actor.agent, id, kinds)
+        return iconWork(ctx, actor, { app: now, prompt, signal })
       },
     })
   }
@@ -82,19 +82,30 @@ interface GeneratedIcon {
   charge: NanoUsd
 }
 
+const describeIcon = ({ title, description }: apps.App, prompt = ''): string =>
+  `icon, ${prompt || `${title}. ${description}`}`
+
+const isFree = ({ listed, iconGiven }: apps.App): boolean => listed === 'on' && !iconGiven
+
+/** Returns the most that a generated icon costs in credits; undefined without an image model. */
+export function quoteIcon(ctx: AppContext, app: apps.App): number | undefined {
+  const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what: describeIcon(app) })
+  return quote && toCredits(isFree(app) ? zero : quote.price)
+}
+
 /** Returns the paid work of generating an icon. Throws `no_icon_model`, `paused`. */
 function iconWork(
   ctx: AppContext,
-  caller: Caller,
+  actor: Actor,
   { app, prompt, signal }: { app: apps.App; prompt: string; signal: AbortSignal },
 ): RequestWork<never> {
-  const what = `icon, ${prompt || `${app.title}. ${app.description}`}`
+  const what = describeIcon(app, prompt)
   const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what })
   if (!quote) throw new ApiError('no_icon_model')
   const { by, price } = quote
-  const free = app.listed === 'on' && !app.iconGiven
+  const free = isFree(app)
   const amount = free ? zero : price
-  const account = agentAccount(caller.agent.id)
+  const account = agentAccount(actor.agent.id)
   return {
     hold: {
       account,
@@ -102,7 +113,7 @@ function iconWork(
       ref: `icon:${newId()}`,
       kind: 'icon',
       item: app.id,
-      cap: capFor(caller, amount),
+      cap: capFor(actor, amount),
       ms: 2 * generateMs,
     },
     run: async ({ hold }) => {
@@ -152,7 +163,7 @@ async function generateContent(
 }
 
 /** Throws `not_found` and `taken_down`. */
-export async function deleteIcon(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
+export async function deleteIcon(ctx: AppContext, { agent }: Actor, id: string): Promise<void> {
   const app = await apps.getOwnApp(ctx, agent, id, kinds)
   await updateIcon(ctx, app, { icon: null })
 }
