@@ -187,7 +187,7 @@ function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
             <dd>
               ${name.startsWith('First') && firstByteMs === null ? 'none' : formatUnit(length, 'ms')}
             </dd>
-            ${bar(length, start)}
+            <dd>${bar(length, start)}</dd>
           </div>`,
       )}
     </dl>`
