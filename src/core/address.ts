@@ -43,7 +43,9 @@ const unmapped = (address: string): string =>
 /** Returns the network that one customer of a provider often has: an IPv4 /24, or an IPv6 /56. */
 export function addressPrefix(address: string): string {
   const group = addressGroup(address)
-  if (!group.endsWith('::/64')) return group.replace(/\.\d+$/, '.0/24')
+  const lastDot = group.lastIndexOf('.')
+  if (lastDot > 0) return `${group.slice(0, lastDot)}.0/24`
+  if (!group.endsWith('::/64')) return group
   const parts = group.slice(0, -5).split(':')
   const last = (parts[3] ?? '0').padStart(4, '0').slice(0, 2)
   return `${[...parts.slice(0, 3), `${last}00`].join(':')}::/56`

@@ -73,7 +73,7 @@ interface OperationKind<ErrorName extends string, Macro> {
 }
 
 /** Remembers the schemas of each list of errors: they take long to create for every server. */
-function once<ErrorName extends string>(
+function memoize<ErrorName extends string>(
   create: (names: readonly ErrorName[]) => Record<number, TSchema>,
 ): (names: readonly ErrorName[]) => Record<number, TSchema> {
   const byNames = new Map<string, Record<number, TSchema>>()
@@ -90,7 +90,7 @@ export const operationBuilder = <Tag extends string, ErrorName extends string, M
   createErrorSchemas: (names: readonly ErrorName[]) => Record<number, TSchema>,
   kind: OperationKind<ErrorName, Macro>,
 ) => {
-  const errorSchemas = once(createErrorSchemas)
+  const errorSchemas = memoize(createErrorSchemas)
   return <const Responses extends Record<number, TSchema>>(
     declaration: OperationDeclaration<Tag, ErrorName & RateLimitName>,
     responses: Responses,
