@@ -80,12 +80,12 @@ type Time = string | number
 
 const millisecondsOf = (time: Time): number => (typeof time === 'string' ? Date.parse(time) : time)
 
-const timeElement = (time: Time, text: string, exact?: string): Html =>
-  html`<time
-    datetime="${typeof time === 'number' ? iso(time) : time}"
-    ${exact !== undefined && html` title="${exact}"`}
-    >${text}</time
-  >`
+function timeElement(time: Time, text: string, exact?: string): Html {
+  const at = typeof time === 'number' ? iso(time) : time
+  return exact === undefined
+    ? html`<time datetime="${at}">${text}</time>`
+    : html`<time datetime="${at}" title="${exact}">${text}</time>`
+}
 
 /** 4 May 2026. */
 export const renderDate = (time: Time): Html =>
