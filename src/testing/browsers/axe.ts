@@ -11,11 +11,14 @@ const narrow = { width: 320, height: 640 }
 
 /** A theme change reaches the page with the next frame and is painted with the one after. */
 const frame = 'new Promise(requestAnimationFrame)'
+const painted = `${frame}.then(() => ${frame})`
 /** Only violations are described, which is faster. axe-core leaves off this rule of WCAG 2.2. */
 const options = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }"
-const violations = `${frame}.then(() => ${frame}).then(() => axe.run(${options})).then((all) =>
+const violations = `${painted}.then(() => axe.run(${options})).then((all) =>
   all.violations.map((one) => one.id + ' ' + one.nodes[0].html))`
-const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+/** Charts take a new width with the next frame. */
+const sideways = `${painted}.then(() =>
+  document.documentElement.scrollWidth > document.documentElement.clientWidth)`
 
 /** Returns the axe-core violations of a page as it is shown, each with an element. */
 export async function runAxe(page: Page): Promise<string[]> {
