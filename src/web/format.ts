@@ -109,6 +109,7 @@ export function renderAge(time: Time, now: number): Html {
   const [at, exact] = [millisecondsOf(time), formatDateTime(time)]
   const age = Math.max(0, now - at)
   if (age >= agesShownMs) return timeElement(time, dates().format(at), exact)
-  const [unit, ms] = ageUnits.find((one) => age >= one[1]) ?? (['second', Infinity] as const)
-  return timeElement(time, ages().format(-Math.floor(age / ms), unit), exact)
+  const found = ageUnits.find(([, ms]) => age >= ms)
+  const text = found ? ages().format(-Math.floor(age / found[1]), found[0]) : 'now'
+  return timeElement(time, text, exact)
 }

@@ -186,7 +186,6 @@ function withoutSniffing(response: Response): Response {
   return response
 }
 
-/** Static files, icons and documents for crawlers. */
 function coverResponse(request: Request, file: { bytes: Uint8Array; etag: string }): Response {
   // `private` keeps the covers of removed apps out of shared caches.
   const cache = 'private, max-age=31536000, immutable'
@@ -194,6 +193,7 @@ function coverResponse(request: Request, file: { bytes: Uint8Array; etag: string
   return entityResponse(request, createEntity({ etag: file.etag, identity: file.bytes }, headers))
 }
 
+/** Static files, icons and documents for crawlers. */
 const fileRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/static/:name', ({ params, request }) => {

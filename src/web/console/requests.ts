@@ -162,12 +162,12 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
 /** Renders a model call with its phases as bars on one axis of time. */
 function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
   const { firstByteMs } = call
+  const waited = firstByteMs ?? 0
   const before = firstByteMs === null ? 0 : Math.max(0, ms - firstByteMs)
-  const waited = firstByteMs ?? call.ms
   const phases = [
     ['Outside of the call', before, 0],
-    ['First byte of the upstream', waited, before],
-    ['Rest of the response', Math.max(0, call.ms - waited), before + waited],
+    ['First byte of the upstream', firstByteMs, before],
+    ['Rest of the call', Math.max(0, call.ms - waited), before + waited],
   ] as const
   const total = Math.max(1, before + call.ms)
   const percent = (value: number): string => ((value / total) * 100).toFixed(2)
@@ -184,10 +184,8 @@ function callDetails({ ms }: LoggedRequest, call: ModelCall): Html {
         ([name, length, start]) =>
           html`<div>
             <dt>${name}</dt>
-            <dd>
-              ${name.startsWith('First') && firstByteMs === null ? 'none' : formatUnit(length, 'ms')}
-            </dd>
-            <dd>${bar(length, start)}</dd>
+            <dd>${length === null ? 'none' : formatUnit(length, 'ms')}</dd>
+            <dd>${bar(length ?? 0, start)}</dd>
           </div>`,
       )}
     </dl>`
