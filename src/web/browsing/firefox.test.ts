@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { findByName } from '../../hosting/people/people.ts'
+import { findByName, operatorLink } from '../../hosting/people/people.ts'
 import { type Browser, findBrowser, type Tab, until } from '../../testing/browsers/browser.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
@@ -20,6 +20,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
   let browser: Browser
   let server: ReturnType<typeof Bun.serve>
   let origin = ''
+  let harbour = ''
 
   beforeAll(async () => {
     t = await startTestServer({ BUILDER_BROWSER: 'off' })
@@ -27,15 +28,15 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     server = Bun.serve({ port: 0, fetch: (request) => t.handle(request, '127.0.0.1') })
     origin = `http://localhost:${server.port}`
     const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
-    const id = await ann.publish({
+    harbour = await ann.publish({
       title: 'Harbour Lights',
       kind: 'game',
       store: true,
       html: humming,
     })
     await ann.publish({ title: 'Row by Row', store: true })
-    await ben.call('POST', `/apps/${id}/remix`, {})
-    await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
+    await ben.call('POST', `/apps/${harbour}/remix`, {})
+    await ben.call('PUT', `/explore/${harbour}/review`, { stars: 5, text: 'Calm and quick.' })
     browser = await openFirefox(path ?? '')
   }, ms)
   afterAll(async () => {
@@ -59,6 +60,13 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     await tab.evaluate(`(() => { const found = ${found}; ${what} })()`)
   }
   const follow = (tab: Tab, selector: string) => use(tab, selector, 'found.click()')
+  /** Signs out, because tabs share their cookies, and closes the tab. */
+  async function leave(tab: Tab): Promise<void> {
+    await tab.goto(`${origin}/account`)
+    await follow(tab, 'form[action="/sign-out"] button')
+    await becomes(tab, "location.pathname === '/'")
+    await tab.close()
+  }
   const fill = (tab: Tab, selector: string, text: string) =>
     use(
       tab,
@@ -125,10 +133,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await becomes(tab, "document.querySelector('app-preview iframe') !== null")
       await becomes(tab, "document.querySelector('h1')?.textContent === 'Snake in neon'")
       expect(tab.seen()).toEqual([])
-      await tab.goto(`${origin}/account`)
-      await follow(tab, 'form[action="/sign-out"] button')
-      await becomes(tab, "location.pathname === '/'")
-      await tab.close()
+      await leave(tab)
     },
     ms,
   )
@@ -148,10 +153,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await becomes(tab, "document.documentElement.dataset.theme === 'light'")
       await tab.goto(`${origin}/wallet`)
       await becomes(tab, "document.documentElement.dataset.theme === 'light'")
-      await tab.goto(`${origin}/account`)
-      await follow(tab, 'form[action="/sign-out"] button')
-      await becomes(tab, "location.pathname === '/'")
-      await tab.close()
+      await leave(tab)
     },
     ms,
   )
@@ -204,6 +206,40 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await becomes(tab, "document.querySelectorAll('tbody tr').length === 2")
       await tab.goto(`${origin}/wallet`)
       await becomes(tab, "document.querySelector('h1')?.textContent.includes('Wallet')")
+      expect(tab.seen()).toEqual([])
+      await leave(tab)
+    },
+    ms,
+  )
+
+  test(
+    'sets the server up as its operator, features an item and changes a setting',
+    async () => {
+      const tab = await browser.open()
+      await tab.goto(origin + new URL((await operatorLink(t.ctx)) ?? '').pathname)
+      await fill(tab, 'input[name=name]', 'olga')
+      await fill(tab, 'input[name=password]', password)
+      await follow(tab, 'main form button')
+      await becomes(tab, "document.querySelectorAll('.codes li').length === 8")
+      await tab.goto(`${origin}/console`)
+      await becomes(tab, "document.querySelector('li.done')?.textContent.includes('first app')")
+
+      await tab.goto(`${origin}/console/apps/${harbour}`)
+      await follow(tab, 'form[action$="/feature"] button')
+      await becomes(tab, "document.body.textContent.includes('It is featured on the home page.')")
+      await tab.goto(origin)
+      await becomes(
+        tab,
+        "[...document.querySelectorAll('h2')].some((one) => one.textContent === 'Featured')",
+      )
+
+      await tab.goto(`${origin}/console/settings/MARGIN_PERCENT`)
+      await fill(tab, 'input[name=value]', '7')
+      await follow(tab, 'main button[value=set]')
+      await becomes(tab, "location.search === '?changed=MARGIN_PERCENT'")
+      expect(t.ctx.config.marginPercent).toBe(7)
+      await tab.goto(`${origin}/console/audit`)
+      await becomes(tab, "document.querySelector('tbody')?.textContent.includes('MARGIN_PERCENT')")
       expect(tab.seen()).toEqual([])
       await tab.close()
     },
