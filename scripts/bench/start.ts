@@ -24,7 +24,7 @@ function build(hello: string): void {
   }
 }
 
-interface Start {
+export interface Start {
   ms: number
   rssMb: number
 }
@@ -32,7 +32,7 @@ interface Start {
 /**
  * Returns the time from process start to the first response in milliseconds, and the idle memory.
  */
-async function start(
+export async function start(
   command: string[],
   env: Record<string, string>,
   idle: boolean,

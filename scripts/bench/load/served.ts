@@ -52,13 +52,19 @@ export async function spawnServer(
   }
 }
 
-/** Starts Berth on `dataDir`, or on a temporary folder that is deleted on stop. */
+const fromSource = [process.execPath, join(root, 'src/main.ts')]
+
+/**
+ * Starts Berth on `dataDir`, or on a temporary folder that is deleted on stop: this checkout, or
+ * the program given.
+ */
 export async function startBerthServer(
   dataDir?: string,
   settings: Record<string, string> = {},
+  program = fromSource,
 ): Promise<BerthServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'berth-bench-'))
-  const command = [process.execPath, join(root, 'src/main.ts'), 'serve', '--json']
+  const command = [...program, 'serve', '--json']
   const env = { ...noLimits, ...settings, PORT: '0', DATA_DIR: folder }
   const served = await spawnServer(command, env)
   return {
