@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 
 import { median, requestFor, runLoad, targetAt, throughput } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, startBerthServer } from './load/served.ts'
+import { etagOf, publishOn, startBerthServer } from './load/served.ts'
 import { type Start, start } from './start.ts'
 
 const startRounds = 11
@@ -40,15 +40,10 @@ async function printPages(binaries: string[]): Promise<void> {
     binaries.map(async (binary) => {
       const server = await startBerthServer(undefined, {}, [binary])
       const path = `/a/${(await publishOn(server, pageOf(50_000))).id}/data`
-      const url = `http://localhost:${server.port}${path}`
-      const head = { method: 'HEAD', headers: { 'accept-encoding': 'identity' } }
-      const etag = (await fetch(url, head)).headers.get('etag') ?? ''
+      const etag = await etagOf(`http://localhost:${server.port}${path}`)
       const page = targetAt(server, requestFor(path), 200)
-      return {
-        server,
-        page,
-        again: targetAt(server, requestFor(path, { 'if-none-match': etag }), 304),
-      }
+      const again = targetAt(server, requestFor(path, { 'if-none-match': etag }), 304)
+      return { server, page, again }
     }),
   )
   const targets = [...opened.map(({ page }) => page), ...opened.map(({ again }) => again)]

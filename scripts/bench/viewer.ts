@@ -11,7 +11,13 @@ import {
   type Turn,
 } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { type BenchServer, publishOn, spawnServer, startBerthServer } from './load/served.ts'
+import {
+  type BenchServer,
+  etagOf,
+  publishOn,
+  spawnServer,
+  startBerthServer,
+} from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
 
 const limit = 0.8
@@ -35,11 +41,7 @@ export async function bench(): Promise<BenchRow[]> {
   const peer = (name: string): Promise<BenchServer> =>
     spawnServer([process.execPath, join(import.meta.dir, 'peers', name), origin, path])
   const servers = [ctx, await peer('static.ts'), await peer('logged.ts')]
-  const head = await fetch(origin + path, {
-    method: 'HEAD',
-    headers: { 'accept-encoding': 'identity' },
-  })
-  const etag = head.headers.get('etag') ?? ''
+  const etag = await etagOf(origin + path)
   const targets = [...asks(servers, path), ...asks(servers, path, etag)]
   const turns = await runLoad({ ...plan, targets })
   for (const server of servers.toReversed()) await server.stop()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { Browser, Page } from 'playwright-core'
 
-import { runAxe } from '../../src/testing/browsers/axe.ts'
+import { runAxe, scrollsSideways } from '../../src/testing/browsers/axe.ts'
 import { blockedScript, type SessionState } from './owner.ts'
 
 /** A path, or what opens the page at an origin. */
@@ -29,10 +29,9 @@ const loadImages = `Promise.all([...document.images].map((image) => {
 }))`
 
 async function findProblems(page: Page, urls: string[], origin: string): Promise<string[]> {
-  const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
   const foreign = urls.filter((url) => !url.startsWith(origin) && !url.startsWith('data:'))
   return [
-    ...((await page.evaluate(sideways)) === true ? ['scrolls sideways'] : []),
+    ...((await scrollsSideways(page)) ? ['scrolls sideways'] : []),
     ...(Number(await page.evaluate(layoutShift)) > 0.01 ? ['shifts while it loads'] : []),
     ...foreign.map((url) => `requests ${url}`),
     ...(await runAxe(page)),

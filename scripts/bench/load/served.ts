@@ -110,3 +110,9 @@ export async function publishOn(
   const { app } = await call('POST', '/apps', { html }, String(key))
   return { id: String(asRecord(app).id), key: String(key) }
 }
+
+/** Returns the ETag of a resource without a content encoding; '' without one. */
+export async function etagOf(url: string): Promise<string> {
+  const head = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } })
+  return head.headers.get('etag') ?? ''
+}

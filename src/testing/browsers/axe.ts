@@ -20,6 +20,9 @@ const violations = `${painted}.then(() => axe.run(${options})).then((all) =>
 const sideways = `${painted}.then(() =>
   document.documentElement.scrollWidth > document.documentElement.clientWidth)`
 
+/** Checks whether a page is wider than its window. */
+export const scrollsSideways = (page: Page): Promise<boolean> => page.evaluate<boolean>(sideways)
+
 /** Returns the axe-core violations of a page as it is shown, each with an element. */
 export async function runAxe(page: Page): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in self"))) await page.evaluate(axe.source)
@@ -42,8 +45,7 @@ export async function findViolations(page: Page): Promise<string[]> {
   }
   for (const size of [...sizes, narrow]) {
     await page.setViewportSize(size)
-    if (await page.evaluate<boolean>(sideways))
-      violationsFound.push(`${size.width}: scrolls sideways`)
+    if (await scrollsSideways(page)) violationsFound.push(`${size.width}: scrolls sideways`)
   }
   return violationsFound
 }

@@ -19,11 +19,6 @@ export function presentCover(
   return { large: imageUrl(ctx, id, cover), small: imageUrl(ctx, id, coverSmall), color }
 }
 
-/** Returns the cover of a version for those who may preview it. */
-export function presentVersionCover({ urls }: AppContext, row: Version): CoverBody | null {
-  const { app, version, cover, coverSmall, coverColor: color } = row
-  if (cover === null || coverSmall === null || color === null) return null
-  const url = (sha256: string): string =>
-    `${urls.app}/covers/${app}/${version}-${sha256.slice(0, nameChars)}.webp`
-  return { large: url(cover), small: url(coverSmall), color }
-}
+/** Returns the cover of a version for those who may preview it: /covers/<app>/<version>-<hash>. */
+export const presentVersionCover = (ctx: AppContext, row: Version): CoverBody | null =>
+  presentCover(ctx, { ...row, id: `${row.app}/${row.version}` })
