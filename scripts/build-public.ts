@@ -1,6 +1,6 @@
 /**
  * Builds public/dist from public/frame, public/islands and public/css, and copies the files of the
- * docs page from swagger-ui-dist. Every file has a compressed .br and .gz version.
+ * docs page from swagger-ui-dist. A file is stored as .br and .gz only, unless it is compressed itself.
  */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -17,12 +17,14 @@ const docsFiles = ['swagger-ui-bundle.js', 'swagger-ui.css']
 const brotli = promisify(brotliCompress)
 const gzipAsync = promisify(gzip)
 
-/** Writes a file and its compressed versions. PNG and WOFF2 are already compressed. */
+/** Writes the compressed versions of a file. PNG and WOFF2 are already compressed. */
 async function writeFile(path: string, bytes: Uint8Array | string): Promise<void> {
   const data = Buffer.from(bytes)
   await mkdir(dirname(path), { recursive: true })
-  await Bun.write(path, data)
-  if (/\.(?:png|woff2)$/.test(path)) return
+  if (/\.(?:png|woff2)$/.test(path)) {
+    await Bun.write(path, data)
+    return
+  }
   // Above 300 KB level 11 takes seconds and saves three percent.
   const quality = data.length > 300_000 ? 6 : 11
   const params = {

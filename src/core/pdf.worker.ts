@@ -1,5 +1,7 @@
-import { getDocumentProxy } from 'unpdf'
+import { definePDFJSModule, getDocumentProxy } from 'unpdf'
 
+import { lazy } from './lazy.ts'
+import { readPackageFile } from './package-files.ts'
 import type { WorkerReply } from './worker-pool.ts'
 
 declare const self: Worker
@@ -23,7 +25,19 @@ self.onmessage = async ({ data }: MessageEvent<PdfRequest>) => {
   self.postMessage(reply)
 }
 
+/**
+ * Loads PDF.js from its file. As a part of the bundle it would take 7 MB of the binary, with its
+ * bytecode and source map, and would be ready 0.1 seconds earlier.
+ */
+const pdfjs = lazy(() =>
+  definePDFJSModule(async () => {
+    const script = await readPackageFile('unpdf/dist/pdfjs.mjs')
+    return import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })))
+  }),
+)
+
 async function read({ bytes, pagesMax, charsMax }: PdfRequest): Promise<PdfResult> {
+  await pdfjs()
   // Only text is needed: no image is decoded and no font loaded.
   const pdf = await getDocumentProxy(bytes, {
     verbosity: 0,

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 
 import { sha256 } from './ids.ts'
 
@@ -36,11 +37,11 @@ const publicDir = Bun.isStandaloneExecutable
  */
 export function readPublic(): Map<string, PublicFile> {
   const all = readdirSync(publicDir, { recursive: true, encoding: 'utf8' })
-  const names = new Set(all.map((name) => name.replaceAll('\\', '/')))
+  const stored = new Set(all.map((name) => name.replaceAll('\\', '/')))
   const files = new Map<string, PublicFile>()
-  for (const name of names) {
+  for (const name of new Set([...stored].map((file) => file.replace(/\.(?:br|gz)$/, '')))) {
     const type = types[extname(name)]
-    if (type !== undefined) files.set(name, new LazyPublicFile(publicDir, name, type, names))
+    if (type !== undefined) files.set(name, new LazyPublicFile(publicDir, name, type, stored))
   }
   return files
 }
@@ -53,37 +54,45 @@ export function getPublicFile(files: ReadonlyMap<string, PublicFile>, name: stri
 }
 
 class LazyPublicFile implements PublicFile {
-  readonly #read = new Map<string, Uint8Array>()
+  readonly #bytes = new Map<string, Uint8Array>()
 
   constructor(
     private readonly dir: string,
     readonly name: string,
     readonly type: string,
-    private readonly names: Set<string>,
+    private readonly stored: Set<string>,
   ) {}
 
   get etag(): string {
     return sha256(this.identity).slice(0, 32)
   }
 
+  /** A file that has a compressed version is stored only compressed. */
   get identity(): Uint8Array {
-    return this.#bytes('')
+    const { gzip } = this
+    return this.#cached('', () => (gzip ? gunzipSync(gzip) : this.#read('')))
   }
 
   get br(): Uint8Array | undefined {
-    return this.names.has(`${this.name}.br`) ? this.#bytes('.br') : undefined
+    return this.#variant('.br')
   }
 
   get gzip(): Uint8Array | undefined {
-    return this.names.has(`${this.name}.gz`) ? this.#bytes('.gz') : undefined
+    return this.#variant('.gz')
   }
 
-  #bytes(ending: string): Uint8Array {
-    const bytes = this.#read.get(ending) ?? readFileSync(join(this.dir, this.name + ending))
-    this.#read.set(ending, bytes)
+  #variant(ending: string): Uint8Array | undefined {
+    if (!this.stored.has(this.name + ending)) return undefined
+    return this.#cached(ending, () => this.#read(ending))
+  }
+
+  #read(ending: string): Uint8Array {
+    return readFileSync(join(this.dir, this.name + ending))
+  }
+
+  #cached(ending: string, create: () => Uint8Array): Uint8Array {
+    const bytes = this.#bytes.get(ending) ?? create()
+    this.#bytes.set(ending, bytes)
     return bytes
   }
 }
-
-/** Reads a file that a module imports with `{ type: 'file' }`. */
-export const readEmbedded = (path: string): Promise<ArrayBuffer> => Bun.file(path).arrayBuffer()

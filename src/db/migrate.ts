@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
 import { sha256 } from '../core/ids.ts'
 import { copyDatabase } from './copy-database.ts'
@@ -41,12 +41,11 @@ const top = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir,
 
 function migrationsOf(kind: Engine['kind']): Migration[] {
   const folder = join(top, kind)
-  const journal: { entries: { tag: string }[] } = JSON.parse(
-    readFileSync(join(folder, 'meta/_journal.json'), 'utf8'),
-  )
-  return journal.entries.map(({ tag }) => {
-    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8')
-    return { tag, hash: sha256(text), statements: text.split('--> statement-breakpoint') }
+  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  return files.toSorted().map((name) => {
+    const text = readFileSync(join(folder, name), 'utf8')
+    const statements = text.split('--> statement-breakpoint')
+    return { tag: basename(name, '.sql'), hash: sha256(text), statements }
   })
 }
 

@@ -3,7 +3,3 @@ declare module '*.svg' {
   const text: string
   export default text
 }
-declare module '*.wasm' {
-  const path: string
-  export default path
-}

