@@ -58,7 +58,7 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Besides storage: the database file, berth.toml, embedded files, the control
     // socket, and copies of the data folder.
-    may: /^src\/((storage|db|config)\/.*|(core\/public-files|libraries\/embedded|cli\/.*|operator\/(control|backup))\.ts)$/,
+    may: /^src\/((storage|db|config)\/.*|(core\/(public|package)-files|libraries\/embedded|cli\/.*|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or core/public-files.ts for what the binary carries',
   },
