@@ -8,9 +8,11 @@ export function ignoredFields(
   body: UpstreamCall['body'],
   isKnown: (name: string) => boolean,
 ): string[] {
-  const entries = body instanceof FormData ? [...body.entries()] : Object.entries(body)
-  const sent = entries.filter(([, value]) => value !== undefined && value !== null)
+  const isIgnored = (name: string): boolean => !isKnown(name) && !ownFields.includes(name)
+  if (!(body instanceof FormData)) {
+    return Object.keys(body).filter((name) => isIgnored(name) && (body[name] ?? null) !== null)
+  }
   // OpenAI's clients write lists as name[].
-  const names = new Set(sent.map(([name]) => name.replace(/\[\]$/, '')))
-  return [...names].filter((name) => !ownFields.includes(name) && !isKnown(name))
+  const names = new Set([...body.keys()].map((name) => name.replace(/\[\]$/, '')))
+  return [...names].filter(isIgnored)
 }

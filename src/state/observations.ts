@@ -42,7 +42,9 @@ export class Observations {
   readonly clientErrors = new RequestLog(1_024)
   readonly serverErrors = new RequestLog(1_024)
   private readonly labels = new Map<string, Map<string, string>>()
-  private readonly calls = new Map<string, ModelCall>()
+  /** The newest ones, each in the slot of its number. */
+  private readonly calls: ModelCall[] = []
+  private callsAdded = 0
 
   constructor(clock: Clock) {
     this.parts = new Latencies(clock, byMinute)
@@ -90,15 +92,18 @@ export class Observations {
   }
 
   addModelCall(call: ModelCall): void {
-    this.calls.delete(call.requestId)
-    this.calls.set(call.requestId, call)
-    const [oldest] = this.calls.keys()
-    if (this.calls.size > callsMax && oldest !== undefined) this.calls.delete(oldest)
+    this.calls[this.callsAdded % callsMax] = call
+    this.callsAdded += 1
   }
 
   /** Returns the model call of a request that is among the newest. */
   findModelCall(requestId: string): ModelCall | undefined {
-    return this.calls.get(requestId)
+    const oldest = Math.max(0, this.callsAdded - callsMax)
+    for (let at = this.callsAdded - 1; at >= oldest; at -= 1) {
+      const call = this.calls[at % callsMax]
+      if (call?.requestId === requestId) return call
+    }
+    return undefined
   }
 
   /** Finds a request among the newest ones and the newest errors. */

@@ -83,6 +83,7 @@ export class OutcomeBuilder {
     const result = { response: response ?? { status: 200, body: null } }
     const broken = end === 'failed' ? unreadable.error.errorName : null
     const outcome = this.outcome(result, candidate, { usage, end, charge, error: broken, rows })
+    if (this.call.slot === undefined) return outcome
     return { ...outcome, replay: response, shortReplay: replayOf(unreadable.error) }
   }
 

@@ -55,11 +55,15 @@ const video: Fields = {
   resolution: isNothing,
 }
 
-const fieldsByType = { chat, image, video }
+const fieldsByType = {
+  chat: Object.entries(chat),
+  image: Object.entries(image),
+  video: Object.entries(video),
+}
 
 /** Throws `bad_request` for a field that makes an upstream bill more than a hold covers. */
 export function rejectUnpricedFields(body: Json, type: keyof typeof fieldsByType): void {
-  for (const [name, isFree] of Object.entries(fieldsByType[type])) {
+  for (const [name, isFree] of fieldsByType[type]) {
     if (isFree(body[name])) continue
     const isSearch = type === 'chat' && name.includes('search')
     const hint = isSearch ? ' Send web_search for a search.' : ''
