@@ -104,7 +104,6 @@ function totalOf(
   tokens: bigint,
   units: Pick<Usage, 'images' | 'searches' | 'seconds' | 'characters'>,
 ): NanoUsd {
-  if (isFree(price, units.searches)) return zero
   const counted =
     tokens +
     roundUp(units.images) * (price.perImage ?? 0n) +
@@ -112,6 +111,6 @@ function totalOf(
     roundUp(units.characters) * (price.perCharacter ?? 0n)
   const timed = (price.perSecond ?? 0n) * perMinute + (price.perMinute ?? 0n)
   const sum = counted * perSecond * perMinute + roundUp(units.seconds * 1_000) * timed
-  const charge = (sum + divisor - 1n) / divisor
-  return charge > 0n ? nano(charge) : nano(1n)
+  if (sum > 0n) return nano((sum + divisor - 1n) / divisor)
+  return isFree(price, units.searches) ? zero : nano(1n)
 }
