@@ -94,7 +94,7 @@ export const idPattern = /^[A-Za-z0-9_-]{12}$/
 
 /** Returns SHA-256 in hex. */
 export const sha256 = (data: string | Uint8Array): string =>
-  new Bun.CryptoHasher('sha256').update(data).digest('hex')
+  Bun.CryptoHasher.hash('sha256', data, 'hex')
 
 /** Returns HMAC-SHA-256 as base64url, for signed links and messages. */
 export const sign = (secret: string | Uint8Array, text: string): string =>

@@ -3,13 +3,15 @@ import { jsonDepthMax, jsonValuesMax } from '../limits.ts'
 /** The value of a JSON text, or the reason why it is invalid. */
 export type JsonResult = { value: unknown } | { problem: string }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Parses a JSON text (RFC 8259) in UTF-8: at most 64 levels and 100,000 values. */
 export function parseJson(bytes: Uint8Array): JsonResult {
   const problem = findLimitProblem(bytes)
   if (problem !== undefined) return { problem }
   let text: string
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    text = utf8.decode(bytes)
   } catch {
     return { problem: 'The body is not JSON: it is not UTF-8.' }
   }
@@ -42,9 +44,15 @@ function findLimitProblem(json: Uint8Array): string | undefined {
 const quote = 0x22
 const backslash = 0x5c
 
-/** Returns the index of the quote that ends a string. */
+/**
+ * Returns the index of the quote that ends a string: the first one after an even number of
+ * backslashes. The runtime finds quotes faster than a loop: texts are most of a body.
+ */
 function stringEnd(json: Uint8Array, from: number): number {
-  let at = from
-  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
-  return at
+  for (let at = json.indexOf(quote, from); at >= 0; at = json.indexOf(quote, at + 1)) {
+    let start = at
+    while (start > from && json[start - 1] === backslash) start -= 1
+    if ((at - start) % 2 === 0) return at
+  }
+  return json.length
 }

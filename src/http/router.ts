@@ -87,15 +87,15 @@ const aliases = [
   [/^\/v1(?=\/.+:(?:\w+Content|batchEmbedContents|countTokens)$)/, geminiPrefix],
 ] as const
 
-/** Maps a request to an alias to the path inside the server. */
-function resolveAlias(request: Request): Request {
+/** Maps a request to an alias to the path inside the server. Returns that path, too. */
+function resolveAlias(request: Request): { request: Request; path: string } {
   const path = pathOf(request.url)
   const match = aliases.find(([start]) => start.test(path))
-  if (!match) return request
+  if (!match) return { request, path }
   const url = new URL(request.url)
   const [start, prefix] = match
   url.pathname = path.replace(start, prefix)
-  return new Request(url.href, request)
+  return { request: new Request(url.href, request), path: url.pathname }
 }
 
 /** The path inside the server of each public base URL. */
@@ -171,8 +171,7 @@ export function createRouter(ctx: AppContext, options?: McpOptions) {
 
   const toInternalUrl = hostMapper(ctx.urls)
   const handle: RequestHandler = (outerRequest, socketAddress, connection) => {
-    const request = resolveAlias(toInternalUrl(outerRequest))
-    const path = pathOf(request.url)
+    const { request, path } = resolveAlias(toInternalUrl(outerRequest))
     const part = partOf(path)
     return withRequestLog(ctx, { request, socketAddress, part, connection }, (context) => {
       if ((part === 'apps' || part === 'pages') && !isForOperator(path)) {
@@ -233,7 +232,7 @@ const errorResponses = { api: hosting.errorResponse, gateway: gateway.errorRespo
 
 /** Answers requests until the server is ready. Each API returns its `try_again` error. */
 export const respondStarting: RequestHandler = async (outerRequest) => {
-  const path = pathOf(resolveAlias(outerRequest).url)
+  const { path } = resolveAlias(outerRequest)
   const part = partOf(path)
   const response =
     part === 'api' || part === 'gateway'
