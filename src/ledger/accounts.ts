@@ -1,8 +1,8 @@
-import { and, eq, gte, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
 
 import { nano, type NanoUsd, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
-import { changedRowCount, forUpdate, prepared } from '../db/query.ts'
+import { forUpdate, prepared } from '../db/query.ts'
 import { type AccountId, accounts, isService, type OwnerKind, serviceKind } from './tables.ts'
 
 /** The owner of an account: an agent, a person, a gateway balance, or the service. */
@@ -48,7 +48,7 @@ export interface AccountSnapshot {
 }
 
 const value = (name: string) => sql<NanoUsd>`${sql.placeholder(name)}`
-const byId = eq(accounts.id, sql.placeholder('id'))
+const isAccount = eq(accounts.id, sql.placeholder('account'))
 const isServiceRow = isService(accounts.kind)
 const snapshotColumns = {
   number: accounts.entries,
@@ -68,13 +68,13 @@ const balanceQuery = prepared((db) =>
       paidHeld: accounts.paidHeld,
     })
     .from(accounts)
-    .where(byId)
+    .where(isAccount)
     .prepare(),
 )
 
 /** Returns the amounts of an account; undefined for an unknown one. */
 export async function findBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
-  const [found] = await balanceQuery(db).execute({ id })
+  const [found] = await balanceQuery(db).execute({ account: id })
   return found
 }
 
@@ -105,69 +105,54 @@ export async function lockAccounts(db: Db, ids: AccountId[]): Promise<void> {
   await forUpdate(rows.$dynamic(), accounts.id)
 }
 
-const reserveQuery = prepared((db) =>
+/** A reservation. `heldPaid` is the part that free credits cannot pay: all of it or nothing. */
+export interface HeldAmount {
+  held: NanoUsd
+  heldPaid: NanoUsd
+}
+
+/** Reserves `held` of an account. Changes nothing when less is available. */
+export const reserve = (db: Db, condition: SQL) =>
   db
     .update(accounts)
     .set({
-      held: sql`${accounts.held} + ${value('amount')}`,
-      paidHeld: sql`${accounts.paidHeld} + ${value('paid')}`,
+      held: sql`${accounts.held} + ${value('held')}`,
+      paidHeld: sql`${accounts.paidHeld} + ${value('heldPaid')}`,
     })
     .where(
       and(
-        byId,
-        gte(sql`${accounts.balance} - ${accounts.held}`, value('amount')),
-        gte(sql`${accounts.balance} - ${accounts.free} - ${accounts.paidHeld}`, value('paid')),
+        isAccount,
+        gte(sql`${accounts.balance} - ${accounts.held}`, value('held')),
+        gte(sql`${accounts.balance} - ${accounts.free} - ${accounts.paidHeld}`, value('heldPaid')),
+        condition,
       ),
     )
-    .prepare(),
-)
 
-/** A reservation. `paid` is the part that free credits cannot pay: all of it or nothing. */
-export interface HeldAmount {
-  amount: NanoUsd
-  paid: NanoUsd
-}
-
-/** Reserves an amount. Returns false, with nothing changed, when less is available. */
-export async function reserve(db: Db, id: AccountId, held: HeldAmount): Promise<boolean> {
-  return (
-    changedRowCount(
-      await reserveQuery(db).execute({ id, amount: held.amount, paid: held.paid }),
-    ) === 1
-  )
-}
-
-const unreserveQuery = prepared((db) =>
+/** Ends a reservation. Changes nothing when the account holds less. */
+export const unreserve = (db: Db, condition: SQL) =>
   db
     .update(accounts)
     .set({
-      held: sql`${accounts.held} - ${value('amount')}`,
-      paidHeld: sql`${accounts.paidHeld} - ${value('paid')}`,
+      held: sql`${accounts.held} - ${value('held')}`,
+      paidHeld: sql`${accounts.paidHeld} - ${value('heldPaid')}`,
     })
-    .where(and(byId, gte(accounts.held, sql.placeholder('amount'))))
-    .prepare(),
-)
-
-/** Ends a reservation. Returns false when the account holds less. */
-export async function unreserve(db: Db, id: AccountId, held: HeldAmount): Promise<boolean> {
-  return (
-    changedRowCount(
-      await unreserveQuery(db).execute({ id, amount: held.amount, paid: held.paid }),
-    ) === 1
-  )
-}
+    .where(and(isAccount, gte(accounts.held, sql.placeholder('held')), condition))
 
 /** Free credits are spent first. A debit of a service account has exactly `freeMax` of them. */
 const freeTaken = sql`case
   when ${isServiceRow} or ${value('freeMax')} < ${accounts.free} then ${value('freeMax')}
   else ${accounts.free} end`
-const paidLeft = sql`(${accounts.balance} - ${value('amount')} - ${accounts.free} + ${freeTaken})`
+const paidLeft = sql`(${accounts.balance} - ${value('charged')} - ${accounts.free} + ${freeTaken})`
 
-const debitQuery = prepared((db) =>
+/**
+ * Debits `charged` and ends its reservation `held`. Spends free credits first, at most `freeMax`,
+ * then bought ones, then earned ones. Changes nothing when less is available.
+ */
+export const debit = (db: Db, condition?: SQL) =>
   db
     .update(accounts)
     .set({
-      balance: sql`${accounts.balance} - ${value('amount')}`,
+      balance: sql`${accounts.balance} - ${value('charged')}`,
       held: sql`${accounts.held} - ${value('held')}`,
       paidHeld: sql`${accounts.paidHeld} - ${value('heldPaid')}`,
       free: sql`${accounts.free} - ${freeTaken}`,
@@ -179,36 +164,22 @@ const debitQuery = prepared((db) =>
     })
     .where(
       and(
-        byId,
+        isAccount,
         gte(accounts.held, sql.placeholder('held')),
         or(
           isServiceRow,
           gte(
-            sql`${accounts.balance} - ${value('amount')}`,
+            sql`${accounts.balance} - ${value('charged')}`,
             sql`${accounts.held} - ${value('held')}`,
           ),
         ),
+        condition,
       ),
     )
     .returning(snapshotColumns)
-    .prepare(),
-)
 
-/**
- * Debits `amount` and ends its reservation `held`. Spends free credits first, at most `freeMax`,
- * then bought ones, then earned ones. Undefined, with nothing changed, when less is available.
- */
-export async function debit(
-  db: Db,
-  id: AccountId,
-  { amount, freeMax, held }: { amount: NanoUsd; freeMax: NanoUsd; held: HeldAmount },
-): Promise<AccountSnapshot | undefined> {
-  const values = { id, amount, freeMax, held: held.amount, heldPaid: held.paid }
-  const [after] = await debitQuery(db).execute(values)
-  return after
-}
-
-const creditQuery = prepared((db) =>
+/** Credits `amount` to an account; `free` and `earned` are parts of it. */
+export const credit = (db: Db) =>
   db
     .update(accounts)
     .set({
@@ -217,21 +188,8 @@ const creditQuery = prepared((db) =>
       earned: sql`${accounts.earned} + ${value('earned')}`,
       entries: sql`${accounts.entries} + 1`,
     })
-    .where(byId)
+    .where(isAccount)
     .returning(snapshotColumns)
-    .prepare(),
-)
-
-/** Credits `amount`; `free` and `earned` are parts of it. Undefined for an unknown account. */
-export async function credit(
-  db: Db,
-  id: AccountId,
-  { amount, free, earned }: { amount: NanoUsd; free: NanoUsd; earned: NanoUsd },
-): Promise<AccountSnapshot | undefined> {
-  const values = { id, amount, free, earned: isServiceAccount(id) ? zero : earned }
-  const [after] = await creditQuery(db).execute(values)
-  return after
-}
 
 /** Returns what may be spent or held; `paid` leaves free credits out. */
 export function availableOf(account: Balance | undefined, funds: 'any' | 'paid'): NanoUsd {

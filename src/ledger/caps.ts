@@ -1,4 +1,4 @@
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, lte, type SQL, sql } from 'drizzle-orm'
 
 import { type NanoUsd, zero } from '../core/money.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../core/time.ts'
@@ -62,17 +62,23 @@ export async function countSpending(
   return changedRowCount(counted) === 1
 }
 
-const uncountQuery = prepared((db) =>
+/** Subtracts `unspent` from the counter `capKey` of a hold. */
+export const uncountSpending = (db: Db, condition?: SQL) =>
   db
     .update(caps)
-    .set({ used: sql`${caps.used} - ${sql.placeholder('amount')}` })
-    .where(byKeyDay)
-    .prepare(),
-)
+    .set({ used: sql`${caps.used} - ${sql.placeholder('unspent')}` })
+    .where(
+      and(
+        eq(caps.key, sql.placeholder('capKey')),
+        eq(caps.day, sql.placeholder('capDay')),
+        condition,
+      ),
+    )
+const uncountQuery = prepared((db) => uncountSpending(db).prepare())
 
-/** Subtracts a counted amount that was not spent. */
-export async function uncountSpending(db: Db, keyDay: KeyDay, amount: NanoUsd): Promise<void> {
-  if (amount > 0n) await uncountQuery(db).execute({ ...keyDay, amount })
+/** Subtracts an amount that was not spent from a counter that keys share. */
+export async function uncountGroup(db: Db, { key, day }: KeyDay, unspent: NanoUsd): Promise<void> {
+  await uncountQuery(db).execute({ capKey: key, capDay: day, unspent })
 }
 
 /** Returns the `daily_cap` error of a key, with its cap, its spending and the time to wait. */

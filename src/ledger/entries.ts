@@ -1,35 +1,29 @@
-import { and, desc, eq, gt, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 
-import type { NanoUsd } from '../core/money.ts'
+import type { Step } from '../db/chain.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { placeholders, prepared } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
 import { accountOf, type AccountSnapshot, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
 
 export type Entry = typeof entries.$inferSelect
 
-const appendQuery = prepared((db) => db.insert(entries).values(placeholders(entries)).prepare())
+const value = sql.placeholder
 
-/** The columns of an entry beside the account's numbers after it. */
-export interface EntryLine {
-  ref: string
-  line: number
-  kind: string
-  item: string | null
-  amount: NanoUsd
-  at: number
-}
-
-/** Writes one entry of a transfer; `after` is the account after it. */
-export async function appendEntry(
-  db: Db,
-  account: AccountId,
-  line: EntryLine,
-  after: AccountSnapshot,
-): Promise<void> {
-  await appendQuery(db).execute({ account, ...line, ...after })
-}
+/** Returns the values of the entry of a debit or credit. Its `amount` is below zero for a debit. */
+export const entryAfter = (account: Step<AccountSnapshot>) => ({
+  account: value('account'),
+  number: account.value('number'),
+  ref: value('ref'),
+  line: value('line'),
+  kind: value('kind'),
+  item: value('item'),
+  amount: value('amount'),
+  balance: account.value('balance'),
+  free: account.value('free'),
+  earned: account.value('earned'),
+  at: value('at'),
+})
 
 /**
  * Returns at most `limit` entries of an account, newest first, with numbers below `before`. The

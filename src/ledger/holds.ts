@@ -82,7 +82,8 @@ export function createHold(at: number, request: HoldRequest): Hold {
 
 const value = sql.placeholder
 const { ref: _, ...columnsBesideRef } = getTableColumns(holds)
-const claimQuery = prepared((db) =>
+/** Claims the ref of a hold and writes it, unless a hold that is not released has it. */
+export const claim = (db: Db) =>
   db
     .insert(holds)
     .values(placeholders(holds))
@@ -96,8 +97,7 @@ const claimQuery = prepared((db) =>
       ),
       setWhere: eq(holds.state, 'released'),
     })
-    .prepare(),
-)
+const claimQuery = prepared((db) => claim(db).prepare())
 const byRefQuery = prepared((db) =>
   db
     .select()
@@ -114,7 +114,12 @@ const attemptQuery = prepared((db) => db.select().from(holds).where(isAttempt).p
  * that already has the ref when its terms are the same; else throws `ref_conflict`.
  */
 export async function claimHold(db: Db, hold: Hold): Promise<Hold | undefined> {
-  if (changedRowCount(await claimQuery(db).execute(hold)) === 1) return undefined
+  const isClaimed = changedRowCount(await claimQuery(db).execute(hold)) === 1
+  return isClaimed ? undefined : findSameHold(db, hold)
+}
+
+/** Returns the hold that has the ref of another with the same terms. Throws `ref_conflict`. */
+export async function findSameHold(db: Db, hold: Hold): Promise<Hold> {
   const [existing] = await byRefQuery(db).execute({ ref: hold.ref })
   if (existing && termsOf(existing) === termsOf(hold)) return existing
   throw new ApiError('ref_conflict', { ref: hold.ref })
@@ -129,30 +134,16 @@ export async function deleteClaimedHold(db: Db, hold: Hold): Promise<void> {
   await db.delete(holds).where(and(eq(holds.ref, hold.ref), eq(holds.id, hold.id)))
 }
 
-const endQuery = prepared((db) =>
+/** Ends an open hold. Changes nothing when it has ended. */
+export const end = (db: Db) =>
   db
     .update(holds)
     .set({ state: sql`${value('state')}`, charged: sql`${value('charged')}` })
     .where(and(isAttempt, eq(holds.state, 'held')))
-    .prepare(),
-)
 
 /** Returns a charge within 0 <= charge <= hold. */
 export const clampCharge = ({ amount }: Hold, charge: NanoUsd): NanoUsd =>
   charge < 0n ? zero : charge > amount ? amount : charge
-
-/** Ends an open hold and clamps the charge to 0 <= charge <= hold. Undefined for an ended hold. */
-export async function endHold(
-  db: Db,
-  hold: Hold,
-  state: 'settled' | 'released',
-  charge: NanoUsd = zero,
-): Promise<Hold | undefined> {
-  const { ref, id } = hold
-  const charged = clampCharge(hold, charge)
-  const changed = changedRowCount(await endQuery(db).execute({ ref, id, state, charged }))
-  return changed === 1 ? { ...hold, state, charged } : undefined
-}
 
 /** Makes the deadline charge an open hold: its work has begun, and the upstream bills it. */
 export async function settleOnExpiry(db: Db, { ref, id }: Hold): Promise<void> {
@@ -193,8 +184,8 @@ export async function countOpenCalls(db: Db, caller: string): Promise<number> {
 }
 
 export const heldAmountOf = ({ amount, funds }: Hold): HeldAmount => ({
-  amount,
-  paid: funds === 'paid' ? amount : zero,
+  held: amount,
+  heldPaid: funds === 'paid' ? amount : zero,
 })
 
 export const unspent = ({ amount, charged }: Hold): NanoUsd => nano(amount - charged)

@@ -11,19 +11,18 @@ import {
   isServiceAccount,
   openAccount,
   type Owner,
-  reserve,
   serviceAccounts,
-  unreserve,
 } from './accounts.ts'
 import { checkBudgets } from './budgets.ts'
-import { countSpending, dailyCapError, type KeyDay, spentOn, uncountSpending } from './caps.ts'
+import { countSpending, dailyCapError, type KeyDay, spentOn, uncountGroup } from './caps.ts'
 import {
   type ChargeObserver,
   claimHold,
+  clampCharge,
   countOpenCalls,
   createHold,
   deleteClaimedHold,
-  endHold,
+  findSameHold,
   getHold,
   heldAmountOf,
   type Hold,
@@ -32,8 +31,9 @@ import {
   unspent,
 } from './holds.ts'
 import { invariant } from './invariant.ts'
-import { postCharge } from './post.ts'
+import { creditReceivers, debitAccount, debitValues, lockParties } from './post.ts'
 import type { AccountId, Share } from './tables.ts'
+import { claimAndReserve, endAndDebit, endAndUnreserve } from './writes.ts'
 
 /** The parts of AppContext that ledger writes use beside the caller's transaction. */
 interface LedgerContext {
@@ -96,10 +96,11 @@ export async function transfer(
   const existing = await claimHold(db, hold)
   if (existing) return { isNew: false, at: existing.at }
   const freeMax = isServiceAccount(from) && !free ? zero : amount
-  const held = { amount: zero, paid: zero }
-  const balance = await postCharge(db, hold, { freeMax, held, isEarned: false, at })
-  if (balance !== undefined) {
-    await ctx.onCharge?.(db, hold, balance)
+  await lockParties(db, hold)
+  const payer = await debitAccount(db, hold, freeMax, at)
+  if (payer) {
+    await creditReceivers(db, hold, payer, { isEarned: false, at })
+    await ctx.onCharge?.(db, hold, payer.balance)
     return { isNew: true, at }
   }
   await deleteClaimedHold(db, hold)
@@ -149,11 +150,14 @@ export async function openHold(
   request: HoldRequest,
 ): Promise<OpenHoldResult> {
   const hold = createHold(ctx.clock.now(), request)
-  const existing = await claimHold(db, hold)
-  if (existing) return { hold: existing, isNew: false }
+  const { claimed, reserved } = await claimAndReserve(db).execute({
+    ...hold,
+    ...heldAmountOf(hold),
+  })
+  if (!claimed) return { hold: await findSameHold(db, hold), isNew: false }
+  if (!reserved) throw await notEnoughCredits(db, hold)
   const { key, group } = countersOf(hold)
   const max = request.cap?.max ?? null
-  if (!(await reserve(db, hold.account, heldAmountOf(hold)))) throw await notEnoughCredits(db, hold)
   // The account is locked now. PostgreSQL gets these in one round trip, in any order.
   const [openCalls, isWithinCap] = await Promise.all([
     hold.caller === null ? 0 : countOpenCalls(db, hold.caller),
@@ -179,38 +183,51 @@ export async function settleHold(
   charge: NanoUsd,
   record?: SettlementRecorder,
 ): Promise<Hold> {
-  const ended = await endHold(db, hold, 'settled', charge)
-  if (!ended) return getHold(db, hold)
-  invariant(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
-  const alongside = () => Promise.all([uncountUnspent(db, ended), record?.(db, ended)])
-  if (ended.charged > 0n) {
-    const freeMax = ended.funds === 'any' ? ended.charged : zero
-    const at = ctx.clock.now()
-    const held = heldAmountOf(ended)
-    const terms = { freeMax, held, isEarned: true, at }
-    const balance = await postCharge(db, ended, terms, alongside)
-    if (balance === undefined) throw new Error(`The account of hold ${hold.ref} cannot pay for it.`)
-    await ctx.onCharge?.(db, ended, balance)
-  } else {
-    await unreserveHold(db, ended)
-    await alongside()
+  const charged = clampCharge(hold, charge)
+  invariant(charged >= 0n && charged <= hold.amount, '0 <= charge <= hold')
+  const ended: Hold = { ...hold, state: 'settled', charged }
+  if (charged === 0n) {
+    if (!(await endWithoutCharge(db, ended))) return getHold(db, hold)
+    await record?.(db, ended)
+    return ended
   }
+  const at = ctx.clock.now()
+  await lockParties(db, ended)
+  const debit = debitValues(ended, ended.funds === 'any' ? charged : zero, heldAmountOf(ended), at)
+  const { ended: isEnded, payer } = await endAndDebit(db).execute({ ...endValues(ended), ...debit })
+  if (!isEnded) return getHold(db, hold)
+  if (!payer) throw new Error(`The account of hold ${hold.ref} cannot pay for it.`)
+  await uncountOfGroup(db, ended)
+  await record?.(db, ended)
+  await creditReceivers(db, ended, payer, { isEarned: true, at })
+  await ctx.onCharge?.(db, ended, payer.balance)
   return ended
 }
 
 /** Releases an open hold inside the caller's transaction. An ended hold is returned as stored. */
 export async function releaseHold(db: Db, hold: Hold): Promise<Hold> {
-  const ended = await endHold(db, hold, 'released')
-  if (!ended) return getHold(db, hold)
-  invariant(ended.charged === 0n, 'a release charges nothing')
-  await unreserveHold(db, ended)
-  await uncountUnspent(db, ended)
-  return ended
+  const released: Hold = { ...hold, state: 'released', charged: zero }
+  return (await endWithoutCharge(db, released)) ? released : getHold(db, hold)
 }
 
-async function unreserveHold(db: Db, hold: Hold): Promise<void> {
-  invariant(await unreserve(db, hold.account, heldAmountOf(hold)), 'an account has what it holds')
+/** Ends an open hold that charges nothing. Returns false for one that has ended. */
+async function endWithoutCharge(db: Db, ended: Hold): Promise<boolean> {
+  const values = { ...endValues(ended), ...heldAmountOf(ended) }
+  const { ended: isEnded, unreserved } = await endAndUnreserve(db).execute(values)
+  invariant(!isEnded || unreserved !== undefined, 'an account has what it holds')
+  if (!isEnded) return false
+  await uncountOfGroup(db, ended)
+  return true
 }
+
+/** Subtracts from the group of a hold, which few keys have, what the hold did not spend. */
+async function uncountOfGroup(db: Db, ended: Hold): Promise<void> {
+  const { group } = countersOf(ended)
+  if (group) await uncountGroup(db, group, unspent(ended))
+}
+
+/** Returns the values that end a hold, for the hold itself and the counter of its key. */
+const endValues = (ended: Hold) => ({ ...ended, unspent: unspent(ended) })
 
 /** Returns the counters of a hold: its key and its group on the day of the hold. */
 function countersOf({ capKey, capGroup, capDay: day }: Hold): { key?: KeyDay; group?: KeyDay } {
@@ -219,11 +236,6 @@ function countersOf({ capKey, capGroup, capDay: day }: Hold): { key?: KeyDay; gr
     ...(capKey !== null && { key: { key: capKey, day } }),
     ...(capGroup !== null && { group: { key: capGroup, day } }),
   }
-}
-
-async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
-  const counted = Object.values(countersOf(ended))
-  await Promise.all(counted.map((keyDay) => uncountSpending(db, keyDay, unspent(ended))))
 }
 
 async function notEnoughCredits(db: Db, { account, amount, funds }: Hold): Promise<ApiError> {

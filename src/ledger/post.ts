@@ -2,27 +2,16 @@ import { nano, type NanoUsd, percentOf, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import {
   type AccountSnapshot,
-  credit,
-  debit,
   type HeldAmount,
   isServiceAccount,
   lockAccounts,
   openServiceAccount,
   serviceAccounts,
 } from './accounts.ts'
-import { appendEntry } from './entries.ts'
 import type { Hold } from './holds.ts'
 import { invariant } from './invariant.ts'
 import type { AccountId } from './tables.ts'
-
-interface PostingTerms {
-  /** The largest part of the charge that free credits may pay. */
-  freeMax: NanoUsd
-  held: HeldAmount
-  /** True if receivers earn their part and may have it paid out. */
-  isEarned: boolean
-  at: number
-}
+import { creditAndAppend, debitAndAppend } from './writes.ts'
 
 interface Receipt {
   account: AccountId
@@ -41,75 +30,82 @@ function receiptsOf(hold: Hold): Receipt[] {
   return receipts.filter(({ amount }) => amount > 0n)
 }
 
-/**
- * Posts the charge of a hold: one entry of its account and one of each receiver. They sum to zero,
- * and receivers get free credits in proportion. Returns the payer's balance; undefined, with
- * nothing changed, when the account cannot pay. `alongside` writes the caller's rows before the
- * receivers get their part: all charges share the income account, so its row is locked last.
- */
-export async function postCharge(
-  db: Db,
-  hold: Hold,
-  { freeMax, held, isEarned, at }: PostingTerms,
-  alongside?: () => Promise<unknown>,
-): Promise<NanoUsd | undefined> {
-  const receipts = receiptsOf(hold)
-  const others = receipts
+/** Locks the payer and the receivers of a charge, unless only the service receives it. */
+export async function lockParties(db: Db, hold: Hold): Promise<void> {
+  const others = receiptsOf(hold)
     .map(({ account }) => account)
     .filter((account) => !isServiceAccount(account))
   invariant(!others.includes(hold.account), 'an account does not pay itself')
   if (others.length > 0) await lockAccounts(db, [hold.account, ...others])
-  const { ref, kind, item, charged } = hold
-  const payer = await debitAny(db, hold, { amount: charged, freeMax, held }, at)
-  if (!payer) return undefined
+}
+
+/** Returns the values of a debit and its entry; `freeMax` is what free credits may pay of it. */
+export const debitValues = (hold: Hold, freeMax: NanoUsd, held: HeldAmount, at: number) => ({
+  ...entryValues(hold, at),
+  account: hold.account,
+  charged: hold.charged,
+  freeMax,
+  ...held,
+  line: 0,
+  amount: nano(-hold.charged),
+})
+
+const entryValues = ({ ref, kind, item }: Hold, at: number) => ({ ref, kind, item, at })
+
+/**
+ * Debits a charge that nothing was held for. Returns the payer after it; undefined, with nothing
+ * changed, when the account cannot pay. A service account is opened with its first debit.
+ */
+export async function debitAccount(
+  db: Db,
+  hold: Hold,
+  freeMax: NanoUsd,
+  at: number,
+): Promise<AccountSnapshot | undefined> {
+  const { account } = hold
+  const values = debitValues(hold, freeMax, { held: zero, heldPaid: zero }, at)
+  const { payer } = await debitAndAppend(db).execute(values)
+  if (payer || !isServiceAccount(account)) return payer
+  await openServiceAccount(db, account, at)
+  return (await debitAndAppend(db).execute(values)).payer
+}
+
+/**
+ * Credits the receivers of a charge, with free credits in proportion: the entries of payer and
+ * receivers sum to zero. `isEarned`: receivers earn their part and may have it paid out. Call it
+ * last: all charges share the income account, and lock its row until their commit.
+ */
+export async function creditReceivers(
+  db: Db,
+  hold: Hold,
+  payer: AccountSnapshot,
+  { isEarned, at }: { isEarned: boolean; at: number },
+): Promise<void> {
+  const { charged } = hold
   invariant(payer.lastFree >= 0n && payer.lastFree <= charged, 'free is a part of the charge')
-  const entry = { ref, kind, item, at }
-  await Promise.all([
-    appendEntry(db, hold.account, { ...entry, line: 0, amount: nano(-charged) }, payer),
-    alongside?.(),
-  ])
   let received = 0n
   let freeReceived = 0n
   let line = 0
-  for (const { account, amount } of receipts) {
+  for (const { account, amount } of receiptsOf(hold)) {
     received += amount
     line += 1
     const free = nano((payer.lastFree * received) / charged - freeReceived)
     freeReceived += free
     invariant(free <= amount, 'free is a part of every receipt')
-    const earned = isEarned ? nano(amount - free) : zero
-    const after = await creditAny(db, account, { amount, free, earned }, at)
-    await appendEntry(db, account, { ...entry, line, amount }, after)
+    const earned = isEarned && !isServiceAccount(account) ? nano(amount - free) : zero
+    await creditAccount(db, { ...entryValues(hold, at), account, line, amount, free, earned })
   }
   invariant(received === charged && freeReceived === payer.lastFree, 'all entries sum to zero')
-  return payer.balance
-}
-
-/** Debits an account; a service account is opened with its first debit. */
-async function debitAny(
-  db: Db,
-  { account }: Hold,
-  change: Parameters<typeof debit>[2],
-  at: number,
-): Promise<AccountSnapshot | undefined> {
-  const after = await debit(db, account, change)
-  if (after || !isServiceAccount(account)) return after
-  await openServiceAccount(db, account, at)
-  return debit(db, account, change)
 }
 
 /** Credits an account; a service account is opened with its first credit. */
-async function creditAny(
+async function creditAccount(
   db: Db,
-  id: AccountId,
-  change: Parameters<typeof credit>[2],
-  at: number,
-): Promise<AccountSnapshot> {
-  let after = await credit(db, id, change)
-  if (!after && isServiceAccount(id)) {
-    await openServiceAccount(db, id, at)
-    after = await credit(db, id, change)
-  }
-  if (!after) throw new Error(`The account ${id} does not exist.`)
-  return after
+  values: ReturnType<typeof entryValues> & { account: AccountId; [name: string]: unknown },
+): Promise<void> {
+  const { account, at } = values
+  if ((await creditAndAppend(db).execute(values)).receiver) return
+  if (isServiceAccount(account)) await openServiceAccount(db, account, at)
+  const { receiver } = await creditAndAppend(db).execute(values)
+  if (!receiver) throw new Error(`The account ${account} does not exist.`)
 }

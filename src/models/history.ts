@@ -2,6 +2,7 @@ import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { utcDay } from '../core/time.ts'
+import { chained } from '../db/chain.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { changedRowCount, placeholders, prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
@@ -18,7 +19,7 @@ export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber' | 'key' | 'error'
 const value = sql.placeholder
 const counted = { account: value('account'), count: 1, charged: value('charged'), at: value('at') }
 
-const countQuery = prepared((db) =>
+const count = (db: Db) =>
   db
     .insert(useCounts)
     .values([
@@ -40,10 +41,21 @@ const countQuery = prepared((db) =>
       count: useCounts.count,
       at: useCounts.at,
     })
-    .prepare(),
-)
 
-const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
+/** Counts a row, and inserts it with its numbers. */
+const countAndInsert = chained((db, { write }) => {
+  const counts = write('counts', count(db))
+  const ofAll = { day: '', model: '' }
+  const ofModel = { day: '', model: value('model') }
+  const row = {
+    ...placeholders(uses),
+    number: counts.value('count', ofAll),
+    modelNumber: counts.value('count', ofModel),
+    at: counts.value('at', ofAll),
+  }
+  write('use', db.insert(uses).values(row))
+  return {}
+})
 
 /** Returns the counts of a row: tokens, or the units that the price is based on. */
 export const usageCounts = (usage: Usage) => ({
@@ -57,20 +69,8 @@ export const usageCounts = (usage: Usage) => ({
 
 /** Inserts a row into the account's history, within the caller's transaction. */
 export async function insertUse(db: Db, use: NewUse): Promise<void> {
-  const { account, model, at, charged } = use
-  const counts = await countQuery(db).execute({ account, day: utcDay(at), model, charged, at })
-  const all = counts.find((row) => row.model === '')
-  const own = counts.find((row) => row.model === model && row.day === '')
-  if (!all || !own) throw new Error(`The counts of ${account} are missing.`)
-  const numbers = { number: all.count, modelNumber: own.count }
-  await insertQuery(db).execute({
-    ...use,
-    ...numbers,
-    key: use.key ?? null,
-    error: use.error ?? null,
-    id: newId(),
-    at: all.at,
-  })
+  const [key, error] = [use.key ?? null, use.error ?? null]
+  await countAndInsert(db).execute({ ...use, key, error, id: newId(), day: utcDay(use.at) })
 }
 
 /** A page of an account's history. `from` and `to`: inclusive, milliseconds since 1970. */
