@@ -34,9 +34,9 @@ test('a note wakes idle watchers', async () => {
 })
 
 test('a page does not wait for the large pages of another network', async () => {
-  expectLimited(await scans(4, 0))
+  expectLimited(await scans(2, 0))
 })
 
 test('a PDF does not wait for the bombs of another network, which all fail', async () => {
-  expectLimited(await pdfs(6, 0))
+  expectLimited(await pdfs(5, 0))
 })

@@ -5,7 +5,7 @@ import { type Canary, openCanary } from './canary.ts'
 import { openTarget, type Target } from './target.ts'
 import type { Vector } from './vector.ts'
 
-const tabsAtOnce = { chromium: 10, firefox: 10, webkit: 3 }
+const tabsAtOnce = { chromium: 10, firefox: 5, webkit: 3 }
 const controlMs = 5_000
 const loadMs = 12_000
 /** Time to watch a protected page after it has run and was clicked. */
