@@ -52,7 +52,10 @@ const sameOnPostgres = notIn([
 /** Flags for test files in several processes, each of which keeps its modules between files. */
 const inProcesses = (count: number) => [`--parallel=${count}`, '--no-isolate']
 
-/** Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. */
+/**
+ * Runs the tests of everything that stores rows on a PostgreSQL server that the wrapper starts. The
+ * cells of a table of charges wait for one account there, so only a few run at once.
+ */
 const onPostgres = () =>
   runTests(
     'postgres',

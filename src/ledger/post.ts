@@ -104,8 +104,10 @@ async function creditAccount(
   values: ReturnType<typeof entryValues> & { account: AccountId; [name: string]: unknown },
 ): Promise<void> {
   const { account, at } = values
-  if ((await creditAndAppend(db).execute(values)).receiver) return
-  if (isServiceAccount(account)) await openServiceAccount(db, account, at)
-  const { receiver } = await creditAndAppend(db).execute(values)
+  let { receiver } = await creditAndAppend(db).execute(values)
+  if (!receiver && isServiceAccount(account)) {
+    await openServiceAccount(db, account, at)
+    receiver = (await creditAndAppend(db).execute(values)).receiver
+  }
   if (!receiver) throw new Error(`The account ${account} does not exist.`)
 }

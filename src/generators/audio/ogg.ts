@@ -1,5 +1,6 @@
 import { createEncoder } from 'wasm-media-encoders'
 
+import { lazy } from '../../core/lazy.ts'
 import { readPackageFile } from '../../core/package-files.ts'
 
 /** Audio samples from -1 to 1: one or two channels of equal length. */
@@ -13,10 +14,11 @@ const vbrQuality = 4
 const oggSerialNo = 1
 const pieceLength = 65_536
 
+const wasm = lazy(() => readPackageFile('wasm-media-encoders/wasm/ogg.wasm'))
+
 /** Encodes Ogg Vorbis. Equal samples give equal bytes. */
 export async function oggOf({ rate, channels }: Samples): Promise<Uint8Array<ArrayBuffer>> {
-  const wasm = await readPackageFile('wasm-media-encoders/wasm/ogg.wasm')
-  const encoder = await createEncoder('audio/ogg', wasm)
+  const encoder = await createEncoder('audio/ogg', await wasm())
   const count = channels.length
   encoder.configure({ channels: count, sampleRate: rate, vbrQuality, oggSerialNo })
   const pieces: Uint8Array[] = []
