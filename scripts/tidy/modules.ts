@@ -51,10 +51,10 @@ const inner: Record<string, string[][]> = {
   ],
   gateway: [
     ['error-messages', 'error-response', 'error-examples', 'operation', 'authentication', 'call'],
-    ['description', 'fields', 'list', 'catalog', 'accounts', 'usage'],
+    ['description', 'events', 'fields', 'list', 'catalog', 'accounts', 'usage'],
     ['paid'],
-    ['chat', 'media-files', 'files', 'topups'],
-    ['embeddings', 'images', 'videos', 'audio', 'responses', 'messages-api', 'completions'],
+    ['media-files', 'files', 'topups', 'audio', 'chat'],
+    ['embeddings', 'images', 'videos', 'responses', 'messages-api', 'completions'],
     ['gemini', 'openrouter', 'moderations', 'rerank', 'batches', 'realtime'],
     ['cohere'],
     ['envelopes'],

@@ -12,11 +12,9 @@ import { validationProblem } from '../http/validation.ts'
 import { projectRoutes } from './accounts/project-routes.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { audioRoutes } from './audio/routes.ts'
-import { createTranscriber } from './audio/transcriber.ts'
 import { keyAuth } from './authentication.ts'
 import { batchRoutes } from './batches/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
-import type { TranscriberFactory } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { cohereRoutes } from './cohere/routes.ts'
 import { completionRoutes } from './completions/routes.ts'
@@ -46,16 +44,16 @@ import { videoRoutes } from './videos/routes.ts'
 const OpenApiSchema = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
-const routes = (ctx: AppContext, listener: TranscriberFactory) =>
+const routes = (ctx: AppContext) =>
   new Elysia()
     .use(catalogRoutes(ctx))
     .use(accountRoutes(ctx))
     .use(projectRoutes(ctx))
     .use(usageRoutes(ctx))
-    .use(chatRoutes(ctx, listener))
-    .use(completionRoutes(ctx, listener))
-    .use(responseRoutes(ctx, listener))
-    .use(messageRoutes(ctx, listener))
+    .use(chatRoutes(ctx))
+    .use(completionRoutes(ctx))
+    .use(responseRoutes(ctx))
+    .use(messageRoutes(ctx))
     .use(embeddingRoutes(ctx))
     .use(moderationRoutes(ctx))
     .use(rerankRoutes(ctx))
@@ -69,15 +67,13 @@ const routes = (ctx: AppContext, listener: TranscriberFactory) =>
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
 export function createGateway(ctx: AppContext) {
-  // Both paths share one transcriber, so that two requests with the same audio transcribe it once.
-  const listener = createTranscriber(ctx)
-  const api = new Elysia({ prefix: '/v1' }).use(routes(ctx, listener))
+  const api = new Elysia({ prefix: '/v1' }).use(routes(ctx))
   return createApp(ctx, respondToError)
     .use(api.use(descriptionRoute(ctx, api)))
-    .use(routes(ctx, listener))
-    .use(openRouterRoutes(ctx, listener))
-    .use(geminiRoutes(ctx, listener))
-    .use(cohereRoutes(ctx, listener))
+    .use(routes(ctx))
+    .use(openRouterRoutes(ctx))
+    .use(geminiRoutes(ctx))
+    .use(cohereRoutes(ctx))
 }
 
 function descriptionRoute(ctx: AppContext, api: RoutedApi) {

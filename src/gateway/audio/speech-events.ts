@@ -1,5 +1,5 @@
 import type { Json } from '../../core/schema.ts'
-import { encodeEvent } from '../chat/events.ts'
+import { encodeEvent } from '../events.ts'
 
 const encodeDelta = (bytes: Uint8Array): Uint8Array =>
   encodeEvent({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') })

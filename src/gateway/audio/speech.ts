@@ -14,7 +14,7 @@ import { createUsage, type Usage } from '../../models/usage.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { streamResponse } from '../chat/stream.ts'
+import { streamResponse } from '../events.ts'
 import { findEnum, findString, invalidField, readModels, readString } from '../fields.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import {

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../context.ts'
-import { fromUsd, zero } from '../../core/money.ts'
+import { lazyFor } from '../../core/lazy.ts'
+import { fromUsd, type NanoUsd, zero } from '../../core/money.ts'
 import { recordOf } from '../../core/schema.ts'
 import { fallbackModelsMax } from '../../limits.ts'
 import type { Model } from '../../models/catalog.ts'
@@ -7,34 +8,47 @@ import { maxCost } from '../../models/charge.ts'
 import { asString } from '../../providers/response.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
-import type { Transcript } from '../chat/uploads.ts'
 import * as files from '../files/files.ts'
 import { measureAudio } from './transcription-request.ts'
 import { isTranscriptionModel, transcribe } from './transcriptions.ts'
 
+/** The text of an audio file, and its cost to this request. */
+export interface Transcript {
+  words: string
+  cost: NanoUsd
+}
+
+/** Transcribes an audio file, and stores the text for later requests. */
+export type Transcribe = (file: files.StoredFile) => Promise<Transcript>
+
+/** The running transcriptions of a server, by the id of the file. */
+const runningIn = lazyFor((_: AppContext) => new Map<string, SharedTranscription>())
+
 /**
- * Creates the transcriber of audio files in chats. It uses the cheapest transcription model. The
- * first request that needs a file pays, with a history row of its own; later ones share the result.
+ * Creates the transcriber of audio files in a chat; undefined without a transcription model. It
+ * uses the cheapest one. The first request that needs a file pays, with a history row of its own;
+ * later ones share the result.
  */
-export function createTranscriber(ctx: AppContext): TranscriberFactory {
-  const running = new Map<string, SharedTranscription>()
-  return (spender, call) => {
-    const models = listTranscriptionModels(ctx)
-    if (models.length === 0) return undefined
-    return (file) => {
-      const known = running.get(file.id)
-      const start = (signal: AbortSignal) =>
-        transcribeFile(ctx, spender, { file, models, call: { ...call, signal } })
-      const shared = known && !known.isAborted ? known : new SharedTranscription(start)
-      running.set(file.id, shared)
-      return shared
-        .wait(call.signal)
-        .then((transcript) => (shared === known ? { ...transcript, cost: zero } : transcript))
-        .finally(() => {
-          if (running.get(file.id) === shared) running.delete(file.id)
-        })
-    }
+export function createTranscriber(
+  ctx: AppContext,
+  spender: Spender,
+  call: Call,
+): Transcribe | undefined {
+  const running = runningIn(ctx)
+  const models = listTranscriptionModels(ctx)
+  if (models.length === 0) return undefined
+  return (file) => {
+    const known = running.get(file.id)
+    const start = (signal: AbortSignal) =>
+      transcribeFile(ctx, spender, { file, models, call: { ...call, signal } })
+    const shared = known && !known.isAborted ? known : new SharedTranscription(start)
+    running.set(file.id, shared)
+    return shared
+      .wait(call.signal)
+      .then((transcript) => (shared === known ? { ...transcript, cost: zero } : transcript))
+      .finally(() => {
+        if (running.get(file.id) === shared) running.delete(file.id)
+      })
   }
 }
 

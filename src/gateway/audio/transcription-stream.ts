@@ -2,8 +2,7 @@ import { isRecord, type Json } from '../../core/schema.ts'
 import { eventBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import { asString, parseRecord } from '../../providers/response.ts'
-import { bytesOf, encodeEvent, EventReader, type StreamEvent } from '../chat/events.ts'
-import { streamResponse } from '../chat/stream.ts'
+import { bytesOf, encodeEvent, EventReader, type StreamEvent, streamResponse } from '../events.ts'
 import type { MediaCall, MediaOutput } from '../paid/media.ts'
 import {
   failureOfErrorBody,

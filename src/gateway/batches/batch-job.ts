@@ -8,8 +8,6 @@ import { minute, stopwatch } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { isApiError } from '../../errors.ts'
 import type { Handler, Job, Outcome } from '../../jobs/handler.ts'
-import { createTranscriber } from '../audio/transcriber.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
 import * as files from '../files/files.ts'
 import { type Batch, enqueueJob } from './batches.ts'
 import { type BatchLine, InputFile } from './input-file.ts'
@@ -27,26 +25,23 @@ import { type BatchError, batches } from './tables.ts'
  */
 export const batchHandler = (
   ctx: AppContext,
-): Handler<typeof BatchJobInputSchema, ReturnType<typeof Type.Null>> => {
-  const transcriber = createTranscriber(ctx)
-  return {
-    input: BatchJobInputSchema,
-    data: Type.Null(),
-    restarts: Infinity,
-    run: async ({ input, signal }) => {
-      try {
-        return await runBatch(ctx, input.batch, { transcriber, signal })
-      } catch (error) {
-        // Lines with a result are paid, so the batch goes on until it can end.
-        ctx.log.error('batch.interrupted', error, { batch: input.batch })
-        return { end: 'again', afterMs: minute }
-      }
-    },
-    compensate: async (db, job) => {
-      await renew(ctx, db, job)
-    },
-  }
-}
+): Handler<typeof BatchJobInputSchema, ReturnType<typeof Type.Null>> => ({
+  input: BatchJobInputSchema,
+  data: Type.Null(),
+  restarts: Infinity,
+  run: async ({ input, signal }) => {
+    try {
+      return await runBatch(ctx, input.batch, signal)
+    } catch (error) {
+      // Lines with a result are paid, so the batch goes on until it can end.
+      ctx.log.error('batch.interrupted', error, { batch: input.batch })
+      return { end: 'again', afterMs: minute }
+    }
+  },
+  compensate: async (db, job) => {
+    await renew(ctx, db, job)
+  },
+})
 
 /**
  * Adds another job for a batch whose job failed, such as after a week without a server: it writes
@@ -54,12 +49,6 @@ export const batchHandler = (
  */
 const renew = (ctx: AppContext, db: Db, { owner, input }: Job): Promise<unknown> =>
   enqueueJob(ctx, db, owner, String(recordOf(input)['batch']))
-
-interface BatchRun {
-  transcriber: TranscriberFactory
-  /** Aborts when this process no longer owns the job. */
-  signal: AbortSignal
-}
 
 /** Reasons for which lines without a result do not run. */
 const reasons = {
@@ -70,7 +59,8 @@ const reasons = {
   },
 }
 
-async function runBatch(ctx: AppContext, id: string, run: BatchRun): Promise<Outcome> {
+/** Runs a batch. `signal` aborts when this process no longer owns the job. */
+async function runBatch(ctx: AppContext, id: string, signal: AbortSignal): Promise<Outcome> {
   const [found] = await ctx.db.read
     .select()
     .from(batches)
@@ -81,7 +71,7 @@ async function runBatch(ctx: AppContext, id: string, run: BatchRun): Promise<Out
   if (!input) return fail(ctx, found, [inputDeleted])
   const batch = found.started === null ? await begin(ctx, found, input) : found
   if ('end' in batch) return batch
-  const slice = new Slice(ctx, batch, input, run)
+  const slice = new Slice(ctx, batch, input, signal)
   const pausedMs = await slice.run()
   if (pausedMs !== undefined) return { end: 'again', afterMs: pausedMs }
   return finish(ctx, batch, slice.end)
@@ -180,7 +170,7 @@ class Slice {
     private readonly ctx: AppContext,
     private readonly batch: Batch,
     private readonly input: InputFile,
-    private readonly control: BatchRun,
+    private readonly signal: AbortSignal,
   ) {}
 
   /** Runs lines. Returns the wait before the next turn; undefined when every line has a result. */
@@ -207,7 +197,7 @@ class Slice {
 
   /** True when the job gives its place to others, or the server stops. */
   private get isOver(): boolean {
-    const isStopping = this.control.signal.aborted || this.ctx.jobs.isClosed
+    const isStopping = this.signal.aborted || this.ctx.jobs.isClosed
     return isStopping || this.pausedMs !== undefined || stopwatch() > this.until
   }
 
@@ -222,7 +212,7 @@ class Slice {
       this.bytes += await results.storeError(ctx, batch.id, line, reason)
       return
     }
-    const response = await runLine(ctx, batch, line, this.control.transcriber)
+    const response = await runLine(ctx, batch, line)
     if ('pausedMs' in response) this.pausedMs = Math.max(this.pausedMs ?? 0, response.pausedMs)
     else this.bytes += await results.storeResponse(ctx, batch.id, line, response)
   }

@@ -44,7 +44,7 @@ test('every line is charged like the same call, and once when it runs again', as
 test('a line that was settled before a crash returns its response and is charged once', async () => {
   const batch = { id: 'batch_AAAAAAAAAAAA', owner: ned.creditId, key: ned.key.slice(0, 11) }
   const line = { line: 1, customId: 'a', body: say('Say hello.', 'fake/ok') }
-  const run = () => runLine(faked.ctx, { ...batch, endpoint: chatUrl }, line, () => undefined)
+  const run = () => runLine(faked.ctx, { ...batch, endpoint: chatUrl }, line)
   const first = await run()
   const { total } = await faked.lastUse(ned)
   const second = await run()
@@ -60,7 +60,6 @@ test('a busy upstream and a key at its rate pause the batch', async () => {
       faked.ctx,
       { ...batch, key: prefix },
       { line, customId: 'a', body: say('Say hello.', model) },
-      () => undefined,
     )
   expect(await run(key.text('prefix'), 'fake/ok')).toMatchObject({ status_code: 200 })
   expect(await run(key.text('prefix'), 'fake/ok')).toEqual({ pausedMs: expect.any(Number) })

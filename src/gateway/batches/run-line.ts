@@ -6,7 +6,7 @@ import { ApiError, isApiError } from '../../errors.ts'
 import { clientRejection, networkRejection } from '../../http/restrict.ts'
 import { admitKey, type KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { createChatCompletion } from '../chat/chat.ts'
 import { createCompletion } from '../completions/completions.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { errorResponse, internalErrorResponse } from '../error-response.ts'
@@ -19,28 +19,23 @@ import { batchAttemptsMax, batchRetryMsMax } from './limits.ts'
 import { offerTopUp } from './line-offer.ts'
 import type { batches } from './tables.ts'
 
-/** A request of a batch, ready for its operation. */
-interface LineCall {
-  ctx: AppContext
-  spender: KeySpender
-  body: unknown
-  call: Call
-  createTranscriber: TranscriberFactory
-}
+/** An operation that a batch can call. */
+type Operation = (
+  ctx: AppContext,
+  spender: KeySpender,
+  body: unknown,
+  call: Call,
+) => Promise<Response>
 
 /** The operations that a batch can call, by their paths. */
-export const endpoints: Record<string, (line: LineCall) => Promise<Response>> = {
-  '/v1/chat/completions': ({ ctx, spender, body, call, createTranscriber }) =>
-    createChatCompletion(ctx, spender, body, call, createTranscriber),
-  '/v1/responses': ({ ctx, spender, body, call, createTranscriber }) =>
-    createResponse(ctx, spender, body, call, createTranscriber),
-  '/v1/completions': ({ ctx, spender, body, call, createTranscriber }) =>
-    createCompletion(ctx, spender, body, call, createTranscriber),
-  '/v1/embeddings': ({ ctx, spender, body, call }) => createEmbeddings(ctx, spender, body, call),
-  '/v1/moderations': ({ ctx, spender, body, call }) => createModeration(ctx, spender, body, call),
-  '/v1/rerank': ({ ctx, spender, body, call }) => rerank(ctx, spender, body, call),
-  '/v1/images/generations': ({ ctx, spender, body, call }) =>
-    generateImages(ctx, spender, body, call),
+export const endpoints: Record<string, Operation> = {
+  '/v1/chat/completions': createChatCompletion,
+  '/v1/responses': createResponse,
+  '/v1/completions': createCompletion,
+  '/v1/embeddings': createEmbeddings,
+  '/v1/moderations': createModeration,
+  '/v1/rerank': rerank,
+  '/v1/images/generations': generateImages,
 }
 
 /** The response to a line, as the output file has it. */
@@ -69,21 +64,15 @@ export async function runLine(
   ctx: AppContext,
   batch: Batch,
   { line, body }: BatchLine,
-  createTranscriber: TranscriberFactory,
 ): Promise<LineResponse | Paused> {
   for (let attempt = 1; ; attempt += 1) {
     const requestId = newId()
-    const response = await sendLine(
-      ctx,
-      batch,
-      { body, createTranscriber },
-      {
-        requestId,
-        idempotencyKey: `batch:${batch.id}:${line}`,
-        // A line goes on when the job is aborted: its result is stored under the key.
-        signal: new AbortController().signal,
-      },
-    )
+    const response = await sendLine(ctx, batch, body, {
+      requestId,
+      idempotencyKey: `batch:${batch.id}:${line}`,
+      // A line goes on when the job is aborted: its result is stored under the key.
+      signal: new AbortController().signal,
+    })
     if ('pausedMs' in response) return response
     const { status } = response
     const retryMs = retryMsOf(response, attempt)
@@ -100,7 +89,7 @@ export async function runLine(
 async function sendLine(
   ctx: AppContext,
   { owner, key, endpoint }: Batch,
-  line: Pick<LineCall, 'body' | 'createTranscriber'>,
+  body: unknown,
   call: Call,
 ): Promise<Response | Paused> {
   const client = currentClient()
@@ -111,7 +100,7 @@ async function sendLine(
     const spender = admitKey(ctx, await ctx.keys.findOwn(owner, key))
     const operation = endpoints[endpoint]
     if (!operation) throw new ApiError('not_found', { what: `endpoint ${endpoint}` })
-    return await operation({ ctx, spender, call, ...line }).catch((error: unknown) =>
+    return await operation(ctx, spender, body, call).catch((error: unknown) =>
       offerTopUp(ctx, spender, error),
     )
   } catch (error) {

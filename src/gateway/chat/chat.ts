@@ -6,6 +6,7 @@ import type { HoldRequest } from '../../ledger/holds.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import { streamResponse } from '../events.ts'
 import { serveCall } from '../paid/call-upstream.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
@@ -18,16 +19,8 @@ import { countNativeBytes, type NativeChat } from './native.ts'
 import { type ChatRequest, parseChatRequest, type PreparedChat } from './request.ts'
 import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
-import { serveStream, streamResponse } from './stream.ts'
-import {
-  checkInlinePdfs,
-  insertUploads,
-  type PendingTranscription,
-  type Transcribe,
-} from './uploads.ts'
-
-/** Returns the function that transcribes uploaded audio for a call, as paid work of its own. */
-export type TranscriberFactory = (spender: Spender, call: Call) => Transcribe | undefined
+import { serveStream } from './stream.ts'
+import { checkInlinePdfs, insertUploads, type PendingTranscription } from './uploads.ts'
 
 /**
  * Creates a chat completion (document 2, POST /chat/completions): checks it in the order of section
@@ -39,7 +32,6 @@ export function createChatCompletion(
   spender: Spender,
   raw: unknown,
   call: Call,
-  createTranscriber: TranscriberFactory,
   native?: NativeChat,
 ): Promise<Response> {
   let isCached = false
@@ -52,7 +44,7 @@ export function createChatCompletion(
       const cached = native ? undefined : readCacheSlot(ctx, spender.account, raw)
       const keep = cached && ((response: StoredResponse) => keepResponse(ctx, cached, response))
       const paid = { ...call, ctx, spender, slot, native, keep }
-      const chat = await prepareChat(paid, raw, () => createTranscriber(spender, call))
+      const chat = await prepareChat(paid, raw)
       const known = cached && ctx.state.responseCache.get(cached.key)
       if (known) {
         isCached = true
@@ -89,7 +81,6 @@ function present(result: StoredResponse): Response {
 async function prepareChat(
   paid: Omit<ChatCall, 'request' | 'transcriptionCost' | 'candidates' | 'limits'>,
   raw: unknown,
-  transcriber: () => Transcribe | undefined,
 ): Promise<ChatCall> {
   const { ctx, spender } = paid
   const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
@@ -114,13 +105,7 @@ async function prepareChat(
     const options = { isStream, wantsUsage, hasFunctions }
     return { body, choices, outputMax, search, nativeBytes, ...options }
   }
-  const { request, pending } = await insertUploads(
-    ctx,
-    spender.account,
-    parsed,
-    models,
-    transcriber,
-  )
+  const { request, pending } = await insertUploads(paid, parsed, models)
   // Uploads are text of the request, too.
   if (request !== parsed) await guard(request)
   if (request === parsed) return chatCall(paid, prepare(request), candidates, zero)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
+import { EventReader } from '../events.ts'
 import { ChunkTemplate } from './chunk-template.ts'
-import { EventReader } from './events.ts'
 import { ResponseMeter } from './response-meter.ts'
 
 const none = { limits: { prompt: 1_000_000, completion: 1_000_000 }, choices: 1 }

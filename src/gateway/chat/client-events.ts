@@ -2,7 +2,7 @@ import { type NanoUsd, toUsd } from '../../core/money.ts'
 import { type Json, recordOf } from '../../core/schema.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { Envelope } from '../error-response.ts'
-import { encodeEvent } from './events.ts'
+import { encodeEvent } from '../events.ts'
 
 export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) => ({
   prompt_tokens: prompt,

@@ -5,16 +5,16 @@ import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { keyOperation } from '../operation.ts'
-import { createChatCompletion, type TranscriberFactory } from './chat.ts'
+import { createChatCompletion } from './chat.ts'
 import * as schemas from './schemas.ts'
 import { readsWholeCalls, withWholeCalls } from './whole-calls.ts'
 
-export const chatRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const chatRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/chat/completions',
     async ({ spender, body, request }) => {
       const call = callOf(request)
-      const response = await createChatCompletion(ctx, spender, body, call, createTranscriber)
+      const response = await createChatCompletion(ctx, spender, body, call)
       return readsWholeCalls(request.headers) ? withWholeCalls(response) : response
     },
     keyOperation(

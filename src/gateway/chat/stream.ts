@@ -4,6 +4,7 @@ import { upstreamResponseBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import type { PaidOutcome, RunningRequest } from '../../paid/paid-request.ts'
 import { parseRecord } from '../../providers/response.ts'
+import { streamResponse } from '../events.ts'
 import { callUpstream } from '../paid/call-upstream.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
@@ -25,16 +26,6 @@ import { Relay } from './relay.ts'
 import type { ResponseMeter } from './response-meter.ts'
 import { StreamCopy } from './stream-copy.ts'
 import { UpstreamEvents } from './upstream-events.ts'
-
-/** Returns an event stream to a client, or the replay of one. */
-export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>
-  new Response(body, {
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
-  })
 
 /**
  * Serves a chat as a stream. The client receives it with the first event, and the outcome charges

@@ -10,21 +10,14 @@ import {
   pdfsPerRequestMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalog.ts'
+import { createTranscriber, type Transcript } from '../audio/transcriber.ts'
 import type { Spender } from '../authentication.ts'
+import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
 import * as files from '../files/files.ts'
 import type { MediaPart } from './conversation.ts'
 import { inlineBytes, inlineName, isInlinePdf } from './inline-media.ts'
 import type { ChatRequest } from './request.ts'
-
-/** The text of an audio file, and its cost to this request. */
-export interface Transcript {
-  words: string
-  cost: NanoUsd
-}
-
-/** Transcribes an audio file, and stores the text for later requests. */
-export type Transcribe = (file: files.StoredFile) => Promise<Transcript>
 
 /** Audio files of a request without a transcript. Their transcription is paid work. */
 export interface PendingTranscription {
@@ -44,15 +37,14 @@ interface Upload {
  * `no_file`, `too_many_pdfs`, `no_image_input`, `bad_media`, `too_large`, `bad_request`.
  */
 export async function insertUploads(
-  ctx: AppContext,
-  account: Spender['account'],
+  call: Call & { ctx: AppContext; spender: Spender },
   request: ChatRequest,
   models: Model[],
-  createTranscriber: () => Transcribe | undefined,
 ): Promise<{ request: ChatRequest; pending?: PendingTranscription }> {
-  const uploads = await findUploads(ctx, account, request)
+  const { ctx, spender } = call
+  const uploads = await findUploads(ctx, spender.account, request)
   if (uploads.length === 0) return { request }
-  const transcribe = createTranscriber()
+  const transcribe = createTranscriber(ctx, spender, call)
   const pending = transcribe ? uploads.filter(({ file }) => needsTranscript(file)) : []
   const parts = new Map<unknown, Json>()
   for (const upload of uploads) {

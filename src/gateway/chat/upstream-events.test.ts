@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from 'bun:test'
 
+import { bytesOf } from '../events.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
-import { bytesOf } from './events.ts'
 import { UpstreamEvents } from './upstream-events.ts'
 
 test('a comment counts as a first byte, and comments before the first event are kept', async () => {

@@ -1,7 +1,7 @@
 import { second, stopwatch } from '../../core/time.ts'
 import { eventBytesMax } from '../../limits.ts'
+import { EventReader, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
-import { EventReader, type StreamEvent } from './events.ts'
 import type { EventConverter } from './native.ts'
 
 /**

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import type { Json } from '../../core/schema.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { encodeEvent } from '../events.ts'
 import { convertStream } from './convert-stream.ts'
-import { encodeEvent } from './events.ts'
 import { WholeCalls } from './whole-calls.ts'
 
 const chunk = (choice: object): Uint8Array => encodeEvent({ id: 'c', choices: [choice] })

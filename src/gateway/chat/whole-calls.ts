@@ -1,8 +1,7 @@
 import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
+import { encodeEvent, streamResponse } from '../events.ts'
 import { type ChatConverter, convertStream } from './convert-stream.ts'
-import { encodeEvent } from './events.ts'
-import { streamResponse } from './stream.ts'
 
 /**
  * Returns whether a client reads each tool call of a stream from one chunk: those of Mistral reject

@@ -4,7 +4,6 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors, ChunksSchema } from '../chat/schemas.ts'
 import { keyOperationWith, mediaErrors } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
@@ -15,13 +14,12 @@ import * as schemas from './schemas.ts'
 const operation = keyOperationWith(CohereErrorSchema)
 
 /** Routes of Cohere's API (docs/spec/gateway-decisions.md, "Cohere"). */
-export const cohereRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const cohereRoutes = (ctx: AppContext) =>
   new Elysia({ prefix: coherePrefix })
     .use(keyAuth(ctx))
     .post(
       '/chat',
-      ({ spender, body: raw, request }) =>
-        createCohereChat(ctx, { spender, raw, call: callOf(request) }, createTranscriber),
+      ({ spender, body: raw, request }) => createCohereChat(ctx, spender, raw, callOf(request)),
       operation(
         {
           id: 'create_cohere_chat',
@@ -37,8 +35,7 @@ export const cohereRoutes = (ctx: AppContext, createTranscriber: TranscriberFact
     )
     .post(
       '/rerank',
-      ({ spender, body: raw, request }) =>
-        cohereRerank(ctx, { spender, raw, call: callOf(request) }),
+      ({ spender, body: raw, request }) => cohereRerank(ctx, spender, raw, callOf(request)),
       operation(
         {
           id: 'cohere_rerank',

@@ -2,6 +2,7 @@ import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
 import { answerOf, reasoningOf } from '../chat/completion.ts'
 import type { ChatConverter } from '../chat/convert-stream.ts'
+import { encodeNamedEvents } from '../events.ts'
 import { toCohereError } from './error-response.ts'
 import { finishReasonOf, toToolCall, toUsage } from './response.ts'
 
@@ -12,8 +13,7 @@ interface ToolCall {
   index: number
 }
 
-const encoder = new TextEncoder()
-const done = encoder.encode('data: [DONE]\n\n')
+const done = Buffer.from('data: [DONE]\n\n')
 
 /**
  * Converts the chunks of a chat to the events of Cohere's chat API. A text or thinking block ends
@@ -68,11 +68,9 @@ export class CohereWriter implements ChatConverter {
 
   /** Returns the events that are not sent yet. */
   private take(): Uint8Array {
-    const lines = this.events.map(
-      (event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`,
-    )
+    const bytes = encodeNamedEvents(this.events)
     this.events = []
-    return encoder.encode(lines.join(''))
+    return bytes
   }
 
   private begin(): void {

@@ -3,7 +3,7 @@ import { type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { createChatCompletion } from '../chat/chat.ts'
 import { convertChunks } from '../chat/convert-stream.ts'
 import { parseCompletionRequest } from './request.ts'
 
@@ -16,10 +16,9 @@ export async function createCompletion(
   spender: Spender,
   raw: unknown,
   call: Call,
-  createTranscriber: TranscriberFactory,
 ): Promise<Response> {
   const { chat, isStream, echo } = parseCompletionRequest(raw)
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber)
+  const completion = await createChatCompletion(ctx, spender, chat, call)
   const { ok, status, headers, body } = completion
   if (!ok || !body) return completion
   headers.delete('content-length')

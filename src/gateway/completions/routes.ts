@@ -4,18 +4,16 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
 import { keyOperation } from '../operation.ts'
 import { createCompletion } from './completions.ts'
 import * as schemas from './schemas.ts'
 
 /** Route of OpenAI's completions of texts, which editors call. */
-export const completionRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const completionRoutes = (ctx: AppContext) =>
   new Elysia().use(keyAuth(ctx)).post(
     '/completions',
-    ({ spender, body, request }) =>
-      createCompletion(ctx, spender, body, callOf(request), createTranscriber),
+    ({ spender, body, request }) => createCompletion(ctx, spender, body, callOf(request)),
     keyOperation(
       {
         id: 'create_completion',

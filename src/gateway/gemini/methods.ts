@@ -4,10 +4,7 @@ import { ApiError } from '../../errors.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
-import { convertStream } from '../chat/convert-stream.ts'
-import { isOfChat, type NativeChat } from '../chat/native.ts'
-import { streamResponse } from '../chat/stream.ts'
+import { createTranslatedChat } from '../chat/translated-chat.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { invalidField } from '../fields.ts'
 import { innerRequest, textOfContent } from './contents.ts'
@@ -27,7 +24,6 @@ export interface MethodCall {
   raw: unknown
   /** The parameter `alt`: the format of a stream. */
   alt: string | undefined
-  createTranscriber: TranscriberFactory
 }
 
 /** The methods of Google's Gemini API, by the name after the colon of a path. */
@@ -57,33 +53,22 @@ export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promi
 const modelOf = (path: string): string => path.replace(/%2f/gi, '/').replace(/^models\//, '')
 
 async function generate(
-  { ctx, spender, call, model, raw, alt, createTranscriber }: MethodCall,
+  { ctx, spender, call, model, raw, alt }: MethodCall,
   isStream: boolean,
 ): Promise<Response> {
   if (isStream && alt !== 'sse') {
     throw invalidField('alt', 'A stream is sent as server-sent events: add ?alt=sse to the path.')
   }
   const { chat, showsThoughts, ignored } = parseGenerateRequest(recordOf(raw), model, isStream)
-  let left = ignored
-  const native: NativeChat = {
-    ...toNativeGeneration(recordOf(raw), isStream),
-    onResponse(isNative) {
-      left = isNative ? ignored.filter((name) => !nativeFields.has(name)) : ignored
-    },
-  }
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
-  // The replay of a charged error.
-  if (!completion.ok) return completion
-  call.reportIgnored?.(left)
   const options = { responseId: call.idempotencyKey ?? call.requestId, showsThoughts }
-  if (isStream && completion.body) {
-    return streamResponse(convertStream(completion.body, new GenerateWriter(options)))
-  }
-  const body: unknown = await completion.json()
-  const cost = completion.headers.get('x-service-cost')
-  const headers = cost ? { 'x-service-cost': cost } : {}
-  const result = recordOf(body)
-  return Response.json(isOfChat(result) ? toGenerateResponse(result, options) : result, { headers })
+  return createTranslatedChat(ctx, spender, call, {
+    chat,
+    isStream,
+    native: toNativeGeneration(recordOf(raw), isStream),
+    ignored: { chat: ignored, native: ignored.filter((name) => !nativeFields.has(name)) },
+    createConverter: () => new GenerateWriter(options),
+    convert: (completion) => toGenerateResponse(completion, options),
+  })
 }
 
 /** Estimates the input tokens of a request. It calls no model and costs nothing. */

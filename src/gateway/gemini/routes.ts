@@ -4,7 +4,6 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
 import { keyOperationWith, publicOperationWith } from '../operation.ts'
 import { GeminiErrorSchema, geminiPrefix } from './error-response.ts'
@@ -16,7 +15,7 @@ const keyOperation = keyOperationWith(GeminiErrorSchema)
 const publicOperation = publicOperationWith(GeminiErrorSchema)
 
 /** Routes of Google's Gemini API (docs/spec/gateway-decisions.md, "Gemini"). */
-export const geminiRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const geminiRoutes = (ctx: AppContext) =>
   new Elysia({ prefix: geminiPrefix })
     .use(keyAuth(ctx))
     .get(
@@ -47,7 +46,6 @@ export const geminiRoutes = (ctx: AppContext, createTranscriber: TranscriberFact
           raw: body,
           alt: query.alt,
           call: callOf(request),
-          createTranscriber,
         }),
       {
         query: schemas.MethodQuerySchema,

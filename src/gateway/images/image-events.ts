@@ -1,7 +1,6 @@
 import { type Json, recordOf } from '../../core/schema.ts'
 import { recordsIn } from '../../providers/response.ts'
-import { encodeEvent } from '../chat/events.ts'
-import { streamResponse } from '../chat/stream.ts'
+import { encodeEvent, streamResponse } from '../events.ts'
 import { costHeader } from '../paid/paid-call.ts'
 
 /** The event of a finished image, by operation. */

@@ -1,50 +1,41 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
+import type { Json } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { estimatePromptTokens } from '../../models/tokens.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
-import { isOfChat } from '../chat/native.ts'
-import { streamResponse } from '../chat/stream.ts'
+import { createTranslatedChat } from '../chat/translated-chat.ts'
 import { readModels } from '../fields.ts'
 import { EventWriter } from './event-writer.ts'
 import { toMessage } from './message.ts'
 import { toNativeChat } from './native.ts'
 import { parseMessagesRequest } from './request.ts'
-import { streamEvents } from './stream.ts'
+import { messageConverter } from './stream.ts'
 
 /**
  * Creates a message of Anthropic's Messages API from a chat completion, which is held, served and
  * charged as such. Upstreams of Anthropic receive the request itself, and their response is
  * relayed. Throws `bad_request` and the errors of the chat.
  */
-export async function createMessage(
+export function createMessage(
   ctx: AppContext,
   spender: Spender,
   raw: unknown,
   headers: Headers,
   call: Call,
-  createTranscriber: TranscriberFactory,
 ): Promise<Response> {
   const { chat, isStream, showsThinking, stopSequences } = parseMessagesRequest(raw)
-  const native = toNativeChat(raw, headers)
-  const completion = await createChatCompletion(ctx, spender, chat, call, createTranscriber, native)
-  // The replay of a charged error.
-  if (!completion.ok) return completion
   // A replay under the same Idempotency-Key has the same ids.
   const name = sha256(`${spender.account} ${call.idempotencyKey ?? call.requestId}`).slice(0, 32)
   const options = { name, showsThinking, stopSequences }
-  if (isStream && completion.body) {
-    const writer = new EventWriter(options, countPrompt(ctx, chat))
-    return streamResponse(streamEvents(completion.body, writer, call.requestId))
-  }
-  const body: unknown = await completion.json()
-  const cost = completion.headers.get('x-service-cost')
-  const result = recordOf(body)
-  return Response.json(isOfChat(result) ? toMessage(result, options) : result, {
-    headers: cost ? { 'x-service-cost': cost } : {},
+  return createTranslatedChat(ctx, spender, call, {
+    chat,
+    isStream,
+    native: toNativeChat(raw, headers),
+    createConverter: () =>
+      messageConverter(new EventWriter(options, countPrompt(ctx, chat)), call.requestId),
+    convert: (completion) => toMessage(completion, options),
   })
 }
 

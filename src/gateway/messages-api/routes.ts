@@ -4,7 +4,6 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
 import { keyOperationWith } from '../operation.ts'
 import { AnthropicErrorSchema } from './error-response.ts'
@@ -14,13 +13,13 @@ import * as schemas from './schemas.ts'
 const operation = keyOperationWith(AnthropicErrorSchema)
 
 /** Routes of Anthropic's Messages API (docs/spec/gateway-decisions.md, "Anthropic Messages"). */
-export const messageRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const messageRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
     .post(
       '/messages',
       ({ spender, body, request }) =>
-        createMessage(ctx, spender, body, request.headers, callOf(request), createTranscriber),
+        createMessage(ctx, spender, body, request.headers, callOf(request)),
       operation(
         {
           id: 'create_message',

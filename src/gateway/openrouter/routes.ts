@@ -5,7 +5,7 @@ import type { AppContext } from '../../context.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
+import { createChatCompletion } from '../chat/chat.ts'
 import * as chat from '../chat/schemas.ts'
 import { embeddingRoutes } from '../embeddings/routes.ts'
 import { keyOperationWith, publicOperationWith } from '../operation.ts'
@@ -23,16 +23,16 @@ const publicOperation = publicOperationWith(OpenRouterErrorSchema)
  * Routes of OpenRouter's API (docs/spec/gateway-decisions.md, "OpenRouter"). Clients use them below
  * `/api/v1`.
  */
-export const openRouterRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const openRouterRoutes = (ctx: AppContext) =>
   new Elysia({ prefix: openRouterPrefix })
-    .use(responseRoutes(ctx, createTranscriber))
+    .use(responseRoutes(ctx))
     .use(embeddingRoutes(ctx))
     .use(keyAuth(ctx))
     .post(
       '/chat/completions',
       async ({ spender, body, request }) => {
         const call = callOf(request)
-        const response = await createChatCompletion(ctx, spender, body, call, createTranscriber)
+        const response = await createChatCompletion(ctx, spender, body, call)
         return toGeneration(response, getRequestContext(request).id)
       },
       keyOperation(

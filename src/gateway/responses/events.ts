@@ -41,11 +41,3 @@ export class EventQueue {
     return events
   }
 }
-
-const encoder = new TextEncoder()
-
-/** Returns events as bytes. Their names are their types. */
-export const encodeEvents = (events: Json[]): Uint8Array =>
-  encoder.encode(
-    events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
-  )

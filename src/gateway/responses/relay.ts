@@ -1,8 +1,8 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { eventBytesMax } from '../../limits.ts'
 import { parseRecord, recordsIn } from '../../providers/response.ts'
-import { bytesOf, EventReader, type StreamEvent } from '../chat/events.ts'
-import { encodeEvents, type ResponseError, type ResponseOptions } from './events.ts'
+import { bytesOf, encodeNamedEvents, EventReader, type StreamEvent } from '../events.ts'
+import type { ResponseError, ResponseOptions } from './events.ts'
 import { lastTypes } from './native.ts'
 
 /** Receives the parts of a relayed response that this gateway keeps. */
@@ -59,7 +59,7 @@ export class RelayedEvents {
     const number = Number(last?.sequence_number ?? -1)
     const response = recordOf(all.find((event) => isRecord(event.response))?.response)
     const failed = { ...response, status: 'failed', error: { code, message } }
-    return encodeEvents([
+    return encodeNamedEvents([
       { type: 'error', sequence_number: number + 1, code, message, param: null },
       { type: 'response.failed', sequence_number: number + 2, response: failed },
     ])
@@ -74,5 +74,5 @@ function withoutCost(event: StreamEvent, data: Json): Uint8Array {
   const response = recordOf(data.response)
   if (!isRecord(response.usage) || response.usage.cost === undefined) return bytesOf([event])
   const { cost: _cost, cost_details: _details, ...usage } = response.usage
-  return encodeEvents([{ ...data, response: { ...response, usage } }])
+  return encodeNamedEvents([{ ...data, response: { ...response, usage } }])
 }

@@ -4,9 +4,7 @@ import { type Json, recordOf } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { createChatCompletion, type TranscriberFactory } from '../chat/chat.ts'
-import { isOfChat } from '../chat/native.ts'
-import { streamResponse } from '../chat/stream.ts'
+import { createTranslatedChat } from '../chat/translated-chat.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
 import { invalidField } from '../fields.ts'
 import { storedResponseBytesMax } from './limits.ts'
@@ -16,7 +14,7 @@ import { parseResponsesRequest } from './request.ts'
 import { ResponseWriter } from './response-writer.ts'
 import { loadSharedItems, shareItems } from './shared-items.ts'
 import * as stored from './stored-responses.ts'
-import { streamEvents } from './stream.ts'
+import { responseConverter } from './stream.ts'
 
 /**
  * Creates a response from a chat completion, which is held, served and charged as such. Upstreams
@@ -28,7 +26,6 @@ export async function createResponse(
   spender: Spender,
   raw: unknown,
   call: Call,
-  createTranscriber: TranscriberFactory,
 ): Promise<Response> {
   const { account } = spender
   const references = ctx.state.responseItems
@@ -46,39 +43,27 @@ export async function createResponse(
   const items = input.map((item, at) => ({ id: `in_${name}${at}`, ...item }))
   const canStore = isStored && isStorable(items, recordOf(raw).store === true)
   const native = ctx.upstreams.hasNative('responses') ? toNativeChat(raw, parsed) : undefined
-  let ignoredFields = ignored
-  const completion = await createChatCompletion(
-    ctx,
-    spender,
-    chat,
-    call,
-    createTranscriber,
-    native && {
-      ...native,
-      onResponse: (isNative) => void (ignoredFields = isNative ? native.ignored : ignored),
-    },
-  ).catch(respondToChatError)
-  if (!completion.ok) return completion
-  call.reportIgnored?.(ignoredFields)
-  const created = unixSeconds(ctx.clock.now())
   const reader = keepItems(ctx, account, isReferable)
   const store = (response: Json): Promise<boolean> =>
     storeResponse(ctx, account, { input: items, response, before: conversation?.ids ?? [] })
-  const writer = new ResponseWriter({
-    echo,
-    tools,
-    name,
-    created,
-    ...reader,
-    store: canStore ? store : undefined,
-  })
-  if (isStream && completion.body) {
-    return streamResponse(streamEvents(completion.body, writer, new RelayedEvents(reader)))
-  }
-  const result = recordOf(await completion.json())
-  const cost = completion.headers.get('x-service-cost')
-  const body = isOfChat(result) ? await writer.convert(result) : await readNative(result, reader)
-  return Response.json(body, { headers: cost ? { 'x-service-cost': cost } : {} })
+  const createWriter = () =>
+    new ResponseWriter({
+      echo,
+      tools,
+      name,
+      created: unixSeconds(ctx.clock.now()),
+      ...reader,
+      store: canStore ? store : undefined,
+    })
+  return createTranslatedChat(ctx, spender, call, {
+    chat,
+    isStream,
+    native,
+    ignored: { chat: ignored, native: native?.ignored ?? [] },
+    createConverter: () => responseConverter(createWriter(), new RelayedEvents(reader)),
+    convert: (completion) => createWriter().convert(completion),
+    readNative: (response) => readNative(response, reader),
+  }).catch(respondToChatError)
 }
 
 /** Returns what keeps the items of a response, which the client may then send back by id. */

@@ -4,7 +4,6 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import type { TranscriberFactory } from '../chat/chat.ts'
 import { chatErrors } from '../chat/schemas.ts'
 import { invalidField } from '../fields.ts'
 import { keyOperation } from '../operation.ts'
@@ -13,13 +12,12 @@ import * as schemas from './schemas.ts'
 import * as stored from './stored-responses.ts'
 
 /** Routes of the Responses API (docs/spec/gateway-decisions.md, "Responses"). */
-export const responseRoutes = (ctx: AppContext, createTranscriber: TranscriberFactory) =>
+export const responseRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(keyAuth(ctx))
     .post(
       '/responses',
-      ({ spender, body, request }) =>
-        createResponse(ctx, spender, body, callOf(request), createTranscriber),
+      ({ spender, body, request }) => createResponse(ctx, spender, body, callOf(request)),
       keyOperation(
         {
           id: 'create_response',

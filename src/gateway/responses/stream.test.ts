@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 
 import { eventBytesMax, upstreamResponseBytesMax } from '../../limits.ts'
+import { convertStream } from '../chat/convert-stream.ts'
 import { RelayedEvents } from './relay.ts'
 import { ResponseWriter } from './response-writer.ts'
-import { streamEvents } from './stream.ts'
+import { responseConverter } from './stream.ts'
 
 const start = { echo: {}, tools: new Map(), name: 'answer', created: 7, onItem() {} }
 const relayed = new RelayedEvents({ onItem() {}, onFinish: () => Promise.resolve() })
@@ -25,7 +26,10 @@ test('a response that is too long ends with an error and cancels its chat', asyn
   const { chat, left } = saying(piece)
   let pieces = 0
   let last = ''
-  for await (const chunk of streamEvents(chat, new ResponseWriter(start), relayed)) {
+  for await (const chunk of convertStream(
+    chat,
+    responseConverter(new ResponseWriter(start), relayed),
+  )) {
     pieces += 1
     last = new TextDecoder().decode(chunk.subarray(0, 200))
   }
@@ -38,7 +42,7 @@ test('comments are passed on; a client that leaves cancels the chat and keeps it
   const { chat, left } = saying('hello')
   const kept: object[] = []
   const written = new ResponseWriter({ ...start, onItem: (item) => void kept.push(item) })
-  const reader = streamEvents(chat, written, relayed).getReader()
+  const reader = convertStream(chat, responseConverter(written, relayed)).getReader()
   const { value } = await reader.read()
   expect(new TextDecoder().decode(value)).toStartWith(': waiting\n\nevent: response.created\n')
   await reader.cancel('gone')

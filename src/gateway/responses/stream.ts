@@ -1,7 +1,8 @@
 import { isRecord } from '../../core/schema.ts'
 import { upstreamResponseBytesMax } from '../../limits.ts'
-import { convertStream } from '../chat/convert-stream.ts'
-import { encodeEvents, type ResponseError } from './events.ts'
+import type { ChatConverter } from '../chat/convert-stream.ts'
+import { encodeNamedEvents } from '../events.ts'
+import type { ResponseError } from './events.ts'
 import type { RelayedEvents } from './relay.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
@@ -14,13 +15,9 @@ const tooLong: ResponseError = {
  * Converts a chat stream of this gateway into the events of Responses. Those of an upstream with
  * the Responses API are passed on.
  */
-export function streamEvents(
-  chat: ReadableStream<Uint8Array>,
-  writer: ResponseWriter,
-  relayed: RelayedEvents,
-): ReadableStream<Uint8Array> {
-  const takeEvents = () => encodeEvents(writer.events.takeAll())
-  return convertStream(chat, {
+export function responseConverter(writer: ResponseWriter, relayed: RelayedEvents): ChatConverter {
+  const takeEvents = () => encodeNamedEvents(writer.events.takeAll())
+  return {
     read(chunk) {
       const { error } = chunk
       if (!isRecord(error)) writer.read(chunk)
@@ -42,5 +39,5 @@ export function streamEvents(
       return takeEvents()
     },
     leave: () => writer.leave(),
-  })
+  }
 }

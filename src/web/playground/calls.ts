@@ -1,11 +1,9 @@
 import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { lazy } from '../../core/lazy.ts'
 import { formatCredits } from '../../core/money.ts'
 import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import { type Spender, spenderOf } from '../../gateway/authentication.ts'
 import { type Call, callOf } from '../../gateway/call.ts'
-import type { TranscriberFactory } from '../../gateway/chat/chat.ts'
 import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/error-response.ts'
 import { walletOf } from '../../hosting/people/people.ts'
 import { checkSite } from '../../hosting/people/session-user.ts'
@@ -57,33 +55,21 @@ async function runPaid({ ctx, request, visitor }: UserRequest, work: Operation):
   }
 }
 
-/** The form sends no audio, so it needs no transcription. */
-const noAudio = () => undefined
-
 /** Runs a chat completion (document 2) of the form without scripts. */
 export const runChat = (req: UserRequest, body: () => object): Promise<Response> =>
   runPaid(req, async ({ ctx, spender, call }) => {
     // Imported with the first request, to keep the start fast.
     const { createChatCompletion } = await import('../../gateway/chat/chat.ts')
-    return createChatCompletion(ctx, spender, body(), call, noAudio)
+    return createChatCompletion(ctx, spender, body(), call)
   })
 
 const readJson = ({ request }: PaidInput) => readJsonBody(request, gatewayBodyBytesMax)
 
-/** Returns the transcriber of audio files, which all chats of a server share. */
-export const lazyTranscriber = (ctx: AppContext) =>
-  lazy(async () => (await import('../../gateway/audio/transcriber.ts')).createTranscriber(ctx))
-export type LazyTranscriber = () => Promise<TranscriberFactory>
-
 /** The operations of the gateway (document 2, section 4) by their paths below `/v1/`. */
-const operations: Record<
-  string,
-  (input: PaidInput, transcriber: LazyTranscriber) => Promise<Response>
-> = {
-  async 'chat/completions'(input, transcriber) {
-    const { ctx, spender, call } = input
+const operations: Record<string, Operation> = {
+  async 'chat/completions'(input) {
     const { createChatCompletion } = await import('../../gateway/chat/chat.ts')
-    return createChatCompletion(ctx, spender, await readJson(input), call, await transcriber())
+    return createChatCompletion(input.ctx, input.spender, await readJson(input), input.call)
   },
   async 'images/generations'(input) {
     const { generateImages } = await import('../../gateway/images/images.ts')
@@ -120,11 +106,7 @@ const tokenHeader = 'x-form-token'
  * Runs an operation of the gateway with the body of the API, paid by the session: the token of the
  * form is in a header (docs/decisions/0083). Throws `cross_site`, `not_found`.
  */
-export async function callGateway(
-  req: UserRequest,
-  path: string,
-  transcriber: LazyTranscriber,
-): Promise<Response> {
+export async function callGateway(req: UserRequest, path: string): Promise<Response> {
   checkSite(req.ctx, req.request)
   const given = req.request.headers.get(tokenHeader) ?? ''
   if (sha256(given) !== sha256(req.token)) {
@@ -132,7 +114,7 @@ export async function callGateway(
   }
   const work = Object.hasOwn(operations, path) ? operations[path] : undefined
   if (!work) throw new ApiError('not_found', { what: 'page' })
-  return runPaid(req, (input) => work(input, transcriber))
+  return runPaid(req, work)
 }
 
 /** Returns the video of a wallet (document 2, GET /v1/videos/{id}). Throws `not_found`. */

@@ -15,7 +15,7 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
-import { callGateway, lazyTranscriber, readVideo, runChat } from './calls.ts'
+import { callGateway, readVideo, runChat } from './calls.ts'
 import { type ChatDraft, chatRequest, emptyDraft, readDraft } from './draft.ts'
 import { playgroundPage } from './page.ts'
 import { findRequestSummary, formatBalance } from './summary.ts'
@@ -84,7 +84,6 @@ const ownDeadline = {
 
 /** The playground: a page, its chat without scripts, and the gateway paid by the session. */
 export function playgroundRoutes(ctx: AppContext, layout: Layout) {
-  const transcriber = lazyTranscriber(ctx)
   return pageRoutes(ctx, layout)
     .get(playgroundPath, ({ input }) =>
       userPage(input, (req) => getPlaygroundPage(req, emptyDraft(req.query.get('model') ?? ''))),
@@ -102,8 +101,7 @@ export function playgroundRoutes(ctx: AppContext, layout: Layout) {
     )
     .post(
       `${playgroundPath}/v1/*`,
-      ({ input, params }) =>
-        requireUser(input, (req) => callGateway(req, params['*'], transcriber)),
+      ({ input, params }) => requireUser(input, (req) => callGateway(req, params['*'])),
       ownDeadline,
     )
     .get(`${playgroundPath}/v1/videos/:id`, ({ input, params }) =>

@@ -1,3 +1,5 @@
+import type { Json } from '../core/schema.ts'
+
 /** A server-sent event: its bytes within a chunk, and its data; undefined for none. */
 export interface StreamEvent {
   bytes: Uint8Array
@@ -17,6 +19,24 @@ const blankLine = Buffer.from('\n\n')
 
 export const encodeEvent = (value: unknown): Uint8Array =>
   encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
+
+/** Returns events as bytes. Their names are their types. */
+export const encodeNamedEvents = (events: Json[]): Uint8Array =>
+  encoder.encode(
+    events
+      .map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join(''),
+  )
+
+/** Returns an event stream to a client, or the replay of one. */
+export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    },
+  })
 
 /** Returns whether an event without data is a comment, such as a heartbeat. */
 export const isComment = ({ bytes, start }: StreamEvent): boolean => bytes[start] === colon
