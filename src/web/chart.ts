@@ -18,11 +18,10 @@ interface DailyValue {
   value: number
 }
 
-export const spendingChart = (spent: DailyAmount[]): Html =>
-  barChart(
-    spent.map(({ day, amount }) => ({ day, value: toCredits(amount) })),
-    'credit',
-  )
+export function spendingChart(spent: DailyAmount[]): Html {
+  const daily = spent.map(({ day, amount }) => ({ day, value: toCredits(amount) }))
+  return barChart(daily, 'credit')
+}
 
 /** Renders values by day as a bar chart, with a summary and a table for screen readers. */
 export function barChart(daily: DailyValue[], noun: string): Html {

@@ -217,11 +217,24 @@ export const choiceField = ({ label, name, value, options }: ChoiceOptions): Htm
     </div>
   </fieldset>`
 
-/** The submit button of a form. */
+interface ButtonOptions {
+  /** The field that says which button was pressed, where a form has several. */
+  name?: string
+  value?: string
+  /** Names the target where a list has several of these buttons. */
+  target?: string
+}
+
+/** A submit button of a form. Styles are `quiet`, `slim` and `danger`. */
 export const button = (
   label: Part,
-  style: '' | 'quiet' | 'quiet slim' | 'quiet slim danger' = '',
-): Html => html`<button class="button${style && ` ${style}`}">${label}</button>`
+  style = '',
+  { name, value, target }: ButtonOptions = {},
+): Html => {
+  const field = name !== undefined && html` name="${name}" value="${value}"`
+  const labeled = target !== undefined && html` aria-label="${label} ${target}"`
+  return html`<button class="button${style && ` ${style}`}" ${field}${labeled}>${label}</button>`
+}
 
 /** The error of the form below it. */
 export const alert = (message: string | undefined): Part =>

@@ -1,10 +1,10 @@
-import { type Html, html } from '../core/html.ts'
+import { html, type Part } from '../core/html.ts'
 import type { Entry } from '../ledger/entries.ts'
 import { renderCredits, renderDateTime } from './format.ts'
 import { dataTable } from './lists.ts'
 
 /** Ledger entries, newest first. */
-export const ledgerTable = (entries: Entry[]): Html =>
+export const ledgerTable = (entries: Entry[], none?: Part): Part =>
   dataTable(
     'Transactions',
     ['Time', { capitalized: 'Type' }, 'Item', { number: 'Credits' }, { number: 'Balance' }],
@@ -15,4 +15,5 @@ export const ledgerTable = (entries: Entry[]): Html =>
       renderCredits(amount, 'exceptZero'),
       renderCredits(balance),
     ]),
+    none,
   )

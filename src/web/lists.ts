@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { parseCursor } from '../core/cursor.ts'
 import { type Html, html, type Part } from '../core/html.ts'
 import type { Tile } from '../hosting/explore/schemas.ts'
-import { withQuery } from './components.ts'
+import { section, withQuery } from './components.ts'
 import { button } from './forms.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'
 
@@ -154,14 +154,8 @@ export const sideNav = (
     )}
   </nav>`
 
-interface SearchField {
-  label: string
-  value: string | undefined
-  maxLength: number
-}
-
 /** A search box and its button. */
-export const searchField = ({ label, value, maxLength }: SearchField): Html =>
+export const searchField = (label: string, value: string | undefined, maxLength: number): Html =>
   html`<label class="search-field"
       ><span class="visually-hidden">${label}</span
       ><input
@@ -212,9 +206,13 @@ const plainColumnsMax = 4
 
 /**
  * A table that scrolls by itself where it is too wide. On a phone, the rows of a table with many
- * columns, long text or actions become cards, with each label above its cell.
+ * columns, long text or actions become cards, with each label above its cell. Without rows, it is
+ * `none`.
  */
-export function dataTable(label: string, columns: Column[], rows: Part[][]): Html {
+export function dataTable(label: string, columns: Column[], rows: Part[][], none?: Part): Part {
+  if (rows.length === 0 && none !== undefined) {
+    return typeof none === 'string' ? html`<p class="small">${none}</p>` : none
+  }
   const heads = columns.map(labelAndStyle)
   const hasCards =
     columns.length > plainColumnsMax ||
@@ -246,3 +244,7 @@ export function dataTable(label: string, columns: Column[], rows: Part[][]): Htm
     </table>
   </div>`
 }
+
+/** A section that is a table, with one name. */
+export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
+  section(table[0], dataTable(...table))

@@ -72,10 +72,8 @@ async function listAgentNotes(ctx: AppContext, agents: Agent[]): Promise<Entry[]
 
 async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
   const news = await listNews(ctx, person)
-  const makers = await findHandles(
-    ctx,
-    news.map(({ item }) => item.maker),
-  )
+  const makerIds = news.map(({ item }) => item.maker)
+  const makers = await findHandles(ctx, makerIds)
   return news.map(({ item, at, isUnread }) => {
     const { id, kind, title, maker } = item
     const handle = `@${makers.get(maker)}`
@@ -103,6 +101,7 @@ async function notificationsPage(req: UserRequest, message?: string): Promise<Pa
     .flat()
     .toSorted((a, b) => b.at - a.at)
     .slice(0, notesMax)
+  const rows = found.map(({ row }) => row)
   const hasUnread = found.some(({ isUnread }) => isUnread)
   const main = html`<div class="narrow">
     <div class="head page-head">
@@ -111,12 +110,7 @@ async function notificationsPage(req: UserRequest, message?: string): Promise<Pa
     </div>
     <p class="small"><a href="/notifications/following">Makers you follow</a></p>
     ${alert(message)}
-    <div class="notes">
-      ${itemList(
-        found.map(({ row }) => row),
-        nothingYet,
-      )}
-    </div>
+    <div class="notes">${itemList(rows, nothingYet)}</div>
   </div>`
   return { title: 'Notifications', main }
 }

@@ -7,7 +7,7 @@ import { confirmDialog, revokeDialog } from '../confirm-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
 import { alert, button, form, hiddenField, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { dataTable } from '../lists.ts'
+import { dataTable, tableSection } from '../lists.ts'
 import { keyRefField } from '../new-key.ts'
 
 export interface AccountView {
@@ -69,10 +69,8 @@ export function keyTable(
     renderDate(created),
     form(token, action, revokeDialog(prefix), 'act'),
   ]
-  return (
-    keys.length > 0 &&
-    dataTable('API keys', [{ long: 'Name' }, 'Key', 'Created', { unseen: 'Revoke' }], keys.map(row))
-  )
+  const heads = [{ long: 'Name' }, 'Key', 'Created', { unseen: 'Revoke' }]
+  return dataTable('API keys', heads, keys.map(row), false)
 }
 
 export const keyForm = (token: string, action: string, value?: string): Html => {
@@ -102,15 +100,9 @@ function securitySections(account: AccountView): Part {
     hasPassword && passwordField(label, 'password', 'current-password')
   const change = html`${currentPassword('Current password')}${passwordField('New password', 'wanted', 'new-password')}${button(hasPassword ? 'Change password' : 'Set password', 'quiet')}`
   const codes = html`${currentPassword('Password')}${button('Generate new codes', 'quiet')}`
-  return html`${section(
-      'Sessions',
-      dataTable(
-        'Sessions',
-        ['Browser', 'Signed in', 'Last active', { unseen: 'Sign out' }],
-        sessions.map((session) => sessionRow(token, current, session)),
-      ),
-    )}
-    ${signInMethods}
+  const heads = ['Browser', 'Signed in', 'Last active', { unseen: 'Sign out' }]
+  const rows = sessions.map((session) => sessionRow(token, current, session))
+  return html`${tableSection('Sessions', heads, rows)} ${signInMethods}
     <div class="columns">
       ${section(
         'Password',

@@ -153,7 +153,7 @@ async function getAgentPage(
 }
 
 type Agent = Awaited<ReturnType<typeof owned.getOwnedAgent>>
-type Action = (req: UserRequest, agent: Agent, form: Form) => Promise<Response | undefined>
+type Action = (req: UserRequest, agent: Agent, form: Form) => Promise<Response | void>
 
 /** Is true for the last segment of a form's path, /agents/{handle}/{name}. */
 export const isAgentAction = (name: string): boolean => Object.hasOwn(actions, name)
@@ -165,21 +165,17 @@ const actions: Record<string, Action> = {
     // A different amount is a different transfer.
     const ref = form.text('ref') ? `${form.text('ref')}:${credits}` : undefined
     await owned.sendCredits(ctx, visitor.person, agent, { credits, ref })
-    return undefined
   },
   async cap({ ctx }, agent, form) {
     await owned.updateBounds(ctx, agent, { dailyCap: readCredits(form, 'dailyCap') ?? null })
-    return undefined
   },
   async pause({ ctx }, agent, form) {
     await owned.updateBounds(ctx, agent, { paused: form.text('paused') === 'yes' })
-    return undefined
   },
   async keys(req, agent, form) {
     const prefix = form.text('revoke')
     if (prefix) {
-      await owned.revokeKey(req.ctx, agent, prefix)
-      return undefined
+      return owned.revokeKey(req.ctx, agent, prefix)
     }
     const name = form.text('name').trim() || undefined
     return createAndShowKey(req, form, {

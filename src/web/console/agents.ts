@@ -46,10 +46,8 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
   const q = searchTerm(query, searchCharsMax)
   const found = await listAgents(ctx, rowsShown + 1, { q, after: createdCursor(query) })
   const { page, next } = takePage(found, rowsShown, (one) => makeCursor(one.created, one.id))
-  const owners = await namesOf(
-    ctx,
-    page.flatMap(({ owner }) => owner ?? []),
-  )
+  const ownerIds = page.flatMap(({ owner }) => owner ?? [])
+  const owners = await namesOf(ctx, ownerIds)
   const credits = await Promise.all(page.map((agent) => getCredits(ctx, agentOwner(agent.id))))
   const row = (agent: Agent, at: number): Part[] => [
     html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
@@ -65,7 +63,7 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
       ? emptyState('No agents yet', 'Agents register with the prompt on the home page.')
       : emptyState('No agents found', html`No handle contains “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/agents', 'Search by handle', q)}
-  ${page.length > 0 ? dataTable('Agents', heads, page.map(row)) : none}
+  ${dataTable('Agents', heads, page.map(row), none)}
   ${cursorPager(query, '/console/agents', next, { q })}`
   return consolePage({ place: '/console/agents', title: 'Agents', main })
 }
@@ -102,8 +100,7 @@ export async function agentPage(
     </p>
     ${accountSummary(agent, stats, `@${agent.handle}`)}
     ${section('Actions', html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
-    ${section('Latest apps', html`${agentApps.length > 0 ? appTable(agentApps) : html`<p class="small">No apps yet.</p>`}`)}
-    ${decisionHistory(decisions)}`
+    ${section('Latest apps', appTable(agentApps))} ${decisionHistory(decisions)}`
   // The form shows the error; a closed account has none.
   const pageMessage = agent.closed === null ? undefined : message
   const title = `@${agent.handle}`

@@ -24,6 +24,6 @@ export async function auditPage({ ctx, query }: UserRequest): Promise<Page> {
         )
       : emptyState('No decisions found', html`No decision about “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/audit', 'Search by app ID, @handle or hash', q)}
-  ${page.length > 0 ? auditTable(page) : none} ${cursorPager(query, '/console/audit', next, { q })}`
+  ${auditTable(page, none)} ${cursorPager(query, '/console/audit', next, { q })}`
   return consolePage({ place: '/console/audit', title: 'Audit log', main })
 }

@@ -11,10 +11,6 @@ import type { UserRequest } from '../session.ts'
 import { badge, consolePage } from './components.ts'
 
 function backupActions(token: string, { name, manifest }: BackupInfo): Html {
-  const button = (act: string, word: string): Html =>
-    html`<button class="button quiet slim" name="act" value="${act}" aria-label="${word} ${name}">
-      ${word}
-    </button>`
   const path = `/console/backups/${name}`
   const remove = confirmDialog({
     label: 'Delete',
@@ -30,7 +26,7 @@ function backupActions(token: string, { name, manifest }: BackupInfo): Html {
     download
     >Download</a
   >`
-  const acts = html`${manifest && download}${manifest && button('check', 'Verify')}${remove}`
+  const acts = html`${manifest && download}${manifest && button('Verify', 'quiet slim', { name: 'act', value: 'check', target: name })}${remove}`
   return form(token, path, html`<div class="actions">${acts}</div>`, 'act')
 }
 

@@ -10,12 +10,11 @@ import {
   sumCosts,
 } from '../../operator/servers/client-costs.ts'
 import type { Collected } from '../../operator/servers/server-report.ts'
-import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes, formatCompact } from '../format.ts'
 import { button, type Form, form, hiddenField, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { dataTable, emptyState } from '../lists.ts'
+import { emptyState, tableSection } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
 import { accountLinks } from './account-links.ts'
@@ -78,20 +77,11 @@ export async function clientsPage(req: UserRequest, message?: string): Promise<P
     head,
     rows: listRows(req, kind, collected),
   }))
-  const names = await accountLinks(
-    req.ctx,
-    all.flatMap(({ rows }) => rows.map(({ name }) => name)),
-  )
+  const clients = all.flatMap(({ rows }) => rows.map(({ name }) => name))
+  const names = await accountLinks(req.ctx, clients)
   const main = html`<auto-refresh class="clients" data-seconds="5"
       >${silentNote(collected)}
-      ${all.map(({ title, head, rows }) =>
-        section(
-          title,
-          rows.length > 0
-            ? clientTable(title, head, rows, names, req.token)
-            : emptyState('Nothing yet', 'Costs are counted since the start of Berth.'),
-        ),
-      )}</auto-refresh
+      ${all.map(({ title, head, rows }) => clientSection(title, head, rows, names, req.token))}</auto-refresh
     >
     <p class="small below">
       Requests, worker time and stored bytes of the last five to ten minutes, and streams and paid
@@ -103,7 +93,7 @@ export async function clientsPage(req: UserRequest, message?: string): Promise<P
   return consolePage({ place, title: 'Clients', lead, message, main, scripts: ['auto-refresh.js'] })
 }
 
-function clientTable(
+function clientSection(
   title: string,
   head: string,
   rows: ClientRow[],
@@ -118,7 +108,7 @@ function clientTable(
     { number: 'Open' },
     { unseen: 'Actions' },
   ]
-  return dataTable(
+  return tableSection(
     title,
     heads,
     rows.map((row) => [
@@ -133,6 +123,7 @@ function clientTable(
       costCell(row.spending.open, formatCompact),
       actions(row, token),
     ]),
+    emptyState('Nothing yet', 'Costs are counted since the start of Berth.'),
   )
 }
 
@@ -161,14 +152,7 @@ function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): 
         submit: { name: 'decision', value: 'slow' },
         isDestructive: false,
       })
-    : html`<button
-        class="button quiet slim"
-        name="decision"
-        value="slow"
-        aria-label="Slow down ${name}"
-      >
-        Slow down
-      </button>`
+    : button('Slow down', 'quiet slim', { name: 'decision', value: 'slow', target: name })
   const block = confirmDialog({
     label: 'Block',
     target: name,

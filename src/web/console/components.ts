@@ -9,7 +9,7 @@ import { creditsOf } from '../../operator/grants.ts'
 import { section, statList, withQuery } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { renderDate, renderDateTime, renderWireCredits } from '../format.ts'
-import { alert, form, textArea } from '../forms.ts'
+import { alert, button, form, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { dataTable, searchField, sideNav } from '../lists.ts'
 
@@ -90,7 +90,7 @@ export const searchCharsMax = 100
 
 export const searchForm = (action: string, label: string, value: string | undefined): Html =>
   html`<form class="search" role="search" action="${action}">
-    ${searchField({ label, value, maxLength: searchCharsMax })}
+    ${searchField(label, value, searchCharsMax)}
   </form>`
 
 interface Suspendable {
@@ -146,24 +146,16 @@ export function decisionForm(
   { action, hint, why, error }: DecisionForm,
   offers: DecisionOption[],
 ): Part {
-  const button = ([name, label, consequence]: DecisionOption, at: number): Html =>
-    consequence === undefined
-      ? html`<button
-          class="button${at > 0 && ' quiet'}${destructive.has(name) && ' danger'}"
-          name="decision"
-          value="${name}"
-        >
-          ${label}
-        </button>`
-      : confirmDialog({
-          label,
-          question: `${label}?`,
-          consequence,
-          submit: { name: 'decision', value: name },
-          isDestructive: destructive.has(name),
-        })
+  const offer = ([value, label, consequence]: DecisionOption, at: number): Html => {
+    const submit = { name: 'decision', value }
+    const isDestructive = destructive.has(value)
+    const style = [at > 0 && 'quiet', isDestructive && 'danger'].filter(Boolean).join(' ')
+    return consequence === undefined
+      ? button(label, style, submit)
+      : confirmDialog({ label, question: `${label}?`, consequence, submit, isDestructive })
+  }
   const fields = html`${textArea({ label: 'Reason', name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
-    <div class="actions">${offers.map(button)}</div>`
+    <div class="actions">${offers.map(offer)}</div>`
   return offers.length > 0 && form(token, action, fields)
 }
 
@@ -178,7 +170,7 @@ const itemLink = ({ did, item }: AuditEntry): Html => {
   return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
 }
 
-export const auditTable = (entries: AuditEntry[]): Html =>
+export const auditTable = (entries: AuditEntry[], none?: Part): Part =>
   dataTable(
     'Decisions',
     ['Time', 'By', 'Action', 'Item', { long: 'Reason' }],
@@ -189,12 +181,13 @@ export const auditTable = (entries: AuditEntry[]): Html =>
       itemLink(entry),
       entry.why !== '' && html`<bdi>${entry.why}</bdi>`,
     ]),
+    none,
   )
 
 export const decisionHistory = (entries: AuditEntry[]): Part =>
   entries.length > 0 && section('Decision history', auditTable(entries))
 
-export const appTable = (apps: App[]): Html =>
+export const appTable = (apps: App[]): Part =>
   dataTable(
     'Apps',
     [{ long: 'App' }, 'State', 'Explore', 'Created'],
@@ -204,4 +197,5 @@ export const appTable = (apps: App[]): Html =>
       app.listed,
       renderDate(app.created),
     ]),
+    'No apps yet.',
   )

@@ -5,7 +5,7 @@ import { readObservations } from '../../state/shared-observations.ts'
 import { section, withQuery } from '../components.ts'
 import { formatCompact, renderDateTime } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { dataTable, emptyState } from '../lists.ts'
+import { dataTable, emptyState, tableSection } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import { consolePage } from './components.ts'
 import { busiest } from './latency.ts'
@@ -44,12 +44,9 @@ export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
     const own = all.filter(({ status }) => status.startsWith(first))
     const total = own.reduce((sum, { count }) => sum + count, 0)
     const heads = ['Status', { long: 'Cause' }, { long: 'Route' }, { number: 'Requests' }]
-    return section(
-      `${title} (${formatCompact(total)})`,
-      own.length > 0
-        ? dataTable(title, heads, own.slice(0, rowsShown).map(row))
-        : emptyState(none, 'Errors of this time appear here with their causes.'),
-    )
+    const empty = emptyState(none, 'Errors of this time appear here with their causes.')
+    const table = dataTable(title, heads, own.slice(0, rowsShown).map(row), empty)
+    return section(`${title} (${formatCompact(total)})`, table)
   }
   const newest = newestSection(mergeErrors(collected), hasSeveral(collected))
   const main = html`${rangePicker(place, trafficRanges, range)}
@@ -67,17 +64,14 @@ export async function errorsPage({ ctx, query }: UserRequest): Promise<Page> {
 
 const newestSection = (newest: ServedRequest[], isNamed: boolean): Part =>
   newest.length > 0 &&
-  section(
+  tableSection(
     'Newest server errors',
-    dataTable(
-      'Newest server errors',
-      ['Time', 'Status', { long: 'Request' }, { long: 'Cause' }, ...(isNamed ? ['Server'] : [])],
-      newest.map((one) => [
-        renderDateTime(one.at),
-        statusBadge(one.status),
-        requestLink(one),
-        one.cause,
-        ...(isNamed ? [serverCode(one.server)] : []),
-      ]),
-    ),
+    ['Time', 'Status', { long: 'Request' }, { long: 'Cause' }, ...(isNamed ? ['Server'] : [])],
+    newest.map((one) => [
+      renderDateTime(one.at),
+      statusBadge(one.status),
+      requestLink(one),
+      one.cause,
+      ...(isNamed ? [serverCode(one.server)] : []),
+    ]),
   )

@@ -4,11 +4,11 @@ import { toCredits } from '../../core/money.ts'
 import { listAudit } from '../../hosting/audit/audit.ts'
 import { grantUsdMax } from '../../limits.ts'
 import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from '../../operator/grants.ts'
-import { section, statList, withQuery } from '../components.ts'
+import { statList, withQuery } from '../components.ts'
 import { renderDate, renderDateTime, shortCredits } from '../format.ts'
 import { button, type Form, form, hiddenField, inputField, notice, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { dataTable } from '../lists.ts'
+import { tableSection } from '../lists.ts'
 import { privatePage, redirectTo, type UserRequest, withErrorPage } from '../session.ts'
 import { operatorName } from './access.ts'
 import { consolePage } from './components.ts'
@@ -69,18 +69,15 @@ async function recentGrants({ ctx }: UserRequest): Promise<Part> {
   const grants = decisions.filter(({ did }) => did === 'grant').slice(0, grantsShown)
   return (
     grants.length > 0 &&
-    section(
+    tableSection(
       'Recent grants',
-      dataTable(
-        'Recent grants',
-        ['Time', { long: 'Recipient' }, { number: 'Amount' }, 'By'],
-        grants.map(({ at, item, why, by }) => [
-          renderDateTime(at),
-          html`<bdi>${item}</bdi>`,
-          why,
-          html`<bdi>${by}</bdi>`,
-        ]),
-      ),
+      ['Time', { long: 'Recipient' }, { number: 'Amount' }, 'By'],
+      grants.map(({ at, item, why, by }) => [
+        renderDateTime(at),
+        html`<bdi>${item}</bdi>`,
+        why,
+        html`<bdi>${by}</bdi>`,
+      ]),
     )
   )
 }

@@ -66,10 +66,8 @@ const doneTexts = new Map([
 ])
 
 async function projectTable({ ctx }: UserRequest, account: KeyAccount): Promise<Html> {
-  const spentOf = await sumSpendingByPeriod(
-    ctx,
-    account.projects.map(({ id }) => projectCounter(id)),
-  )
+  const counters = account.projects.map(({ id }) => projectCounter(id))
+  const spentOf = await sumSpendingByPeriod(ctx, counters)
   const row = (project: keys.Project): Part[] => [
     html`<a class="model-name" href="${accountKeysPath(account.name)}/projects/${project.id}"
       ><bdi>${project.name}</bdi></a

@@ -2,10 +2,10 @@ import { html, type Part } from '../../core/html.ts'
 import type { Latencies, LatencyStats } from '../../core/latencies.ts'
 import { second } from '../../core/time.ts'
 import { readObservations } from '../../state/shared-observations.ts'
-import { section, withQuery } from '../components.ts'
+import { withQuery } from '../components.ts'
 import { formatCompact } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { type Column, dataTable } from '../lists.ts'
+import { type Column, tableSection } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import { consolePage } from './components.ts'
 import { rangePicker, readRange, trafficRanges } from './ranges.ts'
@@ -48,11 +48,6 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     readObservations(ctx, name, range.ms)
   const [routes, models] = [await read('routes'), await read('models')]
   const [upstreams, firstBytes] = [await read('upstreams'), await read('firstBytes')]
-  const table = (title: string, heads: Column[], rows: Part[][], none: string): Part =>
-    section(
-      title,
-      rows.length > 0 ? dataTable(title, heads, rows) : html`<p class="small">${none}</p>`,
-    )
   const ofRoutes = busiest(routes, range.ms)
     .slice(0, rowsShown)
     .map((one) => [
@@ -62,14 +57,14 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
       formatCompact(one.clientErrors),
       formatCompact(one.serverErrors),
     ])
-  const ofCalls = (all: Latencies, extra: (label: string) => Part[]): Part[][] =>
+  const ofCalls = (all: Latencies, extra?: (label: string) => Part[]): Part[][] =>
     busiest(all, range.ms)
       .slice(0, rowsShown)
       .map((one) => [
         html`<code>${one.label}</code>`,
         formatCompact(one.count),
         ...percentiles(one),
-        ...extra(one.label),
+        ...(extra?.(one.label) ?? []),
         formatCompact(one.serverErrors),
       ])
   const firstByte = (label: string): Part[] => {
@@ -79,14 +74,9 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
   const none = 'No calls in this time.'
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
-      >${table('Routes', columns('Route', 'Requests', ['4xx', '5xx']), ofRoutes, 'No requests in this time.')}
-      ${table('Models', columns('Model', 'Calls', ['First byte p50', 'First byte p95', 'Failed']), ofCalls(models, firstByte), none)}
-      ${table(
-        'Upstreams',
-        columns('Upstream', 'Calls', ['Failed']),
-        ofCalls(upstreams, () => []),
-        none,
-      )}</auto-refresh
+      >${tableSection('Routes', columns('Route', 'Requests', ['4xx', '5xx']), ofRoutes, 'No requests in this time.')}
+      ${tableSection('Models', columns('Model', 'Calls', ['First byte p50', 'First byte p95', 'Failed']), ofCalls(models, firstByte), none)}
+      ${tableSection('Upstreams', columns('Upstream', 'Calls', ['Failed']), ofCalls(upstreams), none)}</auto-refresh
     >
     <p class="small below">
       Times of routes are until the response began, those of models and upstreams until the end of

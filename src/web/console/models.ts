@@ -41,15 +41,9 @@ const priceLines = (price: Price | undefined, rateOf: (rate: bigint) => bigint):
 /** A button that turns a model off, or on again. */
 function switchForm(token: string, id: string, isOn: boolean): Part {
   const act = isOn ? 'off' : 'on'
-  const fields = html`${hiddenField('model', id)}<button
-      class="button quiet slim${isOn && ' danger'}"
-      name="turn"
-      value="${act}"
-      aria-label="Turn ${act} ${id}"
-    >
-      Turn ${act}
-    </button>`
-  return form(token, `${place}/switch`, fields, 'inline')
+  const style = isOn ? 'quiet slim danger' : 'quiet slim'
+  const turn = button(`Turn ${act}`, style, { name: 'turn', value: act, target: id })
+  return form(token, `${place}/switch`, html`${hiddenField('model', id)}${turn}`, 'inline')
 }
 
 /** Turns a model on or off for everyone. Throws `bad_request` where MODELS_OFF is set elsewhere. */
@@ -104,7 +98,7 @@ export function modelsPage({ ctx, query, token }: UserRequest, message?: string)
   )
   const main = html`${changedNotice(token, query.get('changed'))}
   ${searchForm('/console/models', 'Search models', q)}
-  ${all.length > 0 ? dataTable('Models', heads, shown.rows.map(row)) : none}
+  ${dataTable('Models', heads, shown.rows.map(row), none)}
   ${numberPager('/console/models', shown, { q })}`
   const lead = html`Upstream prices and our prices.
     <a href="/console/settings/MARGIN_PERCENT">MARGIN_PERCENT</a> is ${marginPercent}.`

@@ -74,59 +74,31 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
 
 function charts(points: MetricsPoint[]): Part {
   const times = points.map(({ at }) => at)
+  const shown = points.map((point) => ({ ...point, income: toCredits(point.income) }))
   const line = (
     name: string,
     color: 'accent' | 'warm' | 'danger' | 'quiet',
-    of: (point: MetricsPoint) => number | undefined,
-  ) => ({ name, color, values: points.map(of) })
+    of: keyof MetricsPoint,
+  ) => ({ name, color, values: shown.map((one) => one[of]) })
   const chart = (
     title: string,
     unit: Parameters<typeof timeChart>[0]['unit'],
     ...lines: ReturnType<typeof line>[]
   ) => timeChart({ title, unit, times, lines })
   return [
-    chart(
-      'Requests',
-      '/s',
-      line('Requests', 'accent', (one) => one.requestsPerSecond),
-    ),
-    chart(
-      'Latency',
-      'ms',
-      line('p95', 'warm', (one) => one.p95),
-      line('p50', 'accent', (one) => one.p50),
-    ),
+    chart('Requests', '/s', line('Requests', 'accent', 'requestsPerSecond')),
+    chart('Latency', 'ms', line('p95', 'warm', 'p95'), line('p50', 'accent', 'p50')),
     chart(
       'Errors',
       '%',
-      line('5xx', 'danger', (one) => one.serverErrorPercent),
-      line('4xx', 'quiet', (one) => one.clientErrorPercent),
+      line('5xx', 'danger', 'serverErrorPercent'),
+      line('4xx', 'quiet', 'clientErrorPercent'),
     ),
-    chart(
-      'Income',
-      'cr',
-      line('Income', 'accent', (one) => toCredits(one.income)),
-    ),
-    chart(
-      'Jobs',
-      '',
-      line('Jobs', 'accent', (one) => one.jobs),
-    ),
-    chart(
-      'Free disk space',
-      'bytes',
-      line('Free', 'accent', (one) => one.free),
-    ),
-    chart(
-      'Event-loop lag',
-      'ms',
-      line('Lag', 'warm', (one) => one.lateMs),
-    ),
-    chart(
-      'Upstream failures',
-      '',
-      line('Failures', 'danger', (one) => one.upstreamErrors),
-    ),
+    chart('Income', 'cr', line('Income', 'accent', 'income')),
+    chart('Jobs', '', line('Jobs', 'accent', 'jobs')),
+    chart('Free disk space', 'bytes', line('Free', 'accent', 'free')),
+    chart('Event-loop lag', 'ms', line('Lag', 'warm', 'lateMs')),
+    chart('Upstream failures', '', line('Failures', 'danger', 'upstreamErrors')),
   ]
 }
 

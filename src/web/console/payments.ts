@@ -13,7 +13,7 @@ import { section } from '../components.ts'
 import { renderDateTime } from '../format.ts'
 import { button, type Form, form, hiddenField, inputField, rejectForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { createdCursor, cursorPager, dataTable } from '../lists.ts'
+import { createdCursor, cursorPager, dataTable, tableSection } from '../lists.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { invoiceBadge } from '../wallet/add-money.ts'
 import { operatorName } from './access.ts'
@@ -70,49 +70,39 @@ function invoiceRow(
 }
 
 const watcherSection = (watchers: WatcherHealth[]): Part =>
-  section(
+  tableSection(
     'Watchers',
-    watchers.length > 0
-      ? dataTable(
-          'Watchers',
-          ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
-          watchers.map(watcherRow),
-        )
-      : html`<p class="small">
-          No coin is on. Set ${settingLink('TOPUP_EVM_XPUB')}, ${settingLink('TOPUP_BTC_XPUB')} or
-          ${settingLink('TOPUP_SOL_RECIPIENT')}.
-        </p>`,
+    ['Network', 'State', 'Last poll', 'Position', { long: 'Problem' }],
+    watchers.map(watcherRow),
+    html`<p class="small">
+      No coin is on. Set ${settingLink('TOPUP_EVM_XPUB')}, ${settingLink('TOPUP_BTC_XPUB')} or
+      ${settingLink('TOPUP_SOL_RECIPIENT')}.
+    </p>`,
   )
 
 const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
   payments.length > 0 &&
-  section(
+  tableSection(
     'Unmatched payments',
-    dataTable(
-      'Unmatched payments',
-      ['Seen', { number: 'Amount' }, { long: 'Reason' }, { long: 'Transaction' }, 'Credit'],
-      payments.map((payment) => unmatchedRow(token, payment)),
-    ),
+    ['Seen', { number: 'Amount' }, { long: 'Reason' }, { long: 'Transaction' }, 'Credit'],
+    payments.map((payment) => unmatchedRow(token, payment)),
   )
 
 const incomeSection = (income: Income[]): Part =>
   section(
     'Income of 30 days',
-    html`${
-        income.length > 0
-          ? dataTable(
-              'Income',
-              ['Day', 'Coin', { number: 'Payments' }, { number: 'Amount' }, { number: 'Credited' }],
-              income.map((one) => [
-                one.day,
-                one.asset,
-                one.count,
-                `${formatUnits(one.units, one.decimals)} ${one.asset}`,
-                usd(one.value),
-              ]),
-            )
-          : html`<p class="small">No payments yet.</p>`
-      }
+    html`${dataTable(
+        'Income',
+        ['Day', 'Coin', { number: 'Payments' }, { number: 'Amount' }, { number: 'Credited' }],
+        income.map((one) => [
+          one.day,
+          one.asset,
+          one.count,
+          `${formatUnits(one.units, one.decimals)} ${one.asset}`,
+          usd(one.value),
+        ]),
+        'No payments yet.',
+      )}
       <p>
         <a href="${place}.csv" download
           >CSV of the newest ${csvRowsMax.toLocaleString('en')} payments</a
@@ -144,19 +134,13 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   const last = shown.at(-1)?.invoice
   const next = rows.length > rowsShown && last ? makeCursor(last.created, last.id) : null
   const now = ctx.clock.now()
-  const names = await accountLinks(
-    ctx,
-    shown.map(({ invoice }) => invoice.account),
-  )
-  const invoices = html`${dataTable(
-    'Invoices',
-    invoiceColumns,
-    shown.map((row) => invoiceRow(row, names, now)),
-  )}
-  ${cursorPager(query, place, next)}`
+  const accounts = shown.map(({ invoice }) => invoice.account)
+  const names = await accountLinks(ctx, accounts)
+  const invoices = shown.map((row) => invoiceRow(row, names, now))
+  const table = dataTable('Invoices', invoiceColumns, invoices, 'No invoices yet.')
   const main = html`${agents} ${watcherSection(watchers)} ${unmatchedSection(token, unmatched)}
   ${incomeSection(income)}
-  ${section('Invoices', shown.length > 0 ? invoices : html`<p class="small">No invoices yet.</p>`)}`
+  ${section('Invoices', html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}`
   const lead =
     'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.'
   return consolePage({ place, title: 'Payments', lead, message, main })

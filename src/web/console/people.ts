@@ -72,7 +72,7 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
   ]
   const none = emptyState('No people found', html`No name contains “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/people', 'Search by name', q)}
-  ${page.length > 0 ? dataTable('People', heads, page.map(row)) : none}
+  ${dataTable('People', heads, page.map(row), none)}
   ${cursorPager(query, '/console/people', next, { q })}`
   return consolePage({ place: '/console/people', title: 'People', main })
 }

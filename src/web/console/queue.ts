@@ -55,10 +55,8 @@ async function getCases({ ctx }: UserRequest) {
     [...all].map(async ([id, pending]) => ({ ...pending, app: await apps.findApp(ctx, id) })),
   )
   const cases = found.flatMap(({ app, ...pending }) => (app ? [{ ...pending, app }] : []))
-  const handles = await findHandles(
-    ctx,
-    cases.map(({ app }) => app.maker),
-  )
+  const makers = cases.map(({ app }) => app.maker)
+  const handles = await findHandles(ctx, makers)
   return cases
     .map((one) => ({ ...one, maker: handles.get(one.app.maker) ?? '' }))
     .toSorted((a, b) => a.since - b.since)
@@ -84,7 +82,7 @@ function caseForm(token: string, { app, reports }: Case, failed: FailedDecision)
       autocomplete="off"
       dir="auto"
       ${error && html` aria-invalid="true" aria-describedby="error-${app.id}" autofocus`}
-    /><button class="button quiet slim danger" name="decision" value="takedown">Take down</button>${
+    />${button('Take down', 'quiet slim danger', { name: 'decision', value: 'takedown' })}${
       approval !== '' &&
       html`<button class="button slim" name="decision" value="${approval}" data-key="a">
         ${label}

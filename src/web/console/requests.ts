@@ -88,10 +88,8 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
   const collected = await findRequests(ctx, filters)
   const requests = mergeRequests(collected, requestsShown)
   const isNamed = hasSeveral(collected)
-  const names = await accountLinks(
-    ctx,
-    requests.flatMap(({ account }) => account ?? []),
-  )
+  const accounts = requests.flatMap(({ account }) => account ?? [])
+  const names = await accountLinks(ctx, accounts)
   const heads = [
     'UTC',
     'Status',
@@ -101,10 +99,8 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
     { long: 'Error' },
     ...(isNamed ? ['Server'] : []),
   ]
-  const table =
-    requests.length > 0
-      ? dataTable('Requests', heads, requests.map(requestRow(names, isNamed)))
-      : emptyState('No requests found', 'Requests appear here as they arrive.')
+  const none = emptyState('No requests found', 'Requests appear here as they arrive.')
+  const table = dataTable('Requests', heads, requests.map(requestRow(names, isNamed)), none)
   const main = html`${filterForm(filters)}<auto-refresh data-seconds="2"
       >${silentNote(collected)} ${table}</auto-refresh
     >

@@ -43,11 +43,7 @@ export function serverSection(states: Collected<ServerState>): Part {
     formatBytes(value.free),
     formatUnit(value.lateMs, 'ms'),
   ]
-  return (
-    hasSeveral(states) &&
-    section(
-      `Servers (${states.reports.length + states.silent})`,
-      dataTable('Servers', heads, states.reports.map(row)),
-    )
-  )
+  const title = `Servers (${states.reports.length + states.silent})`
+  const table = dataTable('Servers', heads, states.reports.map(row))
+  return hasSeveral(states) && section(title, table)
 }

@@ -5,10 +5,9 @@ import { findByPrefixes, type Key } from '../../keys/keys.ts'
 import type { DailyAmount } from '../../ledger/spending.ts'
 import { listSpendingByDay, listTopKeys, type Spender } from '../../ledger/top-spending.ts'
 import { listTopUses } from '../../models/top-spending.ts'
-import { section } from '../components.ts'
 import { formatCompact, renderCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { type Column, dataTable } from '../lists.ts'
+import { type Column, tableSection } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
 import { accountLinks } from './account-links.ts'
 import { consolePage } from './components.ts'
@@ -24,12 +23,7 @@ const share = (amount: bigint, total: bigint): string =>
 const amounts: Column[] = [{ number: 'Credits' }, { number: 'Share' }]
 
 const list = (title: string, heads: Column[], rows: Part[][]): Part =>
-  section(
-    title,
-    rows.length > 0
-      ? dataTable(title, heads, rows)
-      : html`<p class="small">Nothing was spent in this time.</p>`,
-  )
+  tableSection(title, heads, rows, 'Nothing was spent in this time.')
 
 /** Charts the spending by day; nothing for a single day. */
 const spentChart = (byDay: DailyAmount[]): Part =>
@@ -54,10 +48,8 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
     listTopUses(ctx, 'account', since, rowsShown),
     listTopUses(ctx, 'model', since, rowsShown),
   ])
-  const known = await findByPrefixes(
-    ctx.db.read,
-    keys.map(({ key }) => key),
-  )
+  const prefixes = keys.map(({ key }) => key)
+  const known = await findByPrefixes(ctx.db.read, prefixes)
   const owners = [
     ...[...known.values()].map(({ kind, owner }) => `${kind}:${owner}`),
     ...keys.flatMap(({ key }) => (known.has(key) ? [] : [`agent:${key}`, `gateway:${key}`])),

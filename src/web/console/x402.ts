@@ -38,14 +38,11 @@ export async function x402Section({ x402, db }: AppContext): Promise<Part> {
   return section(
     `Agents on ${x402.network.name ?? x402.network.id}`,
     html`${dataTable('Settlement', ['Server or setting', 'State', { long: 'Problem' }], health.map(healthRow))}
-    ${
-      payments.length > 0
-        ? dataTable(
-            'Newest payments',
-            ['Time', { long: 'Account' }, { number: 'Amount' }, 'State', { long: 'Transaction' }],
-            payments.map(paymentRow),
-          )
-        : html`<p>No payments yet.</p>`
-    }`,
+    ${dataTable(
+      'Newest payments',
+      ['Time', { long: 'Account' }, { number: 'Amount' }, 'State', { long: 'Transaction' }],
+      payments.map(paymentRow),
+      html`<p>No payments yet.</p>`,
+    )}`,
   )
 }

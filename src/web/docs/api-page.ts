@@ -125,7 +125,7 @@ const ruleRow = ({ code, effect, description, help }: DescribedRule): Part[] => 
     <p class="small">${help}</p>`,
 ]
 
-const rulesTable = (name: string, rules: readonly DescribedRule[]): Html =>
+const rulesTable = (name: string, rules: readonly DescribedRule[]): Part =>
   dataTable(name, ['Code', 'Effect', { long: 'Condition and fix' }], rules.map(ruleRow))
 
 const safetyCheck = html`<section>

@@ -62,11 +62,10 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
 
 /** One line of filters, which stays on top while one scrolls. */
 function filterForm({ q, kind, shelf, sort, price }: Filters): Html {
-  const search = { label: 'Search', value: q, maxLength: searchCharsMax }
   const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(name)]))
   return html`<live-search
     ><form class="search explore-bar" role="search" action="/explore">
-      ${searchField(search)} ${kind && hiddenField('kind', kind)}
+      ${searchField('Search', q, searchCharsMax)} ${kind && hiddenField('kind', kind)}
       ${select('Shelf', 'shelf', 'All shelves', options(shelves, shelf))}
       ${select('Sort by', 'sort', q === undefined ? 'Sort' : 'Newest first', options(sorts, sort))}
       ${select('Remix price', 'price', 'Any price', options(prices, price))}

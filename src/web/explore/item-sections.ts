@@ -1,12 +1,44 @@
 import type { AppContext } from '../../context.ts'
-import { type Html, html } from '../../core/html.ts'
-import type { ItemPage } from '../../hosting/explore/schemas.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
+import type { Item, ItemPage } from '../../hosting/explore/schemas.ts'
 import { section, versionOrigins } from '../components.ts'
-import { formatBytes, formatCompact, renderDate } from '../format.ts'
+import { shelfIcon } from '../cover-art.ts'
+import { formatAmount, formatBytes, formatCompact, renderDate } from '../format.ts'
 import { tileGrid } from '../tiles.ts'
+import { remixPrice } from './remix.ts'
 
 const versionsMax = 10
 const ancestorsMax = 20
+
+/** The title of an item, its maker, and what it is a remix of. */
+export function itemTitle({ title, maker, remixOf }: Item): Html {
+  const origin =
+    remixOf &&
+    html` · remix of <bdi>${remixOf.title}</bdi> by
+      <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
+  return html`<h1><bdi>${title}</bdi></h1>
+    <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>`
+}
+
+/** Links to the items of the same kind and of the same shelf. */
+export const itemChips = ({ kind, shelf }: Item): Html =>
+  html`<ul class="chips capitalized">
+    <li><a href="/explore?kind=${kind}">${kind}</a></li>
+    <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
+  </ul>`
+
+/** The link that remixes an item of another maker; nothing where remixes are off. */
+export function remixLink(item: Item): Part {
+  const price = remixPrice(item)
+  const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
+  return (
+    price !== undefined &&
+    html`<a class="button quiet" href="/explore/${item.id}/remix" rel="nofollow">Remix${suffix}</a>`
+  )
+}
+
+export const reportLink = ({ id }: Item): Html =>
+  html`<a class="quiet-link" href="/report/${id}" rel="nofollow">Report</a>`
 
 /** The ancestors of a remix, the root first. */
 export function itemLineage({ item, lineage: all }: ItemPage): Html {

@@ -14,7 +14,6 @@ import {
   starRating,
   statList,
 } from '../components.ts'
-import { shelfIcon } from '../cover-art.ts'
 import { followControl } from '../follows/control.ts'
 import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
@@ -22,7 +21,15 @@ import { packPage } from '../packs/pack-page.ts'
 import { playHere } from '../play-here.ts'
 import { renderShelf } from '../shelves.ts'
 import { imagePath } from '../tiles.ts'
-import { itemLineage, itemRemixes, versionList } from './item-sections.ts'
+import {
+  itemChips,
+  itemLineage,
+  itemRemixes,
+  itemTitle,
+  remixLink,
+  reportLink,
+  versionList,
+} from './item-sections.ts'
 import { remixPrice } from './remix.ts'
 import { renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
@@ -87,23 +94,14 @@ async function itemHeader(
   visitor: ItemVisitor | undefined,
 ): Promise<Html> {
   const { item, screenshots } = found
-  const { title, description, maker, kind, shelf, remixOf } = item
-  const origin =
-    remixOf &&
-    html` · remix of <bdi>${remixOf.title}</bdi> by
-      <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
+  const { title, description, maker } = item
   return html`<article class="item">
     <div class="stage">${playHere(ctx, item)}${screenshotStrip(ctx, title, screenshots)}</div>
     <div class="about">
-      <h1><bdi>${title}</bdi></h1>
-      <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
-      ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
+      ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
       <p class="actions">${itemActions(item, visitor)}</p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
-      <ul class="chips capitalized">
-        <li><a href="/explore?kind=${kind}">${kind}</a></li>
-        <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
-      </ul>
+      ${itemChips(item)}
       ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${sharePanel(ctx, item)}
     </div>
   </article>`
@@ -142,14 +140,7 @@ function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
     return html`${open}<a class="button quiet" href="/studio/${id}/build">Open in studio</a
       >${shareButton}`
   }
-  const price = remixPrice(item)
-  const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
-  return html`${open}${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}${shareButton}<a
-      class="quiet-link"
-      href="/report/${id}"
-      rel="nofollow"
-      >Report</a
-    >`
+  return html`${open}${remixLink(item)}${shareButton}${reportLink(item)}`
 }
 
 const stats = ({ published, updated, version }: Item): Html =>

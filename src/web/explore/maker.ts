@@ -82,10 +82,8 @@ async function findRecords(ctx: AppContext, handle: string) {
     ),
   )
   const packs = lists.flatMap(({ items }) => items)
-  const records = await findSummaries(
-    ctx,
-    packs.map(({ id }) => id),
-  )
+  const ids = packs.map(({ id }) => id)
+  const records = await findSummaries(ctx, ids)
   return packs.flatMap(({ id, title }) => {
     const record = records.get(id)
     return record ? { id, title, record } : []

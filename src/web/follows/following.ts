@@ -13,10 +13,8 @@ const rowsMax = 50
 export async function followingPage({ ctx, query, token, visitor }: UserRequest): Promise<Page> {
   const all = await listFollows(ctx, visitor.person.id)
   const shown = paginate(query, all, rowsMax)
-  const handles = await findHandles(
-    ctx,
-    shown.rows.map(({ maker }) => maker),
-  )
+  const makers = shown.rows.map(({ maker }) => maker)
+  const handles = await findHandles(ctx, makers)
   const rows = shown.rows.map(({ maker: id, created }) => {
     const maker = `@${handles.get(id)}`
     return html`<li class="following">

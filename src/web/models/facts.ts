@@ -9,18 +9,15 @@ const tokens = (count: number): Part =>
 /** Returns the facts of a model, which its page and the comparison show. */
 export function factsOf(model: ModelResponse): [name: string, value: Part][] {
   const { inputs, outputs, supportsTools, context_length, max_output } = model
-  const isText = model.context_length > 0
-  return [
+  const isChat = model.type === 'chat'
+  const facts: [string, Part][] = [
     ['Type', modeNames[modeOf(model)]],
-    ...(isText ? [['Context', tokens(context_length)] satisfies [string, Part]] : []),
-    ...(model.type === 'chat'
-      ? [
-          ['Max output', tokens(max_output)] satisfies [string, Part],
-          ['Tools and web search', supportsTools ? 'Yes' : 'No'] satisfies [string, Part],
-        ]
-      : []),
+    ['Context', context_length > 0 && tokens(context_length)],
+    ['Max output', isChat && tokens(max_output)],
+    ['Tools and web search', isChat && (supportsTools ? 'Yes' : 'No')],
     ['Inputs', inputs.join(', ')],
     ['Outputs', outputs.join(', ')],
     ...priceRows(model),
   ]
+  return facts.filter(([, value]) => value !== false)
 }

@@ -86,6 +86,7 @@ export function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
   const order = list.sort && orders[list.sort]
   const all = order ? found.toSorted((a, b) => order(a) - order(b)) : found
   const shown = paginate(query, all, rowsMax)
+  const rows = shown.rows.map((model) => row(ctx, model))
   const count = formatCount(all.length, 'model')
   const main = html`<div class="head title">
       <h1>Models</h1>
@@ -101,7 +102,7 @@ export function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
           ${typeChips(list)}
           <p class="small">${count}</p>
         </div>
-        ${all.length === 0 ? noResults(list) : compareForm(ctx, shown.rows, list)}${numberPager(modelsPath, shown, { ...list })}
+        ${all.length === 0 ? noResults(list) : compareForm(list, rows)}${numberPager(modelsPath, shown, { ...list })}
       </div>
       <p class="visually-hidden" role="status" id="search-status">${count}</p>
     </section>`
@@ -133,7 +134,7 @@ function searchForm({ q, type, by, input, sort }: ListQuery, makers: string[]): 
   }
   return html`<form class="search model-search" role="search" action="${modelsPath}">
     ${type && hiddenField('type', type)}${sort && hiddenField('sort', sort)}
-    ${searchField({ label: 'Search models', value: q, maxLength: searchCharsMax })}
+    ${searchField('Search models', q, searchCharsMax)}
     ${makers.length > 1 && selectField(maker)}${selectField(takes)}
   </form>`
 }
@@ -156,13 +157,9 @@ const noResults = ({ q }: ListQuery): Html =>
   )
 
 /** The table with a box in each row; its form opens the comparison, without scripts too. */
-const compareForm = (ctx: AppContext, models: ModelResponse[], list: ListQuery): Html =>
+const compareForm = (list: ListQuery, rows: Part[][]): Html =>
   html`<form class="models" action="${comparePath}">
-    ${dataTable(
-      'Models',
-      columns(list),
-      models.map((model) => row(ctx, model)),
-    )}
+    ${dataTable('Models', columns(list), rows)}
     <p class="actions compare-bar">
       ${button('Compare', 'quiet')}
       <span class="small">Select two to ${comparedMax} models.</span>

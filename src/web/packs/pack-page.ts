@@ -6,8 +6,15 @@ import { skillFile } from '../../hosting/folders/read-pack.ts'
 import { getListedPack, readFiles } from '../../hosting/packs/packs.ts'
 import { cardKey } from '../cards/cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
-import { shelfIcon } from '../cover-art.ts'
-import { itemLineage, itemRemixes, versionList } from '../explore/item-sections.ts'
+import {
+  itemChips,
+  itemLineage,
+  itemRemixes,
+  itemTitle,
+  remixLink,
+  reportLink,
+  versionList,
+} from '../explore/item-sections.ts'
 import { remixPrice } from '../explore/remix.ts'
 import { renderFeedback } from '../explore/reviews.ts'
 import type { ItemVisitor } from '../explore/visitor.ts'
@@ -56,51 +63,35 @@ async function packHeader(
   { license, compatibility, allowedTools }: Folder,
   visitor: ItemVisitor | undefined,
 ): Promise<Html> {
-  const { title, name, maker, description, kind, shelf, remixOf, rating, opens, remixes } = item
-  const origin =
-    remixOf &&
-    html` · remix of <bdi>${remixOf.title}</bdi> by
-      <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
+  const { name, maker, description, rating, opens, remixes } = item
   const facts: [string, Part][] = [
     ['Name', html`<code>${name}</code>`],
     ['Version', item.version],
     ['Updated', renderDate(item.updated)],
-    ...(license ? [['License', license] satisfies [string, Part]] : []),
-    ...(compatibility ? [['Compatibility', compatibility] satisfies [string, Part]] : []),
-    ...(allowedTools ? [['Tools', allowedTools] satisfies [string, Part]] : []),
+    ['License', license],
+    ['Compatibility', compatibility],
+    ['Tools', allowedTools],
   ]
   return html`<article class="pack-head">
     <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
     <div>
-      <h1><bdi>${title}</bdi></h1>
-      <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
-      ${await followControl(ctx, maker, visitor, item.id)}
+      ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)}
       <p class="facts">
         ${starRating(rating)}<span>${formatCount(opens, 'load')}</span
         ><span>${formatCount(remixes, 'remix', 'remixes')}</span>
       </p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
-      <ul class="chips capitalized">
-        <li><a href="/explore?kind=${kind}">${kind}</a></li>
-        <li><a href="/explore?shelf=${shelf}">${shelfIcon(shelf)}${shelf}</a></li>
-      </ul>
+      ${itemChips(item)}
       <p class="actions">${packActions(item, visitor)}</p>
-      ${statList(facts)}
+      ${statList(facts.filter(([, value]) => value))}
     </div>
   </article>`
 }
 
 function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
-  const { id } = item
-  if (visitor?.isOwner) return html`<a class="button" href="/studio/${id}">Open in studio</a>`
-  const price = remixPrice(item)
-  const suffix = price !== undefined && price > 0 && ` · ${formatAmount(price, 'credit')}`
-  return html`${price !== undefined && html`<a class="button quiet" href="/explore/${id}/remix" rel="nofollow">Remix${suffix}</a>`}<a
-      class="quiet-link"
-      href="/report/${id}"
-      rel="nofollow"
-      >Report</a
-    >`
+  return visitor?.isOwner
+    ? html`<a class="button" href="/studio/${item.id}">Open in studio</a>`
+    : html`${remixLink(item)}${reportLink(item)}`
 }
 
 /** The steps of a framework. */

@@ -93,6 +93,8 @@ function headline({ urls }: AppContext, id: string, record: RecordBody): Html {
 }
 
 function facts(record: RecordBody): Html {
+  const { medianMinutes, verifiedRuns, sharePaidUsd, shareOverdue } = record
+  const hasShares = sharePaidUsd > 0 || shareOverdue > 0
   const shown: [string, Part][] = [
     ['Worked', formatRuns(record.worked)],
     ['Partly', formatRuns(record.partly)],
@@ -100,23 +102,15 @@ function facts(record: RecordBody): Html {
     ['Abandoned', formatRuns(record.abandoned)],
     ['Not reported', formatRuns(record.expired)],
     ['All runs', html`${record.runs} <span class="small">(${record.runs30d} in 30 days)</span>`],
-    ...(record.medianMinutes === null
-      ? []
-      : ([['Median time', `${record.medianMinutes} min`]] satisfies [string, Part][])),
-    ...(record.verifiedRuns > 0
-      ? ([['Verified', formatCount(record.verifiedRuns, 'run')]] satisfies [string, Part][])
-      : []),
-    ...(record.sharePaidUsd > 0 || record.shareOverdue > 0
-      ? ([
-          ['Shares paid', `${record.sharePaidUsd} USDC`],
-          ['Shares overdue', record.shareOverdue],
-        ] satisfies [string, Part][])
-      : []),
+    ['Median time', medianMinutes !== null && `${medianMinutes} min`],
+    ['Verified', verifiedRuns > 0 && formatCount(verifiedRuns, 'run')],
+    ['Shares paid', hasShares && `${sharePaidUsd} USDC`],
+    ['Shares overdue', hasShares && shareOverdue],
   ]
-  return statList(shown)
+  return statList(shown.filter(([, value]) => value !== false))
 }
 
-const versionRecords = (versions: VersionRecord[]): Html =>
+const versionRecords = (versions: VersionRecord[]): Part =>
   dataTable(
     'Record by version',
     [

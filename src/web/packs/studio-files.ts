@@ -5,13 +5,12 @@ import type { Folder } from '../../hosting/folders/folder.ts'
 import { packBytesMax, skillTextBytesMax } from '../../hosting/folders/limits.ts'
 import { imageTypeOf, skillFile } from '../../hosting/folders/read-pack.ts'
 import { readFiles } from '../../hosting/packs/packs.ts'
-import { versionNoteCharsMax } from '../../limits.ts'
 import { section } from '../components.ts'
 import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes } from '../format.ts'
 import { button, form, hiddenField, inputField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { type Studio, studioPage, studioPath } from '../studio/studio.ts'
+import { noteField, type Studio, studioPage, studioPath } from '../studio/studio.ts'
 import { fileTree } from './files.ts'
 import { stepsText } from './step-lines.ts'
 
@@ -40,16 +39,6 @@ export async function packFilesPage(studio: Studio, query: URLSearchParams): Pro
 const versionFields = ({ app }: Studio): Part =>
   html`${hiddenField('version', app.version)}${hiddenField('ref', newId())}`
 
-const noteField = (studio: Studio): Part =>
-  inputField({
-    label: 'Note (optional)',
-    name: 'note',
-    value: studio.submitted?.text('note'),
-    max: versionNoteCharsMax,
-    hint: 'What changed in this version.',
-    isOptional: true,
-  })
-
 function editor(studio: Studio, { path, bytes }: { path: string; bytes: Uint8Array }): Part {
   const { app, req, submitted } = studio
   const remove = path !== skillFile && removeForm(studio, path)
@@ -73,7 +62,7 @@ function editor(studio: Studio, { path, bytes }: { path: string; bytes: Uint8Arr
       >
 ${typed ?? new TextDecoder().decode(bytes)}</textarea>
     </label>
-    ${noteField(studio)}${versionFields(studio)}${button(`Publish version ${app.version + 1}`)}`
+    ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(`Publish version ${app.version + 1}`)}`
   return html`${form(req.token, studioPath(studio, 'file'), fields, 'form wide', 'multipart/form-data')}
   ${remove}`
 }

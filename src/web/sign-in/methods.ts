@@ -109,8 +109,6 @@ function methodTable(token: string, path: string, methods: SignInMethod[]): Part
   }
   const used = hasLastUse ? ['Last used'] : []
   const heads = [{ long: 'Name' }, 'Added', ...used, { unseen: 'Remove' }]
-  return (
-    methods.length > 0 &&
-    dataTable(hasLastUse ? 'Passkeys' : 'Connected accounts', heads, methods.map(row))
-  )
+  const label = hasLastUse ? 'Passkeys' : 'Connected accounts'
+  return dataTable(label, heads, methods.map(row), false)
 }

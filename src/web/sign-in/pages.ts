@@ -26,12 +26,7 @@ const otherForm = (values: SignInForm, path: '/sign-in' | '/sign-up', label: str
   const { draft, token, next } = values
   if (draft === undefined) return html`<a href="${withNext(path, next)}">${label}</a>`
   return path === '/sign-in'
-    ? form(
-        token,
-        '/new/draft',
-        html`${draftField(values)}<button class="button quiet slim">${label}</button>`,
-        'act',
-      )
+    ? form(token, '/new/draft', html`${draftField(values)}${button(label, 'quiet slim')}`, 'act')
     : undefined
 }
 

@@ -58,7 +58,6 @@ const change: StudioAction['work'] = async ({ req: { ctx }, agent, app }, form) 
   const [maxCredits, ref] = [Number(form.text('max')), readRef(form)]
   if (!(maxCredits > 0)) rejectForm('Reload the page and try again.')
   await startChange(ctx, { agent }, app.id, { prompt, maxCredits, ref })
-  return undefined
 }
 
 /** Publishes the edited page as the next version. The same form publishes once. */
@@ -88,7 +87,6 @@ const actions: Record<string, StudioAction> = {
     tab: 'build',
     async work({ req, agent }, form) {
       await cancelJob(req.ctx, agent, form.text('job'))
-      return undefined
     },
   },
   page: { tab: 'code', work: page },
@@ -99,7 +97,6 @@ const actions: Record<string, StudioAction> = {
       await restoreVersion(req.ctx, agent, app.id, Number.isInteger(version) ? version : 0, [
         app.kind,
       ])
-      return undefined
     },
   },
   upload: {
@@ -108,14 +105,12 @@ const actions: Record<string, StudioAction> = {
       const file = form.file('file') ?? rejectForm('Choose a file.')
       const name = form.text('name').trim() || fileName(file)
       await assets.putAsset(req.ctx, agent, app.id, name, await file.bytes())
-      return undefined
     },
   },
   remove: {
     tab: 'assets',
     async work({ req, agent, app }, form) {
       await assets.deleteAsset(req.ctx, agent, app.id, form.text('name'))
-      return undefined
     },
   },
   cover: { tab: 'listing', work: changeCover },
@@ -131,14 +126,12 @@ const actions: Record<string, StudioAction> = {
     tab: 'listing',
     async work({ req, agent, app }) {
       await deleteApp(req.ctx, await apps.getOwnApp(req.ctx, agent, app.id, [app.kind]))
-      return undefined
     },
   },
   undelete: {
     tab: '',
     async work({ req, agent, app }) {
       await restoreDeletedApp(req.ctx, agent, app.id, [app.kind])
-      return undefined
     },
   },
   rescan: {
@@ -158,7 +151,6 @@ const actions: Record<string, StudioAction> = {
         )
       }
       await createAppeal(req.ctx, agent, app.id, text)
-      return undefined
     },
   },
 }

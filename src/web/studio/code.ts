@@ -1,12 +1,12 @@
 import { html } from '../../core/html.ts'
 import { newId } from '../../core/ids.ts'
-import { htmlBytesMax, versionNoteCharsMax } from '../../limits.ts'
-import { button, form, hiddenField, inputField } from '../forms.ts'
+import { htmlBytesMax } from '../../limits.ts'
+import { button, form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { readHtml } from './build.ts'
 import { appPreview } from './preview.ts'
-import { type Studio, studioPage, studioPath } from './studio.ts'
+import { noteField, type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the page of the latest version in an editor beside its preview. */
 export async function codePage(studio: Studio): Promise<Page> {
@@ -17,14 +17,6 @@ export async function codePage(studio: Studio): Promise<Page> {
   }
   const edited = submitted?.has('html') ? submitted : undefined
   const text = edited?.text('html') ?? (await readHtml(studio)).html
-  const note = inputField({
-    label: 'Note (optional)',
-    name: 'note',
-    value: edited?.text('note'),
-    max: versionNoteCharsMax,
-    hint: 'What changed in this version.',
-    isOptional: true,
-  })
   const fields = html`<code-editor
       ><label class="field"
         ><span>Page</span
@@ -42,7 +34,7 @@ ${text}</textarea>
       </label></code-editor
     >
     <div class="publish-line">
-      ${note}${hiddenField('ref', newId())}${button(`Publish version ${app.version + 1}`)}
+      ${noteField(edited?.text('note'))}${hiddenField('ref', newId())}${button(`Publish version ${app.version + 1}`)}
     </div>`
   const at = `/a/${app.id}/versions/${app.version}`
   const main = html`<div class="workbench code">

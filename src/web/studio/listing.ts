@@ -45,18 +45,16 @@ function detailsForm(studio: Studio): Part {
   return form(studio.req.token, studioPath(studio, 'details'), fields)
 }
 
-const storeButton = (value: string, label: string, quiet: boolean): Part =>
-  html`<button class="button${quiet && ' quiet'}" name="store" value="${value}">${label}</button>`
-
 function exploreForm(studio: Studio): Part {
   const { listed, listedVersion, version } = studio.app
   const token = studio.req.token
   const path = studioPath(studio, 'explore')
+  const list = { name: 'store', value: 'yes' }
   if (listed === 'off') {
     return html`<p class="small">
         This ${studio.app.kind} is not listed on Explore. Listing it runs the safety check first.
       </p>
-      ${form(token, path, storeButton('yes', 'List on Explore', false))}`
+      ${form(token, path, button('List on Explore', '', list))}`
   }
   const isBehind = listedVersion !== version
   const status =
@@ -64,7 +62,7 @@ function exploreForm(studio: Studio): Part {
       ? 'It returns to Explore when the operator has reviewed the reports.'
       : `Version ${listedVersion} is listed on Explore.`
   return html`<p class="small">${status}</p>
-    ${form(token, path, html`${isBehind && storeButton('yes', `List version ${version}`, false)}${storeButton('no', 'Remove from Explore', true)}`)}`
+    ${form(token, path, html`${isBehind && button(`List version ${version}`, '', list)}${button('Remove from Explore', 'quiet', { name: 'store', value: 'no' })}`)}`
 }
 
 const remixes = [

@@ -160,7 +160,7 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
     async (_, form) => {
       if (studio.agent.suspended !== null) throw suspensionError(studio.agent)
       const note = await work(studio, form)
-      const cookies = note === undefined ? [] : noteCookie(req, id, note)
+      const cookies = note ? noteCookie(req, id, note) : []
       return redirectTo(studioPath(studio, tab), cookies)
     },
     (_, message, submitted) => getPage(req, id, tab, { message, submitted }),

@@ -1,10 +1,11 @@
-import { html, type Part } from '../../core/html.ts'
+import { type Html, html, type Part } from '../../core/html.ts'
 import { endWithStop } from '../../core/text.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { isPackKind, type Kind } from '../../hosting/kinds.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
+import { versionNoteCharsMax } from '../../limits.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
-import { alert, type Form, notice } from '../forms.ts'
+import { alert, type Form, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -34,8 +35,8 @@ export type Tab = keyof typeof tabs
 export interface StudioAction {
   /** The page of the form. */
   tab: Tab
-  /** Returns a message for the page. */
-  work(studio: Studio, form: Form): Promise<string | undefined>
+  /** May return a message for the page. */
+  work(studio: Studio, form: Form): Promise<string | void>
 }
 
 const appTabs: readonly Tab[] = ['build', 'code', 'versions', 'assets', 'listing', 'safety', '']
@@ -52,6 +53,17 @@ export const tabPath = (id: string, name: string): string =>
 
 /** Returns the path of a page or an action of an app. */
 export const studioPath = ({ app }: OwnedApp, name: string): string => tabPath(app.id, name)
+
+/** The field for the note of the next version. */
+export const noteField = (value: string | undefined): Html =>
+  inputField({
+    label: 'Note (optional)',
+    name: 'note',
+    value,
+    max: versionNoteCharsMax,
+    hint: 'What changed in this version.',
+    isOptional: true,
+  })
 
 function statusText({ app }: OwnedApp): string {
   const { version, listed } = app

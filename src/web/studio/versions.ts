@@ -40,12 +40,8 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
 function versionItem(studio: Studio, row: apps.Version, at: number): Html {
   const { app, req } = studio
   const { version, created, via, note, bytes } = presentVersion(row)
-  const restore = html`${hiddenField('version', version)}<button
-      class="button quiet slim"
-      aria-label="Restore version ${version}"
-    >
-      Restore
-    </button>`
+  const target = `version ${version}`
+  const restore = html`${hiddenField('version', version)}${button('Restore', 'quiet slim', { target })}`
   return html`<li>
     ${versionCover(studio, row, at < coversOnScreen)}
     <div>

@@ -13,7 +13,7 @@ import {
 } from '../format.ts'
 import { alert, button, choiceField, form, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { chip, dataTable, emptyState } from '../lists.ts'
+import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
 import { walletTabs } from './tabs.ts'
 
 export const addMoneyPath = '/wallet/add'
@@ -108,7 +108,7 @@ const styles: Partial<Record<InvoiceStatusBody['status'], string>> = {
 export const invoiceBadge = ({ status }: Pick<InvoiceStatusBody, 'status'>): Html =>
   html`<span class="badge${styles[status]}">${labels[status]}</span>`
 
-const historyTable = (invoices: InvoiceStatusBody[]): Html =>
+const historyTable = (invoices: InvoiceStatusBody[]): Part =>
   dataTable(
     'Top-ups',
     ['Created', 'Coin', { number: 'Amount' }, 'Status', { number: 'Credited' }, { unseen: 'Open' }],
@@ -152,18 +152,15 @@ const notes: Record<InvoiceStatusBody['exception'], Part> = {
 
 const paymentTable = ({ payments, asset }: InvoiceStatusBody): Part =>
   payments.length > 0 &&
-  section(
+  tableSection(
     'Payments',
-    dataTable(
-      'Payments',
-      [{ long: 'Transaction' }, { number: 'Amount' }, 'Confirmations', { number: 'Credited' }],
-      payments.map((payment) => [
-        html`<code>${payment.tx}</code>`,
-        `${payment.amount} ${asset}`,
-        `${Math.min(payment.confirmations, payment.required_confirmations)} of ${payment.required_confirmations}`,
-        payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : 'not yet',
-      ]),
-    ),
+    [{ long: 'Transaction' }, { number: 'Amount' }, 'Confirmations', { number: 'Credited' }],
+    payments.map((payment) => [
+      html`<code>${payment.tx}</code>`,
+      `${payment.amount} ${asset}`,
+      `${Math.min(payment.confirmations, payment.required_confirmations)} of ${payment.required_confirmations}`,
+      payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : 'not yet',
+    ]),
   )
 
 const networkNames: Record<string, string> = {

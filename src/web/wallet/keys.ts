@@ -62,6 +62,7 @@ export function walletKeySection(view: KeysView): Html {
     ['key', 'API key updated.'],
     ['revoke', 'API key revoked.'],
   ]).get(done ?? '')
+  const rows = keys.map((key) => keyRow(view, key))
   const createForm = html`${keyRefField()}${inputField({ label: 'Key name', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Daily cap in credits (optional)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button('Create API key', 'quiet')}`
   return html`<section id="keys">
     <h2>Gateway API keys</h2>
@@ -73,13 +74,7 @@ export function walletKeySection(view: KeysView): Html {
     ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'Base URL for OpenAI clients')}
     ${
       keys.length > 0 &&
-      html`<div class="models keys">
-        ${dataTable(
-          'API keys',
-          columns,
-          keys.map((key) => keyRow(view, key)),
-        )}
-      </div>`
+      html`<div class="models keys">${dataTable('API keys', columns, rows)}</div>`
     }
     ${form(token, keysPath, createForm, 'form three-fields')}
   </section>`

@@ -25,7 +25,7 @@ export async function ledgerPage(
   )
   const main = html`<h1>Transactions</h1>
     <p class="lead">Every change of this wallet, with the balance after it.</p>
-    ${walletTabs('/wallet/ledger')} ${page.length > 0 ? ledgerTable(page) : none}
+    ${walletTabs('/wallet/ledger')} ${ledgerTable(page, none)}
     ${cursorPager(query, '/wallet/ledger', next)}`
   return { title: 'Transactions', main }
 }
