@@ -29,6 +29,8 @@ export async function bench(): Promise<BenchRow[]> {
     await cost('a bare pass-through', charging, pass, 3),
     await added(gateway, charging, pass),
   ]
+  const { key: emptyKey } = await gateway.newEmptyAccount()
+  rows.push(await refused({ ...chatAt(gateway.ctx, emptyKey, false), status: 402 }, ours))
   if (theirs) rows.push(await cost('@portkey-ai/gateway', charging, theirs, 0.1))
   for (const [callers, limit] of [
     [16, 0.5],
@@ -59,6 +61,15 @@ async function cost(peer: string, charging: Charging, target: Target, limit: num
   const costs = `${costUs(ours).toFixed(0)} us of CPU vs. ${costUs(theirs).toFixed(0)} us`
   const bound = leastAt(1 / ratio(least, theirs), 'x')
   return atMost(`charged call, vs. ${peer} (${costs}; ${bound})`, 1 / ratio(ours, theirs), limit)
+}
+
+/** A client without credits must not cost more than one that pays. */
+async function refused(target: Target, charged: Target): Promise<BenchRow> {
+  const plan = { targets: [target, charged], connections: 32, turnMs: 600, rounds: 9 }
+  const [errors = [], charges = []] = await runLoad(plan)
+  const costs = `${costUs(errors).toFixed(0)} us of CPU vs. ${costUs(charges).toFixed(0)} us`
+  const name = `call refused for its credits, vs. a charged call (${costs})`
+  return atMost(name, 1 / ratio(errors, charges), 0.75)
 }
 
 /** One caller measures latency instead of queueing. */

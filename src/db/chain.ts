@@ -11,10 +11,10 @@ import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import { lazyFor } from '../core/lazy.ts'
 import { castTo } from './columns.ts'
-import { compileQuery } from './compile-query.ts'
+import { type CompiledQuery, compileQuery } from './compile-query.ts'
 import { dialect } from './dialect.ts'
 import type { Db, Prepared } from './engine.ts'
-import { changedRowCount } from './query.ts'
+import { changedRowCount, compiled } from './query.ts'
 
 /** A write of a chain, as later writes see it. */
 export interface Step<Row> {
@@ -56,10 +56,10 @@ type RowsOf<Steps> = {
 export const chained = <Steps extends Record<string, unknown>>(
   build: Build<Steps>,
 ): ((db: Db) => Prepared<RowsOf<Steps>>) =>
-  lazyFor((db) =>
-    castTo<Prepared<RowsOf<Steps>>>(
-      dialect === 'postgres' ? inOneStatement(db, build) : inOrder(db, build),
-    ),
+  castTo<(db: Db) => Prepared<RowsOf<Steps>>>(
+    dialect === 'postgres'
+      ? lazyFor((db: Db) => inOneStatement(db, build))
+      : compiled((db) => inOrder(db, build)),
   )
 
 /** A value of a step that a later one binds on SQLite. */
@@ -68,11 +68,19 @@ interface Link {
   read(rows: Row[], values: Row): unknown
 }
 
-function inOrder<Steps extends object>(db: Db, build: Build<Steps>): Prepared<Row> {
-  const steps: { name: string; query: Prepared<unknown>; links: Link[]; after?: string }[] = []
+interface CompiledStep {
+  name: string
+  query: CompiledQuery<unknown>
+  links: Link[]
+  after?: string
+}
+type BoundStep = Omit<CompiledStep, 'query'> & { query: Prepared<unknown> }
+
+function inOrder<Steps extends object>(db: Db, build: Build<Steps>): CompiledQuery<Row> {
+  const steps: CompiledStep[] = []
   const write: Chain['write'] = (name, query) => {
     const links: Link[] = []
-    steps.push({ name, query: compileQuery<unknown>(query.prepare()), links })
+    steps.push({ name, query: compileQuery(db, () => query.prepare()), links })
     const link = (read: Link['read']): SQL => {
       const bound = `${name}.${links.length}`
       links.push({ name: bound, read })
@@ -94,24 +102,29 @@ function inOrder<Steps extends object>(db: Db, build: Build<Steps>): Prepared<Ro
     write,
     insertAfter({ name: after }, table, values) {
       const query = db.insert(table).values(castTo<SQLiteInsertValue<SQLiteTable>>(values))
-      steps.push({ name: '', query: compileQuery<unknown>(query.prepare()), links: [], after })
+      steps.push({ name: '', query: compileQuery(db, () => query.prepare()), links: [], after })
     },
   })
   return {
-    async execute(given = {}) {
-      const values: Row = { ...given }
-      const found: Row = {}
-      for (const { name, query, links, after } of steps) {
-        if (after !== undefined && !found[after]) continue
-        const result = await query.execute(values)
-        const isChanged = !Array.isArray(result) && changedRowCount(result) > 0
-        const rows: Row[] = Array.isArray(result) ? result : isChanged ? [{}] : []
-        for (const { name: bound, read } of links) values[bound] = read(rows, values)
-        found[name] = rows[0]
-      }
-      return found
+    bind(boundTo) {
+      const bound = steps.map(({ query, ...step }) => ({ ...step, query: query.bind(boundTo) }))
+      return { execute: (given = {}) => runInOrder(bound, given) }
     },
   }
+}
+
+async function runInOrder(steps: BoundStep[], given: Row): Promise<Row> {
+  const values: Row = { ...given }
+  const found: Row = {}
+  for (const { name, query, links, after } of steps) {
+    if (after !== undefined && !found[after]) continue
+    const result = await query.execute(values)
+    const isChanged = !Array.isArray(result) && changedRowCount(result) > 0
+    const rows: Row[] = Array.isArray(result) ? result : isChanged ? [{}] : []
+    for (const { name: bound, read } of links) values[bound] = read(rows, values)
+    found[name] = rows[0]
+  }
+  return found
 }
 
 function matcherOf(where: Where): (row: Row, values: Row) => boolean {

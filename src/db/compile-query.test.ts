@@ -19,14 +19,14 @@ test.skipIf(dialect !== 'sqlite')(
       .from(things)
       .where(eq(things.id, sql.placeholder('id')))
       .prepare()
-    const compiled = compileQuery(select)
+    const compiled = compileQuery(engine.read, () => select).bind(engine.read)
     expect(compiled).not.toBe(select)
     await engine.tx(async (db) => {
       const insert = db
         .insert(things)
         .values({ ...thing('a', 5n), id: sql.placeholder('id') })
         .prepare()
-      const write = compileQuery(insert)
+      const write = compileQuery(db, () => insert).bind(db)
       expect(write).not.toBe(insert)
       await write.execute({ id: 'a' })
     })

@@ -1,7 +1,10 @@
+import type { SQLQueryBindings } from 'bun:sqlite'
+
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
 import { castTo } from './columns.ts'
-import type { Prepared } from './engine.ts'
+import { connectionOf } from './connection.ts'
+import type { Db, Prepared } from './engine.ts'
 
 type Values = Record<string, unknown>
 
@@ -11,29 +14,38 @@ interface Decoder {
 
 /** Private fields of drizzle's prepared query for bun:sqlite; compile-query.test.ts checks them. */
 interface Parts {
-  query: { params: unknown[] }
-  stmt: { run(...values: unknown[]): unknown; values(...values: unknown[]): unknown[][] }
+  query: { sql: string; params: unknown[] }
   fields?: { path: string[]; field: unknown }[]
   executeMethod: 'run' | 'all' | 'get'
   customResultMapper?: unknown
 }
 
+/** A query of any database of the schema. */
+export interface CompiledQuery<Rows> {
+  bind(db: Db): Prepared<Rows>
+}
+
 /**
- * Returns an equal query with its binders and column decoders resolved once. drizzle resolves them
- * in every call, which costs more than SQLite itself. Queries with nested results are returned as
+ * Returns the query of `build` with its binders and column decoders resolved once. drizzle resolves
+ * them in every call, which costs more than SQLite itself. A query with nested results stays as it
  * is.
  */
-export function compileQuery<Rows>(query: Prepared<Rows>): Prepared<Rows> {
-  const { query: built, stmt, fields, ...more } = castTo<Parts>(query)
-  const { executeMethod, customResultMapper } = more
-  if (customResultMapper) return query
+export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): CompiledQuery<Rows> {
+  const { query: built, fields, executeMethod, customResultMapper } = castTo<Parts>(build(db))
   const binders = built.params.map(binderOf)
-  const bound = (values: Values): unknown[] => binders.map((bind) => bind(values))
+  const bound = (values: Values) => castTo<SQLQueryBindings[]>(binders.map((bind) => bind(values)))
+  const statementOf = (db: Db) => connectionOf(db).prepare(built.sql)
   if (executeMethod === 'run') {
-    return { execute: async (values = {}) => castTo<Rows>(stmt.run(...bound(values))) }
+    return {
+      bind(db) {
+        const { run } = statementOf(db)
+        return { execute: async (values = {}) => castTo<Rows>(run(...bound(values))) }
+      },
+    }
   }
   const columns = fields?.map(columnOf)
-  if (executeMethod !== 'all' || !columns?.every((column) => column !== undefined)) return query
+  if (customResultMapper || !columns?.every((column) => column !== undefined))
+    return { bind: build }
   const rowOf = (stored: unknown[]): Values => {
     const row: Values = {}
     for (let at = 0; at < columns.length; at += 1) {
@@ -45,7 +57,14 @@ export function compileQuery<Rows>(query: Prepared<Rows>): Prepared<Rows> {
     }
     return row
   }
-  return { execute: async (values = {}) => castTo<Rows>(stmt.values(...bound(values)).map(rowOf)) }
+  return {
+    bind(db) {
+      const { values: stored } = statementOf(db)
+      return {
+        execute: async (values = {}) => castTo<Rows>(stored(...bound(values)).map(rowOf)),
+      }
+    },
+  }
 }
 
 /** Returns a function that reads one bound parameter. */

@@ -1,5 +1,8 @@
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
 
+import { castTo } from './columns.ts'
+import type { Db } from './engine.ts'
+
 const statementsMax = 500
 
 /** A SQLite connection with a bounded cache of prepared statements. The oldest is evicted first. */
@@ -79,3 +82,6 @@ export class Connection {
     throw new Error('Use Engine.tx: transactions of drizzle are unsafe on this driver.')
   }
 }
+
+/** Returns the connection of a database that drizzle created over one. */
+export const connectionOf = (db: Db): Connection => castTo<{ $client: Connection }>(db).$client

@@ -5,6 +5,7 @@ import { count, eq, sql } from 'drizzle-orm'
 import { nano as brand } from '../core/money.ts'
 import { catchError } from '../testing/catch-error.ts'
 import { openSampleDatabase, thing, things } from '../testing/fixtures/sample-tables.ts'
+import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 import { databaseErrorKind } from './error.ts'
 import { lock } from './lock.ts'
@@ -222,6 +223,22 @@ describe('prepared queries', () => {
     const second = await engine.tx(async (db) => find(db))
     expect(second).toBe(first)
     expect(find(engine.read)).toBe(find(engine.read))
+  })
+
+  test.skipIf(dialect === 'postgres')('are built once, also after failures', async () => {
+    let builds = 0
+    const listIds = prepared((db) => {
+      builds += 1
+      return db.select({ id: things.id }).from(things).prepare()
+    })
+    for (let n = 0; n < 3; n += 1) {
+      const failing = engine.tx(async (db) => {
+        await listIds(db).execute()
+        throw new Error('no')
+      })
+      await catchError(failing)
+    }
+    expect(builds).toBe(1)
   })
 })
 

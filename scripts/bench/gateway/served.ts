@@ -17,6 +17,8 @@ export interface ServedGateway {
   ctx: BenchServer & { dataDir: string }
   /** Creates an account with credits and returns its key. */
   newAccount(): Promise<{ account: string; key: string }>
+  /** Creates an account without credits and returns its key. */
+  newEmptyAccount(): Promise<{ account: string; key: string }>
   stop(): Promise<void>
 }
 
@@ -62,6 +64,7 @@ export async function serveGateway(
     pass,
     ctx: { ...ctx, dataDir },
     newAccount: () => fundedAccount(ctx.port, dataDir, [binary]),
+    newEmptyAccount: () => emptyAccount(ctx.port),
     stop: async () => {
       await Promise.all([ctx, pass, upstream].map((one) => one.stop()))
       rmSync(dataDir, { recursive: true })
@@ -75,11 +78,17 @@ export const serveLeast = ({ port }: BenchServer, key: string): Promise<BenchSer
 
 /** Creates an account and grants it credits with the command of the server. */
 export async function fundedAccount(port: number, dataDir: string, command: string[]) {
-  const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
-  const { credit_id, api_key } = asRecord(await made.json())
-  const grant = [...command, 'grant', String(credit_id), '1000', '--data', dataDir]
+  const { account, key } = await emptyAccount(port)
+  const creditId = account.slice('gateway:'.length)
+  const grant = [...command, 'grant', creditId, '1000', '--data', dataDir]
   const { exitCode, stderr } = Bun.spawnSync(grant, { stderr: 'pipe' })
   if (exitCode !== 0) throw new Error(stderr.toString())
+  return { account, key }
+}
+
+async function emptyAccount(port: number) {
+  const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
+  const { credit_id, api_key } = asRecord(await made.json())
   return { account: `gateway:${String(credit_id)}`, key: String(api_key) }
 }
 
