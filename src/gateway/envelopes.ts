@@ -1,33 +1,41 @@
-import { recordOf } from '../core/schema.ts'
+import type { Json } from '../core/schema.ts'
 import { offerIn } from '../payments/x402/offer.ts'
-import { isCoherePath, toCohereResponse } from './cohere/error-response.ts'
-import { isGeminiPath, toGeminiResponse } from './gemini/error-response.ts'
-import { isMessagesPath, toAnthropicResponse } from './messages-api/error-response.ts'
-import { isOpenRouterPath, toOpenRouterResponse } from './openrouter/error-response.ts'
+import { parseRecord } from '../providers/response.ts'
+import { coherePrefix, toCohereError } from './cohere/error-response.ts'
+import { geminiPrefix, toGeminiError } from './gemini/error-response.ts'
+import { isMessagesPath, statusOf, toAnthropicError } from './messages-api/error-response.ts'
+import { isOpenRouterPath, toOpenRouterError } from './openrouter/error-response.ts'
+
+/** Converts the body of an error to the envelope of another API. */
+type ToEnvelope = (body: Json, status: number, requestId: string) => Json
 
 /**
  * Converts an error response to the envelope of the API that its path belongs to. No error of
- * another envelope may leave these paths. The offer of a 402 stays beside the envelope.
+ * another envelope may leave these paths. The offer of a 402 stays beside the envelope. Every
+ * response to Anthropic's clients has the id that they read.
  */
 export async function toOwnEnvelope(
   path: string,
   response: Response,
   requestId: string,
 ): Promise<Response> {
-  if (!response.headers.has('payment-required')) return convert(path, response, requestId)
-  const offer = offerIn(recordOf(await response.clone().json()))
-  const converted = await convert(path, response, requestId)
-  const { status, headers } = converted
-  return Response.json({ ...recordOf(await converted.json()), ...offer }, { status, headers })
+  const { headers } = response
+  const isMessages = isMessagesPath(path)
+  if (isMessages) headers.set('request-id', requestId)
+  const toEnvelope = findEnvelope(path)
+  if (!toEnvelope || response.status < 400) return response
+  const body = parseRecord(await response.text()) ?? {}
+  const status = isMessages ? statusOf(response.status, body) : response.status
+  const offer = headers.has('payment-required') ? offerIn(body) : {}
+  headers.delete('content-length')
+  return Response.json({ ...toEnvelope(body, status, requestId), ...offer }, { status, headers })
 }
 
-function convert(
-  path: string,
-  response: Response,
-  requestId: string,
-): Response | Promise<Response> {
-  if (isMessagesPath(path)) return toAnthropicResponse(response, requestId)
-  if (isCoherePath(path)) return toCohereResponse(response, requestId)
-  if (isOpenRouterPath(path)) return toOpenRouterResponse(response)
-  return isGeminiPath(path) ? toGeminiResponse(response) : response
+function findEnvelope(path: string): ToEnvelope | undefined {
+  const isBelow = (prefix: string): boolean => `${path}/`.startsWith(`${prefix}/`)
+  if (isMessagesPath(path)) return toAnthropicError
+  if (isBelow(coherePrefix)) return (body, _, requestId) => toCohereError(body, requestId)
+  if (isBelow(geminiPrefix)) return toGeminiError
+  if (!isOpenRouterPath(path)) return undefined
+  return (body, status) => ({ error: toOpenRouterError(body, status) })
 }

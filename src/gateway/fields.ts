@@ -59,6 +59,29 @@ export function findCount(body: Json, name: string, max: number): number | undef
   throw invalidField(name, `${name} must be a whole number from 1 to ${max}.`)
 }
 
+/** Reads an optional boolean; false by default. Throws `bad_request`. */
+export function readFlag(body: Json, name: string): boolean {
+  const value = body[name] ?? false
+  if (typeof value !== 'boolean') throw invalidField(name, `${name} must be true or false.`)
+  return value
+}
+
+/** Throws `bad_request` for a field that is set and not among `known`. */
+export function rejectOthers(fields: Json, known: ReadonlySet<string>, within = ''): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const isEmpty = Array.isArray(value) && value.length === 0
+    if (known.has(name) || value == null || value === false || isEmpty) continue
+    const path = `${within}${name}`.slice(0, 100)
+    throw invalidField(path, `${path} is not supported. Remove it.`)
+  }
+}
+
+/** Returns the reasoning effort for a budget of tokens. */
+export function effortOfBudget(tokens: number): string {
+  if (tokens < 4_096) return 'low'
+  return tokens < 16_384 ? 'medium' : 'high'
+}
+
 /** Reads an optional size, WIDTHxHEIGHT in pixels. Throws `bad_request`. */
 export function findSize(size: unknown): string | undefined {
   if (size === undefined || size === null) return undefined

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
 import { nullable } from '../core/schema.ts'
+import { invalidField } from './fields.ts'
 
 /** Returns the schema of a page of a list in OpenAI's format. */
 export const listSchema = <Item extends TSchema>(item: Item) =>
@@ -12,10 +13,32 @@ export const listSchema = <Item extends TSchema>(item: Item) =>
     has_more: Type.Boolean(),
   })
 
-export const toList = <Item extends { id: string }>(data: Item[], hasMore: boolean) => ({
+interface Listed {
+  id?: unknown
+}
+
+const idOf = (item: Listed | undefined): string | null =>
+  typeof item?.id === 'string' ? item.id : null
+
+export const toList = <Item extends Listed>(data: Item[], hasMore: boolean) => ({
   object: 'list' as const,
   data,
-  first_id: data.at(0)?.id ?? null,
-  last_id: data.at(-1)?.id ?? null,
+  first_id: idOf(data.at(0)),
+  last_id: idOf(data.at(-1)),
   has_more: hasMore,
 })
+
+/** Returns the error of a cursor that is not in its list. */
+export const unknownAfter = () =>
+  invalidField('after', '"after" is not in this list. Start again without it.')
+
+/** Returns the page of a whole list behind the item `after`. Throws `bad_request`. */
+export function pageAfter<Item extends Listed>(
+  items: Item[],
+  after: string | undefined,
+  size: number,
+): { page: Item[]; hasMore: boolean } {
+  const start = after === undefined ? 0 : items.findIndex(({ id }) => id === after) + 1
+  if (after !== undefined && start === 0) throw unknownAfter()
+  return { page: items.slice(start, start + size), hasMore: start + size < items.length }
+}

@@ -14,7 +14,7 @@ import type { AccountId, KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import * as files from '../files/files.ts'
-import { toList } from '../list.ts'
+import { toList, unknownAfter } from '../list.ts'
 import { batchListMax, openBatchesPerAccountMax } from './limits.ts'
 import { withResultSpace } from './result-space.ts'
 import { countResults } from './results.ts'
@@ -174,7 +174,7 @@ export async function list(
 
 const findAfter = (ctx: AppContext, account: AccountId, after: string): Promise<Batch> =>
   get(ctx, account, after).catch(() => {
-    throw invalidField('after', '"after" is not in this list. Start again without it.')
+    throw unknownAfter()
   })
 
 /**

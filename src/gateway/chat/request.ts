@@ -1,6 +1,6 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
-import { findCount, invalidField, readModels } from '../fields.ts'
+import { findCount, invalidField, readFlag, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
 import { type Conversation, insertFile, readMessages } from './conversation.ts'
@@ -101,12 +101,6 @@ const includesUsage = (usage: unknown): boolean => isRecord(usage) && usage.incl
 /** OpenRouter's field for web search. Plugins are not forwarded: no hold covers their cost. */
 const hasWebPlugin = (plugins: unknown): boolean =>
   Array.isArray(plugins) && plugins.some((plugin) => isRecord(plugin) && plugin.id === 'web')
-
-function readFlag(body: Json, name: string): boolean {
-  const value = body[name] ?? false
-  if (typeof value !== 'boolean') throw invalidField(name, `${name} must be true or false.`)
-  return value
-}
 
 const maxDefined = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)

@@ -1,13 +1,10 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord } from '../../providers/response.ts'
+import { asString } from '../../providers/response.ts'
 
 /** The prefix of the paths of Cohere's API. */
 export const coherePrefix = '/v2'
-
-/** Returns whether the errors of a path have the envelope of Cohere. */
-export const isCoherePath = (path: string): boolean => `${path}/`.startsWith(`${coherePrefix}/`)
 
 /**
  * Converts an error of this gateway to that of Cohere. `code` and `param` are those of document 2,
@@ -21,15 +18,6 @@ export function toCohereError(body: Json, id: string): Json {
     ...(typeof code === 'string' && { code }),
     ...(typeof param === 'string' && { param }),
   }
-}
-
-/** Converts an error response to the envelope of Cohere. */
-export async function toCohereResponse(response: Response, requestId: string): Promise<Response> {
-  const { status, headers } = response
-  if (status < 400) return response
-  const body = parseRecord(await response.text()) ?? {}
-  headers.delete('content-length')
-  return Response.json(toCohereError(body, requestId), { status, headers })
 }
 
 export const CohereErrorSchema = Type.Object(

@@ -1,5 +1,5 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
-import { findCount, invalidField } from '../fields.ts'
+import { effortOfBudget, findCount, invalidField, readFlag, rejectOthers } from '../fields.ts'
 import { addDocuments, readMessages } from './messages.ts'
 
 /** Fields with the same meaning in a chat request, which parses them. */
@@ -48,12 +48,8 @@ export interface CohereRequest {
  */
 export function parseCohereChat(raw: unknown): CohereRequest {
   const body = recordOf(raw)
-  for (const [name, value] of Object.entries(body)) {
-    if (knownFields.has(name) || isUnset(value)) continue
-    throw invalidField(name.slice(0, 100), `${name.slice(0, 100)} is not supported. Remove it.`)
-  }
-  const isStream = body.stream ?? false
-  if (typeof isStream !== 'boolean') throw invalidField('stream', 'stream must be true or false.')
+  rejectOthers(body, knownFields)
+  const isStream = readFlag(body, 'stream')
   const outputMax = findCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER)
   const shared = sharedFields.flatMap(([name, chatName]) =>
     body[name] == null ? [] : [[chatName, body[name]]],
@@ -72,12 +68,6 @@ export function parseCohereChat(raw: unknown): CohereRequest {
     ignored: ignoredFields.filter((name) => body[name] != null),
   }
 }
-
-const isUnset = (value: unknown): boolean =>
-  value === null ||
-  value === undefined ||
-  value === false ||
-  (Array.isArray(value) && value.length === 0)
 
 const choices: Record<string, string> = { REQUIRED: 'required', NONE: 'none' }
 
@@ -114,12 +104,6 @@ function readFormat(raw: unknown): Json {
   return { response_format: { type: 'json_schema', json_schema: { name: 'output', schema } } }
 }
 
-/** Upper bounds of the reasoning tokens of an effort; above the last it is high. */
-const budgets = [
-  ['low', 4_096],
-  ['medium', 16_384],
-] as const
-
 /** Without a budget, the model decides. */
 function readThinking(raw: unknown): Json {
   const { type, token_budget: budget } = recordOf(raw)
@@ -130,5 +114,5 @@ function readThinking(raw: unknown): Json {
     throw invalidField('thinking', 'thinking must be disabled, or enabled with a token_budget.')
   }
   if (typeof budget !== 'number') return {}
-  return { reasoning_effort: budgets.find(([, max]) => budget < max)?.[0] ?? 'high' }
+  return { reasoning_effort: effortOfBudget(budget) }
 }

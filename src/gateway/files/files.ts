@@ -13,8 +13,7 @@ import { ApiError } from '../../errors.ts'
 import { hasBeenFunded } from '../../ledger/entries.ts'
 import { filePageMax, filesPerAccountMax } from '../../limits.ts'
 import type { AccountId } from '../authentication.ts'
-import { invalidField } from '../fields.ts'
-import { toList } from '../list.ts'
+import { pageAfter, toList } from '../list.ts'
 import { detectFile } from './detect.ts'
 import { expiryOf, keptOf } from './lifetime.ts'
 import { checkQuota, checkUnfunded } from './quota.ts'
@@ -186,13 +185,11 @@ export async function list(
     .limit(filesPerAccountMax)
   const ordered = order === 'asc' ? rows.toReversed() : rows
   const matching = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
-  const start = after === undefined ? 0 : matching.findIndex((row) => row.id === after) + 1
-  if (after !== undefined && start === 0) {
-    throw invalidField('after', '"after" is not in this list. Start again without it.')
-  }
-  const page = matching.slice(start, start + size)
-  const data = page.map((file) => present(ctx, file))
-  return toList(data, start + page.length < matching.length)
+  const { page, hasMore } = pageAfter(matching, after, size)
+  return toList(
+    page.map((file) => present(ctx, file)),
+    hasMore,
+  )
 }
 
 /** Stores the transcript of an audio file, for all chats that name it. */

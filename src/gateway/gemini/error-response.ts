@@ -1,13 +1,10 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord } from '../../providers/response.ts'
+import { asString } from '../../providers/response.ts'
 
 /** The prefix of the paths of Google's Gemini API. */
 export const geminiPrefix = '/v1beta'
-
-/** Returns whether the errors of a path have the envelope of Gemini. */
-export const isGeminiPath = (path: string): boolean => `${path}/`.startsWith(`${geminiPrefix}/`)
 
 /** Google's status names (google.rpc.Code) by status; 400 is the default. */
 const names: Record<number, string> = {
@@ -27,7 +24,7 @@ const names: Record<number, string> = {
  * Converts an error of this gateway to that of Gemini. The reason in `details` is the code of
  * document 2, section 7.
  */
-export function toGeminiError(status: number, body: Json): Json {
+export function toGeminiError(body: Json, status: number): Json {
   const { message = body.message, code, param } = recordOf(body.error)
   const detail = {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
@@ -42,15 +39,6 @@ export function toGeminiError(status: number, body: Json): Json {
       ...(typeof code === 'string' && { details: [detail] }),
     },
   }
-}
-
-/** Converts an error response to the envelope of Gemini. */
-export async function toGeminiResponse(response: Response): Promise<Response> {
-  const { status, headers } = response
-  if (status < 400) return response
-  const body = parseRecord(await response.text()) ?? {}
-  headers.delete('content-length')
-  return Response.json(toGeminiError(status, body), { status, headers })
 }
 
 export const GeminiErrorSchema = Type.Object(

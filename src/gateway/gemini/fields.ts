@@ -19,18 +19,3 @@ export function listOf(value: unknown, param: string): Json[] {
   if (Array.isArray(list) && list.every(isRecord)) return list.map(fieldsOf)
   throw invalidField(param, `${param} must be an array of objects.`)
 }
-
-/** Throws `bad_request` for a field that is set and not among `known`. */
-export function rejectOthers(fields: Json, known: ReadonlySet<string>, within = ''): void {
-  for (const [name, value] of Object.entries(fields)) {
-    if (known.has(name) || isUnset(value)) continue
-    const path = `${within}${name}`.slice(0, 100)
-    throw invalidField(path, `${path} is not supported. Remove it.`)
-  }
-}
-
-const isUnset = (value: unknown): boolean =>
-  value === null ||
-  value === undefined ||
-  value === false ||
-  (Array.isArray(value) && value.length === 0)

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/schema.ts'
-import { findCount, invalidField } from '../fields.ts'
+import { effortOfBudget, findCount, invalidField, rejectOthers } from '../fields.ts'
 import { ignoredPartFields, readContents } from './contents.ts'
-import { fieldsOf, rejectOthers } from './fields.ts'
+import { fieldsOf } from './fields.ts'
 import { readTools, toJsonSchema } from './tools.ts'
 
 export interface GenerateRequest {
@@ -104,13 +104,6 @@ function readFormat({ responseMimeType = 'text/plain', ...config }: Json): Json 
   return { response_format: { type: 'json_schema', json_schema: { name: 'output', schema } } }
 }
 
-/** Upper bounds of the reasoning tokens of an effort; above the last it is high. */
-const budgets = [
-  ['none', 1],
-  ['low', 4_096],
-  ['medium', 16_384],
-] as const
-
 /**
  * Reads the effort of the reasoning. Google's default level is HIGH, and clients send it with every
  * model; models without reasoning reject an effort, so it sets none. A budget of -1 is the model's.
@@ -121,5 +114,5 @@ function readThinking(raw: unknown): Json {
     return { reasoning_effort: level.toLowerCase() }
   }
   if (typeof budget !== 'number' || budget < 0) return {}
-  return { reasoning_effort: budgets.find(([, max]) => budget < max)?.[0] ?? 'high' }
+  return { reasoning_effort: budget < 1 ? 'none' : effortOfBudget(budget) }
 }

@@ -30,7 +30,7 @@ export class GenerateWriter implements ChatConverter {
 
   /** Returns the response for a chunk; nothing for one without text. */
   read(chunk: Json): Uint8Array {
-    if (chunk.error) return encodeEvent(toGeminiError(502, chunk))
+    if (chunk.error) return encodeEvent(toGeminiError(chunk, 502))
     if (isRecord(chunk.usage)) this.usage = chunk.usage
     this.model = chunk.model ?? this.model
     const choice = recordOf(itemsOf(chunk.choices)[0])

@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, type Json } from '../../core/schema.ts'
-import { invalidField } from '../fields.ts'
-import { fieldsOf, listOf, rejectOthers } from './fields.ts'
+import { invalidField, rejectOthers } from '../fields.ts'
+import { fieldsOf, listOf } from './fields.ts'
 
 /** Google's names of a web search, by generation of models. */
 const searches = ['googleSearch', 'googleSearchRetrieval']

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, nullable, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord } from '../../providers/response.ts'
+import { asString } from '../../providers/response.ts'
 
 /** Returns whether the errors of a path have Anthropic's envelope. */
 export const isMessagesPath = (path: string): boolean => /^(\/v1)?\/messages(\/|$)/.test(path)
@@ -29,7 +29,7 @@ export const threadUnsupported = 'thread_unsupported_request'
  * Converts an error of this gateway to Anthropic's envelope. `details.error_code` has the code of
  * document 2, section 7.
  */
-export function toAnthropicError(status: number, body: Json, requestId: string): Json {
+export function toAnthropicError(body: Json, status: number, requestId: string): Json {
   const { message = body.message, code, param, type } = recordOf(body.error)
   const isInvalid = type === 'invalid_request_error' && status >= 500
   const details = {
@@ -50,20 +50,9 @@ export function toAnthropicError(status: number, body: Json, requestId: string):
   }
 }
 
-/** Adds the id that Anthropic's clients read, and converts an error to Anthropic's envelope. */
-export async function toAnthropicResponse(
-  response: Response,
-  requestId: string,
-): Promise<Response> {
-  const { headers } = response
-  headers.set('request-id', requestId)
-  if (response.status < 400) return response
-  const body = parseRecord(await response.text()) ?? {}
-  const isTooLong = recordOf(body.error).code === contextExceeded
-  const status = isTooLong ? 400 : response.status
-  headers.delete('content-length')
-  return Response.json(toAnthropicError(status, body, requestId), { status, headers })
-}
+/** Returns the status of an error for Anthropic's clients. */
+export const statusOf = (status: number, body: Json): number =>
+  recordOf(body.error).code === contextExceeded ? 400 : status
 
 export const AnthropicErrorSchema = Type.Object(
   {

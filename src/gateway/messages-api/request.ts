@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
-import { findCount, invalidField } from '../fields.ts'
+import { effortOfBudget, findCount, invalidField, readFlag } from '../fields.ts'
 import { threadUnsupported } from './error-response.ts'
 import { readMessages } from './input.ts'
 import { readTools } from './tools.ts'
@@ -57,8 +57,7 @@ export function parseMessagesRequest(raw: unknown): MessagesRequest {
     if (knownFields.has(name) || isUnset(value)) continue
     throw invalidField(name.slice(0, 100), `${name.slice(0, 100)} is not supported. Remove it.`)
   }
-  const isStream = body.stream ?? false
-  if (typeof isStream !== 'boolean') throw invalidField('stream', 'stream must be true or false.')
+  const isStream = readFlag(body, 'stream')
   checkContextManagement(body.context_management)
   const outputMax = findCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER)
   const stop = readStopSequences(body.stop_sequences)
@@ -122,12 +121,6 @@ function readOutputConfig({ thinking, output_config, output_format }: Json): Jso
   }
 }
 
-/** Upper bounds of the reasoning tokens of an effort; above the last it is high. */
-const budgets = [
-  ['low', 4_096],
-  ['medium', 16_384],
-] as const
-
 /** Returns the effort for a budget of reasoning tokens; undefined where the model decides. */
 function effortOf(raw: unknown): string | undefined {
   if (raw === undefined || raw === null) return undefined
@@ -136,7 +129,7 @@ function effortOf(raw: unknown): string | undefined {
   if (type !== 'enabled' || typeof budget !== 'number') {
     throw invalidField('thinking', 'thinking must be adaptive, disabled, or enabled with a budget.')
   }
-  return budgets.find(([, max]) => budget < max)?.[0] ?? 'high'
+  return effortOfBudget(budget)
 }
 
 function readFormat(format: unknown): Json {

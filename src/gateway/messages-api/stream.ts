@@ -7,7 +7,7 @@ import type { EventWriter } from './event-writer.ts'
 export const messageConverter = (writer: EventWriter, requestId: string): ChatConverter => ({
   read(chunk) {
     if (!chunk.error) writer.read(chunk)
-    const error = chunk.error ? [toAnthropicError(502, chunk, requestId)] : []
+    const error = chunk.error ? [toAnthropicError(chunk, 502, requestId)] : []
     return encodeNamedEvents([...writer.takeAll(), ...error])
   },
   end() {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
 import { type Json, nullable, recordOf } from '../../core/schema.ts'
-import { asString, parseRecord } from '../../providers/response.ts'
+import { asString } from '../../providers/response.ts'
 
 /** The prefix of OpenRouter's paths in the server. Clients use `/api/v1` (http/router.ts). */
 export const openRouterPrefix = '/openrouter'
@@ -29,16 +29,6 @@ export function toOpenRouterError(body: Json, status?: number): Json {
     message: asString(message),
     metadata: Object.fromEntries(metadata.filter(([, value]) => typeof value === 'string')),
   }
-}
-
-/** Converts an error response to OpenRouter's envelope. */
-export async function toOpenRouterResponse(response: Response): Promise<Response> {
-  const { status, headers } = response
-  if (status < 400) return response
-  const body = parseRecord(await response.text()) ?? {}
-  const error = toOpenRouterError(body, status)
-  headers.delete('content-length')
-  return Response.json({ error }, { status, headers })
 }
 
 export const OpenRouterErrorSchema = Type.Object(

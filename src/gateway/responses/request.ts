@@ -1,6 +1,6 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import type { FindItem } from '../../state/response-items.ts'
-import { invalidField } from '../fields.ts'
+import { invalidField, readFlag } from '../fields.ts'
 import { readInput } from './input.ts'
 import { type StoredConversation, storingIsOff } from './stored-responses.ts'
 import { type ClientTool, isSearch, readToolChoice, readTools, withoutNull } from './tools.ts'
@@ -96,8 +96,7 @@ export function parseResponsesRequest(
   for (const [name, problem] of unsupportedFields) {
     if (body[name]) throw invalidField(name, problem)
   }
-  const isStream = body.stream ?? false
-  if (typeof isStream !== 'boolean') throw invalidField('stream', 'stream must be true or false.')
+  const isStream = readFlag(body, 'stream')
   const { messages, foundTools, items } = readInput(body.input, {
     instructions: body.instructions,
     findItem,

@@ -3,6 +3,7 @@ import { t } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, lenientObject, mediaSchema, nullable, oneOf } from '../../core/schema.ts'
+import { listSchema } from '../list.ts'
 import { responseItemsPageMax } from './limits.ts'
 
 /** The documented Responses request. The body is parsed by hand. */
@@ -92,13 +93,7 @@ export const DeletedResponseSchema = Type.Object({
   deleted: Type.Literal(true),
 })
 
-export const InputItemsSchema = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(Type.Record(Type.String(), Type.Unknown())),
-  first_id: nullable(Type.String()),
-  last_id: nullable(Type.String()),
-  has_more: Type.Boolean(),
-})
+export const InputItemsSchema = listSchema(Type.Record(Type.String(), Type.Unknown()))
 
 export const InputItemsQuerySchema = lenientObject({
   limit: Type.Optional(t.Numeric({ description: `1 to ${responseItemsPageMax}.` })),

@@ -2,7 +2,7 @@ import { and, asc, count, eq, gt, inArray, lte, sum } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { requireWhole } from '../../core/cursor.ts'
-import { type Json, recordOf } from '../../core/schema.ts'
+import type { Json } from '../../core/schema.ts'
 import { day } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
@@ -10,6 +10,7 @@ import { ApiError } from '../../errors.ts'
 import { recordsIn } from '../../providers/response.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
+import { pageAfter, toList } from '../list.ts'
 import {
   conversationBytesMax,
   conversationResponsesMax,
@@ -201,18 +202,8 @@ export async function listInput(
   const before = row.previous === null ? [] : await itemsBefore(ctx, account, row.previous)
   const items = [...before, ...row.input]
   const ordered = order === 'asc' ? items : items.toReversed()
-  const start = after === undefined ? 0 : ordered.findIndex((item) => item.id === after) + 1
-  if (after !== undefined && start === 0) {
-    throw invalidField('after', '"after" is not in this list. Start again without it.')
-  }
-  const data = ordered.slice(start, start + size)
-  return {
-    object: 'list' as const,
-    data,
-    first_id: idOf(data.at(0)),
-    last_id: idOf(data.at(-1)),
-    has_more: start + data.length < ordered.length,
-  }
+  const { page, hasMore } = pageAfter(ordered, after, size)
+  return toList(page, hasMore)
 }
 
 /** Returns the items before a response; none where an earlier response was deleted. */
@@ -221,11 +212,6 @@ const itemsBefore = (ctx: AppContext, account: AccountId, previous: string): Pro
     ({ items }) => items,
     () => [],
   )
-
-function idOf(item: Json | undefined): string | null {
-  const { id } = recordOf(item)
-  return typeof id === 'string' ? id : null
-}
 
 /** Deletes responses that were not used within RESPONSES_KEPT_DAYS. */
 export async function deleteExpired(ctx: AppContext): Promise<void> {
