@@ -223,3 +223,8 @@ export class ApiError<N extends ErrorName = ErrorName> extends Error {
 /** Checks whether an error is an ApiError of this name. */
 export const isApiError = <N extends ErrorName>(error: unknown, name: N): error is ApiError<N> =>
   error instanceof ApiError && error.errorName === name
+
+/** Throws `bad_request` with a problem, and with the name of the parameter that has it. */
+export function rejectRequest(problem: string, param?: string): never {
+  throw new ApiError('bad_request', { problem, ...(param !== undefined && { param }) })
+}

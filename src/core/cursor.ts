@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { rejectRequest } from '../errors.ts'
 import { listPageDefault } from '../limits.ts'
 
 /** Returns the length of a page. */
@@ -10,10 +10,7 @@ export const pageSize = (limit: number | undefined): number => limit ?? listPage
  */
 export function requireWhole(param: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value
-  throw new ApiError('bad_request', {
-    problem: `"${param}" must be a whole number from 1 to ${max}.`,
-    param,
-  })
+  rejectRequest(`"${param}" must be a whole number from 1 to ${max}.`, param)
 }
 
 /**
@@ -32,7 +29,7 @@ export function parseCursor(cursor: string | undefined, form: RegExp): string[] 
   const text = Buffer.from(cursor, 'base64url').toString('utf8')
   const parts = makeCursor(text) === cursor ? form.exec(text) : null
   if (parts) return parts.slice(1)
-  throw new ApiError('bad_request', { problem: invalidCursor })
+  rejectRequest(invalidCursor)
 }
 
 /** Cuts a list of up to `limit + 1` rows to a page, with the cursor of the next page. */

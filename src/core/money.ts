@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { rejectRequest } from '../errors.ts'
 
 /**
  * Money in billionths of a USD. 1 credit is 1,000,000 of them, 1,000 credits are 1 USD (document 1,
@@ -26,10 +26,7 @@ export const fromCredits = (credits: number): NanoUsd => nano(BigInt(credits) * 
 export function parseCredits(credits: number, param: string): NanoUsd {
   const amount = nano(BigInt(Math.round(credits * Number(nanoPerCredit))))
   if (toCredits(amount) === credits) return amount
-  throw new ApiError('bad_request', {
-    problem: `"${param}" must have at most six decimals.`,
-    param,
-  })
+  rejectRequest(`"${param}" must have at most six decimals.`, param)
 }
 
 /** Converts to credits for the wire, a number with at most six decimals. */

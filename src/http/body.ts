@@ -1,6 +1,6 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
 import { inThread, WorkerPool } from '../core/worker-pool.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, rejectRequest } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { type JsonResult, parseJson } from './json.ts'
 import { bodyRead } from './request-context.ts'
@@ -24,7 +24,7 @@ export async function readBodyBytes(
 /** The client disconnected, which is not an internal error. */
 function asBadRequest(error: unknown): never {
   if (error instanceof ApiError) throw error
-  throw new ApiError('bad_request', { problem: 'The body is incomplete. Send the request again.' })
+  rejectRequest('The body is incomplete. Send the request again.')
 }
 
 async function readWhole(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -62,8 +62,7 @@ export async function readJsonBody(request: Request, max = jsonBodyBytesMax): Pr
   const parsed = bytes.byteLength < largeBytesMin ? parseJson(bytes) : await parseInWorker(bytes)
   if ('value' in parsed) return parsed.value
   const isEncoded = request.headers.has('content-encoding')
-  const problem = isEncoded ? 'Send the body without Content-Encoding.' : parsed.problem
-  throw new ApiError('bad_request', { problem })
+  rejectRequest(isEncoded ? 'Send the body without Content-Encoding.' : parsed.problem)
 }
 
 const bounds = {

@@ -9,7 +9,7 @@ import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
 import { changedRowCount, countRows, prepared } from '../db/query.ts'
 import type { Signals } from '../db/signals.ts'
-import { ApiError } from '../errors.ts'
+import { rejectRequest } from '../errors.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { keys, projects } from './tables.ts'
 
@@ -75,8 +75,7 @@ const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revok
 /** Throws `bad_request` for an invalid name; undefined is valid. */
 export function validateName(name: string | undefined): void {
   if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
-  const problem = `"name" must be one line of at most ${keyNameCharsMax} characters.`
-  throw new ApiError('bad_request', { problem, param: 'name' })
+  rejectRequest(`"name" must be one line of at most ${keyNameCharsMax} characters.`, 'name')
 }
 
 /** Serializes changes to an owner's keys, so that changing all keys misses no new one. */

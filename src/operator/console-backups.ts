@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import type { AppContext } from '../context.ts'
 import { iso } from '../core/time.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, rejectRequest } from '../errors.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
 import { backupsMax } from '../limits.ts'
 import type { BackupWork, RunningWork } from '../state/backup-work.ts'
@@ -51,10 +51,8 @@ function startWork(
  */
 export async function startBackup(ctx: AppContext, by: string): Promise<void> {
   ctx.storage.requireFreeSpace(0)
-  if ((await storage.listBackups(ctx.config.dataDir)).length >= backupsMax) {
-    const problem = `There are already ${backupsMax} backups, the maximum. Remove one first.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if ((await storage.listBackups(ctx.config.dataDir)).length >= backupsMax)
+    rejectRequest(`There are already ${backupsMax} backups, the maximum. Remove one first.`)
   const name = storage.backupName(iso(ctx.clock.now()))
   const dir = getBackupPath(ctx, name)
   startWork(ctx, { what: 'made', name }, async () => {

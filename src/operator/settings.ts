@@ -2,7 +2,7 @@ import type { SettingName, Source } from '../config/settings.ts'
 import { defaultOf, editableSettings, isFixed, problemsOf, shownText } from '../config/values.ts'
 import type { AppContext } from '../context.ts'
 import { lock } from '../db/lock.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, rejectRequest } from '../errors.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
 import { formatOwnPrice } from '../models/own-prices.ts'
 import type { RateTexts } from '../models/price.ts'
@@ -45,10 +45,10 @@ async function update(
 ): Promise<void> {
   const row = ctx.config.rows.find((one) => one.name === name)
   if (!row || !editableSettings.has(name)) throw new ApiError('not_found', { what: 'setting' })
-  if (isFixed(row.source)) {
-    const problem = `${name} is set ${places[row.source]}, which wins. Change it there and restart Berth.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (isFixed(row.source))
+    rejectRequest(
+      `${name} is set ${places[row.source]}, which wins. Change it there and restart Berth.`,
+    )
   const shownOf = (value: string | null): string =>
     describe?.(value) ?? shownValue(shownText(row.name, value ?? defaultOf(row.name)))
   await ctx.db.tx(async (db) => {
@@ -56,7 +56,7 @@ async function update(
     const stored = await readStored(db, row.name)
     const value = next(stored)
     const [problem] = problemsOf(ctx.config, row.name, value ?? defaultOf(row.name))
-    if (problem !== undefined) throw new ApiError('bad_request', { problem })
+    if (problem !== undefined) rejectRequest(problem)
     await storeSetting(ctx, db, { name: row.name, value, by })
     const why = `${shownOf(stored)} → ${shownOf(value)}`
     await recordAudit(ctx, db, { by, did: value === null ? 'reset' : 'set', item, why })

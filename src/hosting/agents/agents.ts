@@ -5,7 +5,7 @@ import { isPlainLine } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
 import { isWriteUnavailable } from '../../db/error.ts'
 import { hasRows, lookup, prepared } from '../../db/query.ts'
-import { ApiError, isApiError } from '../../errors.ts'
+import { ApiError, isApiError, rejectRequest } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
@@ -17,8 +17,9 @@ export type Agent = typeof agents.$inferSelect
 export function validateAbout(about: string | null): string | null {
   if (about === null) return null
   if (isPlainLine(about, aboutCharsMax) && !isForbidden(about)) return about.trim() || null
-  const problem = `"about" must be null or one line of at most ${aboutCharsMax} characters, without slurs or instructions to agents.`
-  throw new ApiError('bad_request', { problem })
+  rejectRequest(
+    `"about" must be null or one line of at most ${aboutCharsMax} characters, without slurs or instructions to agents.`,
+  )
 }
 
 const byId = lookup(

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAgentMax } from '../../limits.ts'
 import { notify } from '../notifications/notifications.ts'
@@ -26,10 +26,8 @@ export async function createAgentKey(
     const live = await keys.list(db, id)
     const own = live.find(({ prefix }) => prefix === by?.prefix)
     if (by && !own) throw new ApiError('bad_key')
-    if (live.length >= keysPerAgentMax) {
-      const problem = `The agent has reached the limit of ${keysPerAgentMax} keys. Revoke one first.`
-      throw new ApiError('bad_request', { problem })
-    }
+    if (live.length >= keysPerAgentMax)
+      rejectRequest(`The agent has reached the limit of ${keysPerAgentMax} keys. Revoke one first.`)
     const [agent] = await db.select().from(agents).where(eq(agents.id, id))
     if (!agent) throw new Error('the owner of the key is no agent')
     if (agent.closed !== null) throw new ApiError('account_closed')

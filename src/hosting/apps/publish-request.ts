@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { rejectRequest } from '../../errors.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
@@ -40,7 +40,7 @@ const zipLimits = {
 const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits'])
 
 const rejectFolder = (reasons: string[]): never => {
-  throw new ApiError('bad_request', { problem: `Not published: ${reasons.join(' ')}` })
+  rejectRequest(`Not published: ${reasons.join(' ')}`)
 }
 
 /** Reads a zip of an app. Throws `bad_request`, `too_large` and `try_again`. */
@@ -69,10 +69,8 @@ function requestReader<Body extends Pick<PublishAppRequest, 'html' | 'files' | '
     const { html, files, ...fields }: Body = Object(body)
     const { prompt } = fields
     const sources = [html, files, prompt, isZip || undefined].filter((one) => one !== undefined)
-    if (sources.length !== 1) {
-      const problem = 'Send exactly one of "html", "files" and "prompt", or a zip as the body.'
-      throw new ApiError('bad_request', { problem })
-    }
+    if (sources.length !== 1)
+      rejectRequest('Send exactly one of "html", "files" and "prompt", or a zip as the body.')
     const ref = idempotencyKeyOf(request, fields.ref)
     const input = { ...fields, ...(ref && { ref }) }
     if (html !== undefined) return { page: { ...input, html } }

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../core/text.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import type { StoredResponse, StoreResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -169,11 +169,8 @@ export async function changeItem(
 ): Promise<{ item: apps.App; note: string }> {
   const app = await apps.getOwnApp(ctx, maker, id, of)
   const { store, ...others } = request
-  if (Object.keys(request).length === 0) {
-    throw new ApiError('bad_request', {
-      problem: 'The request changes nothing. Send at least one field.',
-    })
-  }
+  if (Object.keys(request).length === 0)
+    rejectRequest('The request changes nothing. Send at least one field.')
   // The running build may list the app when it completes.
   if (store === false) apps.checkBuilt(app)
   checkTexts(request)
@@ -215,14 +212,10 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
 
 function checkTexts(request: ChangeAppRequest): void {
   const { title, description } = request
-  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !hasVisibleText(title))) {
-    const problem = `"title" must be one plain line of 1 to ${titleCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
-  }
-  if (description !== undefined && !isPlainText(description, descriptionCharsMax)) {
-    const problem = `"description" must be plain text of at most ${descriptionCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !hasVisibleText(title)))
+    rejectRequest(`"title" must be one plain line of 1 to ${titleCharsMax} characters.`)
+  if (description !== undefined && !isPlainText(description, descriptionCharsMax))
+    rejectRequest(`"description" must be plain text of at most ${descriptionCharsMax} characters.`)
 }
 
 /** Returns the remix terms after a request. A price requires `remix: "price"`, and the reverse. */
@@ -238,10 +231,10 @@ function termsOf(
   }
   if (remix !== 'price') {
     if (request.priceRemix === undefined) return { remix, priceRemix: null }
-    throw new ApiError('bad_request', { problem: '"priceRemix" requires "remix": "price".' })
+    rejectRequest('"priceRemix" requires "remix": "price".')
   }
   if (!ctx.config.pricesOn) throw new ApiError('prices_off')
   const priceRemix = request.priceRemix ?? before.priceRemix
   if (priceRemix !== null) return { remix, priceRemix }
-  throw new ApiError('bad_request', { problem: '"remix": "price" requires "priceRemix".' })
+  rejectRequest('"remix": "price" requires "priceRemix".')
 }

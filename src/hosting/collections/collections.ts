@@ -7,7 +7,7 @@ import { hasVisibleText, isPlainLine, isPlainText } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, isAfterCursor } from '../../db/query.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { type Agent, findAgent, findHandles } from '../agents/agents.ts'
 import { lockAgent } from '../agents/storage-quota.ts'
@@ -32,10 +32,10 @@ function checkTexts({ title, description }: ChangeCollectionRequest): void {
   const isText = description === undefined || isPlainText(description, collectionTextCharsMax)
   const isAllowed = !isForbidden(title ?? '') && !isForbidden(description ?? '')
   if (isTitle && isText && isAllowed) return
-  const problem =
+  rejectRequest(
     `"title" is one plain line of 1 to ${collectionTitleCharsMax} characters and "description" ` +
-    `plain text of at most ${collectionTextCharsMax}, without slurs and instructions to agents.`
-  throw new ApiError('bad_request', { problem })
+      `plain text of at most ${collectionTextCharsMax}, without slurs and instructions to agents.`,
+  )
 }
 
 /** Throws `bad_request` for invalid texts and above the limit of collections. */
@@ -52,8 +52,7 @@ export async function createCollection(
     if (
       (await countRows(db, collections, eq(collections.maker, maker))) >= collectionsPerAgentMax
     ) {
-      const problem = `An agent has at most ${collectionsPerAgentMax} collections. Delete one first.`
-      throw new ApiError('bad_request', { problem })
+      rejectRequest(`An agent has at most ${collectionsPerAgentMax} collections. Delete one first.`)
     }
     await db.insert(collections).values(row)
   })
@@ -120,10 +119,8 @@ export async function addItem(
   const now = ctx.clock.now()
   await ctx.db.tx(async (db) => {
     await lockAgent(ctx, db, agent.id)
-    if ((await countItems(db, id)) >= collectionItemsMax) {
-      const problem = `A collection has at most ${collectionItemsMax} items.`
-      throw new ApiError('bad_request', { problem })
-    }
+    if ((await countItems(db, id)) >= collectionItemsMax)
+      rejectRequest(`A collection has at most ${collectionItemsMax} items.`)
     const row = { collection: id, item, added: now }
     await db.insert(collectionItems).values(row).onConflictDoNothing()
     await db.update(collections).set({ updated: now }).where(eq(collections.id, id))

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { readBodyBytes } from '../../http/body.ts'
 import type { FileField } from './schemas.ts'
 import type { InputFile, ZipBounds } from './unzip.ts'
@@ -64,7 +64,7 @@ export function fieldsOf({ url }: Request, json: ReadonlySet<string>): Record<st
     try {
       return [name, JSON.parse(text)]
     } catch {
-      throw new ApiError('bad_request', { problem: `"${name}" must be JSON.`, param: name })
+      rejectRequest(`"${name}" must be JSON.`, name)
     }
   })
   return Object.fromEntries(entries)

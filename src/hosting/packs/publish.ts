@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -131,16 +131,14 @@ function checkSteps(steps: NonNullable<Fields['steps']>): void {
   const ids = new Set<string>()
   for (const { id, title, done } of steps) {
     if (!isPlainLine(title, stepTitleCharsMax) || !isPlainLine(done, stepDoneCharsMax)) {
-      const problem =
+      rejectRequest(
         `The step "${id}" must have a plain "title" of at most ${stepTitleCharsMax} characters ` +
-        `and a plain "done" of at most ${stepDoneCharsMax}.`
-      throw new ApiError('bad_request', { problem, param: 'steps' })
+          `and a plain "done" of at most ${stepDoneCharsMax}.`,
+        'steps',
+      )
     }
     if (ids.has(id)) {
-      throw new ApiError('bad_request', {
-        problem: `Two steps have the id "${id}".`,
-        param: 'steps',
-      })
+      rejectRequest(`Two steps have the id "${id}".`, 'steps')
     }
     ids.add(id)
   }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { rejectRequest } from '../../errors.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { createValidator } from '../../http/validation.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
@@ -47,18 +47,17 @@ export async function parsePackRequest(
 ): Promise<ParsedRequest> {
   const isZip = isZipRequest(request)
   const body = isZip ? fieldsOf(request, jsonFields) : await readJsonBody(request, packJsonBytesMax)
-  if (isZip && kind === 'framework' && action === 'publish' && !('steps' in Object(body))) {
-    const problem = '"steps" is missing. With a zip, send it as JSON in the query: ?steps=[…]'
-    throw new ApiError('bad_request', { problem, param: 'steps' })
-  }
+  if (isZip && kind === 'framework' && action === 'publish' && !('steps' in Object(body)))
+    rejectRequest(
+      '"steps" is missing. With a zip, send it as JSON in the query: ?steps=[…]',
+      'steps',
+    )
   const { skill, files, ...fields } = validated(body, kind, action)
   const ref = idempotencyKeyOf(request, fields.ref)
   const named = { ...fields, ...(ref !== undefined && { ref }) }
   if (isZip) return { fields: named, files: await readZipRequest(request, zipLimits, rejectPack) }
-  if ((skill === undefined) === (files === undefined)) {
-    const problem = 'Send exactly one of "skill" and "files", or a zip as application/zip.'
-    throw new ApiError('bad_request', { problem })
-  }
+  if ((skill === undefined) === (files === undefined))
+    rejectRequest('Send exactly one of "skill" and "files", or a zip as application/zip.')
   return {
     fields: named,
     files: files ? decodeFiles(files, rejectPack) : [textFile('SKILL.md', skill ?? '')],

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { rejectRequest } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { listAllOwnedAgents } from '../agents/listing.ts'
 import { recordAudit } from '../audit/audit.ts'
@@ -23,9 +23,7 @@ export async function closeAccount(
   password: string,
   from: SignInClient,
 ): Promise<void> {
-  if (person.operator) {
-    throw new ApiError('bad_request', { problem: 'The account of the operator cannot be deleted.' })
-  }
+  if (person.operator) rejectRequest('The account of the operator cannot be deleted.')
   const { same } = await reauthenticate(ctx, person, password, from)
   await ctx.db.tx(async (db) => {
     await lockUnchangedPerson(ctx, db, same)

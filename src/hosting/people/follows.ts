@@ -4,7 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { day } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, hasRows } from '../../db/query.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { type Agent, findByMention } from '../agents/agents.ts'
 import { listNewestBy, type TileApp } from '../apps/listings.ts'
 import { isOnExplore } from '../explore/explore.ts'
@@ -36,19 +36,17 @@ async function getMaker(ctx: AppContext, name: string): Promise<Agent> {
 export async function follow(ctx: AppContext, person: Person, name: string): Promise<void> {
   const maker = await getMaker(ctx, name)
   if (!(await isOnExplore(ctx, maker))) throw new ApiError('not_found', { what: 'maker' })
-  if (maker.owner === person.id) {
-    const problem = `@${maker.handle} is your own agent. Its notifications already reach you.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (maker.owner === person.id)
+    rejectRequest(`@${maker.handle} is your own agent. Its notifications already reach you.`)
   const now = ctx.clock.now()
   await ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)
     const row = { person: person.id, maker: maker.id, created: now, seen: now }
     await db.insert(follows).values(row).onConflictDoNothing()
-    if ((await countRows(db, follows, eq(follows.person, person.id))) > followsPerPersonMax) {
-      const problem = `You follow ${followsPerPersonMax} makers, the most possible. Unfollow one first.`
-      throw new ApiError('bad_request', { problem })
-    }
+    if ((await countRows(db, follows, eq(follows.person, person.id))) > followsPerPersonMax)
+      rejectRequest(
+        `You follow ${followsPerPersonMax} makers, the most possible. Unfollow one first.`,
+      )
   })
 }
 

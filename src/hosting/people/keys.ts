@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { parseCredits } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../../limits.ts'
 import { lockActivePerson, type Person } from './people.ts'
@@ -28,16 +28,12 @@ export async function create(
   dailyCap: number | null = null,
 ): Promise<string> {
   const owner = keyOwner(person, kind)
-  if (!isPlainLine(name, keyNameCharsMax)) {
-    const problem = `The name of a key must be one line of at most ${keyNameCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (!isPlainLine(name, keyNameCharsMax))
+    rejectRequest(`The name of a key must be one line of at most ${keyNameCharsMax} characters.`)
   const { text } = await ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)
-    if ((await keys.count(db, owner)) >= keysPerPersonMax) {
-      const problem = `You have reached the limit of ${keysPerPersonMax} keys. Revoke one first.`
-      throw new ApiError('bad_request', { problem })
-    }
+    if ((await keys.count(db, owner)) >= keysPerPersonMax)
+      rejectRequest(`You have reached the limit of ${keysPerPersonMax} keys. Revoke one first.`)
     const input = { kind, owner, name: name.trim() || undefined, dailyCap: parseCap(dailyCap) }
     return keys.create(db, ctx.clock, input)
   })

@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts'
 import { formatCredits, parseCredits, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { ApiError, isApiError } from '../../errors.ts'
+import { ApiError, isApiError, rejectRequest } from '../../errors.ts'
 import type { StoreResponse } from '../../idempotency/idempotency.ts'
 import * as keys from '../../keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../ledger/accounts.ts'
@@ -111,10 +111,8 @@ function describeBounds({ paused }: Bounds): string {
 /** Changes the cap of an agent, or pauses or resumes it. A pause by the operator stays. */
 export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds): Promise<Agent> {
   const { dailyCap: credits, paused } = bounds
-  if (credits === undefined && paused === undefined) {
-    const problem = 'There is nothing to change. Send "dailyCap" or "paused".'
-    throw new ApiError('bad_request', { problem })
-  }
+  if (credits === undefined && paused === undefined)
+    rejectRequest('There is nothing to change. Send "dailyCap" or "paused".')
   const dailyCap =
     credits === undefined || credits === null ? null : parseCredits(credits, 'dailyCap')
   const changed = await ctx.db.tx(async (db) => {

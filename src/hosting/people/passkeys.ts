@@ -4,7 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { countRows } from '../../db/query.ts'
-import { ApiError } from '../../errors.ts'
+import { rejectRequest } from '../../errors.ts'
 import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
 import { findPerson, lockActivePerson, type Person } from './people.ts'
 import { checkFresh } from './sessions.ts'
@@ -37,20 +37,18 @@ export async function addPasskey(
   { holder, from }: PasskeyOrigin,
 ): Promise<void> {
   checkFresh(ctx, from.before)
-  if (name.trim() === '' || !isPlainLine(name, keyNameCharsMax)) {
-    const problem = `The name of a passkey must be one line of 1 to ${keyNameCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (name.trim() === '' || !isPlainLine(name, keyNameCharsMax))
+    rejectRequest(`The name of a passkey must be one line of 1 to ${keyNameCharsMax} characters.`)
   const { credential, ticket } = await verifyRegistration(ctx, holder, answer)
   const { id, publicKey, counter } = credential
   await ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)
     await consumeTicket(ctx, db, ticketPurpose('add', holder), ticket)
     const count = await countRows(db, passkeys, eq(passkeys.person, person.id))
-    if (count >= passkeysPerPersonMax) {
-      const problem = `You have reached the limit of ${passkeysPerPersonMax} passkeys. Remove one first.`
-      throw new ApiError('bad_request', { problem })
-    }
+    if (count >= passkeysPerPersonMax)
+      rejectRequest(
+        `You have reached the limit of ${passkeysPerPersonMax} passkeys. Remove one first.`,
+      )
     const added = await db
       .insert(passkeys)
       .values({

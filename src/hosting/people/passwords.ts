@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { passwordCharsMax, passwordCharsMin, passwordHashesMax } from '../../limits.ts'
 
 /** The OWASP minimum for argon2id: 19 MiB, two iterations, one thread. */
@@ -19,8 +19,9 @@ export function validatePassword(password: string, name: string): void {
   if (chars >= passwordCharsMin && chars <= passwordCharsMax && password.toLowerCase() !== name) {
     return
   }
-  const problem = `A password must have ${passwordCharsMin} to ${passwordCharsMax} characters and differ from your name.`
-  throw new ApiError('bad_request', { problem })
+  rejectRequest(
+    `A password must have ${passwordCharsMin} to ${passwordCharsMax} characters and differ from your name.`,
+  )
 }
 
 /** Returns the hash to store. */

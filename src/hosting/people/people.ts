@@ -6,7 +6,7 @@ import type { Db } from '../../db/engine.ts'
 import { databaseErrorKind } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
 import { hasRows } from '../../db/query.ts'
-import { ApiError, isApiError } from '../../errors.ts'
+import { ApiError, isApiError, rejectRequest } from '../../errors.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { personNameCharsMax } from '../../limits.ts'
@@ -56,18 +56,15 @@ export interface CreatedPerson {
 /** Throws `bad_request` where the operator closed sign-up (SIGN_UP). */
 export function requireOpenSignUp({ config }: AppContext): void {
   if (config.signUp === 'on') return
-  const problem = 'Sign-up is closed on this server. Ask its operator for an account.'
-  throw new ApiError('bad_request', { problem })
+  rejectRequest('Sign-up is closed on this server. Ask its operator for an account.')
 }
 
 /** Creates a person with an empty wallet. Throws `bad_request`, `name_taken` and `not_found`. */
 export async function createPerson(ctx: AppContext, input: NewPerson): Promise<CreatedPerson> {
   const { name, password, code, identity } = input
   const normalized = normalizeName(name)
-  if (normalized === undefined) {
-    const problem = 'A name must be an email address or 3 to 40 characters of a-z, 0-9 and . _ -'
-    throw new ApiError('bad_request', { problem })
-  }
+  if (normalized === undefined)
+    rejectRequest('A name must be an email address or 3 to 40 characters of a-z, 0-9 and . _ -')
   if (password !== null) validatePassword(password, normalized)
   const hash = password === null ? null : await hashPassword(password)
   try {

@@ -7,7 +7,7 @@ import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import {
   reportCharsMax,
   reportContactCharsMax,
@@ -51,10 +51,10 @@ export async function createReport(
   const app = await getReportedApp(ctx, id)
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
-    const problem =
+    rejectRequest(
       `Choose a reason. The text may have ${reportCharsMax} characters, and the contact must be ` +
-      `one line of at most ${reportContactCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
+        `one line of at most ${reportContactCharsMax} characters.`,
+    )
   }
   const at = ctx.clock.now()
   const from = sign(ctx.secret, `report ${address}`)

@@ -5,7 +5,7 @@ import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../limits.ts'
 import { type Agent, findAgent as findAgent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
@@ -46,10 +46,8 @@ export async function save(
   const text = input.text ? validateText(input.text, reviewCharsMax) : ''
   const newest = apps.visibleVersion(item)
   const { stars, version = newest } = input
-  if (version > newest) {
-    const problem = `"version" must be at most ${newest}, the version on Explore.`
-    throw new ApiError('bad_request', { problem, param: 'version' })
-  }
+  if (version > newest)
+    rejectRequest(`"version" must be at most ${newest}, the version on Explore.`, 'version')
   return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const before = await findByAgent(db, agent.id, id)

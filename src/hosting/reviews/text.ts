@@ -1,5 +1,5 @@
 import { hasVisibleText, isPlainText } from '../../core/text.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 
 /**
@@ -7,10 +7,8 @@ import { isForbidden } from '../../scan/rules/text-policy.ts'
  * most `max` characters, and `text_blocked` if the content rules forbid it.
  */
 export function validateText(text: string, max: number): string {
-  if (!isPlainText(text, max) || !hasVisibleText(text)) {
-    const problem = `"text" must be plain text of 1 to ${max} characters.`
-    throw new ApiError('bad_request', { problem, param: 'text' })
-  }
+  if (!isPlainText(text, max) || !hasVisibleText(text))
+    rejectRequest(`"text" must be plain text of 1 to ${max} characters.`, 'text')
   if (isForbidden(text)) throw new ApiError('text_blocked')
   return text
 }

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { replyCharsMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { getVersion } from '../apps/apps.ts'
@@ -46,10 +46,8 @@ export async function reportStep(
   return ctx.db.tx(async (db) => {
     const open = requireOpen(await lockRun(db, run))
     const others = open.steps.filter((one) => one.step !== step)
-    if (others.length >= limits.ownStepsMax) {
-      const problem = `A run has at most ${limits.ownStepsMax} steps.`
-      throw new ApiError('bad_request', { problem, param: 'step' })
-    }
+    if (others.length >= limits.ownStepsMax)
+      rejectRequest(`A run has at most ${limits.ownStepsMax} steps.`, 'step')
     return updateRun(db, id, { steps: [...others, entry] })
   })
 }
@@ -58,8 +56,7 @@ export async function reportStep(
 function checkStep(steps: Step[], step: string): void {
   if (steps.length === 0 || steps.some(({ id }) => id === step)) return
   const ids = steps.map(({ id }) => id).join(', ')
-  const problem = `"step" must be one of the steps of this pack: ${ids}.`
-  throw new ApiError('bad_request', { problem, param: 'step' })
+  rejectRequest(`"step" must be one of the steps of this pack: ${ids}.`, 'step')
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import { ApiError } from '../../errors.ts'
+import { rejectRequest } from '../../errors.ts'
 import { type Agent, findAgent } from '../agents/agents.ts'
 import { shareDueMs } from './limits.ts'
 import type { Run } from './runs.ts'
@@ -21,7 +21,7 @@ export async function findShareDue(
 ): Promise<ShareFields> {
   if (!share) return { state: 'reported' }
   const { money, problem } = shareBase(share, report)
-  if (problem !== undefined) throw new ApiError('bad_request', { problem, param: share.of })
+  if (problem !== undefined) rejectRequest(problem, share.of)
   const units = money ? dueUnits(money, share.percent) : 0n
   const maker = await findAgent(ctx, makerId)
   const isOwn = maker?.id === agent.id || (agent.owner !== null && maker?.owner === agent.owner)

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { isUnavailable } from '../../payments/evm/rpc.ts'
 import { fromUnits } from '../../payments/x402/offer.ts'
 import type { ProofProblem, ProvenTransfer } from '../../payments/x402/proof.ts'
@@ -36,9 +36,8 @@ export async function payShare(
   if (tx !== undefined && network !== undefined) {
     return payByTransaction(ctx, ctx.x402, run, run.shareDue, { tx, network, signature })
   }
-  if ((tx ?? network ?? signature) !== undefined) {
-    throw new ApiError('bad_request', { problem: 'Send "tx" and "network", or nothing for x402.' })
-  }
+  if ((tx ?? network ?? signature) !== undefined)
+    rejectRequest('Send "tx" and "network", or nothing for x402.')
   const problem = await ctx.x402.findProblem()
   if (problem) throw new ApiError('payments_off', { setting: problem.setting, isSet: true })
   const { payTo, amount } = run.shareDue

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { formatCredits, nano, type NanoUsd, parseCredits, toCredits } from '../../core/money.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, rejectRequest } from '../../errors.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { fromUnits, type Receipt } from '../../payments/x402/offer.ts'
@@ -37,15 +37,16 @@ export async function topUp(
 }
 
 function amountOf({ config }: AppContext, { credits, usd }: TopUpRequest): NanoUsd {
-  if ((credits === undefined) === (usd === undefined)) {
-    throw new ApiError('bad_request', { problem: 'Send exactly one of "credits" and "usd".' })
-  }
+  if ((credits === undefined) === (usd === undefined))
+    rejectRequest('Send exactly one of "credits" and "usd".')
   const param = credits === undefined ? 'usd' : 'credits'
   const amount = credits === undefined ? fromUsdNumber(usd ?? 0) : parseCredits(credits, param)
   const { x402PaymentMinUsd: min, x402PaymentMaxUsd: max } = config
   if (amount >= min && amount <= max) return amount
-  const problem = `One payment adds ${formatCredits(min)} to ${formatCredits(max)} credits. Change "${param}".`
-  throw new ApiError('bad_request', { problem, param })
+  rejectRequest(
+    `One payment adds ${formatCredits(min)} to ${formatCredits(max)} credits. Change "${param}".`,
+    param,
+  )
 }
 
 /** Converts USD of a request, of which 0.000000001 is the smallest part. */

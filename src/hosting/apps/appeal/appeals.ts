@@ -5,7 +5,7 @@ import { newId } from '../../../core/ids.ts'
 import { isPlainText } from '../../../core/text.ts'
 import type { Db } from '../../../db/engine.ts'
 import { forUpdate } from '../../../db/query.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, rejectRequest } from '../../../errors.ts'
 import { appealCharsMax } from '../../../limits.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { type App, findApp } from '../apps.ts'
@@ -25,10 +25,8 @@ export async function createAppeal(
   if (app?.maker !== maker.id || app.closed !== null) {
     throw new ApiError('not_found', { what: 'app' })
   }
-  if (!isPlainText(text, appealCharsMax) || text.trim() === '') {
-    const problem = `"text" must be plain text of 1 to ${appealCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (!isPlainText(text, appealCharsMax) || text.trim() === '')
+    rejectRequest(`"text" must be plain text of 1 to ${appealCharsMax} characters.`)
   const at = ctx.clock.now()
   const [created] = await ctx.db.tx(async (db) => {
     // The sanction may end concurrently. An appeal must not stay open after it.

@@ -6,7 +6,7 @@ import type { AppContext } from '../../../context.ts'
 import { sha256 } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
 import { countRows } from '../../../db/query.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, rejectRequest } from '../../../errors.ts'
 import { assetBytesPerAppMax, assetsPerAppMax } from '../../../limits.ts'
 import { assetName } from '../../../scan/asset-requests.ts'
 import type { Agent } from '../../agents/agents.ts'
@@ -36,9 +36,9 @@ export async function findAsset(db: Db, app: string, version: number, name: stri
 /** Throws `bad_request` for a name that is invalid or could be read as a path. */
 export function checkAssetName(name: string): void {
   if (assetName.test(name)) return
-  const problem =
-    'An asset name has 1 to 64 of a-z, 0-9, dot, - and _, and starts with a letter or digit.'
-  throw new ApiError('bad_request', { problem })
+  rejectRequest(
+    'An asset name has 1 to 64 of a-z, 0-9, dot, - and _, and starts with a letter or digit.',
+  )
 }
 
 /** Returns an agent's app. Throws `assets_off`, `not_found` and `taken_down`. */

@@ -4,7 +4,7 @@ import { recordOf } from '../../../core/schema.ts'
 import { isPlainLine, isPlainText } from '../../../core/text.ts'
 import { minute, second } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, rejectRequest } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
@@ -87,14 +87,9 @@ async function quoteItems(
   const rows = await assets.listAssets(ctx, app.id, app.version)
   const requests = requested === 'waiting' ? await assets.listMissing(ctx, app, rows) : requested
   const names = new Set(requests.map(({ name }) => name))
-  if (requests.length === 0) {
-    throw new ApiError('bad_request', {
-      problem: 'The page requests no missing assets. List the assets to generate.',
-    })
-  }
-  if (names.size < requests.length) {
-    throw new ApiError('bad_request', { problem: 'Two of the assets have the same name.' })
-  }
+  if (requests.length === 0)
+    rejectRequest('The page requests no missing assets. List the assets to generate.')
+  if (names.size < requests.length) rejectRequest('Two of the assets have the same name.')
   for (const one of requests) checkTexts(one)
   const existing = new Set(rows.map(({ name }) => name))
   if (existing.union(names).size > assetsPerAppMax) {
@@ -111,10 +106,12 @@ function checkTexts({ name, what, voice = '' }: AssetRequest): void {
   assets.checkAssetName(name)
   const isVoice = isPlainLine(voice, assetVoiceCharsMax)
   if (isPlainText(what, assetPromptCharsMax) && isVoice) return
-  const problem = isVoice
-    ? `"what" must be plain text of at most ${assetPromptCharsMax} characters.`
-    : `"voice" must be one plain line of at most ${assetVoiceCharsMax} characters.`
-  throw new ApiError('bad_request', { problem, param: 'assets' })
+  rejectRequest(
+    isVoice
+      ? `"what" must be plain text of at most ${assetPromptCharsMax} characters.`
+      : `"voice" must be one plain line of at most ${assetVoiceCharsMax} characters.`,
+    'assets',
+  )
 }
 
 const presentItem = ({ request: { name, kind: assetKind }, price }: Item): JobItem => ({

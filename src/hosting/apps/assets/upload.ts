@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { ApiError, isApiError } from '../../../errors.ts'
+import { ApiError, isApiError, rejectRequest } from '../../../errors.ts'
 import { readBodyBytes } from '../../../http/body.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { UploadEnvelopeSchema } from './schemas.ts'
@@ -35,7 +35,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    throw new ApiError('bad_request', { problem: 'The body is not JSON: it does not parse.' })
+    rejectRequest('The body is not JSON: it does not parse.')
   }
 }
 
@@ -48,7 +48,6 @@ function bytesOf(url: string): Uint8Array {
     if (/;base64$/i.test(url.slice(0, comma))) return Uint8Array.fromBase64(text)
     return new TextEncoder().encode(decodeURIComponent(text))
   } catch {
-    const problem = '"data" must be a data URL: data:<type>;base64,<the file in base64>.'
-    throw new ApiError('bad_request', { problem })
+    rejectRequest('"data" must be a data URL: data:<type>;base64,<the file in base64>.')
   }
 }

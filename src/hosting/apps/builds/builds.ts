@@ -4,7 +4,7 @@ import { isPlainText } from '../../../core/text.ts'
 import { hour, minute, secondsUntil } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { isWriteUnavailable } from '../../../db/error.ts'
-import { ApiError, isApiError } from '../../../errors.ts'
+import { ApiError, isApiError, rejectRequest } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import * as jobs from '../../../jobs/jobs.ts'
@@ -89,8 +89,7 @@ export function quoteBuild(
 
 function checkPrompt(prompt = ''): string {
   if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
-  const problem = `"prompt" must be plain text of 1 to ${buildPromptCharsMax} characters.`
-  throw new ApiError('bad_request', { problem, param: 'prompt' })
+  rejectRequest(`"prompt" must be plain text of 1 to ${buildPromptCharsMax} characters.`, 'prompt')
 }
 
 interface BuildRequest {

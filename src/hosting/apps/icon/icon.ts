@@ -3,7 +3,7 @@ import { newId } from '../../../core/ids.ts'
 import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
 import { isPlainText } from '../../../core/text.ts'
 import { minute } from '../../../core/time.ts'
-import { ApiError, isApiError } from '../../../errors.ts'
+import { ApiError, isApiError, rejectRequest } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
 import { clampCharge } from '../../../ledger/holds.ts'
@@ -37,14 +37,10 @@ export async function putIcon(
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
 ): Promise<StoredResponse> {
   const app = await apps.getOwnApp(ctx, actor.agent, id, kinds)
-  if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
-    const problem = 'Send "image" or "make": true. "prompt" is allowed only with make.'
-    throw new ApiError('bad_request', { problem })
-  }
-  if (!isPlainText(prompt, iconPromptCharsMax)) {
-    const problem = `"prompt" must be plain text of at most ${iconPromptCharsMax} characters.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== ''))
+    rejectRequest('Send "image" or "make": true. "prompt" is allowed only with make.')
+  if (!isPlainText(prompt, iconPromptCharsMax))
+    rejectRequest(`"prompt" must be plain text of at most ${iconPromptCharsMax} characters.`)
   if (image === undefined) {
     return runPaidRequest(ctx, {
       owner: actor.agent.id,

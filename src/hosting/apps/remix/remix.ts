@@ -12,7 +12,7 @@ import {
 import { isRecord } from '../../../core/schema.ts'
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, rejectRequest } from '../../../errors.ts'
 import type { StoredResponse, StoreResponse } from '../../../idempotency/idempotency.ts'
 import { makerSharePercent } from '../../../prices.ts'
 import type { Agent } from '../../agents/agents.ts'
@@ -164,10 +164,8 @@ async function prepareCopy(
   if (isPackKind(kind) && name !== null) {
     return copyPack(ctx, agent, { kind, name, newName, version, tar: identity })
   }
-  if (newName !== undefined) {
-    const problem = '"name" is for skills and frameworks. An app has a title instead.'
-    throw new ApiError('bad_request', { problem, param: 'name' })
-  }
+  if (newName !== undefined)
+    rejectRequest('"name" is for skills and frameworks. An app has a title instead.', 'name')
   await pages.inspectContent(ctx, kind, identity)
   return { name: null, page: version }
 }

@@ -2,7 +2,7 @@ import type { AppContext } from '../../../context.ts'
 import { isPlainLine } from '../../../core/text.ts'
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
-import { ApiError } from '../../../errors.ts'
+import { rejectRequest } from '../../../errors.ts'
 import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { versionNoteCharsMax, versionsPerAppMax } from '../../../limits.ts'
 import { isForbidden } from '../../../scan/rules/text-policy.ts'
@@ -43,10 +43,11 @@ export const presentPublicVersion = (row: apps.Version): VersionBody =>
 /** Returns a valid version note. Throws `bad_request`. */
 export function checkNote(note = ''): string {
   if (isPlainLine(note, versionNoteCharsMax) && !isForbidden(note)) return note
-  const problem =
+  rejectRequest(
     `"note" must be one plain line of at most ${versionNoteCharsMax} characters, without slurs ` +
-    'and instructions to agents.'
-  throw new ApiError('bad_request', { problem, param: 'note' })
+      'and instructions to agents.',
+    'note',
+  )
 }
 
 /**
@@ -117,10 +118,8 @@ export async function addVersion(
 ): Promise<VersionResult> {
   const added = await apps.addVersion(ctx, db, app, page, how)
   const { id, version, listed } = added
-  if (version > versionsPerAppMax) {
-    const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
-    throw new ApiError('bad_request', { problem })
-  }
+  if (version > versionsPerAppMax)
+    rejectRequest(`An app has at most ${versionsPerAppMax} versions. Publish a new app.`)
   await assets.copyAssets(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
   if (listed === 'off') return { app: added, reasons: [] }
   const reasons = pages.listingIssues(inspection)

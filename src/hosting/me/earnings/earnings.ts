@@ -1,7 +1,7 @@
 import type { AppContext } from '../../../context.ts'
 import { type NanoUsd, toCredits } from '../../../core/money.ts'
 import { day, utcDay } from '../../../core/time.ts'
-import { ApiError } from '../../../errors.ts'
+import { rejectRequest } from '../../../errors.ts'
 import { agentOwner } from '../../../ledger/accounts.ts'
 import {
   type Earnings,
@@ -22,8 +22,7 @@ function parseMoment(param: 'from' | 'to', text: string): number {
   // Date.parse reads February 30 as a day in March.
   const date = text.slice(0, 10)
   if (!Number.isNaN(at) && utcDay(Date.parse(date)) === date) return at
-  const problem = `"${param}" must be a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`
-  throw new ApiError('bad_request', { problem, param })
+  rejectRequest(`"${param}" must be a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`, param)
 }
 
 /** Parses the period of a query; a day in `to` is included. Throws `bad_request`. */

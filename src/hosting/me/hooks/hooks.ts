@@ -5,7 +5,7 @@ import { publicUrl } from '../../../core/fetch.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
 import { countRows } from '../../../db/query.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, rejectRequest } from '../../../errors.ts'
 import * as keys from '../../../keys/keys.ts'
 import { hooksPerAgentMax, hookUrlCharsMax } from '../../../limits.ts'
 import type { NoteKind } from '../../notifications/kinds.ts'
@@ -29,10 +29,8 @@ export async function add(
     await keys.lockOwner(db, agent)
     const live = await keys.list(db, agent)
     if (!live.some((key) => key.prefix === prefix)) throw new ApiError('bad_key')
-    if ((await countRows(db, hooks, eq(hooks.agent, agent))) >= hooksPerAgentMax) {
-      const problem = `You have reached the limit of ${hooksPerAgentMax} hooks. Delete one first.`
-      throw new ApiError('bad_request', { problem })
-    }
+    if ((await countRows(db, hooks, eq(hooks.agent, agent))) >= hooksPerAgentMax)
+      rejectRequest(`You have reached the limit of ${hooksPerAgentMax} hooks. Delete one first.`)
     const [hook] = await db
       .insert(hooks)
       .values({
@@ -53,8 +51,10 @@ function parseUrl({ config }: AppContext, text: string): string {
   const url = config.hooksToPrivate ? URL.parse(text) : publicUrl(text)
   const isAllowed = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
   if (isAllowed && url.href.length <= hookUrlCharsMax) return url.href
-  const problem = `"url" must be a public http or https address without a user name or password, of at most ${hookUrlCharsMax} characters.`
-  throw new ApiError('bad_request', { problem, param: 'url' })
+  rejectRequest(
+    `"url" must be a public http or https address without a user name or password, of at most ${hookUrlCharsMax} characters.`,
+    'url',
+  )
 }
 
 /** Lists the hooks of an agent, newest first; at most `hooksPerAgentMax`. */

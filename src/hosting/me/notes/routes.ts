@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
 import { pageHighestFirst } from '../../../core/cursor.ts'
-import { ApiError } from '../../../errors.ts'
+import { rejectRequest } from '../../../errors.ts'
 import type { Caller } from '../../agents/caller.ts'
 import { callerAuth, isStillAuthorized } from '../../authentication.ts'
 import { countUnread, listNotes, markRead } from '../../notifications/notifications.ts'
@@ -16,7 +16,7 @@ const tag = 'Your things'
 function idsOf({ ids, all }: schemas.ReadNotesRequest): string[] | 'all' {
   if (ids && !all) return ids
   if (all && !ids) return 'all'
-  throw new ApiError('bad_request', { problem: 'Send either "ids" or "all": true.' })
+  rejectRequest('Send either "ids" or "all": true.')
 }
 
 const watcherOf = (ctx: AppContext, caller: Caller) => ({
