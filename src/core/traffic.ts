@@ -9,14 +9,6 @@ export const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 /** Upper bounds of the histogram in milliseconds. Longer requests are in no bucket. */
 const boundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 60_000]
 
-/** A histogram of the times until responses began. */
-export interface Timings {
-  /** Cumulative buckets, as in Prometheus: requests that took at most `seconds`. */
-  buckets: { seconds: number; count: number }[]
-  count: number
-  seconds: number
-}
-
 /**
  * Counts requests since the start by part, status and time. Flat arrays of numbers make a request
  * cost three additions.
@@ -49,7 +41,11 @@ export class Traffic {
     return all.reduce((sum, one) => sum + one, 0)
   }
 
-  timings(part: TrafficPart): Timings {
+  /**
+   * Returns a histogram of the times until responses began. Its buckets are cumulative, as in
+   * Prometheus: requests that took at most `seconds`.
+   */
+  timings(part: TrafficPart) {
     const at = trafficParts.indexOf(part)
     let count = 0
     const buckets = boundsMs.map((ms, bound) => {

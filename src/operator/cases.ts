@@ -12,14 +12,8 @@ import { listReports, type Report } from '../hosting/reports/reports.ts'
 /** The length of each list in the queue and in a case. */
 export const casesMax = 50
 
-export interface OpenCases {
-  quarantined: apps.App[]
-  appeals: Appeal[]
-  reports: Report[]
-}
-
 /** Lists what waits for the operator, oldest first. */
-export async function listOpenCases(ctx: AppContext): Promise<OpenCases> {
+export async function listOpenCases(ctx: AppContext) {
   const [quarantined, appeals, reports] = await Promise.all([
     listQuarantined(ctx, casesMax),
     listAppeals(ctx, casesMax),
@@ -54,17 +48,8 @@ export async function findAppCase(ctx: AppContext, id: string): Promise<AppCase 
   return { app, maker, versions, reports, appeals, decisions }
 }
 
-/** A person with the decisions about them. */
-export interface PersonCase {
-  person: people.Person
-  decisions: AuditEntry[]
-}
-
 /** Finds a person by name or e-mail address, also a suspended one. */
-export async function findPersonCase(
-  ctx: AppContext,
-  name: string,
-): Promise<PersonCase | undefined> {
+export async function findPersonCase(ctx: AppContext, name: string) {
   const person = await people.findByName(ctx, name)
   return person && { person, decisions: await listAudit(ctx, casesMax, person.name) }
 }

@@ -6,13 +6,6 @@ export interface Draft {
   isSubmitted: boolean
 }
 
-interface Drafts {
-  get(): Promise<Draft | undefined>
-  put(draft: Draft): Promise<void>
-  submit(): Promise<void>
-  clear(): Promise<void>
-}
-
 const name = 'draft'
 
 const settle = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -31,7 +24,7 @@ const isDraft = (value: unknown): value is Draft =>
   typeof value === 'object' && value !== null && 'text' in value && 'isSubmitted' in value
 
 /** Opens the draft of this browser. Without storage, there is none. */
-export function openDrafts(): Drafts {
+export function openDrafts() {
   const opened = openStore().catch(() => undefined)
   const run = async (work: (store: IDBObjectStore) => IDBRequest): Promise<unknown> => {
     const db = await opened

@@ -12,7 +12,7 @@ import { agentOwner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { startCredits } from '../../prices.ts'
 import { type Agent, validateAbout } from './agents.ts'
-import { type Claim, newClaim } from './claims.ts'
+import { newClaim } from './claims.ts'
 import { generateHandle, skeletonOf, validateHandle } from './handles.ts'
 import { agents } from './tables.ts'
 
@@ -21,23 +21,12 @@ export interface NewAgentInput {
   about?: string | null | undefined
 }
 
-/** A new agent with its secrets, which are shown once. */
-export interface CreatedAgent {
-  agent: Agent
-  key: keys.Key
-  keyText: string
-  claim: Claim
-}
-
 /**
- * Creates an agent with a key, a claim code and an account with the start credits, in one
- * transaction (document 1, operation 4). Throws what `checkInput` and `insertAgent` throw.
+ * Creates an agent with a key, whose text is shown once, a claim code and an account with the start
+ * credits, in one transaction (document 1, operation 4). Throws what `checkInput` and `insertAgent`
+ * throw.
  */
-export async function createAgent(
-  ctx: AppContext,
-  input: NewAgentInput,
-  address: string,
-): Promise<CreatedAgent> {
+export async function createAgent(ctx: AppContext, input: NewAgentInput, address: string) {
   checkInput(ctx, input)
   const claim = newClaim(ctx)
   const claimable = { claimHash: claim.hash, claimExpires: claim.expires }

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { recordOf } from '../../core/schema.ts'
 import { estimatePromptTokens, estimateTokens } from '../../models/tokens.ts'
-import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import { createUsage, readUsage } from '../../models/usage.ts'
 import {
   callModel,
   ModelDeclined,
@@ -13,11 +13,6 @@ import {
 export interface Message {
   role: 'system' | 'user' | 'assistant'
   content: string
-}
-
-export interface ChatResult {
-  text: string
-  usage: Usage
 }
 
 /** Calls a chat model once. Throws NoModelResult and ModelDeclined. */
@@ -34,7 +29,7 @@ export async function chat(
     maxTokens: { input: number; output: number }
     signal: AbortSignal
   },
-): Promise<ChatResult> {
+) {
   const body = { messages, max_completion_tokens: maxTokens.output }
   const response = await readJsonObject(
     await callModel(ctx, by, { path: '/chat/completions', body, signal }),

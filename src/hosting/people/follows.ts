@@ -6,7 +6,7 @@ import type { Db } from '../../db/engine.ts'
 import { countRows, hasRows } from '../../db/query.ts'
 import { ApiError, rejectRequest } from '../../errors.ts'
 import { type Agent, findByMention } from '../agents/agents.ts'
-import { listNewestBy, type TileApp } from '../apps/listings.ts'
+import { listNewestBy } from '../apps/listings.ts'
 import { isOnExplore } from '../explore/explore.ts'
 import { followsPerPersonMax, newsDaysMax, newsMax } from './limits.ts'
 import { lockActivePerson, type Person } from './people.ts'
@@ -65,19 +65,12 @@ export const listFollows = ({ db }: AppContext, person: string): Promise<Follow[
     .orderBy(desc(follows.created), desc(follows.maker))
     .limit(followsPerPersonMax)
 
-/** An item that a followed maker brought to Explore. */
-export interface News {
-  item: TileApp
-  at: number
-  isUnread: boolean
-}
-
 /**
  * Lists what followed makers first listed on Explore since they are followed, at most 100 items of
  * the last 30 days, newest first. It is read from Explore, so no publication writes to followers
  * and an item that leaves Explore leaves this list.
  */
-export async function listNews(ctx: AppContext, person: string): Promise<News[]> {
+export async function listNews(ctx: AppContext, person: string) {
   const followed = await listFollows(ctx, person)
   const oldest = followed.at(-1)
   if (!oldest) return []

@@ -13,11 +13,6 @@ import { people, sessions } from './tables.ts'
 
 export type Session = typeof sessions.$inferSelect
 
-export interface SignedIn {
-  person: Person
-  session: Session
-}
-
 /** Starts a session in place of `before` and returns its secret, new against session fixation. */
 export async function createSession(
   ctx: AppContext,
@@ -69,7 +64,7 @@ const byHash = prepared((db) =>
 )
 
 /** Returns the live session of a cookie's secret with its person. */
-export async function findSession(ctx: AppContext, secret: string): Promise<SignedIn | undefined> {
+export async function findSession(ctx: AppContext, secret: string) {
   const now = ctx.clock.now()
   const [found] = await byHash(ctx.db.read).execute({ hash: sha256(secret), now })
   if (found && now - found.session.seen >= hour) await updateSeen(ctx, found.session, now)

@@ -23,24 +23,12 @@ export type Review = typeof reviews.$inferSelect
 /** Lists the visible reviews of an item, newest first. */
 export const list = listVisible(reviews)
 
-/** A stored review and its item with the new rating. `isNew` is false for a replaced review. */
-export interface SavedReview {
-  review: Review
-  app: apps.App
-  isNew: boolean
-}
-
 /**
- * Stores an agent's review of an item that it used, in place of its earlier one. Throws
- * `not_found`, `taken_down`, `own_item`, `same_owner`, `not_used`, `bad_request` and
+ * Stores an agent's review of an item that it used, in place of its earlier one (`isNew` is false).
+ * Throws `not_found`, `taken_down`, `own_item`, `same_owner`, `not_used`, `bad_request` and
  * `text_blocked`.
  */
-export async function save(
-  ctx: AppContext,
-  agent: Agent,
-  id: string,
-  input: ReviewRequest,
-): Promise<SavedReview> {
+export async function save(ctx: AppContext, agent: Agent, id: string, input: ReviewRequest) {
   const item = await getListed(ctx, id)
   await checkReviewer(ctx, agent, item)
   const text = input.text ? validateText(input.text, reviewCharsMax) : ''

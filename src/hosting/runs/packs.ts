@@ -4,25 +4,15 @@ import { ApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type App, findApp } from '../apps/apps.ts'
 import { notOnExplore } from '../apps/listings.ts'
-import type { Share, Step } from '../folders/folder.ts'
 import { isPackKind } from '../kinds.ts'
 import { getPack, readFiles } from '../packs/packs.ts'
-
-/** A version of a pack as a run follows it. */
-interface RunPack {
-  item: App
-  version: number
-  instructions: string
-  steps: Step[]
-  share: Share | undefined
-}
 
 /** Returns a pack on Explore, or an own one. Throws `not_found` and `taken_down`. */
 export async function findRunPack(
   ctx: AppContext,
   agent: Agent,
   { pack: id, version }: { pack: string; version?: number | undefined },
-): Promise<RunPack> {
+) {
   const item = await findApp(ctx, id)
   if (!item || !isPackKind(item.kind)) throw notOnExplore()
   const { row, folder } = await getPack(ctx, agent, { id, kind: item.kind, version })

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts'
 import { countOwnedAgents } from '../../hosting/agents/listing.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
-import { findPersonCase, type PersonCase } from '../../operator/cases.ts'
+import { findPersonCase } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { searchTerm, section, withQuery } from '../components.ts'
 import { renderDate } from '../format.ts'
@@ -117,7 +117,7 @@ export async function personPage(
   })
 }
 
-async function getPersonCase({ ctx }: UserRequest, name: string): Promise<PersonCase> {
+async function getPersonCase({ ctx }: UserRequest, name: string) {
   const known = await findPersonCase(ctx, name)
   if (!known) throw new ApiError('not_found', { what: 'person' })
   return known

@@ -14,16 +14,6 @@ interface Quote {
   price: NanoUsd
 }
 
-export interface GeneratedContent {
-  bytes: Uint8Array<ArrayBuffer>
-  type: string
-  width: number | null
-  height: number | null
-  lastsMs: number | null
-  charge: NanoUsd
-  maker: string
-}
-
 const isImage = ({ kind }: AssetRequest): boolean => kind === 'sprite' || kind === 'picture'
 
 function findModel(ctx: AppContext, request: AssetRequest): ServiceModel | undefined {
@@ -62,7 +52,7 @@ export async function generateContent(
   ctx: AppContext,
   request: AssetRequest & { seed: number },
   signal: AbortSignal,
-): Promise<GeneratedContent> {
+) {
   const { by, price } = getQuote(ctx, request)
   if (!by) {
     const generated = await ctx.generators.generate({ ...request, seed: String(request.seed) })

@@ -72,12 +72,6 @@ async function updateIcon(ctx: AppContext, app: apps.App, fields: IconFields): P
   return iconUrl(ctx, changed) ?? ''
 }
 
-/** A generated image and its charge before a free icon is considered. */
-interface GeneratedIcon {
-  bytes: Uint8Array<ArrayBuffer>
-  charge: NanoUsd
-}
-
 const describeIcon = ({ title, description }: apps.App, prompt = ''): string =>
   `icon, ${prompt || `${title}. ${description}`}`
 
@@ -144,7 +138,7 @@ async function generateContent(
   ctx: AppContext,
   by: ServiceModel | undefined,
   input: { what: string; price: NanoUsd; signal: AbortSignal; seed: string },
-): Promise<GeneratedIcon> {
+) {
   const { what, price, seed } = input
   if (!by) {
     const size = { width: 512, height: 512 }

@@ -9,17 +9,10 @@ import { apps, remixes } from '../tables.ts'
 
 type Remix = typeof remixes.$inferSelect
 
-/** An app that another was copied from, with its title and maker handle at that time. */
-export interface Ancestor {
-  id: string
-  title: string
-  maker: string
-}
-
 const ancestorsMax = 1_000
 
-/** Returns all ancestors of a remix: its direct origin first, the root last. */
-export const ancestorsOf = (ctx: AppContext, id: string): Promise<Ancestor[]> =>
+/** Returns the ancestors of a remix as they were then: its direct origin first, the root last. */
+export const ancestorsOf = (ctx: AppContext, id: string) =>
   ctx.db.read
     .select({
       id: sql<string>`up.id`,
