@@ -10,6 +10,10 @@ export const rpcWrongChainRestMs = 10 * minute
 export const networkWaitMs = 2 * second
 /** Bytes of a JSON-RPC response. */
 export const rpcBytesMax = 8 * 1_048_576
+/** Time limit of a request for rates, and of a request to an Esplora or bitcoind server. */
+export const chainCallMs = 10 * second
+/** Bytes of a response of a chain's server. */
+export const chainBytesMax = 8 * 1_048_576
 /** Characters of a payment header. */
 export const paymentHeaderCharsMax = 16_384
 /** Seconds in which an offered payment must reach the chain. */

@@ -1,11 +1,11 @@
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
+import { callRpc, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
 import { scriptOf } from './addresses.ts'
 import type { CoinContext } from './coins.ts'
 import type { ObservedPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
-import { callRpc, otherNetwork, ServerError, ServerPool } from './server-pool.ts'
 import type { StoredInvoice } from './status.ts'
 
 const chains: Record<string, string> = { mainnet: 'main', testnet: 'test' }

@@ -4,11 +4,11 @@ import type { Log } from '../../core/log.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Engine } from '../../db/engine.ts'
 import { EvmRpc } from '../evm/rpc.ts'
+import type { ServerPool } from '../server-pool.ts'
 import { openBitcoind } from './bitcoind.ts'
 import { openEsplora } from './esplora.ts'
 import { networksOf, openMethods } from './method.ts'
 import { Rates } from './rates.ts'
-import type { ServerPool } from './server-pool.ts'
 import { openSolana } from './solana.ts'
 
 /** Top-ups by coin: what the process keeps for them. Nothing is loaded before its first use. */

@@ -1,9 +1,9 @@
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
+import { getJson, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
 import type { ObservedPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
-import { getJson, otherNetwork, ServerError, ServerPool } from './server-pool.ts'
 import type { StoredInvoice } from './status.ts'
 
 const publicServers: Record<string, string[]> = {
@@ -27,7 +27,7 @@ const pagesMax = 40
 export function openEsplora(network: string, urls: readonly string[], log: Log): ServerPool {
   const all = urls.length > 0 ? urls : (publicServers[network] ?? [])
   return new ServerPool({
-    urls: all,
+    urls: all.map((url) => url.replace(/\/$/, '')),
     setting: 'TOPUP_BTC_ESPLORA_URLS',
     log,
     checkServer: async (url) => {

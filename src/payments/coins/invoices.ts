@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, lte, max, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, max, sql } from 'drizzle-orm'
 
 import type { PagePosition } from '../../core/cursor.ts'
 import { newId, sha256 } from '../../core/ids.ts'
@@ -10,7 +10,7 @@ import { isAfterCursor } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { btcAddressAt, evmAddressAt, newSolReference, paymentUri } from './addresses.ts'
 import type { CoinContext } from './coins.ts'
-import { invoicesPerPass, lateMs, openInvoicesMax, pollAfter } from './limits.ts'
+import { lateMs, openInvoicesMax, pollAfter } from './limits.ts'
 import { coins, type Method, missingSetting, networkOf, unitsFor } from './method.ts'
 import type { AccountId, StoredInvoice, StoredPayment } from './status.ts'
 import { coinPayments, invoices } from './tables.ts'
@@ -166,30 +166,13 @@ export async function listInvoices(
   return withPayments(db.read, rows)
 }
 
-/** Returns all invoices of a network whose payments are still credited. */
+/** Returns all invoices of a network whose payments are still credited, by their next turn. */
 export const listWatched = ({ db, clock }: CoinContext, network: string) =>
   db.read
     .select()
     .from(invoices)
     .where(and(eq(invoices.network, network), gt(invoices.watchedUntil, clock.now())))
     .orderBy(asc(invoices.pollAt))
-
-/** Returns the watched invoices whose turn it is, and plans the next turn of each. */
-export async function takeDue(ctx: CoinContext, network: string): Promise<StoredInvoice[]> {
-  const now = ctx.clock.now()
-  const isDue = and(
-    eq(invoices.network, network),
-    gt(invoices.watchedUntil, now),
-    lte(invoices.pollAt, now),
-  )
-  const due = await ctx.db.read
-    .select()
-    .from(invoices)
-    .where(isDue)
-    .orderBy(asc(invoices.pollAt))
-    .limit(invoicesPerPass)
-  return due
-}
 
 /** Plans the next turn of invoices: open ones soon, later ones less often. */
 export async function planNext(ctx: CoinContext, due: StoredInvoice[]): Promise<void> {

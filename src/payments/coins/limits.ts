@@ -8,10 +8,6 @@ export const openInvoicesMax = 50
 export const rateAgeMax = 2 * minute
 /** Age of a rate that is fetched again. */
 export const rateFreshMs = 20 * second
-/** Time limit of a request for rates, and of a request to an Esplora or bitcoind server. */
-export const chainCallMs = 10 * second
-/** Bytes of a response of a chain's server. */
-export const chainBytesMax = 8 * 1_048_576
 /** Lease of a watcher. A process that ends without a word is replaced after it. */
 export const leaseMs = 2 * minute
 /** Time after which a watcher without a successful poll counts as failed. */

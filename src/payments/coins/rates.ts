@@ -3,9 +3,9 @@ import { fromUsd, nano, type NanoUsd } from '../../core/money.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { type Clock, isWithin } from '../../core/time.ts'
 import { describeFailure } from '../../providers/fetch-json.ts'
+import { getJson } from '../server-pool.ts'
 import { rateAgeMax, rateFreshMs } from './limits.ts'
 import type { Asset } from './method.ts'
-import { getJson } from './server-pool.ts'
 
 type RatedAsset = Exclude<Asset, 'USDT'>
 type Prices = Partial<Record<RatedAsset, NanoUsd>>

@@ -2,10 +2,10 @@ import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
+import { callRpc, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
 import type { CoinContext } from './coins.ts'
 import type { ObservedPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
-import { callRpc, otherNetwork, ServerError, ServerPool } from './server-pool.ts'
 import type { StoredInvoice } from './status.ts'
 
 /** First characters of the hash of the first block, as CAIP-2 has them. */

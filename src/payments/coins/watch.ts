@@ -3,7 +3,8 @@ import { pollBitcoind } from './bitcoind.ts'
 import type { CoinContext } from './coins.ts'
 import { pollEsplora } from './esplora.ts'
 import { pollEvm } from './evm-watcher.ts'
-import { listWatched, planNext, takeDue } from './invoices.ts'
+import { listWatched, planNext } from './invoices.ts'
+import { invoicesPerPass } from './limits.ts'
 import { networksOf } from './method.ts'
 import { listUnconfirmed, markReplaced, recordPayment } from './payments.ts'
 import type { PollInput, PollResult } from './poll.ts'
@@ -22,7 +23,8 @@ export async function watchNetwork(ctx: CoinContext, network: string): Promise<v
   const watched = await listWatched(ctx, network)
   if (watched.length === 0 && isIdle(ctx, watcher)) return
   try {
-    const due = await takeDue(ctx, network)
+    const now = ctx.clock.now()
+    const due = watched.filter(({ pollAt }) => pollAt <= now).slice(0, invoicesPerPass)
     const unconfirmed = await listUnconfirmed(ctx, network)
     const input = { cursor: watcher.cursor, watched, due, unconfirmed }
     const { observed, gone, cursor } = await poll(ctx, network, input)

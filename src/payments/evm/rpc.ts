@@ -1,12 +1,15 @@
 import type { Log } from '../../core/log.ts'
 import { isRecord, recordOf } from '../../core/schema.ts'
-import { stopwatch } from '../../core/time.ts'
-import { describeFailure, fetchJson } from '../../providers/fetch-json.ts'
-import { healthOf, type ServerHealth } from '../health.ts'
-import { rpcBytesMax, rpcCallMs, rpcRestMs, rpcWrongChainRestMs } from '../limits.ts'
+import { fetchJson } from '../../providers/fetch-json.ts'
+import type { ServerHealth } from '../health.ts'
+import { rpcBytesMax, rpcCallMs, rpcWrongChainRestMs } from '../limits.ts'
+import { AnswerError, NoServerError, OtherNetworkError, ServerPool } from '../server-pool.ts'
+
+/** Errors of a node that another one may not have: limits, unknown methods, internal errors. */
+const nodeErrors = [-32_005, -32_601, -32_603]
 
 /** An error that the chain's node returned, such as a reverted call. */
-class RpcError extends Error {
+class RpcError extends AnswerError {
   override readonly name = 'RpcError'
 
   constructor(
@@ -14,18 +17,13 @@ class RpcError extends Error {
     readonly code: number,
     readonly data: unknown,
   ) {
-    super(message)
+    super(message, !nodeErrors.includes(code))
   }
-}
-
-/** No server of the chain answered. The message contains no URL. */
-export class RpcUnavailableError extends Error {
-  override readonly name = 'RpcUnavailableError'
 }
 
 /** Returns whether an error means that no server answered. The chain's client wraps such errors. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof RpcUnavailableError) return true
+  if (error instanceof NoServerError) return true
   return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause)
 }
 
@@ -38,113 +36,47 @@ interface RpcOptions {
   log: Log
 }
 
-interface Endpoint extends ServerHealth {
-  url: string
-  isChecked: boolean
-  isOfOtherNetwork: boolean
-  restUntil: number
-}
-
-/** Errors of a node that another one may not have: limits, unknown methods, internal errors. */
-const isOfNode = (code: number): boolean => [-32_005, -32_601, -32_603].includes(code)
-
-/**
- * Access to one EVM chain through JSON-RPC servers, asked in their order. Each must return the
- * right chain id before it is used, and a failed one is asked last for a while.
- */
+/** Access to one EVM chain through JSON-RPC servers. */
 export class EvmRpc {
   readonly chainId: number
-  private readonly endpoints: Endpoint[]
+  private readonly pool: ServerPool
   private lastId = 0
 
-  constructor(private readonly options: RpcOptions) {
-    this.chainId = options.chainId
-    this.endpoints = options.urls.map((url, at) => ({
-      url,
-      name: `${options.setting}[${at}] (${new URL(url).host})`,
-      isChecked: false,
-      isOfOtherNetwork: false,
-      problem: undefined,
-      restUntil: 0,
-    }))
+  constructor({ chainId, ...servers }: RpcOptions) {
+    this.chainId = chainId
+    this.pool = new ServerPool({
+      ...servers,
+      network: `chain ${chainId}`,
+      event: 'rpc_unusable',
+      otherNetworkRestMs: rpcWrongChainRestMs,
+      checkServer: async (url) => {
+        const found = Number(await this.call(url, 'eth_chainId', []))
+        if (found === chainId) return
+        const problem = `It serves chain ${found} instead of ${chainId}. Correct the URL.`
+        throw new OtherNetworkError(problem)
+      },
+    })
   }
 
   /**
    * Calls a method of the chain, such as `eth_blockNumber`. Throws RpcError for the error of a
-   * node, and RpcUnavailableError when no server answers.
+   * node, and NoServerError when no server answers.
    */
-  async request(method: string, params: readonly unknown[] = []): Promise<unknown> {
-    let refused: RpcError | undefined
-    for (const endpoint of this.inOrder()) {
-      try {
-        await this.checkChain(endpoint)
-        const result = await this.call(endpoint, method, params)
-        endpoint.problem = undefined
-        endpoint.restUntil = 0
-        return result
-      } catch (error) {
-        if (error instanceof RpcError && !isOfNode(error.code)) throw error
-        if (error instanceof RpcError) refused = error
-        else this.rest(endpoint, error)
-      }
-    }
-    if (refused) throw refused
-    const problems = this.endpoints.map(({ name, problem }) => `${name}: ${problem}`)
-    throw new RpcUnavailableError(
-      `No server of chain ${this.chainId} answers. ${problems.join('; ')}`,
-    )
+  request(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    return this.pool.use((url) => this.call(url, method, params))
   }
 
   /** Asks every server for its chain id, and returns the health of each. */
-  async check(): Promise<ServerHealth[]> {
-    await Promise.all(
-      this.endpoints.map(async (endpoint) => {
-        endpoint.isChecked = false
-        await this.checkChain(endpoint).catch((error: unknown) => this.rest(endpoint, error))
-      }),
-    )
-    return this.health()
+  check(): Promise<ServerHealth[]> {
+    return this.pool.check()
   }
 
   /** Returns the health of each server as far as it is known. */
   health(): ServerHealth[] {
-    return this.endpoints.map(healthOf)
+    return this.pool.health()
   }
 
-  /** Returns the servers to ask, those that failed lately last, without those of other chains. */
-  private inOrder(): Endpoint[] {
-    const now = stopwatch()
-    const isReady = ({ restUntil }: Endpoint) => restUntil <= now
-    const resting = this.endpoints.filter((one) => !isReady(one) && !one.isOfOtherNetwork)
-    return [...this.endpoints.filter(isReady), ...resting]
-  }
-
-  private async checkChain(endpoint: Endpoint): Promise<void> {
-    if (endpoint.isChecked) return
-    const found = Number(await this.call(endpoint, 'eth_chainId', []))
-    if (found !== this.chainId) throw new WrongChainError(found, this.chainId)
-    endpoint.isChecked = true
-    endpoint.problem = undefined
-  }
-
-  private rest(endpoint: Endpoint, error: unknown): void {
-    const isWrong = error instanceof WrongChainError
-    const problem = isWrong || error instanceof RpcError ? error.message : describeFailure(error)
-    if (endpoint.problem !== problem) {
-      this.options.log.warn('rpc_unusable', { server: endpoint.name, problem })
-    }
-    endpoint.problem = problem
-    endpoint.isOfOtherNetwork = isWrong
-    // Behind one name may be several nodes, so that the chain is checked again after a failure.
-    endpoint.isChecked = false
-    endpoint.restUntil = stopwatch() + (isWrong ? rpcWrongChainRestMs : rpcRestMs)
-  }
-
-  private async call(
-    { url }: Endpoint,
-    method: string,
-    params: readonly unknown[],
-  ): Promise<unknown> {
+  private async call(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
     const id = (this.lastId += 1)
     const request = new Request(url, {
       method: 'POST',
@@ -160,12 +92,5 @@ export class EvmRpc {
     }
     if (result === undefined) throw new Error('A JSON-RPC response has no result.')
     return result
-  }
-}
-
-/** A server of another chain: money sent there would be credited here. */
-class WrongChainError extends Error {
-  constructor(found: number, expected: number) {
-    super(`It serves chain ${found} instead of ${expected}. Correct the URL.`)
   }
 }

@@ -3,7 +3,7 @@ import type { EvmRpc } from './rpc.ts'
 
 /**
  * Returns whether a transaction succeeded and has enough confirmations; its own block is the first.
- * Throws RpcUnavailableError and RpcError.
+ * Throws NoServerError and RpcError.
  */
 export async function isConfirmed(
   rpc: EvmRpc,

@@ -16,7 +16,8 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 
-import { type EvmRpc, RpcUnavailableError } from '../evm/rpc.ts'
+import type { EvmRpc } from '../evm/rpc.ts'
+import { NoServerError } from '../server-pool.ts'
 import type { PaymentNetwork } from './network.ts'
 import { requirementsOf } from './offer.ts'
 import type { SignedAuthorization } from './payload.ts'
@@ -63,7 +64,7 @@ export class Chain {
   ) {
     const request = ({ method, params }: { method: string; params?: unknown }) =>
       rpc.request(method, Array.isArray(params) ? params : []).catch((error: unknown) => {
-        if (error instanceof RpcUnavailableError) this.failures += 1
+        if (error instanceof NoServerError) this.failures += 1
         throw error
       })
     const transport = custom({ request }, { retryCount: 0 })
@@ -96,7 +97,7 @@ export class Chain {
     const payload = { x402Version: 2, accepted: requirements, payload: { ...signed } }
     const { isValid, invalidReason } = await this.scheme.verify(payload, requirements)
     // The official code takes a server that does not respond for an invalid signature.
-    if (this.failures > before) throw new RpcUnavailableError('No server verified the payment.')
+    if (this.failures > before) throw new NoServerError('No server verified the payment.')
     return isValid ? undefined : (invalidReason ?? 'it is invalid')
   }
 

@@ -33,7 +33,7 @@ interface Claim {
 
 /**
  * Verifies a new payment on the chain, and stores it for its account. The first account that sends
- * an authorization has it. Throws `payment_rejected`, `payments_off` and RpcUnavailableError.
+ * an authorization has it. Throws `payment_rejected`, `payments_off` and NoServerError.
  */
 export async function claimPayment(
   { clock, db }: ClaimContext,

@@ -62,7 +62,7 @@ export class Settlements {
     throw new ApiError('payment_rejected', { why: settled.reason ?? 'it is invalid' })
   }
 
-  /** Returns the problem for which no payment can be settled now. Throws RpcUnavailableError. */
+  /** Returns the problem for which no payment can be settled now. Throws NoServerError. */
   async findProblem(): Promise<PaymentProblem | undefined> {
     this.configProblem ??= this.chain.configProblem(this.options.payTo)
     const problem = await this.configProblem.catch((error: unknown) => {

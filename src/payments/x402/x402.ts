@@ -141,7 +141,7 @@ export class X402 {
     return row?.account === account && row.credited !== null ? receiptOf(row) : undefined
   }
 
-  /** Proves a transfer of USDC by its transaction. Throws RpcUnavailableError. */
+  /** Proves a transfer of USDC by its transaction. Throws NoServerError. */
   async prove(claim: TransferClaim): Promise<ProofProblem | ProvenTransfer[]> {
     return (await this.load()).prove(claim)
   }

@@ -1,10 +1,9 @@
-import type { Log } from '../../core/log.ts'
-import { isRecord, recordOf } from '../../core/schema.ts'
-import { stopwatch } from '../../core/time.ts'
-import { describeFailure, fetchJson } from '../../providers/fetch-json.ts'
-import { healthOf, type ServerHealth } from '../health.ts'
-import { rpcRestMs } from '../limits.ts'
-import { chainBytesMax, chainCallMs } from './limits.ts'
+import type { Log } from '../core/log.ts'
+import { isRecord, recordOf } from '../core/schema.ts'
+import { stopwatch } from '../core/time.ts'
+import { describeFailure, fetchJson } from '../providers/fetch-json.ts'
+import { healthOf, type ServerHealth } from './health.ts'
+import { chainBytesMax, chainCallMs, rpcRestMs } from './limits.ts'
 
 interface Server extends ServerHealth {
   url: string
@@ -15,22 +14,48 @@ interface Server extends ServerHealth {
 /** A server answered something that cannot be used. The message contains no URL. */
 export class ServerError extends Error {}
 
+/** A server of another network: money sent there would be credited here. */
+export class OtherNetworkError extends ServerError {}
+
+/** No server of the network answered. */
+export class NoServerError extends ServerError {}
+
+/** An error that a server returned. The server itself can be used. */
+export class AnswerError extends Error {
+  /** `isFinal`: other servers of the network would return it, too. */
+  constructor(
+    message: string,
+    readonly isFinal: boolean,
+  ) {
+    super(message)
+  }
+}
+
 interface PoolOptions {
   urls: readonly string[]
   /** The setting that has the URLs, for messages. */
   setting: string
   log: Log
+  /** The network, for the message of NoServerError. */
+  network?: string
+  /** The name of the log entry for a server that cannot be used. */
+  event?: string
+  /** Time that a server of another network is not asked; that of a failed one by default. */
+  otherNetworkRestMs?: number
   /** Throws ServerError where a server is of another network. */
   checkServer(url: string): Promise<void>
 }
 
-/** Servers of one network, asked in their order. One that failed is asked last for a while. */
+/**
+ * Servers of one network, asked in their order. Each is checked before it is used, and again after
+ * a failure. One that failed is asked last for a while.
+ */
 export class ServerPool {
   private readonly servers: Server[]
 
   constructor(private readonly options: PoolOptions) {
     this.servers = options.urls.map((url, at) => ({
-      url: url.replace(/\/$/, ''),
+      url,
       name: `${options.setting}[${at}] (${new URL(url).host})`,
       isChecked: false,
       problem: undefined,
@@ -55,23 +80,36 @@ export class ServerPool {
     return this.servers.map(healthOf)
   }
 
-  /** Runs `work` with the first server that answers. Throws where none does. */
+  /** Runs `work` with the first server that answers. Throws AnswerError and NoServerError. */
   async use<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
-    const now = stopwatch()
-    const ready = this.servers.filter(({ restUntil }) => restUntil <= now)
-    const resting = this.servers.filter((server) => !ready.includes(server))
-    for (const server of [...ready, ...resting]) {
+    let answered: AnswerError | undefined
+    for (const server of this.inOrder()) {
       try {
         await this.checkNetwork(server)
         const result = await work(server.url)
         server.problem = undefined
+        server.restUntil = 0
         return result
       } catch (error) {
-        this.rest(server, error)
+        if (!(error instanceof AnswerError)) this.rest(server, error)
+        else if (error.isFinal) throw error
+        else answered = error
       }
     }
+    if (answered) throw answered
+    const { network } = this.options
     const problems = this.servers.map(({ name, problem }) => `${name}: ${problem}`)
-    throw new ServerError(`No server answers. ${problems.join('; ')}`)
+    throw new NoServerError(
+      `No server${network === undefined ? '' : ` of ${network}`} answers. ${problems.join('; ')}`,
+    )
+  }
+
+  /** Returns the servers to ask, those that failed lately last, without those of other networks. */
+  private inOrder(): Server[] {
+    const now = stopwatch()
+    const ready = this.servers.filter(({ restUntil }) => restUntil <= now)
+    const resting = this.servers.filter((one) => one.restUntil > now && !one.isOfOtherNetwork)
+    return [...ready, ...resting]
   }
 
   private async checkNetwork(server: Server): Promise<void> {
@@ -82,19 +120,18 @@ export class ServerPool {
   }
 
   private rest(server: Server, error: unknown): void {
-    const problem = error instanceof ServerError ? error.message : describeFailure(error)
-    if (server.problem !== problem) {
-      this.options.log.warn('chain_server_unusable', { server: server.name, problem })
-    }
+    const { log, event = 'chain_server_unusable', otherNetworkRestMs = rpcRestMs } = this.options
+    const isReadable = error instanceof ServerError || error instanceof AnswerError
+    const problem = isReadable ? error.message : describeFailure(error)
+    if (server.problem !== problem) log.warn(event, { server: server.name, problem })
     server.problem = problem
     server.isOfOtherNetwork = error instanceof OtherNetworkError
+    // Behind one name may be several nodes, so that the network is checked again after a failure.
     server.isChecked = false
-    server.restUntil = stopwatch() + rpcRestMs
+    const restMs = server.isOfOtherNetwork ? otherNetworkRestMs : rpcRestMs
+    server.restUntil = stopwatch() + restMs
   }
 }
-
-/** A server of another network: money sent there would be credited here. */
-class OtherNetworkError extends ServerError {}
 
 export const otherNetwork = (network: string): ServerError =>
   new OtherNetworkError(`It serves another network than ${network}. Correct the URL.`)
@@ -109,7 +146,7 @@ export async function callRpc(
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {
-  const url = new URL(address)
+  const url = new URL(address.replace(/\/$/, ''))
   const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
   url.username = url.password = ''
   const request = new Request(url.href, {
