@@ -1,6 +1,6 @@
 import { type Finding, finding, type Source } from './source.ts'
 
-/** Finds import cycles of files, and of modules as `moduleOf` groups them. */
+/** Finds import cycles of files, types included, and of modules as `moduleOf` groups them. */
 export function importCycles(tree: Source[], moduleOf: (path: string) => string): Finding[] {
   const product = tree.filter((source) => source.path.startsWith('src/') && !source.test)
   const cycle = findCycle(files(product)) ?? findCycle(modules(product, moduleOf))
@@ -13,12 +13,7 @@ export function importCycles(tree: Source[], moduleOf: (path: string) => string)
 type Graph = Map<string, string[]>
 
 const files = (product: Source[]): Graph =>
-  new Map(
-    product.map(({ path, imports }) => [
-      path,
-      imports.filter((entry) => !entry.typeOnly).map((entry) => entry.to),
-    ]),
-  )
+  new Map(product.map(({ path, imports }) => [path, imports.map((entry) => entry.to)]))
 
 const settings = /^src\/config\//
 

@@ -1,10 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { addressGroup, addressPrefix } from './address.ts'
-import { type Costs, workMsPerRequest } from './costs.ts'
-
-/** A cost: requests, milliseconds of a worker, bytes stored, or open streams and paid calls. */
-export type CostKind = 'requests' | 'work' | 'bytes' | 'open'
+import { type CostKind, type Costs, workMsPerRequest } from './costs.ts'
 
 /**
  * The party that work is done for: limits, queues and costs count by it. A client without an

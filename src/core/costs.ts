@@ -1,9 +1,18 @@
 import { Cache } from './cache.ts'
-import type { Client, CostKind } from './client.ts'
 import { type Clock, minute } from './time.ts'
+
+/** A cost: requests, milliseconds of a worker, bytes stored, or open streams and paid calls. */
+export type CostKind = 'requests' | 'work' | 'bytes' | 'open'
 
 /** The parts of a client that costs are charged to. */
 export type SubjectKind = 'address' | 'key' | 'account'
+
+/** The names of these parts: the network, the prefix of the key, and its owner. */
+interface Subjects {
+  readonly prefix: string
+  key?: string | undefined
+  account?: string | undefined
+}
 
 /** The costs of one network, key or account: `open` now, the others of five to ten minutes. */
 export type Spending = Record<CostKind, number>
@@ -45,7 +54,7 @@ export class Costs {
 
   constructor(private readonly clock: Clock) {}
 
-  charge({ prefix, key, account }: Client, kind: CostKind, amount: number): void {
+  charge({ prefix, key, account }: Subjects, kind: CostKind, amount: number): void {
     if (prefix) this.add('address', prefix, kind, amount)
     if (key) this.add('key', key, kind, amount)
     if (account) this.add('account', account, kind, amount)

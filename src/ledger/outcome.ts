@@ -3,12 +3,20 @@ import { Value } from '@sinclair/typebox/value'
 
 import type { Log } from '../core/log.ts'
 import { nano, type NanoUsd, zero } from '../core/money.ts'
+import type { Clock } from '../core/time.ts'
+import type { Engine } from '../db/engine.ts'
 import { DatabaseBusy, databaseErrorKind } from '../db/error.ts'
 import { ApiError } from '../errors.ts'
-import { findHold, type Hold } from './holds.ts'
+import { type ChargeObserver, findHold, type Hold } from './holds.ts'
 import { releaseHold, settleHold } from './ledger.ts'
-import type { PaymentContext } from './outcomes.ts'
 import type { SettlementRow } from './settlement-rows.ts'
+
+/** The parts of AppContext that the end of a hold uses. */
+export interface OutcomeContext {
+  db: Engine
+  clock: Clock
+  onCharge?: ChargeObserver | undefined
+}
 
 /** The known end of a hold: a charge with its rows, or a release. */
 export interface Outcome {
@@ -35,7 +43,7 @@ export const isFinal = (error: unknown): boolean =>
  * that was never committed is undefined.
  */
 export async function commitOutcome(
-  ctx: PaymentContext,
+  ctx: OutcomeContext,
   { hold: named, state, charge, rows }: Outcome,
 ): Promise<Hold | undefined> {
   const hold = 'amount' in named ? named : await findHold(ctx.db.read, named)

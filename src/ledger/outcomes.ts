@@ -1,14 +1,14 @@
 import type { Log } from '../core/log.ts'
 import { type Clock, monotonic } from '../core/time.ts'
-import type { Engine } from '../db/engine.ts'
 import { DatabaseBusy } from '../db/error.ts'
 import { pendingOutcomesMax, settleAttemptMs, settleRetriesMs, settleWaitMs } from '../limits.ts'
-import type { ChargeObserver, Hold, HoldRequest } from './holds.ts'
+import type { Hold, HoldRequest } from './holds.ts'
 import {
   commitOutcome,
   formatOutcome,
   isFinal,
   type Outcome,
+  type OutcomeContext,
   parseOutcome,
   releaseOf,
   type RowParser,
@@ -17,12 +17,9 @@ import {
 import type { RowKind, SettlementRow } from './settlement-rows.ts'
 
 /** The parts of AppContext that paid work uses. */
-export interface PaymentContext {
-  db: Engine
-  clock: Clock
+export interface PaymentContext extends OutcomeContext {
   log: Log
   pendingSettlements: PendingSettlements
-  onCharge?: ChargeObserver | undefined
 }
 
 /** A place of a text in the journal. */

@@ -1,17 +1,10 @@
 import { fetchGuarded } from '../core/fetch.ts'
 import { minute } from '../core/time.ts'
 import type { HttpClient } from './http-client.ts'
-import type { UpstreamAddress } from './upstream.ts'
+import type { DownloadRequest, UpstreamAddress } from './upstream.ts'
 
 /** Time limit for the download of a result. */
 export const downloadMs = 2 * minute
-
-/** A result that an upstream names by its URL, absolute or relative to the base URL. */
-export interface DownloadRequest {
-  url: string
-  bytesMax: number
-  signal: AbortSignal
-}
 
 /**
  * Downloads a result. Only the origin of the upstream receives its key and may be private; every

@@ -2,14 +2,14 @@ import type { Log } from '../core/log.ts'
 import type { Json } from '../core/schema.ts'
 import type { Clock } from '../core/time.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import type { DownloadRequest } from './download.ts'
-import type { UpstreamSocket } from './upstream-socket.ts'
 import {
   type ConnectRequest,
+  type DownloadRequest,
   type PollRequest,
   type Upstream,
   type UpstreamCall,
   UpstreamError,
+  type UpstreamSocket,
 } from './upstream.ts'
 
 /** The status of a successful handshake. */

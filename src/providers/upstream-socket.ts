@@ -2,33 +2,14 @@ import { second } from '../core/time.ts'
 import {
   classifyNetworkError,
   type ConnectRequest,
+  type SocketListener,
   type UpstreamAddress,
   UpstreamError,
+  type UpstreamSocket,
 } from './upstream.ts'
 
 /** Time for a handshake. */
 const connectMs = 10 * second
-
-export interface SocketListener {
-  message(text: string): void
-  /** The upstream closed the connection, or it broke. */
-  close(): void
-}
-
-/** An open realtime session of an upstream. */
-export interface UpstreamSocket {
-  /** A session has none: see MonitoredUpstream. */
-  readonly status?: undefined
-  /** Bytes that wait for the upstream. */
-  readonly bufferedAmount: number
-  send(text: string): void
-  /** Stops reading, so that the upstream sees the back-pressure of TCP. */
-  pause(): void
-  resume(): void
-  close(): void
-  /** Receives the events from now on, those that came before included. */
-  listen(listener: SocketListener): void
-}
 
 /**
  * Opens a session at `/realtime` below the base URL of an upstream. Returns a response with the

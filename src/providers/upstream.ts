@@ -1,7 +1,5 @@
 import type { Json } from '../core/schema.ts'
 import { errorCodeOf } from '../core/text.ts'
-import type { DownloadRequest } from './download.ts'
-import type { UpstreamSocket } from './upstream-socket.ts'
 
 /** The operations of upstreams, as paths below the base URL. */
 export type UpstreamPath =
@@ -50,6 +48,34 @@ export interface ConnectRequest {
   model: string
   /** Asks for the events of OpenAI's beta. */
   isBeta: boolean
+  signal: AbortSignal
+}
+
+export interface SocketListener {
+  message(text: string): void
+  /** The upstream closed the connection, or it broke. */
+  close(): void
+}
+
+/** An open realtime session of an upstream. */
+export interface UpstreamSocket {
+  /** A session has none: see MonitoredUpstream. */
+  readonly status?: undefined
+  /** Bytes that wait for the upstream. */
+  readonly bufferedAmount: number
+  send(text: string): void
+  /** Stops reading, so that the upstream sees the back-pressure of TCP. */
+  pause(): void
+  resume(): void
+  close(): void
+  /** Receives the events from now on, those that came before included. */
+  listen(listener: SocketListener): void
+}
+
+/** A result that an upstream names by its URL, absolute or relative to the base URL. */
+export interface DownloadRequest {
+  url: string
+  bytesMax: number
   signal: AbortSignal
 }
 

@@ -9,7 +9,8 @@ import { type ChatCall, createMeter } from './chat-call.ts'
 import { withCost } from './client-events.ts'
 import { toFunctionCalls } from './functions.ts'
 import { upstreamOutputLimit } from './max-cost.ts'
-import { findNative, nativeVia, withNativeCost } from './native.ts'
+import { withNativeCost } from './native-chat.ts'
+import { findNative, nativeVia } from './native.ts'
 import { searchVia } from './search/search.ts'
 
 export const completionWork = (chat: ChatCall): UpstreamWork => ({

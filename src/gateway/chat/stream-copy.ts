@@ -1,7 +1,7 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
-import type { NativeChat } from './native.ts'
+import type { NativeChat } from './native-chat.ts'
 
 /** A bounded copy of a stream's bytes, for its replay, its trace and the guardrail. */
 export class StreamCopy {

@@ -5,7 +5,7 @@ import type { Call } from '../call.ts'
 import { streamResponse } from '../events.ts'
 import { createChatCompletion } from './chat.ts'
 import { type ChatConverter, convertStream } from './convert-stream.ts'
-import { isOfChat, type NativeChat } from './native.ts'
+import { isOfChat, type NativeChat } from './native-chat.ts'
 
 /** A request of another API as a chat, and the way back of its response. */
 interface Translation {

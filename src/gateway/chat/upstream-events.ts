@@ -2,7 +2,7 @@ import { second, stopwatch } from '../../core/time.ts'
 import { eventBytesMax } from '../../limits.ts'
 import { EventReader, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
-import type { EventConverter } from './native.ts'
+import type { EventConverter } from './native-chat.ts'
 
 /**
  * Events that arrive within this time are read together: waking up for each event of a fast stream

@@ -1,7 +1,7 @@
 import { isRecord, type Json, pickFields, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
 import { countOf } from '../chat/completion.ts'
-import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
+import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native-chat.ts'
 import { contentsOf, partFields, partsOf } from './contents.ts'
 import { fieldsOf, listOf } from './fields.ts'
 import { knownConfig } from './request.ts'

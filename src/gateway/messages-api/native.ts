@@ -1,7 +1,7 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { limitOutput } from '../../providers/ai-sdk/provider-kinds.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
-import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native.ts'
+import { countBytesBeside, type EventConverter, type NativeChat } from '../chat/native-chat.ts'
 
 /** Fields of this gateway, and a tier whose price may be higher. Betas are in a header. */
 const gatewayFields = ['models', 'provider', 'web_search', 'service_tier', 'betas']

@@ -13,7 +13,7 @@ import {
 import type { Model } from '../../models/catalog.ts'
 import { isTimed } from '../../models/price.ts'
 import { beginPaidCall } from '../../paid/paid-request.ts'
-import type { UpstreamSocket } from '../../providers/upstream-socket.ts'
+import type { UpstreamSocket } from '../../providers/upstream.ts'
 import { admitKey, type KeySpender, requireLiveKey, type Spender } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { invalidField } from '../fields.ts'

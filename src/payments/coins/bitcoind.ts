@@ -1,16 +1,20 @@
+import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { callRpc, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
 import { scriptOf } from './addresses.ts'
-import type { CoinContext } from './coins.ts'
-import type { ObservedPayment } from './payments.ts'
-import type { PollInput, PollResult } from './poll.ts'
+import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
 const chains: Record<string, string> = { mainnet: 'main', testnet: 'test' }
 /** Blocks below the confirmed ones that are listed again, for reorganizations. */
 const rescanBlocks = 6
+
+interface BitcoindContext {
+  config: Config
+  coins: { bitcoin(): ServerPool; watchedScripts: Set<string> }
+}
 
 /** Returns an own bitcoind. Its wallet only watches and has no private keys. */
 export const openBitcoind = (network: string, url: string, log: Log): ServerPool =>
@@ -30,7 +34,7 @@ export const openBitcoind = (network: string, url: string, log: Log): ServerPool
 
 /** Finds payments in the wallet of an own bitcoind. */
 export async function pollBitcoind(
-  ctx: CoinContext,
+  ctx: BitcoindContext,
   { cursor, watched, unconfirmed }: PollInput,
 ): Promise<PollResult> {
   const pool = ctx.coins.bitcoin()

@@ -2,8 +2,7 @@ import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { getJson, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
-import type { ObservedPayment } from './payments.ts'
-import type { PollInput, PollResult } from './poll.ts'
+import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
 const publicServers: Record<string, string[]> = {

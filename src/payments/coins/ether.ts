@@ -3,8 +3,7 @@ import type { EvmRpc } from '../evm/rpc.ts'
 import { type BlockRange, type BlockTimes, byAddress, toHex } from './blocks.ts'
 import type { CoinContext } from './coins.ts'
 import { sumOfEther } from './payment-sums.ts'
-import type { ObservedPayment } from './payments.ts'
-import type { PollInput } from './poll.ts'
+import type { ObservedPayment, PollInput } from './poll.ts'
 import type { StoredInvoice, StoredPayment } from './status.ts'
 
 /** Output of a payment of ETH: it is the value of its transaction and has no log. */

@@ -1,7 +1,7 @@
 import { and, eq, ne } from 'drizzle-orm'
 
 import type { CoinContext } from './coins.ts'
-import type { ObservedPayment } from './payments.ts'
+import type { ObservedPayment } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 import { coinPayments } from './tables.ts'
 

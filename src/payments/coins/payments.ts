@@ -6,25 +6,10 @@ import type { Db } from '../../db/engine.ts'
 import { changedRowCount } from '../../db/query.ts'
 import { grant } from '../../ledger/ledger.ts'
 import type { CoinContext } from './coins.ts'
-import { type Asset, coinOf, requiredConfirmations, valueOf } from './method.ts'
+import { coinOf, requiredConfirmations, valueOf } from './method.ts'
+import type { ObservedPayment } from './poll.ts'
 import type { AccountId, StoredInvoice, StoredPayment } from './status.ts'
 import { coinPayments } from './tables.ts'
-
-/** A payment as a chain shows it now. */
-export interface ObservedPayment {
-  tx: string
-  output: number
-  address: string
-  asset: Asset
-  /** Units of the coin. */
-  amount: bigint
-  block: number | null
-  confirmations: number
-  /** The time of its block, in milliseconds. */
-  at?: number | undefined
-  /** Undefined for money that matches no invoice. */
-  invoice: StoredInvoice | undefined
-}
 
 const keyOf = ({ network, tx, output }: Pick<StoredPayment, 'network' | 'tx' | 'output'>) =>
   and(eq(coinPayments.network, network), eq(coinPayments.tx, tx), eq(coinPayments.output, output))

@@ -1,5 +1,21 @@
-import type { ObservedPayment } from './payments.ts'
+import type { Asset } from './method.ts'
 import type { StoredInvoice, StoredPayment } from './status.ts'
+
+/** A payment as a chain shows it now. */
+export interface ObservedPayment {
+  tx: string
+  output: number
+  address: string
+  asset: Asset
+  /** Units of the coin. */
+  amount: bigint
+  block: number | null
+  confirmations: number
+  /** The time of its block, in milliseconds. */
+  at?: number | undefined
+  /** Undefined for money that matches no invoice. */
+  invoice: StoredInvoice | undefined
+}
 
 /** The result of a pass of a watcher. */
 export interface PollResult {

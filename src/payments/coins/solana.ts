@@ -3,9 +3,7 @@ import type { Log } from '../../core/log.ts'
 import { itemsOf, recordOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
 import { callRpc, otherNetwork, ServerError, ServerPool } from '../server-pool.ts'
-import type { CoinContext } from './coins.ts'
-import type { ObservedPayment } from './payments.ts'
-import type { PollInput, PollResult } from './poll.ts'
+import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice } from './status.ts'
 
 /** First characters of the hash of the first block, as CAIP-2 has them. */
@@ -21,6 +19,11 @@ const pagesMax = 5
 /** Smaller payments without an invoice are spam, and are not kept. Lamports. */
 const unmatchedMin = 1_000_000n
 const commitment = 'finalized'
+
+interface SolanaContext {
+  config: Config
+  coins: { solana(): ServerPool }
+}
 
 /** Returns the JSON-RPC servers of Solana. */
 export const openSolana = ({ topupSolNetwork: network, topupSolRpcUrls: urls }: Config, log: Log) =>
@@ -38,7 +41,7 @@ export const openSolana = ({ topupSolNetwork: network, topupSolRpcUrls: urls }: 
 
 /** Finds the finalized payments to the recipient since the last pass. */
 export async function pollSolana(
-  ctx: CoinContext,
+  ctx: SolanaContext,
   { cursor, watched }: PollInput,
 ): Promise<PollResult> {
   const signatures = await readSignatures(ctx, cursor)
@@ -55,7 +58,7 @@ export async function pollSolana(
 }
 
 /** Returns the signatures of successful transactions after the cursor, newest first. */
-async function readSignatures(ctx: CoinContext, until: string | null): Promise<string[]> {
+async function readSignatures(ctx: SolanaContext, until: string | null): Promise<string[]> {
   const pool = ctx.coins.solana()
   const found: string[] = []
   for (let page = 0; page < pagesMax; page += 1) {
@@ -75,7 +78,7 @@ async function readSignatures(ctx: CoinContext, until: string | null): Promise<s
 }
 
 async function readPayments(
-  ctx: CoinContext,
+  ctx: SolanaContext,
   signature: string,
   references: Map<string, StoredInvoice>,
 ): Promise<ObservedPayment[]> {

@@ -1,8 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../response.ts'
-import type { SocketListener, UpstreamSocket } from '../upstream-socket.ts'
-import type { ConnectRequest } from '../upstream.ts'
+import type { ConnectRequest, SocketListener, UpstreamSocket } from '../upstream.ts'
 import { countTokens, splitTokens } from './tokens.ts'
 
 const outputTokensMax = 1_000
