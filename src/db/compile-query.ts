@@ -2,11 +2,10 @@ import type { SQLQueryBindings } from 'bun:sqlite'
 
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
+import type { Json } from '../core/schema.ts'
 import { castTo } from './columns.ts'
 import { connectionOf } from './connection.ts'
 import type { Db, Prepared } from './engine.ts'
-
-type Values = Record<string, unknown>
 
 interface Decoder {
   mapFromDriverValue(stored: unknown): unknown
@@ -33,7 +32,7 @@ export interface CompiledQuery<Rows> {
 export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): CompiledQuery<Rows> {
   const { query: built, fields, executeMethod, customResultMapper } = castTo<Parts>(build(db))
   const binders = built.params.map(binderOf)
-  const bound = (values: Values) => castTo<SQLQueryBindings[]>(binders.map((bind) => bind(values)))
+  const bound = (values: Json) => castTo<SQLQueryBindings[]>(binders.map((bind) => bind(values)))
   const statementOf = (db: Db) => connectionOf(db).prepare(built.sql)
   if (executeMethod === 'run') {
     return {
@@ -46,8 +45,8 @@ export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): C
   const columns = fields?.map(columnOf)
   if (customResultMapper || !columns?.every((column) => column !== undefined))
     return { bind: build }
-  const rowOf = (stored: unknown[]): Values => {
-    const row: Values = {}
+  const rowOf = (stored: unknown[]): Json => {
+    const row: Json = {}
     for (let at = 0; at < columns.length; at += 1) {
       const column = columns[at]
       const value = stored[at]
@@ -68,7 +67,7 @@ export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): C
 }
 
 /** Returns a function that reads one bound parameter. */
-function binderOf(param: unknown): (values: Values) => unknown {
+function binderOf(param: unknown): (values: Json) => unknown {
   if (is(param, Placeholder)) return (values) => requiredValue(values, param.name)
   if (!is(param, Param) || !is(param.value, Placeholder)) return () => param
   const { encoder } = param
@@ -76,7 +75,7 @@ function binderOf(param: unknown): (values: Values) => unknown {
   return (values) => encoder.mapToDriverValue(requiredValue(values, name))
 }
 
-function requiredValue(values: Values, name: string): unknown {
+function requiredValue(values: Json, name: string): unknown {
   if (!(name in values)) throw new Error(`The query needs a value for ${name}.`)
   return values[name]
 }

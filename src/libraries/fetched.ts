@@ -13,6 +13,8 @@ const retryMs = 600_000
 const triedMax = 1_000
 const checksMax = 10_000
 
+type Stores = Parameters<typeof addLibrary>[0]
+
 /**
  * Fetches packages that pages name, each once, into the library store (`LIBRARIES=fetch`). They
  * come only from the operator's registry, whose metadata has their integrity.
@@ -23,15 +25,12 @@ export class LibraryFetcher {
   /** Results of the safety check of files, by SHA-256. */
   readonly #checks = new LRUCache<string, Promise<boolean>>({ max: checksMax })
 
-  constructor(
-    private readonly registry: string,
-    private readonly stores: Parameters<typeof addLibrary>[0],
-  ) {}
+  constructor(private readonly registry: string) {}
 
   /** Fetches what a page lacks. Returns whether anything was added. */
-  async fetchAll(missing: MissingLibrary[]): Promise<boolean> {
+  async fetchAll(stores: Stores, missing: MissingLibrary[]): Promise<boolean> {
     const added = await Promise.all(
-      missing.slice(0, fetchedPerPageMax).map((one) => this.#once(one)),
+      missing.slice(0, fetchedPerPageMax).map((one) => this.#once(stores, one)),
     )
     return added.includes(true)
   }
@@ -46,11 +45,11 @@ export class LibraryFetcher {
     return checking
   }
 
-  #once({ name, range }: MissingLibrary): Promise<boolean> {
+  #once(stores: Stores, { name, range }: MissingLibrary): Promise<boolean> {
     const label = `${name}@${range}`
     const known = this.#tried.get(label)
     if (known) return known
-    const fetching = this.#fetch(name, range)
+    const fetching = this.#fetch(stores, name, range)
     this.#tried.set(label, fetching)
     // What was added may be removed for newer packages, and is fetched again then.
     fetching.then(
@@ -60,7 +59,7 @@ export class LibraryFetcher {
     return fetching
   }
 
-  async #fetch(name: string, range: string): Promise<boolean> {
+  async #fetch(stores: Stores, name: string, range: string): Promise<boolean> {
     try {
       const version = await findVersion(this.registry, name, range)
       const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
@@ -69,7 +68,7 @@ export class LibraryFetcher {
       )
       // The package.json of a tarball can name another package.
       if (labelOf(library) !== `${name}@${version}`) return false
-      await addLibrary(this.stores, library, 'fetched')
+      await addLibrary(stores, library, 'fetched')
       return true
     } catch (error) {
       if (error instanceof TarballError) return false

@@ -1,11 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 
-import { isRecord, recordOf } from '../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../core/schema.ts'
 import { readApiKey } from '../keys/request-key.ts'
 import { fromHeader, toHeader } from '../payments/x402/header.ts'
 import { fieldOf, type Tool } from './tools.ts'
-
-export type Arguments = Record<string, unknown>
 
 /** Sends a request through the router, for a client at `address`. Default: this process. */
 export type Send = (request: Request, address?: string) => Promise<Response>
@@ -26,11 +24,11 @@ const receiptName = 'x402/payment-response'
  * Returns the Agent API request of a tool call. Its key is the argument `key`, or else that of the
  * MCP request. Its payment is that of `_meta`.
  */
-export function requestOf(tool: Tool, args: Arguments, { mcpRequest, signal, meta }: CallContext) {
+export function requestOf(tool: Tool, args: Json, { mcpRequest, signal, meta }: CallContext) {
   const payment = recordOf(meta)[paymentName]
   const { method, path } = tool.operation
   const query = new URLSearchParams()
-  const body: Arguments = {}
+  const body: Json = {}
   let filledPath = path
   for (const [name, value] of Object.entries(args)) {
     const place = tool.places.get(name)

@@ -11,18 +11,17 @@ import {
   type Tool as Definition,
 } from '@modelcontextprotocol/server'
 
-import { isRecord } from '../core/schema.ts'
+import { isRecord, type Json } from '../core/schema.ts'
 import { mcpSubscriptionsMax } from '../limits.ts'
 import { version } from '../version.ts'
 import { findBatch, spentMessage } from './batch.ts'
-import type { Arguments } from './call.ts'
 
 type ToolResult = CallToolResult | InputRequiredResult
 
 /** A tool with its call. */
 export interface ServedTool {
   definition: Definition
-  call(args: Arguments, context: ServerContext): ToolResult | Promise<ToolResult>
+  call(args: Json, context: ServerContext): ToolResult | Promise<ToolResult>
 }
 
 /** The tools and the instructions of the server. */

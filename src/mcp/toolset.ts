@@ -1,11 +1,12 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
 import type { AppContext } from '../context.ts'
+import type { Json } from '../core/schema.ts'
 import { readDescription } from '../http/api-description.ts'
 import type { RoutedOperation } from '../http/operation.ts'
 import { clientAddressGroup, getRequestContext } from '../http/request-context.ts'
 import { findBatch, spentMessage } from './batch.ts'
-import { type Arguments, inputError, requestOf, type Send, toolResult } from './call.ts'
+import { inputError, requestOf, type Send, toolResult } from './call.ts'
 import { servePacks } from './packs.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf } from './tools.ts'
@@ -92,7 +93,7 @@ const serveTool = (ctx: AppContext, tool: Tool, send: Send): ServedTool => ({
       if (!batch) apiRequests.take(address)
       return inputError(problem)
     }
-    const call = async (own: Arguments) => {
+    const call = async (own: Json) => {
       const { signal, _meta: meta } = context.mcpReq
       const request = validRequestOf(tool, own, { mcpRequest, signal, meta })
       return toolResult(await send(request, getRequestContext(mcpRequest).client.address))

@@ -1,6 +1,6 @@
 import { Ajv } from '@modelcontextprotocol/server/validators/ajv'
 
-import type { Arguments } from './call.ts'
+import type { Json } from '../core/schema.ts'
 import type { Tool } from './tools.ts'
 
 const ajv = new Ajv({ strict: false, validateFormats: false })
@@ -9,7 +9,7 @@ type SchemaError = NonNullable<Check['errors']>[number]
 const checks = new Map<Tool, Check>()
 
 /** Returns the first problem with the arguments of a call, without repeating their values. */
-export function findInputProblem(tool: Tool, args: Arguments): string | undefined {
+export function findInputProblem(tool: Tool, args: Json): string | undefined {
   const check = checks.get(tool) ?? ajv.compile(tool.definition.inputSchema)
   checks.set(tool, check)
   if (!check(args)) return describe(check.errors?.[0])

@@ -2,9 +2,8 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { nullable } from '../core/schema.ts'
+import { type Json, nullable } from '../core/schema.ts'
 import { second, stopwatch } from '../core/time.ts'
-import type { Arguments } from './call.ts'
 
 /** The fields of a job (get_job) that decide whether to wait on. */
 const JobResponse = Type.Object({
@@ -23,9 +22,9 @@ const pollSeconds = 2
  * the job has ended or the wait is over. Other clients get the result at the first change.
  */
 export async function waitForJob(
-  args: Arguments,
+  args: Json,
   { mcpReq }: ServerContext,
-  call: (args: Arguments) => Promise<CallToolResult>,
+  call: (args: Json) => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken
   const seconds = Number(args['wait'])

@@ -10,6 +10,7 @@ import { type Clock, second } from '../core/time.ts'
 import { Traffic } from '../core/traffic.ts'
 import type { Engine } from '../db/engine.ts'
 import type { Signals } from '../db/signals.ts'
+import { LibraryFetcher } from '../libraries/fetched.ts'
 import { AppChanges } from './app-changes.ts'
 import { BackupWork } from './backup-work.ts'
 import { ChargedFailures } from './charged-failures.ts'
@@ -54,7 +55,7 @@ interface Shared {
  */
 export const createProcessState = (
   clock: Clock,
-  config: LimitSettings & Pick<Config, 'responseCacheMb'>,
+  config: LimitSettings & Pick<Config, 'responseCacheMb' | 'libraryRegistry'>,
   { db, signals }: Shared,
 ) => ({
   /** Requests by part of the server, status and time, since the start: for metrics. */
@@ -96,6 +97,8 @@ export const createProcessState = (
   responseItems: new ResponseItems(clock),
   /** Reads uploaded PDFs in workers, two at a time. */
   pdfReader: new PdfReader(),
+  /** Fetches libraries of pages; remembers what it could not fetch, and which files are safe. */
+  libraryFetcher: new LibraryFetcher(config.libraryRegistry),
 
   /** Work on stored files: a sweep never removes a file that a backup is about to copy. */
   fileWork: new SerialQueue(),

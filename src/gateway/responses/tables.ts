@@ -1,7 +1,6 @@
+import type { Json } from '../../core/schema.ts'
 import { index, integer, json, primaryKey, table, text, time } from '../../db/columns.ts'
 import type { AccountId } from '../../ledger/tables.ts'
-
-type Json = Record<string, unknown>
 
 /** On PostgreSQL: items of the last hour that clients send back by id, to any server. */
 export const sharedItems = table(

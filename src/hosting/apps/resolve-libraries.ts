@@ -1,6 +1,4 @@
 import type { AppContext } from '../../context.ts'
-import { lazyFor } from '../../core/lazy.ts'
-import { LibraryFetcher } from '../../libraries/fetched.ts'
 import { labelOf, type Library } from '../../libraries/library.ts'
 import type { PageReferences } from '../../libraries/references.ts'
 import type { Resolution } from '../../libraries/resolution.ts'
@@ -9,8 +7,6 @@ import { htmlBytesMax } from '../../limits.ts'
 
 /** Packages that a page names, those that these import, and so on. */
 const roundsMax = 3
-
-const fetcherOf = lazyFor((ctx: AppContext) => new LibraryFetcher(ctx.config.libraryRegistry, ctx))
 
 /** Resolves a page from the library store, which first fetches what it lacks where that is on. */
 export async function resolveStored(
@@ -21,7 +17,7 @@ export async function resolveStored(
   let resolution = await resolvePage(all, references)
   if (ctx.config.libraries !== 'fetch') return resolution
   for (let round = 0; round < roundsMax && resolution.missing.length > 0; round += 1) {
-    if (!(await fetcherOf(ctx).fetchAll(resolution.missing))) break
+    if (!(await ctx.state.libraryFetcher.fetchAll(ctx, resolution.missing))) break
     all = await ctx.libraries.list()
     resolution = await resolvePage(all, references)
   }
@@ -47,7 +43,7 @@ async function findBlocked(
   )
   const blocked = new Set<string>()
   for (const { sha256, content, library } of scripts) {
-    const isSafe = await fetcherOf(ctx).isSafe(sha256, () => passes(ctx, content))
+    const isSafe = await ctx.state.libraryFetcher.isSafe(sha256, () => passes(ctx, content))
     if (!isSafe) blocked.add(library)
   }
   return blocked
