@@ -1,5 +1,16 @@
-import { and, type AnyColumn, count, eq, getTableColumns, lt, or, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import {
+  and,
+  type AnyColumn,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { PagePosition } from '../core/cursor.ts'
 import { lazyFor } from '../core/lazy.ts'
@@ -116,6 +127,21 @@ export const isAfterCursor = (
   after: PagePosition | undefined,
 ): SQL | undefined =>
   after && or(lt(created, after.created), and(eq(created, after.created), lt(id, after.id)))
+
+/** Lists the rows of a table that match, after a cursor and newest first. */
+export const listNewest = <T extends SQLiteTable & Record<keyof PagePosition, SQLiteColumn>>(
+  db: Db,
+  table: T,
+  matches: SQL | undefined,
+  limit: number,
+  after?: PagePosition,
+) =>
+  db
+    .select()
+    .from(table)
+    .where(and(matches, isAfterCursor(table, after)))
+    .orderBy(desc(table.created), desc(table.id))
+    .limit(limit)
 
 interface Orderable {
   orderBy: (...columns: never[]) => unknown

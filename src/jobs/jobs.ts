@@ -1,17 +1,4 @@
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lte,
-  min,
-} from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, inArray, isNotNull, isNull, lte, min } from 'drizzle-orm'
 
 import { currentClient } from '../core/client.ts'
 import type { PagePosition } from '../core/cursor.ts'
@@ -20,7 +7,7 @@ import type { NanoUsd } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { changedRowCount, countRows, forUpdate, isAfterCursor } from '../db/query.ts'
+import { changedRowCount, countRows, forUpdate, listNewest } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { type Job, LeaseLost } from './handler.ts'
@@ -167,19 +154,17 @@ export const listJobs = (
   owner: string,
   { kinds, item, limit, after }: JobQuery,
 ): Promise<Job[]> =>
-  db.read
-    .select()
-    .from(jobs)
-    .where(
-      and(
-        eq(jobs.owner, owner),
-        inArray(jobs.kind, kinds),
-        item === undefined ? undefined : eq(jobs.item, item),
-        isAfterCursor(jobs, after),
-      ),
-    )
-    .orderBy(desc(jobs.created), desc(jobs.id))
-    .limit(limit)
+  listNewest(
+    db.read,
+    jobs,
+    and(
+      eq(jobs.owner, owner),
+      inArray(jobs.kind, kinds),
+      item === undefined ? undefined : eq(jobs.item, item),
+    ),
+    limit,
+    after,
+  )
 
 /** Returns all events of a job after a number, oldest first. */
 export const listEventsAfter = (

@@ -1,25 +1,12 @@
-import { and, desc, eq, isNull, like, type SQL } from 'drizzle-orm'
+import { and, eq, isNull, like } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { PagePosition } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows, hasRows, isAfterCursor } from '../../db/query.ts'
+import { countRows, hasRows, listNewest } from '../../db/query.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
-
-const listNewest = (
-  { db }: AppContext,
-  matches: SQL | undefined,
-  limit: number,
-  after: PagePosition | undefined,
-): Promise<Agent[]> =>
-  db.read
-    .select()
-    .from(agents)
-    .where(and(matches, isAfterCursor(agents, after)))
-    .orderBy(desc(agents.created), desc(agents.id))
-    .limit(limit)
 
 /** Lists agents whose handle contains the letters of `q`, newest first. */
 export const listAgents = (
@@ -29,7 +16,7 @@ export const listAgents = (
 ): Promise<Agent[]> => {
   const letters = q.toLowerCase().replace(/[^a-z0-9-]/g, '')
   const matches = letters === '' ? undefined : like(agents.handle, `%${letters}%`)
-  return listNewest(ctx, matches, limit, after)
+  return listNewest(ctx.db.read, agents, matches, limit, after)
 }
 
 /** Counts all agents, closed ones included. */
@@ -43,7 +30,8 @@ export const listOwnedAgents = (
   person: string,
   limit: number,
   after?: PagePosition,
-): Promise<Agent[]> => listNewest(ctx, isOpenOf(person), Math.min(limit, listPageMax + 1), after)
+): Promise<Agent[]> =>
+  listNewest(ctx.db.read, agents, isOpenOf(person), Math.min(limit, listPageMax + 1), after)
 
 /** Lists all open agents that a person owns. */
 export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>

@@ -4,7 +4,7 @@ import type { AppContext } from '../../context.ts'
 import type { PagePosition } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows, forUpdate, isAfterCursor, lookup, prepared } from '../../db/query.ts'
+import { countRows, forUpdate, listNewest, lookup, prepared } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { recordUses } from '../../libraries/uses.ts'
 import { listPageMax } from '../../limits.ts'
@@ -142,12 +142,8 @@ export async function listByMaker(
 ): Promise<App[]> {
   const isOfKind = inArray(apps.kind, [...of])
   const isOfMaker = typeof maker === 'string' ? eq(apps.maker, maker) : inArray(apps.maker, maker)
-  return ctx.db.read
-    .select()
-    .from(apps)
-    .where(and(isOfMaker, isNull(apps.closed), isOfKind, isAfterCursor(apps, after)))
-    .orderBy(desc(apps.created), desc(apps.id))
-    .limit(Math.min(limit, listPageMax + 1))
+  const matches = and(isOfMaker, isNull(apps.closed), isOfKind)
+  return listNewest(ctx.db.read, apps, matches, Math.min(limit, listPageMax + 1), after)
 }
 
 /** A quarantined app goes on Explore when it is released. */

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray } from 'drizzle-orm'
+import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { PagePosition } from '../../core/cursor.ts'
@@ -6,7 +6,7 @@ import { idPattern, newId } from '../../core/ids.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows, isAfterCursor } from '../../db/query.ts'
+import { countRows, listNewest } from '../../db/query.ts'
 import { ApiError, rejectRequest } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { type Agent, findAgent, findHandles } from '../agents/agents.ts'
@@ -150,12 +150,7 @@ export const listCollections = (
   limit: number,
   after?: PagePosition,
 ): Promise<Collection[]> =>
-  db.read
-    .select()
-    .from(collections)
-    .where(and(inArray(collections.maker, makers), isAfterCursor(collections, after)))
-    .orderBy(desc(collections.created), desc(collections.id))
-    .limit(limit)
+  listNewest(db.read, collections, inArray(collections.maker, makers), limit, after)
 
 /** Returns the IDs of the first items, in the order in which they were added. */
 export async function listItemIds(

@@ -1,11 +1,11 @@
-import { and, desc, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { PagePosition } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import { forUpdate, isAfterCursor } from '../../db/query.ts'
+import { forUpdate, listNewest } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
 import { runs } from './tables.ts'
@@ -75,13 +75,7 @@ export const listByAgent = (
   agent: Agent,
   limit: number,
   after?: PagePosition,
-): Promise<Run[]> =>
-  db.read
-    .select()
-    .from(runs)
-    .where(and(eq(runs.agent, agent.id), isAfterCursor(runs, after)))
-    .orderBy(desc(runs.created), desc(runs.id))
-    .limit(limit)
+): Promise<Run[]> => listNewest(db.read, runs, eq(runs.agent, agent.id), limit, after)
 
 /** Lists the reported runs of a pack, newest first. */
 export const listByPack = (
@@ -90,9 +84,4 @@ export const listByPack = (
   limit: number,
   after?: PagePosition,
 ): Promise<Run[]> =>
-  db.read
-    .select()
-    .from(runs)
-    .where(and(eq(runs.pack, pack), isNotNull(runs.outcome), isAfterCursor(runs, after)))
-    .orderBy(desc(runs.created), desc(runs.id))
-    .limit(limit)
+  listNewest(db.read, runs, and(eq(runs.pack, pack), isNotNull(runs.outcome)), limit, after)

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, max, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, max, sql } from 'drizzle-orm'
 
 import type { PagePosition } from '../../core/cursor.ts'
 import { newId, sha256 } from '../../core/ids.ts'
@@ -6,7 +6,7 @@ import type { NanoUsd } from '../../core/money.ts'
 import { minute, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import { isAfterCursor } from '../../db/query.ts'
+import { listNewest } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { btcAddressAt, evmAddressAt, newSolReference, paymentUri } from './addresses.ts'
 import type { CoinContext } from './coins.ts'
@@ -150,20 +150,14 @@ export async function findInvoice(
 /** Returns invoices, newest first; of all accounts, or of one. */
 export async function listInvoices(
   { db }: Pick<CoinContext, 'db'>,
-  query: { account?: AccountId; limit: number; after?: PagePosition | undefined },
+  {
+    account,
+    limit,
+    after,
+  }: { account?: AccountId; limit: number; after?: PagePosition | undefined },
 ): Promise<InvoiceWithPayments[]> {
-  const rows = await db.read
-    .select()
-    .from(invoices)
-    .where(
-      and(
-        query.account === undefined ? undefined : eq(invoices.account, query.account),
-        isAfterCursor(invoices, query.after),
-      ),
-    )
-    .orderBy(desc(invoices.created), desc(invoices.id))
-    .limit(query.limit)
-  return withPayments(db.read, rows)
+  const isOwn = account === undefined ? undefined : eq(invoices.account, account)
+  return withPayments(db.read, await listNewest(db.read, invoices, isOwn, limit, after))
 }
 
 /** Returns all invoices of a network whose payments are still credited, by their next turn. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, lt, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
 import type { PagePosition } from '../../../core/cursor.ts'
@@ -6,7 +6,7 @@ import { idPattern, newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
 import { day, hour, iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
-import { countRows, isAfterCursor } from '../../../db/query.ts'
+import { countRows, listNewest } from '../../../db/query.ts'
 import { ApiError } from '../../../errors.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import { deliveriesWaitingMax, listPageMax } from '../../../limits.ts'
@@ -85,13 +85,7 @@ export const list = (
   hook: string,
   limit: number,
   after?: PagePosition,
-): Promise<Delivery[]> =>
-  db.read
-    .select()
-    .from(deliveries)
-    .where(and(eq(deliveries.hook, hook), isAfterCursor(deliveries, after)))
-    .orderBy(desc(deliveries.created), desc(deliveries.id))
-    .limit(limit)
+): Promise<Delivery[]> => listNewest(db.read, deliveries, eq(deliveries.hook, hook), limit, after)
 
 /** Restarts the attempts of a delivery. Throws `not_found`, and `busy` while it is waiting. */
 export async function redeliver(ctx: AppContext, hook: Hook, id: string): Promise<Delivery> {
