@@ -1,6 +1,5 @@
 import { choice, url } from './setting-types.ts'
 
-/** The library store (docs/libraries.md). */
 export const libraryStore = {
   LIBRARIES: choice(
     ['store', 'fetch'],

@@ -21,7 +21,6 @@ interface Provider {
   outputName?: 'max_completion_tokens' | 'max_tokens'
   /** The setting that completes its base URL, in place of `{}`. */
   place?: { setting: string; template: string }
-  /** The provider rejects `stream_options`. */
   rejectsStreamOptions?: boolean
 }
 

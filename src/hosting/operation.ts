@@ -31,20 +31,22 @@ export const priceErrors = ['not_enough_credits', 'daily_cap', 'price_above_max'
 
 const idempotencyErrors = ['busy', 'ref_conflict'] as const
 
+/** Errors of an agent key, which some public operations read. */
+export const agentKeyErrors = [
+  'agents_off',
+  'no_key',
+  'bad_key',
+  'wrong_key_kind',
+  'account_closed',
+  'account_suspended',
+] as const
+
 /** Declares an operation of an agent key (document 1, section 7, group C). */
 export const agentOperation = operationBuilder<Tag, HostingErrorName, { agent: Operation }>(
   errorSchemas,
   {
     auth: 'agent',
-    errors: [
-      'agents_off',
-      'no_key',
-      'bad_key',
-      'wrong_key_kind',
-      'account_closed',
-      'account_suspended',
-      'rate_limited',
-    ],
+    errors: [...agentKeyErrors, 'rate_limited'],
     security: [{ key: [] }],
     idempotencyErrors,
     paymentErrors,

@@ -146,7 +146,6 @@ const withSuccesses = (errors: Record<number, TSchema>, successes: Record<number
     }),
   )
 
-/** An operation with its route. */
 export interface RoutedOperation extends Operation {
   method: string
   /** Path pattern inside the server: "/api/apps/:id". */

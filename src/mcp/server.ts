@@ -18,7 +18,6 @@ import { findBatch, spentMessage } from './batch.ts'
 
 type ToolResult = CallToolResult | InputRequiredResult
 
-/** A tool with its call. */
 export interface ServedTool {
   definition: Definition
   call(args: Json, context: ServerContext): ToolResult | Promise<ToolResult>

@@ -5,7 +5,6 @@ import type { Operation, RoutedOperation } from '../http/operation.ts'
 
 type Place = 'path' | 'query' | 'body'
 
-/** An operation as an MCP tool. */
 export interface Tool {
   definition: Definition
   operation: DescribedOperation

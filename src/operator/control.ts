@@ -36,7 +36,6 @@ export function openControlSocket(ctx: AppContext): () => Promise<void> {
   }
 }
 
-/** A command and its words. */
 export interface CommandRequest {
   command: string
   words: string[]

@@ -11,7 +11,6 @@ import { type RestrictionKind, setRestriction, subjectPattern } from '../keys/re
 import { decisionReasonCharsMax } from '../limits.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
-/** A kind of decision. */
 interface DecisionKind {
   item: RegExp
   /** The item and further words; those in <> are required. */

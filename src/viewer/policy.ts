@@ -75,7 +75,6 @@ export function shellHeaders(sources: {
   libraries: string
   /** CSP sources of the cover and the QR code. */
   images: string
-  /** CSP source of the wrapper. */
   frame: string
   /** CSP sources of the pages that may frame the shell. */
   ancestors: string

@@ -9,7 +9,6 @@ interface ConfirmDialog {
   target?: string
   question: Part
   consequence: Part
-  /** Further fields of the form. */
   fields?: Part
   /** The name and value of the confirming button, where the form has several actions. */
   submit?: { name: string; value: string }

@@ -48,7 +48,6 @@ export async function notify(
   afterCommit(db, () => state.noteSignals.send(agent))
 }
 
-/** The filter of a list of notes. */
 export interface NoteFilter {
   unread: boolean
   kind?: NoteKind | undefined

@@ -8,6 +8,7 @@ import { callerAuth, findCaller } from '../authentication.ts'
 import { folderBodies } from '../folders/schemas.ts'
 import type { PackKind } from '../kinds.ts'
 import {
+  agentKeyErrors,
   agentOperation,
   appErrors,
   publicOperation,
@@ -23,16 +24,7 @@ import { serveArchive, serveFile, splitEnding } from './serve.ts'
 
 const tag = 'Skills and frameworks'
 
-const readErrors = [
-  'agents_off',
-  'no_key',
-  'bad_key',
-  'wrong_key_kind',
-  'account_closed',
-  'account_suspended',
-  'bad_request',
-  ...appErrors,
-] as const
+const readErrors = [...agentKeyErrors, 'bad_request', ...appErrors] as const
 
 const VersionQuery = Type.Object({
   version: Type.Optional(t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })),

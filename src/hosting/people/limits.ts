@@ -1,4 +1,3 @@
-/** Makers that a person follows. */
 export const followsPerPersonMax = 1_000
 /** New items of followed makers that a person is notified of, and their age in days. */
 export const newsMax = 100

@@ -24,23 +24,18 @@ export const listPeople = (
 /** Counts the people with an account. */
 export const countPeople = ({ db }: AppContext): Promise<number> => countRows(db.read, people)
 
+const namesBy =
+  (column: typeof people.id | typeof people.wallet) =>
+  async ({ db }: AppContext, values: string[]): Promise<Map<string, string>> => {
+    const rows = await db.read
+      .select({ value: column, name: people.name })
+      .from(people)
+      .where(inArray(column, values))
+    return new Map(rows.map(({ value, name }) => [value, name]))
+  }
+
 /** Returns the names of people by id. */
-export async function namesOf({ db }: AppContext, ids: string[]): Promise<Map<string, string>> {
-  const rows = await db.read
-    .select({ id: people.id, name: people.name })
-    .from(people)
-    .where(inArray(people.id, ids))
-  return new Map(rows.map(({ id, name }) => [id, name]))
-}
+export const namesOf = namesBy(people.id)
 
 /** Returns the names of people by their wallets. */
-export async function namesOfWallets(
-  { db }: AppContext,
-  wallets: string[],
-): Promise<Map<string, string>> {
-  const rows = await db.read
-    .select({ wallet: people.wallet, name: people.name })
-    .from(people)
-    .where(inArray(people.wallet, wallets))
-  return new Map(rows.map(({ wallet, name }) => [wallet, name]))
-}
+export const namesOfWallets = namesBy(people.wallet)

@@ -7,7 +7,13 @@ import { ListQuery } from '../../http/list-query.ts'
 import { clientAddressPrefix } from '../../http/request-context.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { callerAuth, findCaller } from '../authentication.ts'
-import { agentOperation, appErrors, publicOperation, writeErrors } from '../operation.ts'
+import {
+  agentKeyErrors,
+  agentOperation,
+  appErrors,
+  publicOperation,
+  writeErrors,
+} from '../operation.ts'
 import { getPublicPack } from './packs.ts'
 import { presentRun, presentRuns } from './present.ts'
 import { getRecord } from './read-record.ts'
@@ -37,15 +43,7 @@ const shareErrors = [
   'tx_not_yours',
   'chain_unavailable',
 ] as const
-const readErrors = [
-  'agents_off',
-  'no_key',
-  'bad_key',
-  'wrong_key_kind',
-  'account_closed',
-  'account_suspended',
-  'bad_request',
-] as const
+const readErrors = [...agentKeyErrors, 'bad_request'] as const
 
 /** Runs and track records (docs/spec/packs-and-runs.md, "Runs"). */
 export const runRoutes = (ctx: AppContext) =>

@@ -15,7 +15,6 @@ export const ShareDueSchema = Type.Object({
   }),
   dueBy: TimeSchema,
 })
-/** A share that is due. */
 export type ShareDue = Static<typeof ShareDueSchema>
 
 export const SharePaymentSchema = Type.Object({

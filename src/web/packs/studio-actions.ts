@@ -52,7 +52,6 @@ const removeFile: StudioAction['work'] = (studio, form) => {
 const steps: StudioAction['work'] = (studio, form) =>
   publish(studio, form, (files) => files, { steps: readSteps(form.text('steps')) })
 
-/** Actions of the studio of a pack. */
 export const packActions: Record<string, StudioAction> = {
   file: { tab: 'files', work: file },
   unfile: { tab: 'files', work: removeFile },

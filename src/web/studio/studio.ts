@@ -31,7 +31,6 @@ const tabs = {
 
 export type Tab = keyof typeof tabs
 
-/** A form of the studio. */
 export interface StudioAction {
   /** The page of the form. */
   tab: Tab

@@ -14,7 +14,6 @@ import { walletTabs } from './tabs.ts'
 
 const rowsShown = 50
 
-/** The names of keys by their prefixes. */
 type KeyNames = Map<string, string | null>
 
 type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>

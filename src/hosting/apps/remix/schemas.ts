@@ -37,7 +37,6 @@ const PurchaseSchema = Type.Object(
   { title: 'Purchase' },
 )
 
-/** The response to a remix of a skill or framework. */
 export const PackRemixSchema = Type.Object({
   skill: Type.Optional(SkillSchema),
   framework: Type.Optional(FrameworkSchema),
