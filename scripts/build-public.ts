@@ -1,36 +1,16 @@
 /**
  * Builds public/dist from public/frame, public/islands and public/css, and copies the files of the
- * docs page from swagger-ui-dist. PNG and WOFF2 are stored as they are, others only as .br and .gz.
+ * docs page from swagger-ui-dist.
  */
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 
 import { pngOf } from '../src/generators/images/png.ts'
+import { publicDist as dist, writePublicFile } from './write-public-file.ts'
 
 const root = join(import.meta.dir, '..')
 const source = join(root, 'public')
-const dist = join(source, 'dist')
 const docsFiles = ['swagger-ui-bundle.js', 'swagger-ui.css']
-
-const brotli = promisify(brotliCompress)
-const gzipAsync = promisify(gzip)
-
-/** Writes the compressed versions of a file. PNG and WOFF2 are already compressed. */
-async function writeFile(path: string, bytes: Uint8Array | string): Promise<void> {
-  const data = Buffer.from(bytes)
-  await mkdir(dirname(path), { recursive: true })
-  if (/\.(?:png|woff2)$/.test(path)) return void (await Bun.write(path, data))
-  // Above 300 KB level 11 takes seconds and saves three percent.
-  const quality = data.length > 300_000 ? 6 : 11
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: quality,
-    [constants.BROTLI_PARAM_SIZE_HINT]: data.length,
-  }
-  const [br, gz] = await Promise.all([brotli(data, { params }), gzipAsync(data, { level: 9 })])
-  await Promise.all([Bun.write(`${path}.br`, br), Bun.write(`${path}.gz`, gz)])
-}
 
 /** Bundles an entry and returns its text. A script becomes one classic script without exports. */
 async function bundle(entry: string): Promise<string> {
@@ -58,11 +38,11 @@ async function buildFrame(out: string): Promise<void> {
   const texts = `<script type=text id=boot>${boot}</script><script type=text id=relay>${relay}</script>`
   const style = `<style>${await bundle('frame/frame.css')}</style>`
   const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}${texts}`
-  await writeFile(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
+  await writePublicFile(out, 'frame/frame.html', `${head}<body><script>${wrapper}</script>`)
   for (const name of ['libraries', 'databases', 'shell'])
-    await writeFile(join(out, `frame/${name}.js`), await read(name))
-  await writeFile(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
-  await writeFile(join(out, 'frame/message.css'), await bundle('css/message.css'))
+    await writePublicFile(out, `frame/${name}.js`, await read(name))
+  await writePublicFile(out, 'frame/shell.css', await bundle('css/shell.css'))
+  await writePublicFile(out, 'frame/message.css', await bundle('css/message.css'))
 }
 
 /** Lists the files of a folder of public/ with an ending; none where the folder is missing. */
@@ -77,13 +57,14 @@ async function buildPages(out: string): Promise<void> {
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>
-      writeFile(
-        join(out, 'islands', `${basename(name, '.ts')}.js`),
+      writePublicFile(
+        out,
+        `islands/${basename(name, '.ts')}.js`,
         await bundle(join('islands', name)),
       ),
     ),
     ...styles.map(async (name) =>
-      writeFile(join(out, 'css', name), await bundle(join('css', name))),
+      writePublicFile(out, join('css', name), await bundle(join('css', name))),
     ),
   ])
 }
@@ -91,12 +72,16 @@ async function buildPages(out: string): Promise<void> {
 /** Copies the icons, and renders the installed ones as PNG. */
 async function copyIcons(out: string): Promise<void> {
   for (const name of await filesIn('icons', '.svg')) {
-    await writeFile(join(out, 'icons', name), await Bun.file(join(source, 'icons', name)).bytes())
+    await writePublicFile(
+      out,
+      join('icons', name),
+      await Bun.file(join(source, 'icons', name)).bytes(),
+    )
   }
   const svg = await Bun.file(join(source, 'icons/berth.svg')).text()
   for (const side of [192, 512]) {
     const sized = svg.replace('<svg', `<svg width="${side}" height="${side}"`)
-    await writeFile(join(out, `icons/icon-${side}.png`), await pngOf(sized))
+    await writePublicFile(out, `icons/icon-${side}.png`, await pngOf(sized))
   }
 }
 
@@ -104,14 +89,14 @@ const fontFile = 'geist-latin-wght-normal.woff2'
 
 async function copyFont(out: string): Promise<void> {
   const from = join(root, 'node_modules/@fontsource-variable/geist/files', fontFile)
-  await writeFile(join(out, 'fonts/geist.woff2'), await Bun.file(from).bytes())
+  await writePublicFile(out, 'fonts/geist.woff2', await Bun.file(from).bytes())
 }
 
 async function copyDocs(out: string): Promise<void> {
   const from = join(root, 'node_modules', 'swagger-ui-dist')
   await Promise.all(
     docsFiles.map(async (name) =>
-      writeFile(join(out, 'docs', name), await Bun.file(join(from, name)).bytes()),
+      writePublicFile(out, join('docs', name), await Bun.file(join(from, name)).bytes()),
     ),
   )
 }
@@ -143,7 +128,10 @@ export async function isPublicFresh(): Promise<boolean> {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }
   }
-  return (await stat(import.meta.path)).mtimeMs <= built.mtimeMs
+  for (const script of ['build-public.ts', 'write-public-file.ts']) {
+    if ((await stat(join(import.meta.dir, script))).mtimeMs > built.mtimeMs) return false
+  }
+  return true
 }
 
 if (import.meta.main) await buildPublic()
