@@ -29,9 +29,13 @@ export const encodeNamedEvents = (events: Json[]): Uint8Array =>
   )
 
 /** Returns an event stream to a client, or the replay of one. */
-export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>
+export const streamResponse = (
+  body: ReadableStream<Uint8Array> | string,
+  headers: Record<string, string> = {},
+): Response =>
   new Response(body, {
     headers: {
+      ...headers,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',

@@ -2,6 +2,7 @@ import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 
 import type { Step } from '../db/chain.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { hasRows } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
 import { accountOf, type AccountSnapshot, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
@@ -45,10 +46,5 @@ export function listEntries(
 
 /** Returns whether an account has ever held credits that are not free ones. */
 export async function hasBeenFunded(db: Db, account: AccountId): Promise<boolean> {
-  const found = await db
-    .select({ number: entries.number })
-    .from(entries)
-    .where(and(eq(entries.account, account), gt(entries.balance, entries.free)))
-    .limit(1)
-  return found.length > 0
+  return hasRows(db, entries, and(eq(entries.account, account), gt(entries.balance, entries.free)))
 }

@@ -13,10 +13,7 @@ import { syncFile } from './durable.ts'
 
 /** The files of a database are in another place than the settings say. */
 class FilesElsewhere extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'FilesElsewhere'
-  }
+  override readonly name = 'FilesElsewhere'
 }
 
 const needsBucket =

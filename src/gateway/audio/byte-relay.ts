@@ -1,6 +1,7 @@
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall } from '../paid/media.ts'
 import type { CallEnd } from '../paid/outcome-builder.ts'
+import { interruptionOf, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 
 type Controller = ReadableStreamDefaultController<Uint8Array>
 
@@ -11,11 +12,11 @@ export interface ByteSource {
   close(): Promise<unknown>
 }
 
-/** Waits for the first bytes of a response; undefined for an empty one. Throws when it is cut. */
+/** Waits for the first bytes of a response. A response that is empty or cut is a failure. */
 export async function openSource(
   response: Response,
   deadlines: CallDeadlines,
-): Promise<ByteSource | undefined> {
+): Promise<ByteSource | UpstreamFailure> {
   const reader = (response.body ?? new Blob().stream()).getReader()
   const next = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
@@ -24,9 +25,11 @@ export async function openSource(
       if (value.byteLength > 0) return value
     }
   }
-  const first = await next()
+  const first = await next().catch(() => 'broken' as const)
+  if (first === 'broken' || deadlines.cause) return interruptionOf(deadlines)
   deadlines.markFirstByte()
-  return first && { first, next, close: () => reader.cancel().catch(() => undefined) }
+  if (!first) return noContent
+  return { first, next, close: () => reader.cancel().catch(() => undefined) }
 }
 
 /**

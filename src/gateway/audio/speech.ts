@@ -157,9 +157,8 @@ async function streamSpeech(
   usage: Usage,
   present: (bytes: AudioBody, cost: number) => Response,
 ): Promise<MediaOutput | UpstreamFailure> {
-  const source = await openSource(response, call.deadlines).catch(() => 'broken' as const)
-  if (source === 'broken' || call.deadlines.cause) return interruptionOf(call.deadlines)
-  if (!source) return noContent
+  const source = await openSource(response, call.deadlines)
+  if (!('first' in source)) return source
   const relay = new ByteRelay(source, call)
   return {
     usage,
@@ -186,9 +185,7 @@ function eventsPresenter(input: string): typeof audioResponse {
   return (body, _type, cost) => {
     const usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens, cost }
     const bytes = body instanceof ReadableStream ? body : new Blob([body]).stream()
-    const response = streamResponse(toSpeechEvents(bytes, usage))
-    for (const [name, value] of Object.entries(costHeader(cost))) response.headers.set(name, value)
-    return response
+    return streamResponse(toSpeechEvents(bytes, usage), costHeader(cost))
   }
 }
 

@@ -4,12 +4,7 @@ import type { Usage } from '../../models/usage.ts'
 import { asString, parseRecord } from '../../providers/response.ts'
 import { bytesOf, encodeEvent, EventReader, type StreamEvent, streamResponse } from '../events.ts'
 import type { MediaCall, MediaOutput } from '../paid/media.ts'
-import {
-  failureOfErrorBody,
-  interruptionOf,
-  noContent,
-  type UpstreamFailure,
-} from '../paid/upstream-failure.ts'
+import { failureOfErrorBody, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
 
 /** The end of a stream whose upstream failed (document 2, section 6). */
@@ -41,9 +36,8 @@ export async function streamTranscription(
   call: MediaCall,
   usageOf: (answer: { text: string } & Json) => Usage,
 ): Promise<MediaOutput | UpstreamFailure> {
-  const source = await openSource(response, call.deadlines).catch(() => 'broken' as const)
-  if (source === 'broken' || call.deadlines.cause) return interruptionOf(call.deadlines)
-  if (!source) return noContent
+  const source = await openSource(response, call.deadlines)
+  if (!('first' in source)) return source
   const events = new TranscriptSource(source)
   if (events.firstError) {
     void source.close()

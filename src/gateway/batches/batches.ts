@@ -1,4 +1,4 @@
-import { and, count, desc, eq, isNull, lt, lte, or } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import { requireWhole } from '../../core/cursor.ts'
@@ -8,6 +8,7 @@ import { isRecord, recordOf } from '../../core/schema.ts'
 import { day, hour, unixSeconds } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { countRows, isAfterCursor } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import type { AccountId, KeySpender } from '../authentication.ts'
@@ -55,11 +56,8 @@ export async function create(
       const response = { status: 200, body: present(batch) }
       const insert = async (db: Db): Promise<void> => {
         await lock(db, `batches of ${account}`)
-        const [open] = await db
-          .select({ count: count() })
-          .from(batches)
-          .where(and(eq(batches.account, account), isNull(batches.ended)))
-        if ((open?.count ?? 0) >= openBatchesPerAccountMax) {
+        const isOpen = and(eq(batches.account, account), isNull(batches.ended))
+        if ((await countRows(db, batches, isOpen)) >= openBatchesPerAccountMax) {
           throw new ApiError('holds_limit', { max: openBatchesPerAccountMax, retryAfter: 60 })
         }
         await enqueueJob(ctx, db, account, batch.id)
@@ -155,16 +153,10 @@ export async function list(
 ) {
   const size = requireWhole('limit', limit, batchListMax)
   const last = after === undefined ? undefined : await findAfter(ctx, account, after)
-  const isAfter =
-    last &&
-    or(
-      lt(batches.created, last.created),
-      and(eq(batches.created, last.created), lt(batches.id, last.id)),
-    )
   const rows = await ctx.db.read
     .select()
     .from(batches)
-    .where(and(eq(batches.account, account), isAfter))
+    .where(and(eq(batches.account, account), isAfterCursor(batches, last)))
     .orderBy(desc(batches.created), desc(batches.id))
     .limit(size + 1)
   const data: BatchResponse[] = []

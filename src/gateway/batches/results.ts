@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, sum } from 'drizzle-orm'
+import { and, asc, count, eq, gt } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
@@ -71,12 +71,12 @@ export async function listDone(
   db: Db,
   batch: string,
 ): Promise<{ lines: Set<number>; bytes: number }> {
-  const rows = await db.select({ line: batchResults.line }).from(batchResults).where(ofBatch(batch))
-  const [total] = await db
-    .select({ bytes: sum(batchResults.bytes).mapWith(Number) })
-    .from(batchResults)
-    .where(ofBatch(batch))
-  return { lines: new Set(rows.map(({ line }) => line)), bytes: total?.bytes ?? 0 }
+  const { line, bytes } = batchResults
+  const rows = await db.select({ line, bytes }).from(batchResults).where(ofBatch(batch))
+  return {
+    lines: new Set(rows.map((row) => row.line)),
+    bytes: rows.reduce((total, row) => total + row.bytes, 0),
+  }
 }
 
 /** Returns the results as the bytes of two JSONL files, in the order of the lines. */

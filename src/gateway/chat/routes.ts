@@ -17,12 +17,10 @@ export const chatRoutes = (ctx: AppContext) =>
       const response = await createChatCompletion(ctx, spender, body, call)
       return readsWholeCalls(request.headers) ? withWholeCalls(response) : response
     },
-    keyOperation(
+    schemas.chatOperation(
+      keyOperation,
       {
         id: 'create_chat_completion',
-        tag: 'Chat',
-        idempotent: true,
-        limits: ['holds_limit', 'searches_limit'],
         summary: 'Create a chat completion, whole or as a stream.',
         description:
           "Compatible with OpenAI's chat completions. The maximum cost is held before the model runs, " +
@@ -30,7 +28,6 @@ export const chatRoutes = (ctx: AppContext) =>
           'in USD. A stream has it in its usage chunk, with `stream_options.include_usage`.',
         requestBodies: { 'application/json': { schema: schemas.chatRequestSchema } },
       },
-      { 200: Type.Unsafe<Response>(Type.Union([schemas.CompletionSchema, schemas.ChunksSchema])) },
-      schemas.chatErrors,
+      { 200: Type.Union([schemas.CompletionSchema, schemas.ChunksSchema]) },
     ),
   )

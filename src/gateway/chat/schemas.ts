@@ -1,9 +1,9 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anyObject, lenientObject, mediaSchema, nullable } from '../../core/schema.ts'
 import type { GatewayErrorName } from '../../errors.ts'
-import { paidErrors, upstreamErrors } from '../operation.ts'
+import { type keyOperation, paidErrors, upstreamErrors } from '../operation.ts'
 
 /** The documented chat request. The body is parsed by hand, in the order of section 7. */
 export const chatRequestSchema: OpenAPIV3.SchemaObject = {
@@ -83,7 +83,7 @@ export const ChunksSchema = mediaSchema('text/event-stream', {
 })
 
 /** The errors of a chat request, in the order of section 7. */
-export const chatErrors: GatewayErrorName[] = [
+const chatErrors: GatewayErrorName[] = [
   'no_messages',
   'bad_role',
   'no_usable_messages',
@@ -107,3 +107,19 @@ export const chatErrors: GatewayErrorName[] = [
   'bad_request',
   ...paidErrors,
 ]
+
+/**
+ * Declares an operation that creates a chat, with the builder of its API. `more`: errors beside
+ * those of a chat.
+ */
+export const chatOperation = (
+  operation: typeof keyOperation,
+  declaration: Omit<Parameters<typeof keyOperation>[0], 'tag' | 'idempotent'>,
+  { 200: response }: { 200: TSchema },
+  more: GatewayErrorName[] = [],
+) =>
+  operation(
+    { limits: ['holds_limit', 'searches_limit'], ...declaration, tag: 'Chat', idempotent: true },
+    { 200: Type.Unsafe<Response>(response) },
+    [...chatErrors, ...more],
+  )

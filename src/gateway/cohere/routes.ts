@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors, ChunksSchema } from '../chat/schemas.ts'
+import { chatOperation, ChunksSchema } from '../chat/schemas.ts'
 import { keyOperationWith, mediaErrors } from '../operation.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
 import { cohereRerank, createCohereChat } from './chat.ts'
@@ -20,17 +20,14 @@ export const cohereRoutes = (ctx: AppContext) =>
     .post(
       '/chat',
       ({ spender, body: raw, request }) => createCohereChat(ctx, spender, raw, callOf(request)),
-      operation(
+      chatOperation(
+        operation,
         {
           id: 'create_cohere_chat',
-          tag: 'Chat',
-          idempotent: true,
-          limits: ['holds_limit', 'searches_limit'],
           summary: "Create a chat with Cohere's API, whole or as a stream.",
           requestBodies: { 'application/json': { schema: schemas.cohereChatRequestSchema } },
         },
-        { 200: Type.Unsafe<Response>(Type.Union([schemas.CohereChatSchema, ChunksSchema])) },
-        chatErrors,
+        { 200: Type.Union([schemas.CohereChatSchema, ChunksSchema]) },
       ),
     )
     .post(

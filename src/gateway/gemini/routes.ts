@@ -1,10 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors } from '../chat/schemas.ts'
+import { chatOperation } from '../chat/schemas.ts'
 import { keyOperationWith, publicOperationWith } from '../operation.ts'
 import { GeminiErrorSchema, geminiPrefix } from './error-response.ts'
 import { callMethod } from './methods.ts'
@@ -49,18 +48,16 @@ export const geminiRoutes = (ctx: AppContext) =>
         }),
       {
         query: schemas.MethodQuerySchema,
-        ...keyOperation(
+        ...chatOperation(
+          keyOperation,
           {
             id: 'call_gemini_method',
-            tag: 'Chat',
-            idempotent: true,
-            limits: ['holds_limit', 'searches_limit'],
             summary:
               'Call a model: generateContent, streamGenerateContent, countTokens or embeddings.',
             requestBodies: { 'application/json': { schema: schemas.methodRequestSchema } },
           },
-          { 200: Type.Unsafe<Response>(schemas.MethodResponseSchema) },
-          [...chatErrors, 'not_found'],
+          { 200: schemas.MethodResponseSchema },
+          ['not_found'],
         ),
       },
     )

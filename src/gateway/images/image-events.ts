@@ -16,9 +16,5 @@ export function toImageEvents(path: string, result: unknown): Response {
     const type = eventTypes[path] ?? 'image_generation.completed'
     return { type, b64_json, created_at: created, ...details, usage }
   })
-  const response = streamResponse(new Blob(events.map(encodeEvent)).stream())
-  for (const [name, value] of Object.entries(costHeader(Number(cost)))) {
-    response.headers.set(name, value)
-  }
-  return response
+  return streamResponse(new Blob(events.map(encodeEvent)).stream(), costHeader(Number(cost)))
 }

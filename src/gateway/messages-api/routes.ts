@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors } from '../chat/schemas.ts'
+import { chatOperation } from '../chat/schemas.ts'
 import { keyOperationWith } from '../operation.ts'
 import { AnthropicErrorSchema } from './error-response.ts'
 import { countTokens, createMessage } from './messages.ts'
@@ -20,20 +20,17 @@ export const messageRoutes = (ctx: AppContext) =>
       '/messages',
       ({ spender, body, request }) =>
         createMessage(ctx, spender, body, request.headers, callOf(request)),
-      operation(
+      chatOperation(
+        operation,
         {
           id: 'create_message',
-          tag: 'Chat',
           summary: "Create a message with Anthropic's Messages API, whole or as a stream.",
           description:
             'Works with every chat model and is charged like the same chat completion. The key may ' +
             'be in X-API-Key. Errors have the envelope of Anthropic.',
           requestBodies: { 'application/json': { schema: schemas.messagesRequestSchema } },
-          idempotent: true,
-          limits: ['holds_limit', 'searches_limit'],
         },
-        { 200: Type.Unsafe<Response>(Type.Union([schemas.MessageSchema, schemas.EventsSchema])) },
-        chatErrors,
+        { 200: Type.Union([schemas.MessageSchema, schemas.EventsSchema]) },
       ),
     )
     .post(

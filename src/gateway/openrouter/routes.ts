@@ -35,17 +35,14 @@ export const openRouterRoutes = (ctx: AppContext) =>
         const response = await createChatCompletion(ctx, spender, body, call)
         return toGeneration(response, getRequestContext(request).id)
       },
-      keyOperation(
+      chat.chatOperation(
+        keyOperation,
         {
           id: 'create_openrouter_chat',
-          tag: 'Chat',
-          idempotent: true,
-          limits: ['holds_limit', 'searches_limit'],
           summary: 'Create a chat completion, with the id of its generation.',
           requestBodies: { 'application/json': { schema: chat.chatRequestSchema } },
         },
-        { 200: Type.Unsafe<Response>(Type.Union([chat.CompletionSchema, chat.ChunksSchema])) },
-        chat.chatErrors,
+        { 200: Type.Union([chat.CompletionSchema, chat.ChunksSchema]) },
       ),
     )
     .get('/models', ({ query }) => models.listModels(ctx, query), {

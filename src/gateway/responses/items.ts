@@ -1,6 +1,6 @@
 import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { parseRecord, recordsIn } from '../../providers/response.ts'
-import { countOf } from '../chat/completion.ts'
+import { countOf, textOf } from '../chat/completion.ts'
 import { type ClientTool, customInput } from './tools.ts'
 
 /** The kinds of output parts, with OpenAI's names of their fields and events. */
@@ -148,12 +148,6 @@ const logprobOf = ({ token, bytes, logprob }: Json): Json => ({
   bytes: bytes ?? [],
   logprob,
 })
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content.map((part) => textOf(recordOf(part).text)).join('')
-}
 
 /** Returns a chat's usage in the fields of Responses, with its cost if known. */
 export function presentUsage(usage: Json): Json {

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { chatErrors } from '../chat/schemas.ts'
+import { chatOperation } from '../chat/schemas.ts'
 import { invalidField } from '../fields.ts'
 import { keyOperation } from '../operation.ts'
 import { createResponse } from './responses.ts'
@@ -18,12 +18,10 @@ export const responseRoutes = (ctx: AppContext) =>
     .post(
       '/responses',
       ({ spender, body, request }) => createResponse(ctx, spender, body, callOf(request)),
-      keyOperation(
+      chatOperation(
+        keyOperation,
         {
           id: 'create_response',
-          tag: 'Chat',
-          idempotent: true,
-          limits: ['holds_limit', 'searches_limit'],
           summary: "Create a response with OpenAI's Responses API, whole or as a stream.",
           description:
             'Charged like the same chat completion. A server with RESPONSES_KEPT_DAYS stores it for ' +
@@ -31,8 +29,7 @@ export const responseRoutes = (ctx: AppContext) =>
             'Tools are functions that the client runs.',
           requestBodies: { 'application/json': { schema: schemas.responsesRequestSchema } },
         },
-        { 200: Type.Unsafe<Response>(Type.Union([schemas.ResponseSchema, schemas.EventsSchema])) },
-        chatErrors,
+        { 200: Type.Union([schemas.ResponseSchema, schemas.EventsSchema]) },
       ),
     )
     .get(

@@ -1,15 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import {
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  unlink,
-  writeFile,
-} from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { LRUCache } from 'lru-cache'
@@ -18,8 +8,7 @@ import { newId } from '../../core/ids.ts'
 import { second } from '../../core/time.ts'
 import { hashFile } from '../backup.ts'
 import { DiskSpace, type DiskSpaceOptions } from '../disk-space.ts'
-import { contentPath } from '../disk.ts'
-import { contentName } from '../storage.ts'
+import { contentPath, listContents } from '../disk.ts'
 import { wrongContent } from './client.ts'
 import { s3CachedFilesMax } from './limits.ts'
 
@@ -61,8 +50,7 @@ export class FileCache {
     mkdirSync(join(dir, 'tmp'), { recursive: true })
     const cache = new FileCache(dir, bytesMax, options)
     const found: { name: string; bytes: number; at: number }[] = []
-    for (const folder of (await readdir(dir)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
-      const names = (await readdir(join(dir, folder))).filter((name) => contentName.test(name))
+    for await (const names of listContents(dir)) {
       for (const name of names) {
         const file = await stat(contentPath(dir, name))
         found.push({ name, bytes: file.size, at: file.mtimeMs })
