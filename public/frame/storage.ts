@@ -3,15 +3,15 @@ import { type Area, type Change, changesMax, type Saved } from './messages.ts'
 /** Limit of an app's saves, in characters of keys and values. */
 const charsMax = 1_048_576
 
-/** The entries of one storage area. Calls `told` for every change, in order. */
+/** The entries of one storage area. Calls `onChange` for every change, in order. */
 class Entries extends Map<string, string> {
   #size = 0
-  #told: (change: Change) => void = () => undefined
+  #onChange: (change: Change) => void = () => undefined
 
   constructor(saved: Saved, onChange: (change: Change) => void) {
     super()
     for (const [key, value] of saved) this.put(key, value)
-    this.#told = onChange
+    this.#onChange = onChange
   }
 
   put(key: string, value: string): void {
@@ -24,7 +24,7 @@ class Entries extends Map<string, string> {
       )
     this.#size = size
     this.set(key, value)
-    if (old !== value) this.#told([key, value])
+    if (old !== value) this.#onChange([key, value])
   }
 
   drop(key: string): void {
@@ -32,7 +32,7 @@ class Entries extends Map<string, string> {
     if (old === undefined) return
     this.#size -= key.length + old.length
     this.delete(key)
-    this.#told([key, null])
+    this.#onChange([key, null])
   }
 }
 

@@ -87,7 +87,7 @@ function inPath(source: Source): Finding[] {
 function inNames(source: Source): Finding[] {
   const found: Finding[] = []
   walk(source.ast, (node) => {
-    if (!ts.isIdentifier(node) || !isDeclared(node)) return
+    if (!isName(node) || !isDeclared(node)) return
     const isField = ts.isPropertyAssignment(node.parent) && fields.has(node.text)
     const word = isField ? undefined : bannedIn(node.text)
     if (word) found.push(finding(source, node, `the name ${node.text}`, `use ${terms[word]}`))
@@ -98,22 +98,47 @@ function inNames(source: Source): Finding[] {
   return found
 }
 
-/** Returns whether this code declares a name. Names that it only reads can be foreign. */
-const isDeclared = ({ parent, ...node }: ts.Identifier): boolean =>
-  (ts.isVariableDeclaration(parent) ||
-    ts.isParameter(parent) ||
-    ts.isBindingElement(parent) ||
-    ts.isFunctionDeclaration(parent) ||
-    ts.isMethodDeclaration(parent) ||
-    ts.isPropertyDeclaration(parent) ||
-    ts.isPropertySignature(parent) ||
-    ts.isPropertyAssignment(parent) ||
-    ts.isInterfaceDeclaration(parent) ||
-    ts.isTypeAliasDeclaration(parent) ||
-    ts.isClassDeclaration(parent)) &&
-  parent.name?.pos === node.pos
+/** Nodes that declare their name. */
+const declarations = new Set([
+  ts.SyntaxKind.VariableDeclaration,
+  ts.SyntaxKind.Parameter,
+  ts.SyntaxKind.BindingElement,
+  ts.SyntaxKind.FunctionDeclaration,
+  ts.SyntaxKind.FunctionExpression,
+  ts.SyntaxKind.MethodDeclaration,
+  ts.SyntaxKind.MethodSignature,
+  ts.SyntaxKind.GetAccessor,
+  ts.SyntaxKind.SetAccessor,
+  ts.SyntaxKind.PropertyDeclaration,
+  ts.SyntaxKind.PropertySignature,
+  ts.SyntaxKind.PropertyAssignment,
+  ts.SyntaxKind.InterfaceDeclaration,
+  ts.SyntaxKind.TypeAliasDeclaration,
+  ts.SyntaxKind.TypeParameter,
+  ts.SyntaxKind.NamedTupleMember,
+  ts.SyntaxKind.ClassDeclaration,
+  ts.SyntaxKind.ClassExpression,
+  ts.SyntaxKind.EnumDeclaration,
+  ts.SyntaxKind.EnumMember,
+  ts.SyntaxKind.ImportClause,
+  ts.SyntaxKind.NamespaceImport,
+])
 
-const isTypeName = ({ parent }: ts.Identifier): boolean =>
+type Name = ts.Identifier | ts.PrivateIdentifier
+
+const isName = (node: ts.Node): node is Name =>
+  ts.isIdentifier(node) || ts.isPrivateIdentifier(node)
+
+/** Returns whether this code declares a name. Names that it only reads can be foreign. */
+function isDeclared(node: Name): boolean {
+  const { parent } = node
+  const isAlias =
+    (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent)) && parent.propertyName
+  if (!isAlias && !declarations.has(parent.kind)) return false
+  return 'name' in parent && parent.name === node
+}
+
+const isTypeName = ({ parent }: Name): boolean =>
   ts.isInterfaceDeclaration(parent) ||
   ts.isTypeAliasDeclaration(parent) ||
   ts.isClassDeclaration(parent)

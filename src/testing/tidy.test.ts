@@ -211,6 +211,31 @@ const problems: [title: string, files: Files, line: string][] = [
   ],
 ]
 
+/** Each kind of declaration, with a banned word as its name. */
+const declarations: [kind: string, text: string, name?: string][] = [
+  ['private field', 'class A {\n  #told = 1\n}', '#told'],
+  ['private method', 'class A {\n  #told() {}\n}', '#told'],
+  ['getter', 'class A {\n  get told() {\n    return 1\n  }\n}'],
+  ['setter', 'class A {\n  set told(a: number) {}\n}'],
+  ['method of an interface', 'interface A {\n  told(): void\n}'],
+  ['type parameter', 'type A<Told> = Told[]', 'Told'],
+  ['enum', 'enum Told {}', 'Told'],
+  ['member of an enum', 'enum A {\n  told,\n}'],
+  ['import alias', "import { a as told } from './errors.ts'"],
+  ['namespace import', "import * as told from './errors.ts'"],
+  ['export alias', 'const a = 1\nexport { a as told }'],
+  ['parameter', 'const a = (told: number) => 1'],
+  ['binding', 'const { a: told } = b'],
+  ['property', 'const a = { told: 1 }'],
+]
+
+describe('tidy goes red for a banned word as the name of a', () => {
+  test.each(declarations)('%s', (_, text, name = 'told') => {
+    const found = findingsOf({ 'src/context.ts': text })
+    expect(found.filter((line) => line.endsWith(` the name ${name}`))).toHaveLength(1)
+  })
+})
+
 describe('tidy goes red for', () => {
   test.each(problems)('%s', (_, files, line) => {
     const all = findingsOf(files)

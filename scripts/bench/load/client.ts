@@ -14,11 +14,11 @@ class Caller {
   readonly #lengths: number[] = []
   readonly #requests: string[]
   #turn: number
-  #answerBytes = 0
+  #responseBytes = 0
   #got = 0
   #isClosed = false
   #tail = ''
-  #asked = 0
+  #sentAt = 0
   #done: PromiseWithResolvers<void> | undefined
   readonly times: number[] = []
   /** Times to the first bytes of each response. */
@@ -54,17 +54,17 @@ class Caller {
     let now = performance.now()
     do {
       if (this.#isClosed) throw closed()
-      this.#asked = now
+      this.#sentAt = now
       this.#done = Promise.withResolvers()
       const at = this.#turn % this.#requests.length
       this.#head = Buffer.alloc(0)
-      this.#answerBytes = this.#lengths[at] ?? 0
+      this.#responseBytes = this.#lengths[at] ?? 0
       this.#socket?.write(this.#requests[at] ?? '')
       await this.#done.promise
-      this.#lengths[at] = this.#answerBytes
+      this.#lengths[at] = this.#responseBytes
       this.#turn += 1
       now = performance.now()
-      this.times.push(now - this.#asked)
+      this.times.push(now - this.#sentAt)
     } while (now < until)
   }
 
@@ -76,10 +76,10 @@ class Caller {
    * All responses to a request have the same length or are chunked. Only the first head is parsed.
    */
   #take(bytes: Buffer): void {
-    if (this.#got === 0) this.firsts.push(performance.now() - this.#asked)
-    if (this.#answerBytes === 0) {
+    if (this.#got === 0) this.firsts.push(performance.now() - this.#sentAt)
+    if (this.#responseBytes === 0) {
       this.#head = Buffer.concat([this.#head, bytes])
-      this.#answerBytes = lengthOf(this.#head, this.target.status)
+      this.#responseBytes = lengthOf(this.#head, this.target.status)
     }
     this.#got += bytes.length
     if (!this.#isWhole(bytes)) return
@@ -88,10 +88,10 @@ class Caller {
   }
 
   #isWhole(bytes: Buffer): boolean {
-    if (this.#answerBytes === 0) return false
-    if (this.#answerBytes !== Infinity) {
-      if (this.#got > this.#answerBytes) throw new Error('The responses have different lengths.')
-      return this.#got === this.#answerBytes
+    if (this.#responseBytes === 0) return false
+    if (this.#responseBytes !== Infinity) {
+      if (this.#got > this.#responseBytes) throw new Error('The responses have different lengths.')
+      return this.#got === this.#responseBytes
     }
     this.#tail = (this.#tail + bytes.toString('latin1', Math.max(0, bytes.length - 5))).slice(-5)
     return this.#tail === '0\r\n\r\n'
