@@ -33,7 +33,7 @@ export interface Finding {
 
 /** Returns whether a file is a test or a fixture. */
 export const isTest = (path: string): boolean =>
-  path.endsWith('.test.ts') || /^src\/(testing|viewer\/(redteam|needs))\//.test(path)
+  path.endsWith('.test.ts') || /^src\/testing\//.test(path)
 
 /** Calls `onNode` for the node and all its descendants. */
 export function walk(node: ts.Node, onNode: (node: ts.Node) => void): void {

@@ -8,7 +8,7 @@ export const sql = (tree: Source[]): Finding[] =>
 
 function sqlIn(source: Source): Finding[] {
   const found: Finding[] = []
-  const edge = /(\/routes\.ts|\/shapes\.ts|^src\/(viewer|mcp|app\.ts|main\.ts).*)$/
+  const edge = /(\/routes\.ts|\/schemas\.ts|^src\/(viewer|mcp|main\.ts).*)$/
   for (const { to, node } of source.imports) {
     if (to.startsWith('drizzle-orm') && edge.test(source.path)) {
       found.push(

@@ -14,8 +14,9 @@ type Kit = Pick<
 >
 
 /**
- * The only cast: views a PostgreSQL or synchronous SQLite object of drizzle through the
- * asynchronous SQLite type. It holds for the awaitable forms, and the code uses only those.
+ * Views a PostgreSQL or synchronous SQLite object of drizzle through the asynchronous SQLite type.
+ * It holds for the awaitable forms, and the code uses only those. Other files of db/ call this
+ * function, because scripts/tidy/style.ts allows casts to other types than brands only here.
  */
 export const castTo = <T>(value: unknown): T => value as T
 
