@@ -48,7 +48,7 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
     `${field} must not be wider than that of the calling key. Use a key without this limit.`,
   rate_limited: (details) =>
     details.max === 0
-      ? 'The operator of this server blocked your network, key or account.'
+      ? 'The operator of this server blocked your network, key or account. Contact the operator.'
       : `The limit of ${details.max} requests per minute is reached. ${wait(details)}`,
   holds_limit: (details) =>
     `This key has reached its limit of ${details.max} running requests. ${wait(details)}`,
@@ -72,10 +72,11 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   upload_type: () =>
     'Unsupported file type. Send PDF, text, Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM.',
   upload_too_large: ({ max }) => `The file has more than ${max} bytes. Send a smaller one.`,
-  upload_unreadable: ({ why }) => `The file cannot be read: ${why}.`,
+  upload_unreadable: ({ why }) =>
+    `The file cannot be read: ${why}. Fix the file and upload it again.`,
   bad_request: ({ problem }) => problem,
   too_large: ({ max }) => `The body has more than ${max} bytes. Send less.`,
-  not_found: ({ what }) => `This ${what} does not exist.`,
+  not_found: ({ what, see = 'Check the id.' }) => `This ${what} does not exist. ${see}`,
   invite_only: () =>
     'New accounts need the operator’s invite token. Send it as Authorization: Bearer <token>.',
   last_key: () => 'This is the only key of the account. Create another one before you revoke it.',
@@ -88,12 +89,15 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   cap_above_own: ({ cap }) =>
     `This key has a cap of ${formatCredits(cap)} credits a day, and the new cap is higher. Use a key with a higher cap.`,
   ref_conflict: () => 'This Idempotency-Key belongs to another request. Send a new key.',
-  busy: () => 'The first request with this Idempotency-Key is still running.',
+  busy: () =>
+    'The first request with this Idempotency-Key is still running. Send the same request again later.',
   model_unavailable: () =>
     `Access to this model is temporarily unavailable. ${uncharged} Retry shortly.`,
   try_again: () => `The server cannot process this request right now. ${uncharged} Retry shortly.`,
-  bad_payment: ({ why }) => `The payment cannot be read: ${why}. ${uncharged}`,
-  payment_rejected: ({ why }) => `The payment was rejected: ${endWithStop(why)} ${uncharged}`,
+  bad_payment: ({ why }) =>
+    `The payment cannot be read: ${why}. ${uncharged} Send X-PAYMENT or PAYMENT-SIGNATURE as x402 defines it.`,
+  payment_rejected: ({ why }) =>
+    `The payment was rejected: ${endWithStop(why)} ${uncharged} Sign a new one.`,
   payment_used: () => 'Another account sent this payment first. Sign a new one.',
   payment_pending: () =>
     'The payment is on its way and not confirmed yet. Send the same request with the same payment again. Do not pay again.',
@@ -105,20 +109,20 @@ export const messages: { [N in GatewayErrorName]: (...details: DetailsOf<N>) => 
   needs_websocket: () =>
     'This operation is a WebSocket. Connect to it with wss:// and the same path.',
   session_idle: ({ seconds }) =>
-    `The session ended after ${seconds} seconds without an event of yours. Open another one.`,
+    `The session ended after ${seconds} seconds without an event from the client. Open another one.`,
   session_expired: ({ minutes }) =>
     `A session has at most ${minutes} minutes. Open another one to continue.`,
-  server_stops: () => 'The server stops. Open another session in a minute.',
+  server_stops: () => 'The server is stopping. Open another session in a minute.',
   session_broken: () =>
     'The provider ended the session. A running response was charged for what it carried. Open another one.',
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (details) => `The upstream is busy. ${uncharged} ${wait(details)}`,
   guardrail_refused: ({ reason }) =>
-    `The rules of this server do not allow this request${reason ? `: ${endWithStop(reason)}` : '.'} ${uncharged}`,
-  guardrail_failed: () =>
-    `The check of this server's rules did not answer. Try again. ${uncharged}`,
-  content_policy: () => `The provider blocked this request under its content rules. ${uncharged}`,
+    `The rules of this server do not allow this request${reason ? `: ${endWithStop(reason)}` : '.'} ${uncharged} Change the request, or ask the operator.`,
+  guardrail_failed: () => `The guardrail did not respond. Retry shortly. ${uncharged}`,
+  content_policy: () =>
+    `The provider blocked this request under its content rules. ${uncharged} Change the request before you retry.`,
   upstream_failed: () => `The provider failed. ${uncharged} Retry with backoff.`,
   upstream_rejected: ({ reason }) =>
     `The provider rejected this request. ${uncharged} Change it before you retry.${reason ? ` Reason: ${reason}` : ''}`,

@@ -20,7 +20,7 @@ type Row = [
   retry?: 'final',
 ]
 
-/** Document 2, section 7, in its order. The messages are in messages.ts. */
+/** Document 2, section 7, in its order. The messages are in error-messages.ts. */
 const table: { [N in GatewayErrorName]: Row } = {
   // Before the model runs. Nothing is charged; a hold is released.
   no_messages: [400, invalid, 'messages'],
@@ -151,7 +151,7 @@ export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorNa
 export function rateLimitResponse(max: number, retryAfter: number): Response {
   const message =
     max === 0
-      ? 'The operator of this server blocked your network.'
+      ? 'The operator of this server blocked your network. Contact the operator.'
       : `Rate limit exceeded: ${max} requests a minute. Retry in ${retryAfter} seconds.`
   const body = { statusCode: 429, error: 'Too Many Requests', message }
   return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })

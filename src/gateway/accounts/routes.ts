@@ -29,7 +29,7 @@ export const accountRoutes = (ctx: AppContext) =>
           id: 'create_account',
           tag: 'Account',
           limits: ['keys_address_limit'],
-          summary: 'Create an account and its API key',
+          summary: 'Create an account and its API key.',
           description:
             'Requires no body and no API key. The response shows the new key once. The balance starts at 0.',
         },
@@ -42,7 +42,7 @@ export const accountRoutes = (ctx: AppContext) =>
       async ({ spender: { owner }, body }) => {
         const credit_id = owner.owner
         if (body?.credit_id !== undefined && body.credit_id !== credit_id) {
-          throw new ApiError('not_found', { what: 'account of this key' })
+          throw new ApiError('not_found', { what: 'account', see: 'Leave out "credit_id".' })
         }
         const { balance, held, available } = await ledger.balanceOf(ctx, owner)
         return {
@@ -60,7 +60,7 @@ export const accountRoutes = (ctx: AppContext) =>
             id: 'get_balance',
             tag: 'Account',
             onFullDisk: 'allow',
-            summary: 'Get the balance of your account, in USD',
+            summary: 'Get the balance of your account, in USD.',
           },
           { 200: schemas.BalanceSchema },
           ['too_large', 'bad_request', 'not_found'],
@@ -71,7 +71,7 @@ export const accountRoutes = (ctx: AppContext) =>
       '/accounts/keys',
       async ({ spender }) => ({ data: await keys.list(ctx, spender) }),
       keyOperation(
-        { id: 'list_keys', tag: 'Account', summary: 'List the API keys of your account' },
+        { id: 'list_keys', tag: 'Account', summary: 'List the API keys of your account.' },
         { 200: schemas.KeyListSchema },
       ),
     )
@@ -84,7 +84,7 @@ export const accountRoutes = (ctx: AppContext) =>
           {
             id: 'add_key',
             tag: 'Account',
-            summary: 'Create an API key with its own limits',
+            summary: 'Create an API key with its own limits.',
             description: 'The default and maximum of each limit is that of the calling key.',
           },
           { 201: schemas.NewKeySchema },
@@ -101,7 +101,7 @@ export const accountRoutes = (ctx: AppContext) =>
           {
             id: 'change_key',
             tag: 'Account',
-            summary: 'Change the name and the limits of an API key',
+            summary: 'Change the name and the limits of an API key.',
           },
           { 200: schemas.KeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'key_above_own', 'not_found', 'try_again'],
@@ -118,7 +118,7 @@ export const accountRoutes = (ctx: AppContext) =>
           {
             id: 'rotate_key',
             tag: 'Account',
-            summary: 'Replace an API key by a new one with the same settings',
+            summary: 'Replace an API key by a new one with the same settings.',
             description:
               'The old key still works for the overlap. Both share their spending, so no budget starts again.',
           },
@@ -134,7 +134,7 @@ export const accountRoutes = (ctx: AppContext) =>
         return { id: params.id, deleted: true as const }
       },
       keyOperation(
-        { id: 'revoke_key', tag: 'Account', summary: 'Revoke an API key, except the last one' },
+        { id: 'revoke_key', tag: 'Account', summary: 'Revoke an API key, except the last one.' },
         { 200: schemas.DeletedKeySchema },
         ['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'],
       ),

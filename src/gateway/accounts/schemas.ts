@@ -72,7 +72,7 @@ const key = {
   ),
   ...limits,
   created: TimeSchema,
-  current: Type.Boolean({ description: 'Whether it is the key of this request.' }),
+  current: Type.Boolean({ description: 'true: the key of this request.' }),
 }
 
 export const KeySchema = Type.Object(key, { title: 'Key' })

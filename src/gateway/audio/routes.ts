@@ -20,7 +20,7 @@ export const audioRoutes = (ctx: AppContext) =>
       mediaOperation(
         {
           id: 'create_speech',
-          summary: 'Synthesize speech from text',
+          summary: 'Synthesize speech from text.',
           description: 'The response is the audio. X-Service-Cost has the cost in USD.',
           requestBodies: { 'application/json': { schema: schemas.speechRequestSchema } },
         },
@@ -35,7 +35,7 @@ export const audioRoutes = (ctx: AppContext) =>
         {
           id: 'create_transcription',
           input: 'handler',
-          summary: 'Transcribe audio',
+          summary: 'Transcribe audio.',
           description: 'At most 32 MB. Charged by length; cost is in USD.',
           requestBodies: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
         },
@@ -50,7 +50,7 @@ export const audioRoutes = (ctx: AppContext) =>
         {
           id: 'create_translation',
           input: 'handler',
-          summary: 'Transcribe audio in English',
+          summary: 'Transcribe audio in English.',
           description: 'As a transcription, without `language`. Needs a model that translates.',
           requestBodies: { 'multipart/form-data': { schema: schemas.translationRequestSchema } },
         },

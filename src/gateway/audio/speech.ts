@@ -49,6 +49,9 @@ type SpeechFormat = (typeof speechFormats)[number]
 
 const secondsPerCharacter = { max: 1, estimate: 0.1 }
 
+/** The next step after `speechKeptMs`, when no replay is stored. */
+const seeExpired = 'It is no longer stored. Send a new Idempotency-Key.'
+
 /**
  * Synthesizes speech (document 2, POST /v1/audio/speech). It streams when the price is known
  * before; it buffers speech that is charged by the second or stored for a repeated request. Throws
@@ -110,9 +113,7 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
     async present({ body: result }) {
       const { made: id, cost } = recordOf(result)
       const content = audio ?? (await mediaFiles.find(ctx, String(id)))
-      if (!content) {
-        throw new ApiError('not_found', { what: 'speech any more for this Idempotency-Key' })
-      }
+      if (!content) throw new ApiError('not_found', { what: 'speech', see: seeExpired })
       return present(content.bytes, content.type, Number(cost))
     },
   }

@@ -24,7 +24,7 @@ export const catalogRoutes = (ctx: AppContext) =>
           { additionalProperties: true },
         ),
         ...publicOperation(
-          { id: 'list_models', tag: 'Models', summary: 'List models and their prices' },
+          { id: 'list_models', tag: 'Models', summary: 'List models and their prices.' },
           { 200: schemas.ModelListSchema },
           ['bad_request'],
         ),
@@ -34,7 +34,7 @@ export const catalogRoutes = (ctx: AppContext) =>
       '/models/:id',
       ({ params }) => catalog.getModel(ctx, params.id),
       publicOperation(
-        { id: 'get_model', tag: 'Models', summary: 'Get a model and its price' },
+        { id: 'get_model', tag: 'Models', summary: 'Get a model and its price.' },
         { 200: schemas.ModelSchema },
         ['no_model'],
       ),

@@ -45,7 +45,7 @@ export const ModelSchema = Type.Object(
     display_name: Type.String({ description: "The name, as Anthropic's clients read it." }),
     type: oneOf(modelTypes),
     price: PriceSchema,
-    supportsTools: Type.Boolean({ description: 'Whether it supports tools and web_search.' }),
+    supportsTools: Type.Boolean({ description: 'true: supports tools and web_search.' }),
     inputs: Type.Array(Type.String()),
     outputs: Type.Array(Type.String()),
     context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),

@@ -53,7 +53,7 @@ export const fileRoutes = (ctx: AppContext) =>
           id: 'upload_file',
           tag: 'Files',
           input: 'handler',
-          summary: 'Upload a file for chat requests',
+          summary: 'Upload a file for chat requests.',
           description:
             'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, detected from ' +
             'the content; at most 32 MB. Errors: W604 (type), W605 (size), W610 (unreadable).',
@@ -74,7 +74,7 @@ export const fileRoutes = (ctx: AppContext) =>
     .get('/files', ({ spender, query }) => files.list(ctx, spender.account, query), {
       query: schemas.FileListQuerySchema,
       ...keyOperation(
-        { id: 'list_files', tag: 'Files', summary: 'List the files of your account' },
+        { id: 'list_files', tag: 'Files', summary: 'List the files of your account.' },
         { 200: schemas.FileListSchema },
         ['bad_request'],
       ),
@@ -84,7 +84,7 @@ export const fileRoutes = (ctx: AppContext) =>
       async ({ spender, params }) =>
         files.present(ctx, await files.use(ctx, spender.account, params.id)),
       keyOperation(
-        { id: 'get_file', tag: 'Files', summary: 'Get a file' },
+        { id: 'get_file', tag: 'Files', summary: 'Get a file.' },
         { 200: schemas.FileSchema },
         ['no_file'],
       ),
@@ -96,7 +96,7 @@ export const fileRoutes = (ctx: AppContext) =>
         return new Response(await files.readBytes(ctx, file), { headers: contentHeaders(file) })
       },
       keyOperation(
-        { id: 'get_file_content', tag: 'Files', summary: 'Download the content of a file' },
+        { id: 'get_file_content', tag: 'Files', summary: 'Download the content of a file.' },
         { 200: anyMediaSchema },
         ['no_file'],
       ),
@@ -108,7 +108,7 @@ export const fileRoutes = (ctx: AppContext) =>
         return { id: params.id, object: 'file' as const, deleted: true as const }
       },
       keyOperation(
-        { id: 'delete_file', tag: 'Files', summary: 'Delete a file' },
+        { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: schemas.DeletedFileSchema },
         ['bad_request', 'too_large', 'no_file', 'try_again'],
       ),

@@ -45,7 +45,10 @@ export function callMethod(path: string, call: Omit<MethodCall, 'model'>): Promi
   const name = path.slice(colon + 1)
   const method = colon > 0 && Object.hasOwn(methods, name) ? methods[name] : undefined
   if (!method)
-    throw new ApiError('not_found', { what: `method (${Object.keys(methods).join(', ')})` })
+    throw new ApiError('not_found', {
+      what: 'method',
+      see: `The methods are ${Object.keys(methods).join(', ')}.`,
+    })
   return method({ ...call, model: modelOf(path.slice(0, colon)) })
 }
 

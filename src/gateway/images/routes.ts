@@ -28,7 +28,7 @@ export const imageRoutes = (ctx: AppContext) =>
       mediaOperation(
         {
           id: 'create_images',
-          summary: 'Generate images from a prompt',
+          summary: 'Generate images from a prompt.',
           description: 'Charged per returned image; cost is in USD. URLs are valid for 24 hours.',
           requestBodies: { 'application/json': { schema: schemas.imagesRequestSchema } },
         },
@@ -43,7 +43,7 @@ export const imageRoutes = (ctx: AppContext) =>
         {
           id: 'edit_images',
           input: 'handler',
-          summary: 'Edit images by a prompt',
+          summary: 'Edit images by a prompt.',
           description: 'Charged like generated images. The images have at most 32 MB together.',
           requestBodies: { 'multipart/form-data': { schema: schemas.editRequestSchema } },
         },
@@ -58,7 +58,7 @@ export const imageRoutes = (ctx: AppContext) =>
         {
           id: 'vary_image',
           input: 'handler',
-          summary: 'Create variations of an image',
+          summary: 'Create variations of an image.',
           description: 'Charged like generated images.',
           requestBodies: { 'multipart/form-data': { schema: schemas.variationRequestSchema } },
         },
@@ -70,12 +70,15 @@ export const imageRoutes = (ctx: AppContext) =>
       async ({ params, query }) => {
         const image = await mediaFiles.findSigned(ctx, params.id, query)
         if (image) return mediaFiles.toResponse(image)
-        throw new ApiError('not_found', { what: 'image: its URL is valid for 24 hours' })
+        throw new ApiError('not_found', {
+          what: 'image',
+          see: 'Its URL is valid for 24 hours. Create the image again.',
+        })
       },
       {
         query: schemas.SignedUrlQuerySchema,
         ...publicOperation(
-          { id: 'get_image', tag: 'Media', summary: 'Get an image by its signed URL' },
+          { id: 'get_image', tag: 'Media', summary: 'Get an image by its signed URL.' },
           { 200: ImageSchema, 206: ImageSchema, 416: RangeNotSatisfiableSchema },
           ['not_found'],
         ),

@@ -64,7 +64,8 @@ async function getRow(ctx: AppContext, account: AccountId, id: string): Promise<
   const row = await findRow(ctx, account, id)
   if (row) return row
   throw new ApiError('not_found', {
-    what: keepsResponses(ctx) ? 'response' : `response: ${storingIsOff} So it`,
+    what: 'response',
+    ...(!keepsResponses(ctx) && { see: storingIsOff }),
   })
 }
 

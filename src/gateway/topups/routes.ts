@@ -22,7 +22,7 @@ export const topupRoutes = (ctx: AppContext) =>
         params: schemas.TopupParamsSchema,
         body: schemas.TopupRequestSchema,
         ...keyOperation(
-          { id: 'create_topup', tag: 'Account', summary: 'Create a crypto top-up' },
+          { id: 'create_topup', tag: 'Account', summary: 'Create a crypto top-up.' },
           { 200: schemas.InvoiceSchema },
           [
             'too_large',
@@ -42,7 +42,7 @@ export const topupRoutes = (ctx: AppContext) =>
       {
         params: schemas.InvoiceParamsSchema,
         ...keyOperation(
-          { id: 'get_topup', tag: 'Account', summary: 'Get the status of a top-up' },
+          { id: 'get_topup', tag: 'Account', summary: 'Get the status of a top-up.' },
           { 200: schemas.InvoiceStatusSchema },
           ['bad_request', 'not_found'],
         ),

@@ -23,7 +23,7 @@ export const videoRoutes = (ctx: AppContext) =>
         {
           id: 'create_video',
           input: 'handler',
-          summary: 'Create a video from a prompt',
+          summary: 'Create a video from a prompt.',
           description:
             'Poll it every 5 to 10 seconds until it is completed or failed. A completed video is ' +
             'charged, at most estimated_cost.',
@@ -39,7 +39,7 @@ export const videoRoutes = (ctx: AppContext) =>
       '/videos/:id',
       async ({ spender, params }) => present(ctx, await getVideo(ctx, spender, params.id)),
       keyOperation(
-        { id: 'get_video', tag: 'Media', summary: 'Get the status and URL of a video' },
+        { id: 'get_video', tag: 'Media', summary: 'Get the status and URL of a video.' },
         { 200: schemas.VideoSchema },
         ['not_found'],
       ),
@@ -54,7 +54,7 @@ export const videoRoutes = (ctx: AppContext) =>
           {
             id: 'get_video_content',
             tag: 'Media',
-            summary: 'Get a video by its signed URL or with its API key',
+            summary: 'Get a video by its signed URL or with its API key.',
           },
           {
             200: ContentSchema,

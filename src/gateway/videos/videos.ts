@@ -66,11 +66,13 @@ export async function getContent(
   const { made: fileId } = job?.result ?? {}
   const content = typeof fileId === 'string' ? await mediaFiles.find(ctx, fileId) : undefined
   if (content) return mediaFiles.toResponse(content)
-  const what =
-    job && !job.result
-      ? `content: the video is pending or failed. See GET /v1/videos/${id}`
-      : 'video: its URL is valid for 24 hours'
-  throw new ApiError('not_found', { what })
+  const isUnfinished = job !== undefined && !job.result
+  throw new ApiError('not_found', {
+    what: isUnfinished ? 'content' : 'video',
+    see: isUnfinished
+      ? `The video is pending or failed. See GET /v1/videos/${id}.`
+      : 'Its URL is valid for 24 hours. Create the video again.',
+  })
 }
 
 async function findSigned(

@@ -8,7 +8,11 @@ export const people = {
     message:
       'This claim code is invalid. Check it, or have the agent create a new one: POST /me/claim.',
   },
-  code_used: { status: 409, message: 'This claim code has already been used. A code works once.' },
+  code_used: {
+    status: 409,
+    message:
+      'This claim code has already been used. Have the agent create a new one: POST /me/claim.',
+  },
   code_expired: {
     status: 410,
     message: 'This claim code has expired. Have the agent create a new one: POST /me/claim.',

@@ -25,11 +25,13 @@ export const runs = {
   },
   tx_wrong_asset: {
     status: 422,
-    message: ({ expected }) => `The transaction does not move the token that is due: ${expected}.`,
+    message: ({ expected }) =>
+      `The transaction does not move the token that is due: ${expected}. Send the transaction that pays it.`,
   },
   tx_wrong_payee: {
     status: 422,
-    message: ({ expected }) => `The transaction does not pay the maker, who has ${expected}.`,
+    message: ({ expected }) =>
+      `The transaction does not pay the maker at ${expected}. Send the transaction that does.`,
   },
   tx_too_small: {
     status: 422,
@@ -42,7 +44,8 @@ export const runs = {
   },
   tx_used: {
     status: 409,
-    message: 'The transaction already paid for something else. Each transfer counts once.',
+    message:
+      'The transaction already paid for something else. Each transfer counts once. Pay with a new one.',
   },
   tx_unconfirmed: {
     status: 409,

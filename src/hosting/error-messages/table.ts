@@ -77,7 +77,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     status: 429,
     message: (facts) =>
       facts.max === 0
-        ? 'The operator of this server blocked your network, key or account.'
+        ? 'The operator of this server blocked your network, key or account. Contact the operator.'
         : `Your address sent more than ${facts.max} requests a minute. ${retryHint(facts)}`,
   },
   bad_request: { status: 400, message: ({ problem }) => problem },
