@@ -39,7 +39,7 @@ export function openBar(onSound: () => void): Bar {
   }
 }
 
-/** The button of the sound. What one chose stays for the next app. */
+/** The sound button. The choice is stored for the next app. */
 function openSound(onSound: () => void): () => boolean {
   const button = document.getElementById('sound')
   let isMuted = readMuted()

@@ -20,7 +20,7 @@ const previewBounds = {
   largeBytes: Infinity,
   heavyMs: Infinity,
 }
-/** Nobody waits for a capture. It must not keep a preview waiting. */
+/** Captures run in the background and must not delay previews. */
 const captureBounds = { ...previewBounds, slots: 1 }
 
 /** Opens pages in the browser of this machine. */

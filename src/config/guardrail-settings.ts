@@ -10,6 +10,6 @@ export const guardrail = {
   ),
   GUARDRAIL_FAILURE: choice(
     ['refuse', 'allow'],
-    'What happens when it fails: requests get 503, or they run.',
+    'Response to a failed check: requests get 503, or they run.',
   ),
 }

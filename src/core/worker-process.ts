@@ -25,7 +25,7 @@ const program = Bun.isStandaloneExecutable
   : [process.execPath, Bun.fileURLToPath(new URL('../main.ts', import.meta.url)), 'worker']
 
 /**
- * Starts workers in child processes of this program, for tasks on bytes that nobody checked. A
+ * Starts workers in child processes of this program, for tasks on unchecked bytes. A
  * process has no environment and a lower priority, and ends itself when a task exceeds its limits
  * (worker-host.ts), so that the bound depends on the task and never on the rest of the server.
  */

@@ -274,7 +274,7 @@ describe('section 4, operation', () => {
     row,
   ])
 
-  test.each(numbered)('%s is described as it stands there', (_, row) => {
+  test.each(numbered)('%s is described and matches document 1', (_, row) => {
     const operation = described(row)
     expect(operation?.security).toEqual(row.auth === 'key' ? [{ key: [] }] : [])
     const statuses = Object.keys(operation?.responses ?? {}).map(Number)
@@ -283,7 +283,7 @@ describe('section 4, operation', () => {
     expect(codes).toMatchObject({ ...row.codes, ...(row.auth === 'key' && groupC) })
   })
 
-  test.each(numbered)('%s answers as it stands there', async (_, row) => {
+  test.each(numbered)('%s responds and matches document 1', async (_, row) => {
     const answer = await row.call()
     expect(row.done).toContain(answer.status)
     expect(answer.body).toMatchObject(row.gives)

@@ -40,7 +40,7 @@ import type { AppBody, ChangeAppRequest, PublishAppRequest } from './schemas.ts'
 export const defaultText = { title: 'Untitled', description: '', shelf: 'other' } as const
 
 /**
- * Publishes a page as a new app, version 1, live at once and free (document 1, operation 9).
+ * Publishes a page as a new app, version 1, live immediately and free (document 1, operation 9).
  * Returns 201, or 200 with scan and price for a dry run. Throws `bad_request`, `games_off`,
  * `prices_off`, `too_large`, `blocked_by_scan`, and what `insertApp` throws.
  */

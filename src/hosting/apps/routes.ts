@@ -37,10 +37,10 @@ export const appRoutes = (ctx: AppContext) =>
           mcp: 4,
           input: 'handler',
           requestBodies: folderBodies(schemas.PublishAppSchema),
-          summary: 'Publish a page (html) or a folder (files) at once, or have one built (prompt).',
+          summary: 'Publish a page (html) or a folder (files), or have one built (prompt).',
           description:
             'Send exactly one of html, files and prompt, or a zip as the body with the other ' +
-            'fields as query parameters. A page is scanned, hosted at once as version 1, and ' +
+            'fields as query parameters. A page is scanned, hosted immediately as version 1, and ' +
             'free: 201. A prompt starts a build at a fixed maximum price: 202 with a job. Only a ' +
             'successful build is charged. With dryRun the response is 200 and nothing is stored.',
         },

@@ -16,7 +16,7 @@ const pageRules = [
   "Load assets in the page by their relative names, such as fetch('data.json') or <img src=\"ship.png\">. Or: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)` or `json(name)`. A missing file gives '' or null, so draw a placeholder.",
   'localStorage (1 MB) and IndexedDB (5 MB) work for each app, kept across reloads and versions. Persistent cookies, frames, camera, notifications and requests to other hosts do not work. For links, window.open, a[download], print() and navigator.share the viewer shows the visitor a button.',
   'alert, confirm and prompt do not block: confirm returns false and prompt returns null, and the code that asked is repeated after the visitor has answered. Use your own <dialog> instead. Route with location.hash, location.href = "#x" or history.pushState.',
-  'A folder is published at once: POST /apps or POST /apps/{id}/versions with {"files": [{"path": "index.html", "text": "..."}, {"path": "game.js", "text": "..."}, {"path": "img/ship.png", "base64": "..."}]} instead of html, or a zip as application/zip with the other fields in the query. <script src="game.js"> and <link rel="stylesheet" href="style.css"> become part of the page; images, audio and JSON become assets, found by their relative names. Bundle modules that import each other.',
+  'A folder is published immediately: POST /apps or POST /apps/{id}/versions with {"files": [{"path": "index.html", "text": "..."}, {"path": "game.js", "text": "..."}, {"path": "img/ship.png", "base64": "..."}]} instead of html, or a zip as application/zip with the other fields in the query. <script src="game.js"> and <link rel="stylesheet" href="style.css"> become part of the page; images, audio and JSON become assets, found by their relative names. Bundle modules that import each other.',
   'The response to a publish lists features that do not work here in "scan.warnings", each with its line and an alternative.',
   'Declare the files that the page needs: <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>. GET /apps/{id}/assets lists those that are still missing.',
 ]
@@ -80,7 +80,7 @@ const keyCreation = ({ urls: { base }, config }: AppContext) =>
 const quickstart = ({ base }: Urls, curl: string) => [
   { step: 'Create a key. Store "key" from the response.', curl },
   {
-    step: 'Publish a page. It is scanned and live at once. Publishing html is free.',
+    step: 'Publish a page. It is scanned and live immediately. Publishing html is free.',
     curl: `curl -sX POST ${base}/apps -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"title":"Hello","html":"<!doctype html><title>Hello</title><h1>Hello</h1>"}'`,
   },
   {

@@ -24,8 +24,8 @@ type Fields = ParsedRequest['fields']
 const fingerprintOf = (fields: Fields, { folder }: Pack) => ({ ...fields, files: folder.archive })
 
 /**
- * Publishes a folder as a new skill or framework, version 1, live at once and free. Returns 201, or
- * 200 with the scan for a dry run. Throws `bad_request`, `bad_skill`, `skill_name_taken`,
+ * Publishes a folder as a new skill or framework, version 1, live immediately and free. Returns
+ * 201, or 200 with the scan for a dry run. Throws `bad_request`, `bad_skill`, `skill_name_taken`,
  * `payments_off`, `prices_off`, `too_large`, `blocked_by_scan`, and what `insertApp` throws.
  */
 export async function publishPack(

@@ -5,9 +5,8 @@ import { coins } from './method.ts'
 const decimalsCall = '0x313ce567'
 
 /**
- * Returns the problem of TOPUP_USDT_TOKEN: of a token with other decimals than USDT, each unit
- * would be credited for a wrong value. The token of Ethereum is known. Throws where no server
- * answers.
+ * Returns a message when TOPUP_USDT_TOKEN has other decimals than USDT, which would credit wrong
+ * amounts. The token of Ethereum is known. Throws where no server responds.
  */
 export async function findTokenProblem({ config, coins: state }: CoinContext) {
   const { topupUsdtToken: token } = config

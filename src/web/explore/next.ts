@@ -5,8 +5,8 @@ import * as explore from '../../hosting/explore/explore.ts'
 const itemsMax = 100
 
 /**
- * Returns the path that plays the next item of the same kind: the most played ones in their order,
- * from the start again after the last. Throws `not_found`, `taken_down`.
+ * Returns the path of the next most played item of the same kind. After the last, starts again.
+ * Throws `not_found`, `taken_down`.
  */
 export async function nextPath(ctx: AppContext, id: string): Promise<string> {
   const { kind } = (await explore.getItem(ctx, id)).item

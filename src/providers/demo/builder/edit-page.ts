@@ -35,7 +35,7 @@ function findFactor(prompt: string): number {
   return /\b(slow|calm|easier)/i.test(prompt) ? 0.8 : 1
 }
 
-/** Checks whether a prompt also asks for what no edit does: half of a change is not the change. */
+/** Checks whether a prompt also asks for what no edit does. A partial edit is rejected. */
 const isMore = (prompt: string): boolean =>
   /\b(add|remove|delete|instead of|levels?|enem(y|ies)|boss\w*|power-?ups?|sounds?|music|buttons?|images?|pictures?|multi-?player)\b/i.test(
     prompt,
