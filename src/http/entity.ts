@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 import { sha256 } from '../core/ids.ts'
+import type { PublicFile } from '../core/public-files.ts'
 import { qualityValues } from './accept.ts'
 
 /** A resource in up to three encodings, each with its own strong ETag (RFC 9110, 8.8.3). */
@@ -20,13 +21,7 @@ interface Variant {
   content: Blob
 }
 
-interface Content {
-  /** Unquoted. */
-  etag: string
-  identity: Uint8Array
-  br?: Uint8Array | undefined
-  gzip?: Uint8Array | undefined
-}
+type Content = Omit<PublicFile, 'name' | 'type'>
 
 /** Compresses a small text, which takes one or two milliseconds. */
 export function compressText(text: string): Required<Content> {

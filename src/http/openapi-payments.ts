@@ -1,7 +1,7 @@
 import { paymentErrors } from './operation.ts'
 
 /** A JSON object of a description. */
-type Node = { [name: string]: unknown }
+export type Node = { [name: string]: unknown }
 
 const base64 = { type: 'string', contentEncoding: 'base64' }
 const receipt = 'of the payment that was settled for this request: JSON in base64.'

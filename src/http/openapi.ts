@@ -1,13 +1,11 @@
 import { isRecord, itemsOf, recordOf } from '../core/schema.ts'
 import {
+  type Node,
   paymentHeaders,
   paymentHeadersOf,
   paymentParameters,
   takesPayments,
 } from './openapi-payments.ts'
-
-/** A JSON object of a description. */
-type Node = { [name: string]: unknown }
 
 /** The parts of a description beside its operations. */
 export interface ApiInfo {

@@ -18,7 +18,7 @@ import {
   RevokeKeyResponseSchema,
 } from '../agents/schemas.ts'
 import * as apps from '../apps/apps.ts'
-import { presentApp as presentApp } from '../apps/present.ts'
+import { presentApp } from '../apps/present.ts'
 import { personOperation, publicOperation, writeErrors } from '../operation.ts'
 import { claimAgent, previewClaim } from './claims.ts'
 import * as owned from './owned-agents.ts'

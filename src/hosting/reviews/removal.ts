@@ -4,8 +4,8 @@ import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { deleteUses } from '../explore/uses.ts'
-import { hideComment as hideComment } from './comments.ts'
-import { hideReview as hideReview } from './reviews.ts'
+import { hideComment } from './comments.ts'
+import { hideReview } from './reviews.ts'
 import { comments, reviews } from './tables.ts'
 
 /** Hides a review or a comment for the operator. Returns false if there is none with this id. */

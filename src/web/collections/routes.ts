@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import * as collections from '../../hosting/collections/collections.ts'
-import { getActingAgent } from '../../hosting/people/owned-agents.ts'
 import { withQuery } from '../components.ts'
+import { actingAgent } from '../explore/visitor.ts'
 import { forItem, type Form } from '../forms.ts'
 import type { Layout } from '../layout.ts'
 import {
@@ -31,9 +31,6 @@ async function showCollection(input: PageInput, id: string): Promise<Response> {
   const req = await getPageRequest(input)
   return privatePage(req, await collectionPage(req, id))
 }
-
-const actingAgent = ({ ctx, visitor }: UserRequest, form: Form) =>
-  getActingAgent(ctx, visitor.person, form.text('as'))
 
 /** Creates a collection, with a first item where the form of an item page sends one. */
 async function create(req: UserRequest, form: Form): Promise<Response> {

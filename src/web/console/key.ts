@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import * as accountKeys from '../../gateway/accounts/keys.ts'
 import { overlapHoursMax } from '../../gateway/accounts/limits.ts'
 import * as accountProjects from '../../gateway/accounts/projects.ts'
-import { capOf, type Key, type Project } from '../../keys/keys.ts'
+import { capOf } from '../../keys/keys.ts'
 import { projectCounter } from '../../keys/limits.ts'
 import { findLatestSpending, sumSpendingByPeriod } from '../../ledger/spending.ts'
 import { section, statList, withQuery } from '../components.ts'
@@ -15,13 +15,7 @@ import type { Page } from '../layout.ts'
 import { createAndShowKey, keyRefField } from '../new-key.ts'
 import { redirectTo, type UserRequest } from '../session.ts'
 import { consolePage } from './components.ts'
-import {
-  auditChange,
-  getKeyAccount,
-  type KeyAccount,
-  projectFields,
-  readKeyForm,
-} from './key-account.ts'
+import { auditChange, getKeyAccount, projectFields, readKeyForm } from './key-account.ts'
 import { accountKeysPath, keysPath, keyTable } from './keys.ts'
 
 /** Names a key or a project of an account in a path. */
@@ -30,10 +24,7 @@ interface ItemPath {
   id: string
 }
 
-async function getKey(
-  req: UserRequest,
-  path: ItemPath,
-): Promise<{ account: KeyAccount; key: Key }> {
+async function getKey(req: UserRequest, path: ItemPath) {
   const account = await getKeyAccount(req, path.account)
   const key = account.keys.find(({ prefix }) => prefix === path.id)
   if (!key) throw new ApiError('not_found', { what: 'key' })
@@ -128,10 +119,7 @@ function readOverlap(sent: Form): number {
   rejectForm(`Enter the overlap as a number of hours from 0 to ${overlapHoursMax}.`)
 }
 
-async function getProject(
-  req: UserRequest,
-  path: ItemPath,
-): Promise<{ account: KeyAccount; project: Project }> {
+async function getProject(req: UserRequest, path: ItemPath) {
   const account = await getKeyAccount(req, path.account)
   const project = account.projects.find(({ id }) => id === path.id)
   if (!project) throw new ApiError('not_found', { what: 'project' })

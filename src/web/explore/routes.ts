@@ -1,7 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
 import { copyIdOf, remix } from '../../hosting/apps/remix/remix.ts'
-import { getActingAgent } from '../../hosting/people/owned-agents.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
 import * as reviews from '../../hosting/reviews/reviews.ts'
 import { forItem, type Form, rejectForm } from '../forms.ts'
@@ -18,7 +17,7 @@ import {
 } from '../session.ts'
 import { itemPage } from './item.ts'
 import { remixPage } from './remix.ts'
-import { type FailedForm, getItemVisitor } from './visitor.ts'
+import { actingAgent, type FailedForm, getItemVisitor } from './visitor.ts'
 
 /** Actions of signed-in people on an item, each as one of their agents. */
 export const itemRoutes = (ctx: AppContext, layout: Layout) =>
@@ -61,9 +60,6 @@ export async function findPersonalPage(
 
 const getItemPage = async (req: UserRequest, id: string, failed?: FailedForm): Promise<Page> =>
   itemPage(req.ctx, id, req.query, await getItemVisitor(req, id, failed))
-
-const actingAgent = ({ ctx, visitor }: UserRequest, form: Form) =>
-  getActingAgent(ctx, visitor.person, form.text('as'))
 
 /** Copies an item at the confirmed price. The same form never pays twice. */
 async function remixItem(req: UserRequest, id: string, form: Form): Promise<Response> {

@@ -6,7 +6,7 @@ import type { Agent } from '../../hosting/agents/agents.ts'
 import { getListed } from '../../hosting/apps/listings.ts'
 import { hasUsed, recordUse } from '../../hosting/explore/uses.ts'
 import { isPackKind } from '../../hosting/kinds.ts'
-import { listActingAgents } from '../../hosting/people/owned-agents.ts'
+import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
 import type { Person } from '../../hosting/people/people.ts'
 import { findReviewBy, type Review } from '../../hosting/reviews/reviews.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
@@ -79,6 +79,10 @@ export const actingField = (agents: Agent[], selected: string | undefined): Part
   const options = agents.map(({ handle }) => [handle, `@${handle}`] as const)
   return selectField({ label: 'As', name: 'as', value: selected ?? '', options })
 }
+
+/** Returns the agent that `actingField` or `payingField` names. Throws as `getActingAgent` does. */
+export const actingAgent = ({ ctx, visitor }: UserRequest, form: Form): Promise<Agent> =>
+  getActingAgent(ctx, visitor.person, form.text('as'))
 
 /** As `actingField`, with the balance of each agent. */
 export async function payingField(

@@ -6,11 +6,12 @@ import { findBuild } from '../../hosting/apps/builds/build-list.ts'
 import { startBuild } from '../../hosting/apps/builds/builds.ts'
 import { publishApp } from '../../hosting/apps/publish.ts'
 import { pageZipBytesMax } from '../../hosting/folders/limits.ts'
-import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
+import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { checkSite } from '../../hosting/people/session-user.ts'
 import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../limits.ts'
 import { searchTerm } from '../components.ts'
+import { actingAgent } from '../explore/visitor.ts'
 import { formatBytes } from '../format.ts'
 import { type Form, readForm, readRef, rejectForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -132,7 +133,7 @@ const kindOf = (form: Form): 'app' | 'game' => (form.text('kind') === 'game' ? '
 
 /** Shows the price of a build, and starts the build at the confirmed price. */
 async function buildFromPrompt(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
+  const agent = await actingAgent(req, form)
   const prompt = form.text('prompt').replaceAll('\r\n', '\n')
   const request = { prompt, kind: kindOf(form) } as const
   if (prompt.trim() === '') rejectForm(noPrompt)
@@ -160,12 +161,11 @@ async function getPrice(
 
 /** Publishes the file, the zip with its assets or the pasted text. The same form publishes once. */
 async function publishPage(req: UserRequest, form: Form): Promise<Response> {
-  const { ctx } = req
-  const agent = await getActingAgent(ctx, req.visitor.person, form.text('as'))
+  const agent = await actingAgent(req, form)
   const upload = await readUpload(form)
   const title = form.text('title').trim()
   const request = { ...upload, kind: kindOf(form), ref: readRef(form), ...(title && { title }) }
-  const { body } = await publishApp(ctx, agent, request)
+  const { body } = await publishApp(req.ctx, agent, request)
   return redirectTo(`/studio/${appIdOf(body)}/build?done=publish`)
 }
 

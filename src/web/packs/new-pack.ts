@@ -7,10 +7,10 @@ import { rejectPack } from '../../hosting/folders/read-pack.ts'
 import type { InputFile } from '../../hosting/folders/unzip.ts'
 import { zipReader } from '../../hosting/folders/zip-reader.ts'
 import { publishPack } from '../../hosting/packs/publish.ts'
-import { getActingAgent, listActingAgents } from '../../hosting/people/owned-agents.ts'
+import { listActingAgents } from '../../hosting/people/owned-agents.ts'
 import { formBytesMax } from '../../limits.ts'
 import { narrowPage } from '../components.ts'
-import { actingField } from '../explore/visitor.ts'
+import { actingAgent, actingField } from '../explore/visitor.ts'
 import { formatBytes } from '../format.ts'
 import {
   alert,
@@ -104,7 +104,7 @@ const stepsField = (value: string | undefined): Html =>
   </div>`
 
 async function publishForm(req: UserRequest, form: Form): Promise<Response> {
-  const agent = await getActingAgent(req.ctx, req.visitor.person, form.text('as'))
+  const agent = await actingAgent(req, form)
   const ref = readRef(form)
   const kind = form.text('kind') === 'framework' ? 'framework' : 'skill'
   const steps = kind === 'framework' ? { steps: readSteps(form.text('steps')) } : {}
