@@ -49,7 +49,7 @@ interface Shared {
 }
 
 /**
- * Creates the memory of a process. A restart loses it. docs/architecture.md has a list of it, with
+ * Creates the memory of a process. A restart loses it. docs/scaling.md has a list of it, with
  * the reason why several processes on one database are safe. Modules keep at the top level only
  * what belongs to no context: worker pools, queues of CPU work, and caches of pure functions.
  */
