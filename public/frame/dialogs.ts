@@ -1,5 +1,5 @@
 import { watchCallers } from './callers.ts'
-import { type Answer, answersMax } from './messages.ts'
+import { answersMax, type DialogResult } from './messages.ts'
 
 /** Bound on queued dialogs of a page. */
 const waitingMax = 5
@@ -66,7 +66,7 @@ function show(content: Dialog, done: () => void): void {
 }
 
 /** Time for which an answer waits for the code that asked. */
-const answerMs = 5_000
+const resultMs = 5_000
 
 /**
  * Installs alert, confirm and prompt that do not block. confirm first returns false and prompt
@@ -74,13 +74,13 @@ const answerMs = 5_000
  * Code that asked while the page loaded runs again with the page: `restart` carries its answers,
  * which `given` then holds.
  */
-export function dialogs(given: Answer[], restart: (answers: Answer[]) => void): void {
+export function dialogs(given: DialogResult[], restart: (answers: DialogResult[]) => void): void {
   const waiting: Dialog[] = []
   const answers = new Map(given)
   const whileLoading = new Map(given)
   const repeatOf = watchCallers()
   /** Answers in the code that is repeated now, which it needs again for a further question. */
-  let repeated: Answer[] = []
+  let repeated: DialogResult[] = []
   let shown = false
 
   const next = (): void => {
@@ -96,9 +96,9 @@ export function dialogs(given: Answer[], restart: (answers: Answer[]) => void): 
   /** Returns the recent answer to this question; undefined while the dialog is open. */
   const ask = (kind: string, text: string, begin?: string): string | undefined => {
     const key = `${kind} ${text}`
-    const answer = answers.get(key)
+    const result = answers.get(key)
     answers.delete(key)
-    if (answer !== undefined) return answer
+    if (result !== undefined) return result
     const repeat = repeatOf()
     const before = repeated
     const yes = (typed: string): void => {
@@ -107,10 +107,10 @@ export function dialogs(given: Answer[], restart: (answers: Answer[]) => void): 
         return restart([...whileLoading].slice(-answersMax))
       }
       repeated = [...before, [key, typed]]
-      for (const [question, answer] of repeated) answers.set(question, answer)
+      for (const [question, result] of repeated) answers.set(question, result)
       // Without a caller to repeat, the answer is for the next time that the code asks.
       if (!repeat) return
-      setTimeout(() => answers.delete(key), answerMs)
+      setTimeout(() => answers.delete(key), resultMs)
       repeat()
       repeated = []
     }

@@ -24,9 +24,9 @@ export async function fetchLibraries(
   const rows = field(list, 'files')
   const files = (Array.isArray(rows) ? rows : []).map(
     async (row: unknown): Promise<LibraryFile> => {
-      const answer = await answered(read(row, 'url'))
+      const response = await answered(read(row, 'url'))
       const type = read(row, 'type')
-      const text = await (isText(type) ? answer.text() : answer.blob().then(toBase64))
+      const text = await (isText(type) ? response.text() : response.blob().then(toBase64))
       return { name: read(row, 'name'), type, text }
     },
   )

@@ -1,6 +1,6 @@
 import { fetchLibraries, fulfilled, toBase64 } from './fetch-libraries.ts'
 import {
-  type Answer,
+  type DialogResult,
   field,
   type Files,
   type LibraryFile,
@@ -46,7 +46,7 @@ export class SandboxHost {
     content: PageContent,
     local: Saved = [],
     session: Saved = [],
-    answers: Answer[] = [],
+    answers: DialogResult[] = [],
     isMuted = false,
   ): void {
     this.run += 1

@@ -38,8 +38,8 @@ export function links(tell: (message: AppMessage) => void, needsFallback: boolea
   const later = setTimeout.bind(window)
 
   const download = async (href: string, name: string): Promise<void> => {
-    const answer = await load(href)
-    tell({ type: 'service:download', name, blob: await answer.blob() })
+    const response = await load(href)
+    tell({ type: 'service:download', name, blob: await response.blob() })
   }
   /** Performs a click on a link. */
   const act = (href: string, name: string | null): void => {

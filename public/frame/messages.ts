@@ -6,7 +6,7 @@ export type Change = [key: string, value: string | null]
 export const changesMax = 10_000
 export type Area = 'local' | 'session'
 /** A question of confirm or prompt that was asked while a page loaded, with its answer. */
-export type Answer = [question: string, text: string]
+export type DialogResult = [question: string, text: string]
 export const answersMax = 20
 
 /** Shell to wrapper: run this app instead of the current one. */
@@ -15,7 +15,7 @@ export interface Start extends PageContent {
   run: number
   local: Saved
   session: Saved
-  answers: Answer[]
+  answers: DialogResult[]
   isMuted: boolean
 }
 
@@ -97,7 +97,7 @@ export interface Run {
   quirks: boolean
   local: Saved
   session: Saved
-  answers: Answer[]
+  answers: DialogResult[]
   isMuted: boolean
 }
 
@@ -137,7 +137,7 @@ export type AppMessage =
   | { type: 'service:databases' }
   | { type: 'service:database'; database: SavedDatabase }
   | { type: 'service:database'; deleted: string }
-  | { type: 'service:answers'; answers: Answer[] }
+  | { type: 'service:answers'; answers: DialogResult[] }
   | { type: 'service:print'; height: number }
   | { type: 'service:share'; title: string; text: string; url: string }
 

@@ -1,4 +1,4 @@
-import { type Answer, field, type Files } from './messages.ts'
+import { type DialogResult, field, type Files } from './messages.ts'
 import type { Offer } from './notices.ts'
 import { offerOf } from './offers.ts'
 import { openDatabases, type SavedDatabases } from './saved-databases.ts'
@@ -13,7 +13,7 @@ interface Receiver {
   session: Map<string, string>
   /** The document of a run has started. */
   started(run: number): void
-  answered(answers: Answer[]): void
+  answered(answers: DialogResult[]): void
   notify(offer: Offer): void
 }
 

@@ -15,8 +15,8 @@ addEventListener('message', function take(event) {
     return
   }
   const frame = nest(next)
-  addEventListener('message', function pass(answer) {
-    if (answer.source !== frame.contentWindow || field(answer.data, 'type') !== 'ready') return
+  addEventListener('message', function pass(reply) {
+    if (reply.source !== frame.contentWindow || field(reply.data, 'type') !== 'ready') return
     removeEventListener('message', pass)
     frame.contentWindow?.postMessage({ type: 'down', relays: rest, html }, '*')
   })

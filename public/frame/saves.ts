@@ -1,4 +1,4 @@
-import { type Answer, answersMax, type Change, changesMax, type Saved } from './messages.ts'
+import { answersMax, type Change, changesMax, type DialogResult, type Saved } from './messages.ts'
 
 const charsMax = 1_048_576
 const writeMs = 200
@@ -134,9 +134,9 @@ export async function openSaves(id: string): Promise<Saves> {
 }
 
 /** Validates answers: a bounded list of pairs of texts. */
-export const answersIn = (data: unknown): Answer[] =>
+export const answersIn = (data: unknown): DialogResult[] =>
   changesIn(data)
-    .flatMap(([question, text]): Answer[] => (text === null ? [] : [[question, text]]))
+    .flatMap(([question, text]): DialogResult[] => (text === null ? [] : [[question, text]]))
     .slice(0, answersMax)
 
 /** Validates changes: a bounded list of pairs of texts. */

@@ -1,6 +1,6 @@
 import { openBar } from './bar.ts'
 import { fetchFiles, fetchList, fetchPage, SandboxHost } from './host.ts'
-import { type Answer, field, type Files, type Sound } from './messages.ts'
+import { type DialogResult, field, type Files, type Sound } from './messages.ts'
 import { openNotices } from './notices.ts'
 import { receiver } from './receiver.ts'
 import { openSaves } from './saves.ts'
@@ -29,7 +29,7 @@ const host = frame && new SandboxHost(frame, frameUrl)
 let greeted = 0
 let restarts: number[] = []
 const session = new Map<string, string>()
-let answers: Answer[] = []
+let answers: DialogResult[] = []
 
 function tellSound(): void {
   const message: Sound = { type: 'service:sound', isMuted: bar.isMuted() }

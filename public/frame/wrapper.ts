@@ -113,8 +113,8 @@ async function start(data: unknown, given: string): Promise<void> {
   }
   const frame = nest(relay)
   const down: Down = { type: 'down', relays: Array(depth - 1).fill(relay), html }
-  addEventListener('message', function pass(answer) {
-    if (answer.source !== frame.contentWindow || field(answer.data, 'type') !== 'ready') return
+  addEventListener('message', function pass(reply) {
+    if (reply.source !== frame.contentWindow || field(reply.data, 'type') !== 'ready') return
     removeEventListener('message', pass)
     frame.contentWindow?.postMessage(down, '*')
   })

@@ -1,5 +1,5 @@
 import { fetchFiles, fetchList, fetchPage, SandboxHost } from '../frame/host.ts'
-import { type Answer, field, type Files, type PageContent } from '../frame/messages.ts'
+import { type DialogResult, field, type Files, type PageContent } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
 import { answersIn, apply, changesIn } from '../frame/saves.ts'
 
@@ -17,7 +17,7 @@ export class AppPreview extends HTMLElement {
   #content: PageContent = { html: '' }
   #files: Promise<Files> = Promise.resolve({ type: 'service:assets', files: [] })
   #saves = { local: new Map<string, string>(), session: new Map<string, string>() }
-  #answers: Answer[] = []
+  #answers: DialogResult[] = []
   #restarts = 0
 
   connectedCallback(): void {

@@ -6,10 +6,10 @@
 class PasskeyForm extends HTMLElement {
   connectedCallback(): void {
     const form = this.querySelector('form')
-    const answer = form?.elements.namedItem('answer')
+    const responseField = form?.elements.namedItem('answer')
     const isSupported =
       isSecureContext && typeof self.PublicKeyCredential?.prototype.toJSON === 'function'
-    if (!form || !(answer instanceof HTMLInputElement) || !isSupported) {
+    if (!form || !(responseField instanceof HTMLInputElement) || !isSupported) {
       this.hidden = true
       return
     }
@@ -19,7 +19,7 @@ class PasskeyForm extends HTMLElement {
     form.addEventListener('submit', async (event) => {
       event.preventDefault()
       try {
-        answer.value = JSON.stringify(
+        responseField.value = JSON.stringify(
           await getCredential(JSON.parse(this.dataset['options'] ?? '')),
         )
         form.submit()

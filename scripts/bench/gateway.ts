@@ -94,11 +94,11 @@ function throughPortkey(target: Target, { port }: BenchServer): Target {
 
 async function syncsOf(target: Target, connections: number): Promise<number | undefined> {
   const plan = { targets: [target], connections, turnMs: 600, rounds: 3 }
-  let answers = 0
+  let responses = 0
   const syncs = await countSyncs(target.pid, async () => {
     const [turns = []] = await runLoad(plan)
-    answers = turns.reduce((sum, turn) => sum + turn.answers, 0)
+    responses = turns.reduce((sum, turn) => sum + turn.responses, 0)
   })
   // The trace includes the warm-up round.
-  return syncs === undefined ? undefined : (syncs / answers) * (plan.rounds / (plan.rounds + 1))
+  return syncs === undefined ? undefined : (syncs / responses) * (plan.rounds / (plan.rounds + 1))
 }

@@ -53,8 +53,8 @@ function drawn(dir: string, handle: string): [name: string, paths: string[]][] {
 /** Returns the transferred bytes of a page with its style and scripts. */
 async function weightOf(origin: string, path: string): Promise<number> {
   const bytesOf = async (assetPath: string): Promise<number> => {
-    const answer = await fetch(origin + assetPath, { headers: browser, decompress: false })
-    return (await answer.arrayBuffer()).byteLength
+    const response = await fetch(origin + assetPath, { headers: browser, decompress: false })
+    return (await response.arrayBuffer()).byteLength
   }
   const page = await (await fetch(origin + path, { headers: { accept: 'text/html' } })).text()
   const loaded = [...page.matchAll(/"(\/static\/[^"]+)"/g)].map(([, name = '']) => name)

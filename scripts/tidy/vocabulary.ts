@@ -1,12 +1,14 @@
 /** The vocabulary of CONTRIBUTING.md: one standard term for each thing. */
 import ts from 'typescript'
 
+import { isDeclared, isFieldName, isName, type Name } from './declarations.ts'
 import { prose } from './prose.ts'
 import { type Finding, finding, type Source, walk } from './source.ts'
 
 /** Banned words of identifiers and paths, each with the standard term. */
 const terms: Record<string, string> = {
   alike: 'chunkTemplate, or the comparison',
+  answer: 'response, result or reply',
   asked: 'request, input or params',
   chore: 'maintenance',
   chores: 'maintenance',
@@ -47,6 +49,8 @@ const terms: Record<string, string> = {
 
 /** Names of the wire and of settings that clients and operators depend on. */
 const published = new Set([
+  'answer_review',
+  'answer_run',
   'no_painter',
   'no_icon_model',
   'painterModel',
@@ -55,8 +59,11 @@ const published = new Set([
   'upstream_rejected',
 ])
 
-/** Fields that clients and operators see: a form field and a label of the metrics. */
-const fields = new Set(['lane', 'wanted'])
+/**
+ * Fields with names that clients, operators or stored rows fix: `answer` of reviews, runs, appeals
+ * and passkeys (document 1), `lane` of the metrics, `wanted` of a form.
+ */
+const fields = new Set(['answer', 'lane', 'wanted'])
 
 /** Participles that do not describe a type. */
 const emptyType = /^(Asked|Wanted|Said|Told|Kept|Made|Sent|Carried|Fit|Found|Taken|Given)$/
@@ -88,7 +95,7 @@ function inNames(source: Source): Finding[] {
   const found: Finding[] = []
   walk(source.ast, (node) => {
     if (!isName(node) || !isDeclared(node)) return
-    const isField = ts.isPropertyAssignment(node.parent) && fields.has(node.text)
+    const isField = fields.has(node.text) && isFieldName(node)
     const word = isField ? undefined : bannedIn(node.text)
     if (word) found.push(finding(source, node, `the name ${node.text}`, `use ${terms[word]}`))
     if (emptyType.test(node.text) && isTypeName(node)) {
@@ -96,46 +103,6 @@ function inNames(source: Source): Finding[] {
     }
   })
   return found
-}
-
-/** Nodes that declare their name. */
-const declarations = new Set([
-  ts.SyntaxKind.VariableDeclaration,
-  ts.SyntaxKind.Parameter,
-  ts.SyntaxKind.BindingElement,
-  ts.SyntaxKind.FunctionDeclaration,
-  ts.SyntaxKind.FunctionExpression,
-  ts.SyntaxKind.MethodDeclaration,
-  ts.SyntaxKind.MethodSignature,
-  ts.SyntaxKind.GetAccessor,
-  ts.SyntaxKind.SetAccessor,
-  ts.SyntaxKind.PropertyDeclaration,
-  ts.SyntaxKind.PropertySignature,
-  ts.SyntaxKind.PropertyAssignment,
-  ts.SyntaxKind.InterfaceDeclaration,
-  ts.SyntaxKind.TypeAliasDeclaration,
-  ts.SyntaxKind.TypeParameter,
-  ts.SyntaxKind.NamedTupleMember,
-  ts.SyntaxKind.ClassDeclaration,
-  ts.SyntaxKind.ClassExpression,
-  ts.SyntaxKind.EnumDeclaration,
-  ts.SyntaxKind.EnumMember,
-  ts.SyntaxKind.ImportClause,
-  ts.SyntaxKind.NamespaceImport,
-])
-
-type Name = ts.Identifier | ts.PrivateIdentifier
-
-const isName = (node: ts.Node): node is Name =>
-  ts.isIdentifier(node) || ts.isPrivateIdentifier(node)
-
-/** Returns whether this code declares a name. Names that it only reads can be foreign. */
-function isDeclared(node: Name): boolean {
-  const { parent } = node
-  const isAlias =
-    (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent)) && parent.propertyName
-  if (!isAlias && !declarations.has(parent.kind)) return false
-  return 'name' in parent && parent.name === node
 }
 
 const isTypeName = ({ parent }: Name): boolean =>

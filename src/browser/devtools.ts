@@ -27,11 +27,11 @@ export class Devtools {
   /** Sends a command to a session, or to the browser. Rejects with the browser's error. */
   async send(method: string, params: Json = {}, session = ''): Promise<Json> {
     const id = (this.count += 1)
-    const answer = Promise.withResolvers<Json>()
-    this.waiting.set(id, answer)
+    const response = Promise.withResolvers<Json>()
+    this.waiting.set(id, response)
     const message = { id, method, params, ...(session && { sessionId: session }) }
     this.out.write(`${JSON.stringify(message)}\0`)
-    return answer.promise
+    return response.promise
   }
 
   /** Rejects all pending commands. */
@@ -58,9 +58,9 @@ export class Devtools {
     if (typeof method === 'string') {
       return this.onEvent(method, recordOf(params), String(sessionId ?? ''))
     }
-    const answer = this.waiting.get(Number(id))
+    const response = this.waiting.get(Number(id))
     this.waiting.delete(Number(id))
-    if (isRecord(error)) answer?.reject(new Error(String(error.message)))
-    else answer?.resolve(recordOf(result))
+    if (isRecord(error)) response?.reject(new Error(String(error.message)))
+    else response?.resolve(recordOf(result))
   }
 }

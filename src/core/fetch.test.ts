@@ -70,11 +70,11 @@ describe('a guarded fetch', () => {
     port: 0,
     socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
   })
-  let answer: (request: Request) => Response
+  let response: (request: Request) => Response
   const seen: { url: string; key: string | null }[] = []
   const handle = (request: Request): Response => {
     seen.push({ url: request.url, key: request.headers.get('authorization') })
-    return answer(request)
+    return response(request)
   }
   // What stands for the open internet in these tests.
   const outside = '127.0.0.2'
@@ -86,7 +86,7 @@ describe('a guarded fetch', () => {
   beforeEach(() => {
     touched = 0
     seen.length = 0
-    answer = () => new Response('hello')
+    response = () => new Response('hello')
   })
 
   /** A network in which names resolve to these addresses, with one list for each lookup. */
@@ -125,7 +125,7 @@ describe('a guarded fetch', () => {
   })
 
   test('follows a limited number of redirects to public addresses', async () => {
-    const to = (location: string) => (answer = () => Response.redirect(location, 302))
+    const to = (location: string) => (response = () => Response.redirect(location, 302))
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', 'localhost']) {
       to(`http://${host}:${canary.port}/`)
       const net = netOf([outside], ['127.0.0.1'])
@@ -140,7 +140,7 @@ describe('a guarded fetch', () => {
     expect(await why(fetchGuarded(site, { method: 'POST' }, bounds, never, netOf([outside])))).toBe(
       'redirects',
     )
-    answer = ({ url }) =>
+    response = ({ url }) =>
       url.endsWith('/b') ? new Response('there') : new Response('', redirectTo('/b'))
     expect(await (await get(`${site}/a`)).text()).toBe('there')
     expect(touched).toBe(0)
@@ -148,12 +148,12 @@ describe('a guarded fetch', () => {
   const redirectTo = (location: string) => ({ status: 307, headers: { location } })
 
   test('limits bytes and time', async () => {
-    answer = () => new Response('x'.repeat(1_001))
+    response = () => new Response('x'.repeat(1_001))
     expect(await why(get(site))).toBe('too_long')
     const bomb = Bun.gzipSync(new Uint8Array(10_000_000))
-    answer = () => new Response(bomb, { headers: { 'content-encoding': 'gzip' } })
+    response = () => new Response(bomb, { headers: { 'content-encoding': 'gzip' } })
     expect(await why(get(site, netOf([outside]), { bytesMax: 100_000 }))).toBe('too_long')
-    answer = () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }))
+    response = () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }))
     expect(await why(get(site, netOf([outside]), { ms: 50 }))).toMatch(/Timeout|timed out/)
   })
 })

@@ -33,19 +33,19 @@ const json = { 'content-type': 'application/json' }
 /** Expects this error status, no stored change and no request to an upstream. */
 async function expectRefused(status: number, path: string, body: unknown, headers = json) {
   const before = [await faked.snapshot(), faked.fake.received.length]
-  const answer = await gus.call('POST', `/v1${path}`, body, headers)
-  expect([path, answer.status]).toEqual([path, status])
-  expect(answer.body).toEqual({
+  const response = await gus.call('POST', `/v1${path}`, body, headers)
+  expect([path, response.status]).toEqual([path, status])
+  expect(response.body).toEqual({
     error: {
       message: expect.stringMatching(/.{10}/),
       type: 'invalid_request_error',
       param: null,
       code: null,
-      ...paramOf(answer.body),
+      ...paramOf(response.body),
     },
   })
   expect([await faked.snapshot(), faked.fake.received.length]).toEqual(before)
-  return answer
+  return response
 }
 const paramOf = (body: unknown): object => {
   const { param, code } = Object(Object(body).error)
@@ -87,12 +87,12 @@ describe('every operation that takes JSON refuses', () => {
         if (sent >= large.length) out.close()
       },
     })
-    const answer = await fetch(`${faked.origin}/v1/chat/completions`, {
+    const response = await fetch(`${faked.origin}/v1/chat/completions`, {
       method: 'POST',
       headers: { ...json, authorization: `Bearer ${gus.key}` },
       body: pieces,
     })
-    expect(answer.status).toBe(413)
+    expect(response.status).toBe(413)
     expect(sent).toBeLessThan(gatewayBodyBytesMax + 16 * 1_048_576)
   })
 
@@ -138,9 +138,9 @@ test('an empty body is none, also where its type is told', async () => {
 
 test('__proto__ among good fields changes nothing, here or upstream', async () => {
   const body = `{"model":"fake/ok","messages":${JSON.stringify(messages)},"__proto__":{"stream":true,"n":9}}`
-  const answer = await gus.call('POST', '/v1/chat/completions', body, json)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toStartWith('application/json')
+  const response = await gus.call('POST', '/v1/chat/completions', body, json)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toStartWith('application/json')
   expect(faked.fake.received.at(-1)?.body.n).toBeUndefined()
   expect(Reflect.get({}, 'stream')).toBeUndefined()
 })
@@ -167,9 +167,9 @@ describe('files that are bombs', () => {
     const sent = new Response(form)
     const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
     const before = await faked.snapshot()
-    const answer = await gus.call('POST', '/v1/files', await sent.bytes(), headers)
+    const response = await gus.call('POST', '/v1/files', await sent.bytes(), headers)
     expect(await faked.snapshot()).toEqual(before)
-    return [answer.status, answer.code]
+    return [response.status, response.code]
   }
 
   test('a picture of 60,000 by 60,000 is W610 by its head', async () => {

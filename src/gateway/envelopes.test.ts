@@ -119,12 +119,12 @@ describe.each(families)('every error of the paths of $name has its envelope', (f
     const bodies = ['{', '[]', '""', 'null', '', '{}', '{"model": 7}', '{"model": "no/such"}']
     for (const path of takers) {
       for (const body of [...bodies, new Uint8Array([0x7b, 0xff]), 'x'.repeat(70_000)]) {
-        const answer = await gus.call('POST', path, body, json)
-        expect([path, answer.status >= 400 && answer.status < 500]).toEqual([path, true])
-        check(answer.body, answer.status)
+        const response = await gus.call('POST', path, body, json)
+        expect([path, response.status >= 400 && response.status < 500]).toEqual([path, true])
+        check(response.body, response.status)
       }
-      const answer = await gus.call('POST', path, 'model=x', { 'content-type': 'text/plain' })
-      check(answer.body, answer.status)
+      const response = await gus.call('POST', path, 'model=x', { 'content-type': 'text/plain' })
+      check(response.body, response.status)
     }
   })
 
@@ -135,9 +135,12 @@ describe.each(families)('every error of the paths of $name has its envelope', (f
     ]) {
       for (const headers of [{}, { authorization: 'Bearer gk_no' }, { 'x-api-key': 'ak_no' }]) {
         const body = method === 'POST' ? { body: '{}' } : {}
-        const answer = await t.request(method, path, { headers: { ...json, ...headers }, ...body })
-        expect([path, answer.status]).toEqual([path, 401])
-        check(answer.body, 401)
+        const response = await t.request(method, path, {
+          headers: { ...json, ...headers },
+          ...body,
+        })
+        expect([path, response.status]).toEqual([path, 401])
+        check(response.body, 401)
       }
     }
   })
@@ -145,9 +148,9 @@ describe.each(families)('every error of the paths of $name has its envelope', (f
   test('unknown paths and methods, and a server that starts', async () => {
     for (const path of [...unknown, ...takers]) {
       for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-        const answer = await gus.call(method, path)
-        expect([method, path, answer.status]).toEqual([method, path, 404])
-        check(answer.body, 404)
+        const response = await gus.call(method, path)
+        expect([method, path, response.status]).toEqual([method, path, 404])
+        check(response.body, 404)
       }
       const starting = await respondStarting(new Request(`http://localhost${path}`), '127.0.0.1')
       expect(starting.status).toBe(503)

@@ -216,9 +216,9 @@ describe('after the model has run', () => {
   test.concurrent.each(after)('%s', async (_name, { script, is, charged }) => {
     const own = await faked.gus()
     const send = { model: `fake/${script}` }
-    const answer = await ask({ send, key: () => own.key }, false)
-    expectRefused(answer, is)
-    const message = answer.text('error.message')
+    const response = await ask({ send, key: () => own.key }, false)
+    expectRefused(response, is)
+    const message = response.text('error.message')
     expect(message).toContain(charged ? 'The reserved credits were charged' : 'Nothing was charged')
     if (script === '422') expect(message).toEndWith(' Reason: Unprocessable.')
     const { use } = await faked.lastUse(own)
@@ -250,11 +250,11 @@ test('holds_limit: so many calls of a key run at once, and not one more', async 
   const calls = Array.from({ length: openHoldsPerKeyMax + 1 }, (_, at) =>
     own.call('POST', path, { ...say('Ahoy'), model: 'fake/hang', seed: at }),
   )
-  const answers = await Promise.all(calls)
-  const [over] = answers.filter(({ status }) => status !== 504)
+  const responses = await Promise.all(calls)
+  const [over] = responses.filter(({ status }) => status !== 504)
   if (!over) throw new Error('all of them ran')
   expectRefused(over, [429, 'rate_limit_error', null, null])
-  expect(answers.filter(({ status }) => status === 504)).toHaveLength(openHoldsPerKeyMax)
+  expect(responses.filter(({ status }) => status === 504)).toHaveLength(openHoldsPerKeyMax)
   expect((await patient.lastUse(own)).total).toBe(openHoldsPerKeyMax)
   await patient.close()
 })

@@ -63,8 +63,10 @@ test('browsers of any origin may call, with headers of any client', async () => 
   const { status, headers } = await t.request('OPTIONS', '/v1/chat/completions')
   expect(status).toBe(204)
   expect(headers.get('access-control-allow-headers')).toBe('authorization, *')
-  const answer = await t.request('GET', '/v1/models', { headers: { origin: 'https://else.test' } })
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  const response = await t.request('GET', '/v1/models', {
+    headers: { origin: 'https://else.test' },
+  })
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
 })
 
 test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {

@@ -23,9 +23,9 @@ test('an unknown path of OpenRouter is named as the client sent it', async () =>
 
 test('a WebSocket handshake is 426 at once', async () => {
   const headers = { connection: 'Upgrade', upgrade: 'websocket' }
-  const answer = await t.request('GET', '/v1/responses', { headers })
-  expect([answer.status, answer.code]).toEqual([426, 'no_websocket'])
-  expect(answer.headers.get('upgrade')).toBe('HTTP/1.1')
+  const response = await t.request('GET', '/v1/responses', { headers })
+  expect([response.status, response.code]).toEqual([426, 'no_websocket'])
+  expect(response.headers.get('upgrade')).toBe('HTTP/1.1')
   expect((await t.request('GET', '/v1/responses')).status).toBe(404)
   const { status, body } = await t.request('GET', '/v1/messages', { headers })
   expect([status, body]).toMatchObject([426, { type: 'error' }])

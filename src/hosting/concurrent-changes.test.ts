@@ -17,10 +17,10 @@ test('an account closed while its pages are looked at keeps none of them', async
   )
   const closing = ann.call('DELETE', '/me')
   expect((await closing).status).toBe(200)
-  for (const answer of await Promise.all(publishing)) {
-    if (answer.status === 201) {
-      expect((await request('GET', `/a/${answer.text('app.id')}`)).status).toBe(410)
-    } else expect(answer.code).toBe('account_closed')
+  for (const response of await Promise.all(publishing)) {
+    if (response.status === 201) {
+      expect((await request('GET', `/a/${response.text('app.id')}`)).status).toBe(410)
+    } else expect(response.code).toBe('account_closed')
   }
   await close()
 })

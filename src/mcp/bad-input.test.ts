@@ -224,8 +224,8 @@ describe('rebinding', () => {
       ])
     }
     const origin = 'http://localhost:6274'
-    const answer = await send(named, 'tools/list', {}, { headers: { origin } })
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([
+    const response = await send(named, 'tools/list', {}, { headers: { origin } })
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([
       200,
       origin,
     ])

@@ -42,10 +42,10 @@ function parsed(text: string): Map<string, number> {
 const token = 'metrics-token-of-this-test'
 
 async function metricsOf(h: TestServer): Promise<Map<string, number>> {
-  const answer = await h.request('GET', '/metrics', { key: token })
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-  return parsed(String(answer.body))
+  const response = await h.request('GET', '/metrics', { key: token })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  return parsed(String(response.body))
 }
 
 test('metrics need METRICS_TOKEN and are off without it', async () => {
@@ -55,9 +55,9 @@ test('metrics need METRICS_TOKEN and are off without it', async () => {
   }
   const h = await open({ METRICS_TOKEN: token })
   for (const key of [undefined, '', `${token}x`, token.slice(0, -1)]) {
-    const answer = await h.request('GET', '/metrics', { key })
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
-    expect(String(answer.body)).not.toContain('berth_')
+    const response = await h.request('GET', '/metrics', { key })
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect(String(response.body)).not.toContain('berth_')
   }
 })
 

@@ -21,7 +21,7 @@ export class OtherNetworkError extends ServerError {}
 export class NoServerError extends ServerError {}
 
 /** An error that a server returned. The server itself can be used. */
-export class AnswerError extends Error {
+export class ServerResponseError extends Error {
   /** `isFinal`: other servers of the network would return it, too. */
   constructor(
     message: string,
@@ -80,9 +80,9 @@ export class ServerPool {
     return this.servers.map(healthOf)
   }
 
-  /** Runs `work` with the first server that answers. Throws AnswerError and NoServerError. */
+  /** Runs `work` with the first server that responds. Throws ServerResponseError, NoServerError. */
   async use<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
-    let answered: AnswerError | undefined
+    let answered: ServerResponseError | undefined
     for (const server of this.inOrder()) {
       try {
         await this.checkNetwork(server)
@@ -91,7 +91,7 @@ export class ServerPool {
         server.restUntil = 0
         return result
       } catch (error) {
-        if (!(error instanceof AnswerError)) this.rest(server, error)
+        if (!(error instanceof ServerResponseError)) this.rest(server, error)
         else if (error.isFinal) throw error
         else answered = error
       }
@@ -121,7 +121,7 @@ export class ServerPool {
 
   private rest(server: Server, error: unknown): void {
     const { log, event = 'chain_server_unusable', otherNetworkRestMs = rpcRestMs } = this.options
-    const isReadable = error instanceof ServerError || error instanceof AnswerError
+    const isReadable = error instanceof ServerError || error instanceof ServerResponseError
     const problem = isReadable ? error.message : describeFailure(error)
     if (server.problem !== problem) log.warn(event, { server: server.name, problem })
     server.problem = problem

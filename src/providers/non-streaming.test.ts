@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 
-const chunksOf = async (answer: object) => {
-  const text = await toEventStream(Response.json(answer)).text()
+const chunksOf = async (response: object) => {
+  const text = await toEventStream(Response.json(response)).text()
   const [begun, ...events] = text.split('\n\n')
   expect(begun).toBe(': keep-alive')
   return events.map((event) => event.slice('data: '.length))

@@ -26,9 +26,9 @@ const errorKindOf = (model: string, stream = false, signal?: AbortSignal) =>
   )
 
 test('sends known fields unchanged except the model, with the key in a header', async () => {
-  const answer = await ask('ok', { seed: 7, metadata: { deep: [1] }, unknown: 1 })
-  expect(answer.status).toBe(200)
-  const result: unknown = await answer.json()
+  const response = await ask('ok', { seed: 7, metadata: { deep: [1] }, unknown: 1 })
+  expect(response.status).toBe(200)
+  const result: unknown = await response.json()
   expect(result).toMatchObject({ usage: fakeUsage })
   const seen = fake.received.at(-1)
   expect(seen?.path).toBe('/v1/chat/completions')
@@ -42,9 +42,9 @@ test('sends known fields unchanged except the model, with the key in a header', 
 })
 
 test('requests the usage of every stream and keeps other options', async () => {
-  const answer = await ask('ok', { stream: true, stream_options: { obfuscate: false } })
-  expect(answer.headers.get('content-type')).toContain('text/event-stream')
-  const text = await answer.text()
+  const response = await ask('ok', { stream: true, stream_options: { obfuscate: false } })
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const text = await response.text()
   expect(text.match(/"content":"[^"]*"/g)).toHaveLength(fakeText.length)
   expect(text).toEndWith('data: [DONE]\n\n')
   expect(fake.received.at(-1)?.body.stream_options).toEqual({
@@ -64,14 +64,14 @@ test('sends a form with the upstream’s model and the file', async () => {
   const form = new FormData()
   form.set('model', 'maker/alias')
   form.set('file', new File(['RIFF'], 'a.wav', { type: 'audio/wav' }))
-  const answer = await adapter.send({
+  const response = await adapter.send({
     path: '/audio/transcriptions',
     model: 'fake/transcription-ok',
     body: form,
     signal: AbortSignal.timeout(5_000),
   })
   const { path, text } = fake.received.at(-1) ?? { path: '', text: '' }
-  expect(await answer.json()).toMatchObject({ text: 'Hello wörld' })
+  expect(await response.json()).toMatchObject({ text: 'Hello wörld' })
   expect(path).toBe('/v1/audio/transcriptions')
   expect(text).toContain('filename="a.wav"')
   expect(text).not.toContain('maker/alias')
@@ -107,9 +107,9 @@ test('does not follow redirects', async () => {
 
 test('keeps status and body of an error without the key', async () => {
   for (const status of [400, 401, 402, 403, 404, 422, 429, 500, 503]) {
-    const answer = await ask(String(status))
-    expect(answer.status).toBe(status)
-    expect(await answer.text()).not.toContain(key)
+    const response = await ask(String(status))
+    expect(response.status).toBe(status)
+    expect(await response.text()).not.toContain(key)
   }
   expect(await (await ask('401')).text()).toContain('Incorrect API key provided: [key].')
 })
@@ -137,8 +137,8 @@ test('aborts the upstream when the client leaves', async () => {
     while (fake.received.length === before) await Bun.sleep(5)
     const seen = fake.received.at(-1)
     leaving.abort()
-    const answer = await sent
-    await answer?.body?.cancel().catch(() => {})
+    const response = await sent
+    await response?.body?.cancel().catch(() => {})
     await seen?.ended
     expect([model, seen?.left]).toEqual([model, true])
   }
@@ -148,9 +148,9 @@ test('serves every row of the fake upstream, plain and streamed', async () => {
   const names = Object.keys(scripts).filter((name) => !/^(hang|ok-slow|gzip)/.test(name))
   for (const stream of [false, true]) {
     for (const name of [...names, ...Object.keys(mediaScripts)]) {
-      const answer = await ask(name, { stream }).catch((error: unknown) => error)
-      if (answer instanceof Response) await answer.text().catch(() => '')
-      else expect(answer).toBeInstanceOf(UpstreamError)
+      const response = await ask(name, { stream }).catch((error: unknown) => error)
+      if (response instanceof Response) await response.text().catch(() => '')
+      else expect(response).toBeInstanceOf(UpstreamError)
     }
   }
 })

@@ -70,8 +70,8 @@ test('does not take the bytes of the caller', async () => {
 test('inspects many pages at once', async () => {
   const looking = inspector()
   const pages = Array.from({ length: 12 }, (_, n) => `${large}<p>${n}`)
-  const answers = await Promise.all(pages.map((page) => looking.inspect(page)))
-  expect(answers.map(({ sha256 }) => sha256)).toEqual(pages.map(hash))
+  const responses = await Promise.all(pages.map((page) => looking.inspect(page)))
+  expect(responses.map(({ sha256 }) => sha256)).toEqual(pages.map(hash))
 })
 
 /** A worker that runs a piece of code for its first page, and works for the next. */
@@ -112,13 +112,13 @@ test('a full queue and a closed inspector throw try_again', async () => {
     {},
     () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}']))),
   )
-  const answers = Array.from({ length: 90 }, () =>
+  const responses = Array.from({ length: 90 }, () =>
     looking.inspect(large).catch((error: unknown) => error),
   )
-  expect(await Promise.race(answers)).toMatchObject({ errorName: 'try_again' })
+  expect(await Promise.race(responses)).toMatchObject({ errorName: 'try_again' })
   await looking.close()
-  for (const answer of await Promise.all(answers))
-    expect(answer).toMatchObject({ errorName: 'try_again' })
+  for (const response of await Promise.all(responses))
+    expect(response).toMatchObject({ errorName: 'try_again' })
   await expect(looking.inspect(large)).rejects.toMatchObject({ errorName: 'try_again' })
 })
 

@@ -88,13 +88,13 @@ const chat = async (model: string, more: object = {}, flags = '01', server = fak
     ...more,
   }
   const headers = { traceparent: `00-${traceId}-${parentId}-${flags}` }
-  const answer = await by.call('POST', '/v1/chat/completions', body, headers)
+  const response = await by.call('POST', '/v1/chat/completions', body, headers)
   await server.ctx.telemetry?.flush()
-  return answer
+  return response
 }
 
 test('a call is a span of the caller’s trace, with GenAI attributes and without contents', async () => {
-  const answer = await chat('fake/ok', { temperature: 0.5 })
+  const response = await chat('fake/ok', { temperature: 0.5 })
   const [call, request] = spans()
   expect(collector.received[0]).toMatchObject({
     path: '/v1/traces',
@@ -109,7 +109,7 @@ test('a call is a span of the caller’s trace, with GenAI attributes and withou
     attributes: {
       'http.request.method': 'POST',
       'http.response.status_code': 200,
-      'berth.request_id': answer.headers.get('x-request-id'),
+      'berth.request_id': response.headers.get('x-request-id'),
       'berth.key': gus.key.slice(0, 11),
     },
   })
@@ -126,7 +126,7 @@ test('a call is a span of the caller’s trace, with GenAI attributes and withou
       'gen_ai.request.temperature': 0.5,
       'gen_ai.usage.input_tokens': 11,
       'gen_ai.usage.output_tokens': 7,
-      'gen_ai.usage.cost': Number(answer.headers.get('x-service-cost')),
+      'gen_ai.usage.cost': Number(response.headers.get('x-service-cost')),
     },
   })
   const { startTimeUnixNano, endTimeUnixNano } = Object(call)

@@ -60,8 +60,10 @@ describe('every operation with a JSON body rejects', () => {
   test('an unknown field, with its name and without its value', async () => {
     for (const [method, path, fine] of takers()) {
       const sent = { ...fine, colour: 'secret-blue' }
-      const answer = await expectError(ctx, 400, 'bad_request', () => ann.call(method, path, sent))
-      expect(answer.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
+      const response = await expectError(ctx, 400, 'bad_request', () =>
+        ann.call(method, path, sent),
+      )
+      expect(response.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
     }
     const tricky = '{"html":"<p>hi</p>","__proto__":{"store":true}}'
     await expectError(ctx, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
@@ -104,10 +106,10 @@ describe('an operation without fields', () => {
 
   test('rejects a field by its name, and a body that is not an object', async () => {
     for (const path of takers()) {
-      const answer = await expectError(ctx, 400, 'bad_request', () =>
+      const response = await expectError(ctx, 400, 'bad_request', () =>
         ann.call('POST', path, { colour: 'secret-blue' }),
       )
-      expect(answer.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
+      expect(response.text('error')).toBe('"colour" is not a field of this operation. Remove it.')
       await expectError(ctx, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
       await expectError(ctx, 401, 'no_key', () => ctx.call('POST', path, { body: { colour: 1 } }))
     }

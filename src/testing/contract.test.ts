@@ -284,9 +284,9 @@ describe('section 4, operation', () => {
   })
 
   test.each(numbered)('%s responds and matches document 1', async (_, row) => {
-    const answer = await row.call()
-    expect(row.done).toContain(answer.status)
-    expect(answer.body).toMatchObject(row.gives)
+    const response = await row.call()
+    expect(row.done).toContain(response.status)
+    expect(response.body).toMatchObject(row.gives)
   })
 
   test.each(numbered)('%s needs its key, or none', async (_, row) => {
@@ -342,15 +342,15 @@ describe('every response', () => {
 
   test('is not cached across callers and has the declared type', async () => {
     const headers = { 'x-api-key': ann.key }
-    const answers = [
+    const responses = [
       ...(await Promise.all(
         ['/me', '/on', '/no/such'].map((path) => ctx.call('GET', path, { headers })),
       )),
       await ctx.request('GET', '/v1/accounts/keys', { headers }),
     ]
-    for (const answer of answers) {
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    for (const response of responses) {
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     }
     const shared = await ctx.call('GET', '/openapi.json')
     expect(shared.headers.get('cache-control')).toBe('no-cache')

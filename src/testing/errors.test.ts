@@ -59,8 +59,8 @@ test('no_key, bad_key', async () => {
   }
   await expectError(h, 401, 'no_key', () => h.call('POST', '/apps', { body: '{broken' }))
   // RFC 9110, section 15.5.2: a 401 names its authentication scheme.
-  const answers = await Promise.all([h.call('GET', '/me'), h.request('GET', '/queries/history')])
-  const schemes = answers.map(({ headers }) => headers.get('www-authenticate'))
+  const responses = await Promise.all([h.call('GET', '/me'), h.request('GET', '/queries/history')])
+  const schemes = responses.map(({ headers }) => headers.get('www-authenticate'))
   expect(schemes).toEqual(['Bearer', 'Bearer'])
 })
 
@@ -150,9 +150,9 @@ test('bad_handle, handle_taken', async () => {
 test('handle_taken: two agents claim one handle at the same time', async () => {
   const h = await open()
   const take = (from: string) => h.call('POST', '/keys', { body: { handle: 'only-one' }, from })
-  const answers = await Promise.all([take('192.0.2.1'), take('192.0.2.2')])
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
-  expect(answers.find(({ status }) => status === 409)?.code).toBe('handle_taken')
+  const responses = await Promise.all([take('192.0.2.1'), take('192.0.2.2')])
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 409])
+  expect(responses.find(({ status }) => status === 409)?.code).toBe('handle_taken')
 })
 
 test('keys_address_limit, until the next day', async () => {
@@ -249,13 +249,13 @@ test('not_listable keeps the other changes of the call', async () => {
   const h = await open()
   const ann = await h.agent('ann')
   const id = await ann.publish({ html: packed })
-  const answer = await ann.call('PATCH', `/apps/${id}`, {
+  const response = await ann.call('PATCH', `/apps/${id}`, {
     title: 'Gone',
     shelf: 'tools',
     store: true,
   })
-  expect([answer.status, answer.code]).toEqual([422, 'not_listable'])
-  expect(answer.body).toMatchObject({ reasons: [expect.stringContaining('redirect.meta')] })
+  expect([response.status, response.code]).toEqual([422, 'not_listable'])
+  expect(response.body).toMatchObject({ reasons: [expect.stringContaining('redirect.meta')] })
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({
     app: { title: 'Gone', shelf: 'tools', store: false, listed: 'off' },
   })

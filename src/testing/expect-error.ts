@@ -13,14 +13,14 @@ export async function expectError(
   call: () => Promise<TestResponse>,
 ): Promise<TestResponse> {
   const before = await snapshot()
-  const answer = await call()
-  expect([answer.status, answer.code]).toEqual([status, code])
-  expect(answer.headers.get('content-type')).toStartWith('application/json')
-  expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9]{12}$/)
-  expect(answer.text('error')).toMatch(/\S.{9,}/)
-  const wait = Number(answer.headers.get('retry-after'))
+  const response = await call()
+  expect([response.status, response.code]).toEqual([status, code])
+  expect(response.headers.get('content-type')).toStartWith('application/json')
+  expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9]{12}$/)
+  expect(response.text('error')).toMatch(/\S.{9,}/)
+  const wait = Number(response.headers.get('retry-after'))
   if (status === 429) expect(wait).toBeGreaterThan(0)
   else expect(wait).toBe(0)
   expect(await snapshot()).toEqual(before)
-  return answer
+  return response
 }

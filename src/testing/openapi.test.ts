@@ -257,7 +257,7 @@ describe('every operation', () => {
 
 test('agents_off hides the document', async () => {
   const closed = await startTestServer({ AGENTS_ON: 'off' })
-  const answer = await closed.call('GET', '/openapi.json')
-  expect([answer.status, answer.code]).toEqual([404, 'agents_off'])
+  const response = await closed.call('GET', '/openapi.json')
+  expect([response.status, response.code]).toEqual([404, 'agents_off'])
   await closed.close()
 })

@@ -36,7 +36,7 @@ const chain = await startChain()
 const ctx = await startPaidServer(chain)
 const document = await getDocument(ctx)
 const operations = listOperations(document)
-const answers = new ResponseChecker(document)
+const responses = new ResponseChecker(document)
 const wallet = await chain.createWallet()
 const maker = await chain.createWallet(0n)
 const world = await createWorld(ctx, maker.address)
@@ -67,10 +67,10 @@ async function tryOut(
   const seen = new Set<number>()
   const property = fc.asyncProperty(draws, async (draw) => {
     const made = await generateRequest(operation, draw, await world.known(operation))
-    const answer = await through(made)
-    seen.add(answer.status)
-    if (answer.status < 300) world.used(operation.operationId)
-    const problem = answers.findError(operation, answer)
+    const response = await through(made)
+    seen.add(response.status)
+    if (response.status < 300) world.used(operation.operationId)
+    const problem = responses.findError(operation, response)
     if (problem)
       throw new Error(`${problem}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
   })
@@ -83,9 +83,9 @@ async function tryOut(
 async function pay(operation: DescribedOperation, terms: { payTo: string; units: bigint }) {
   const made = await generateRequest(operation, golden, await world.known(operation))
   const headers = { ...made.headers, ...(await signPayment(wallet, terms)) }
-  const answer = await send({ ...made, headers })
-  expect(answers.findError(operation, answer)).toBeUndefined()
-  return answer.status
+  const response = await send({ ...made, headers })
+  expect(responses.findError(operation, response)).toBeUndefined()
+  return response.status
 }
 
 /** A stream never ends by itself, so watch.test.ts reads it. */
@@ -109,7 +109,7 @@ describe(`every response matches the document (seed ${seed})`, () => {
 /** Returns the harness's failure for an operation whose responses are corrupted in transit. */
 async function failureOf(
   id: string,
-  spoil: (answer: TestResponse) => TestResponse,
+  spoil: (response: TestResponse) => TestResponse,
 ): Promise<string> {
   const operation = operations.find(({ operationId }) => operationId === id)
   if (!operation) throw new Error(`no operation ${id}`)
@@ -117,55 +117,55 @@ async function failureOf(
   return params.then(() => 'nothing', String)
 }
 
-const withBody = (answer: TestResponse, more: object): TestResponse => ({
-  ...answer,
-  body: Object.assign({}, answer.body, more),
+const withBody = (response: TestResponse, more: object): TestResponse => ({
+  ...response,
+  body: Object.assign({}, response.body, more),
 })
 
 describe('the harness reports', () => {
   const spoilt: [
     what: string,
     id: string,
-    spoil: (answer: TestResponse) => TestResponse,
+    spoil: (response: TestResponse) => TestResponse,
     says: string,
   ][] = [
     [
       'a field of the wrong type',
       'get_me',
-      (answer) => (answer.status === 200 ? withBody(answer, { credits: '400' }) : answer),
+      (response) => (response.status === 200 ? withBody(response, { credits: '400' }) : response),
       'get_me 200 /credits: must be number',
     ],
     [
       'a missing field',
       'list_apps',
-      (answer) => (answer.status === 200 ? { ...answer, body: { apps: [] } } : answer),
+      (response) => (response.status === 200 ? { ...response, body: { apps: [] } } : response),
       "list_apps 200 : must have required property 'next'",
     ],
     [
       'an undocumented field',
       'get_app',
-      (answer) => (answer.status === 404 ? withBody(answer, { stack: 'at' }) : answer),
+      (response) => (response.status === 404 ? withBody(response, { stack: 'at' }) : response),
       'get_app 404 : must NOT have additional properties',
     ],
     [
       'an undocumented status',
       'publish_app',
-      (answer) => (answer.status === 400 ? { ...answer, status: 418 } : answer),
+      (response) => (response.status === 400 ? { ...response, status: 418 } : response),
       'publish_app returns the undocumented status 418',
     ],
     [
       'an undocumented code',
       'change_me',
-      (answer) => (answer.status === 400 ? withBody(answer, { code: 'oops' }) : answer),
+      (response) => (response.status === 400 ? withBody(response, { code: 'oops' }) : response),
       'change_me 400 /code: must be equal to one of the allowed values',
     ],
     [
       'another content type',
       'get_html',
-      (answer) =>
-        answer.status === 200
-          ? { ...answer, headers: new Headers({ 'content-type': 'a/b' }) }
-          : answer,
+      (response) =>
+        response.status === 200
+          ? { ...response, headers: new Headers({ 'content-type': 'a/b' }) }
+          : response,
       'get_html 200 is a/b',
     ],
   ]

@@ -27,11 +27,13 @@ async function ask(path: string, headers: Record<string, string> = {}, more: Ask
   const at =
     apps === undefined ? pages : new Pages(hosted, { app: origin, apps }, { now: () => now })
   const request = new Request(url.href, { method, headers: { host: url.host, ...headers } })
-  const answers = new Elysia().onError(() => messageResponse(at, 'not_found')).use(viewerRoutes(at))
-  return answers.handle(request)
+  const responses = new Elysia()
+    .onError(() => messageResponse(at, 'not_found'))
+    .use(viewerRoutes(at))
+  return responses.handle(request)
 }
 
-const get = (answer: Response, name: string): string => answer.headers.get(name) ?? ''
+const get = (response: Response, name: string): string => response.headers.get(name) ?? ''
 
 beforeEach(() => {
   now = 1_000_000
@@ -59,9 +61,9 @@ describe('the shell', () => {
   })
 
   test('allows only its own script, style, data and the wrapper', async () => {
-    const answer = await ask(`/a/${id}`)
-    const csp = get(answer, 'content-security-policy')
-    const [, text = ''] = /<script>([^]*?)<\/script>/.exec(await answer.text()) ?? []
+    const response = await ask(`/a/${id}`)
+    const csp = get(response, 'content-security-policy')
+    const [, text = ''] = /<script>([^]*?)<\/script>/.exec(await response.text()) ?? []
     const hash = new Bun.CryptoHasher('sha256').update(text).digest('base64')
     expect(csp.split('; ')).toEqual([
       "default-src 'none'",
@@ -77,8 +79,8 @@ describe('the shell', () => {
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ])
-    expect(get(answer, 'connection-allowlist')).toBe('(response-origin)')
-    expect(get(answer, 'cross-origin-opener-policy')).toBe('same-origin')
+    expect(get(response, 'connection-allowlist')).toBe('(response-origin)')
+    expect(get(response, 'cross-origin-opener-policy')).toBe('same-origin')
   })
 
   test('uses the Host of the request if it is valid', async () => {
@@ -98,8 +100,8 @@ describe('the shell', () => {
 
 describe('the wrapper', () => {
   test('is the same for every app, sandboxed by its headers, without network access', async () => {
-    const answer = await ask('/frame', { 'sec-fetch-dest': 'iframe', 'user-agent': 'Safari' })
-    const csp = get(answer, 'content-security-policy')
+    const response = await ask('/frame', { 'sec-fetch-dest': 'iframe', 'user-agent': 'Safari' })
+    const csp = get(response, 'content-security-policy')
     expect(csp).toStartWith(
       "sandbox allow-scripts allow-forms allow-pointer-lock; default-src 'none'",
     )
@@ -108,14 +110,14 @@ describe('the wrapper', () => {
     expect(csp).toContain("webrtc 'block'")
     expect(csp).toEndWith("frame-ancestors 'self'")
     expect(csp).not.toContain('allow-same-origin')
-    expect(get(answer, 'connection-allowlist')).toBe('()')
-    expect(get(answer, 'permissions-policy')).toContain('camera=()')
-    expect(get(answer, 'vary')).toBe('Accept-Encoding, Sec-Fetch-Dest, User-Agent')
+    expect(get(response, 'connection-allowlist')).toBe('()')
+    expect(get(response, 'permissions-policy')).toContain('camera=()')
+    expect(get(response, 'vary')).toBe('Accept-Encoding, Sec-Fetch-Dest, User-Agent')
   })
 
   test('omits webrtc for browsers that only log an error for it', async () => {
-    const answer = await ask('/frame', { 'user-agent': 'Mozilla/5.0 Firefox/153.0' })
-    expect(get(answer, 'content-security-policy')).not.toContain('webrtc')
+    const response = await ask('/frame', { 'user-agent': 'Mozilla/5.0 Firefox/153.0' })
+    expect(get(response, 'content-security-policy')).not.toContain('webrtc')
   })
 
   test('is not served as a top-level page', async () => {
@@ -141,9 +143,9 @@ describe("an app's page as data", () => {
   ]
   for (const [accept, encoding] of encoded) {
     test(`Accept-Encoding "${accept}" gives ${encoding || 'identity'}`, async () => {
-      const answer = await ask(`/a/${id}/data`, { 'accept-encoding': accept })
-      expect(get(answer, 'content-encoding')).toBe(encoding)
-      const bytes = new Uint8Array(await answer.arrayBuffer())
+      const response = await ask(`/a/${id}/data`, { 'accept-encoding': accept })
+      expect(get(response, 'content-encoding')).toBe(encoding)
+      const bytes = new Uint8Array(await response.arrayBuffer())
       const plain =
         encoding === 'br' ? brotliDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes
       expect(new TextDecoder().decode(plain)).toBe(html)
@@ -196,17 +198,17 @@ describe("an app's files", () => {
     expect<unknown>(list.files).toEqual([
       { name: 'lamp.json', type: 'application/json', bytes: 12, url: expect.any(String) },
     ])
-    const answer = await ask(url)
-    expect(get(answer, 'cache-control')).toBe('private, max-age=31536000, immutable')
-    expect(get(answer, 'content-type')).toBe('application/json')
-    expect(await answer.json()).toEqual({ lit: true })
-    const known = await ask(url, { 'if-none-match': get(answer, 'etag') })
+    const response = await ask(url)
+    expect(get(response, 'cache-control')).toBe('private, max-age=31536000, immutable')
+    expect(get(response, 'content-type')).toBe('application/json')
+    expect(await response.json()).toEqual({ lit: true })
+    const known = await ask(url, { 'if-none-match': get(response, 'etag') })
     expect(known.status).toBe(304)
   })
 
   test('are revalidated under a URL with another hash', async () => {
-    const answer = await ask(`/a/${id}/files/lamp.json?h=0`)
-    expect(get(answer, 'cache-control')).toBe('no-cache')
+    const response = await ask(`/a/${id}/files/lamp.json?h=0`)
+    expect(get(response, 'cache-control')).toBe('no-cache')
   })
 
   test('that do not exist are 404', async () => {
@@ -261,14 +263,14 @@ describe('states', () => {
   for (const [state, page, data, says] of states) {
     test(state, async () => {
       hosted.put(id, html, { state })
-      const answer = await ask(`/a/${id}`)
-      expect([answer.status, get(answer, 'cache-control')]).toEqual([page, 'no-store'])
-      const text = await answer.text()
+      const response = await ask(`/a/${id}`)
+      expect([response.status, get(response, 'cache-control')]).toEqual([page, 'no-store'])
+      const text = await response.text()
       expect(text).toContain(`<h1>${says}</h1>`)
       // Long work tells how far it is, and only that looks again by itself.
       expect(text.includes('<progress value=0.15')).toBe(state === 'building')
       expect(text.includes('<noscript><meta http-equiv=refresh')).toBe(state === 'building')
-      const policy = get(answer, 'content-security-policy')
+      const policy = get(response, 'content-security-policy')
       const [script = ''] = /(?<=<script>)[^]*(?=<\/script>)/.exec(text) ?? []
       expect(script.includes('auto-refresh')).toBe(state === 'building')
       expect(policy.includes(`script-src 'sha256-${hashOf(script)}'`)).toBe(state === 'building')
@@ -285,9 +287,9 @@ describe('states', () => {
 
   test('an unknown or malformed id is not found', async () => {
     for (const path of ['/a/noSuchApp123', '/a/x', '/a/%2e%2e', '/a/<script>']) {
-      const answer = await ask(path)
-      expect(answer.status).toBe(404)
-      expect(await answer.text()).toContain('App not found')
+      const response = await ask(path)
+      expect(response.status).toBe(404)
+      expect(await response.text()).toContain('App not found')
     }
     expect(hosted.finds).toBe(1)
   })

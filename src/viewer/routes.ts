@@ -74,7 +74,7 @@ type PageHandler = (
   page: ViewedPage,
   input: ViewerRequest,
 ) => Response | Promise<Response>
-type Route = [path: string, answer: (input: ViewerRequest) => Response | Promise<Response>]
+type Route = [path: string, handler: (input: ViewerRequest) => Response | Promise<Response>]
 
 /** Runs a handler for a live app; otherwise returns a JSON error. */
 const forLiveApp =

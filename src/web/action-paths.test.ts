@@ -41,8 +41,8 @@ test('opens the page of a form at the path of its action', async () => {
   for (const [path, page] of Object.entries(all)) {
     // Without a session, the page redirects to sign-in and back.
     for (const browser of [olga, new FormBrowser(h)]) {
-      const answer = await browser.open(path)
-      expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 303, page])
+      const response = await browser.open(path)
+      expect([path, response.status, response.headers.get('location')]).toEqual([path, 303, page])
     }
     // The sign-in page redirects people who are signed in.
     const { status } = await olga.open(page.replace(/#.*/, ''))
@@ -66,8 +66,8 @@ test('keeps the typed values of an invalid form and returns to it after a sign-i
   // The session ends while the browser shows the path of the action.
   const guest = new FormBrowser(h)
   const referer = 'http://localhost:3000/agents/ann/credits'
-  const answer = await guest.send('/agents/ann/credits', typed, { referer })
-  const location = answer.headers.get('location') ?? ''
+  const response = await guest.send('/agents/ann/credits', typed, { referer })
+  const location = response.headers.get('location') ?? ''
   expect(location).toBe(`/sign-in?next=${encodeURIComponent('/agents/ann/credits')}`)
   expect((await olga.open('/agents/ann/credits')).headers.get('location')).toBe('/agents/ann')
 })

@@ -84,9 +84,9 @@ test('uses page messages for form errors', async () => {
       const names = [...form.matchAll(/name="(\w+)"/g)].map(([, name = '']) => name)
       for (const value of ['', '-1', '\u0000', 'odd', '99999999', 'x'.repeat(9_000)]) {
         const typed = Object.fromEntries(names.map((name) => [name, value]))
-        const answer = await olga.send(action, { ...typed, token: kept.token ?? '' })
-        if (answer.status < 400) continue
-        const message = alertOf(String(answer.body))
+        const response = await olga.send(action, { ...typed, token: kept.token ?? '' })
+        if (response.status < 400) continue
+        const message = alertOf(String(response.body))
         expect([action, message, isOfApi(message)]).toEqual([
           action,
           expect.stringMatching(/\.$/),

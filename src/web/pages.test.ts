@@ -17,10 +17,10 @@ afterAll(() => closeWithoutErrors(t))
 
 const browser = { accept: 'text/html' }
 const page = async (path: string, status = 200): Promise<string> => {
-  const answer = await t.request('GET', path, { headers: browser })
-  expect([path, answer.status]).toEqual([path, status])
-  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  return String(answer.body)
+  const response = await t.request('GET', path, { headers: browser })
+  expect([path, response.status]).toEqual([path, status])
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  return String(response.body)
 }
 
 test('shows the agent prompt and two runnable curl commands on the home page', async () => {

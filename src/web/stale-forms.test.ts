@@ -81,8 +81,8 @@ test('rejects a form of an earlier session and keeps the typed values', async ()
     ['/console/blocklist', { sha256: 'abc', decision: 'block' }, /name="sha256"\s+value="abc"/],
     ['/sign-out', {}, /You signed in after/],
   ] as const) {
-    const answer = await olga.send(path, { ...values, ...token })
-    expect([path, answer.status, String(answer.body)]).toEqual([
+    const response = await olga.send(path, { ...values, ...token })
+    expect([path, response.status, String(response.body)]).toEqual([
       path,
       403,
       expect.stringMatching(kept),

@@ -108,7 +108,7 @@ test('accepts reports only from its own form, each field once', async () => {
     [413, send(`reason=phishing&text=${'x'.repeat(20_000)}`)],
     [200, send('', {}, 'GET')],
   ]
-  for (const [status, answer] of refused) expect((await answer).status).toBe(status)
+  for (const [status, response] of refused) expect((await response).status).toBe(status)
   expect(await snapshot()).toEqual(before)
 
   const again = await send(`reason=nonsense&text=${encodeURIComponent('</textarea><b>')}`)

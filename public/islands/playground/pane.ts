@@ -85,32 +85,32 @@ export class PaneView {
     const ownTurn = new TurnView(this.log, { role: 'user', author: 'You' })
     ownTurn.add(text)
     ownTurn.showFiles(file ? [file.name] : files.map(({ name }) => name))
-    const answer = new TurnView(this.log, { role: 'assistant', author: this.model })
-    answer.article.setAttribute('aria-busy', 'true')
+    const replyView = new TurnView(this.log, { role: 'assistant', author: this.model })
+    replyView.article.setAttribute('aria-busy', 'true')
     const body = requestBody({ ...question, model: this.model, turns: this.turns })
     const progress = {
-      addText: (more: string) => answer.add(more),
-      setStatus: (status: string) => answer.setStatus(status),
+      addText: (more: string) => replyView.add(more),
+      setStatus: (status: string) => replyView.setStatus(status),
     }
     const reply = await gateway.send(mode, file ? formOf(body, file) : body, { signal, progress })
-    answer.end()
-    answer.article.removeAttribute('aria-busy')
-    answer.showMedia(reply)
-    if (isEmpty(reply, answer.text)) {
+    replyView.end()
+    replyView.article.removeAttribute('aria-busy')
+    replyView.showMedia(reply)
+    if (isEmpty(reply, replyView.text)) {
       ownTurn.article.remove()
-      answer.article.remove()
+      replyView.article.remove()
       return reply.error ?? 'The model returned nothing.'
     }
-    if (reply.error !== undefined) answer.showError(reply.error)
+    if (reply.error !== undefined) replyView.showError(reply.error)
     const summary = await gateway.summarize(reply.id)
     if (summary) {
-      answer.showSummary(summary.summary, summary.exact)
+      replyView.showSummary(summary.summary, summary.exact)
       onBalance(summary.left)
     }
     this.turns = [
       ...this.turns,
       { role: 'user', content: text, files: file ? [{ id: '', name: file.name }] : files },
-      { role: 'assistant', content: answer.text, ...storedMedia(reply), ...textsOf(summary) },
+      { role: 'assistant', content: replyView.text, ...storedMedia(reply), ...textsOf(summary) },
     ]
     return undefined
   }

@@ -117,7 +117,7 @@ async function turn(callers: Caller[], { pid }: Target, ms: number): Promise<Tur
   const cpuUs = (cpuNs(pid) - cpuBefore) / 1_000
   const times = callers.flatMap((caller) => caller.times.splice(0))
   const firsts = callers.flatMap((caller) => caller.firsts.splice(0))
-  return { answers: times.length, ms: took, cpuUs, p50: median(times), firstP50: median(firsts) }
+  return { responses: times.length, ms: took, cpuUs, p50: median(times), firstP50: median(firsts) }
 }
 
 const plan: Plan = await Bun.stdin.json()

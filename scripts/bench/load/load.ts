@@ -21,7 +21,7 @@ export interface Plan {
 
 /** Measurements of a server in one turn. */
 export interface Turn {
-  answers: number
+  responses: number
   ms: number
   cpuUs: number
   /** Median response time in milliseconds. */
@@ -89,22 +89,22 @@ export const quick = (values: number[]): number =>
 
 /** Returns the server's CPU per response in microseconds, the median over turns. */
 export const costUs = (turns: Turn[]): number =>
-  median(turns.map(({ cpuUs, answers }) => cpuUs / answers))
+  median(turns.map(({ cpuUs, responses }) => cpuUs / responses))
 
 /** Returns the throughput of `ours` over that of `peer` by the clock, the median over rounds. */
 export const throughput = (ours: Turn[], peer: Turn[]): number =>
   median(
-    ours.map(({ answers, ms }, round) => {
+    ours.map(({ responses, ms }, round) => {
       const other = peer[round]
-      return other ? answers / ms / (other.answers / other.ms) : Number.NaN
+      return other ? responses / ms / (other.responses / other.ms) : Number.NaN
     }),
   )
 
 /** Returns the responses per CPU time of `ours` over those of `peer`, the median over rounds. */
 export const ratio = (ours: Turn[], peer: Turn[]): number =>
   median(
-    ours.map(({ cpuUs, answers }, round) => {
+    ours.map(({ cpuUs, responses }, round) => {
       const other = peer[round]
-      return other ? other.cpuUs / other.answers / (cpuUs / answers) : Number.NaN
+      return other ? other.cpuUs / other.responses / (cpuUs / responses) : Number.NaN
     }),
   )

@@ -82,7 +82,7 @@ export async function startBerthServer(
 export const callsTo =
   (port: number, from?: string): BerthServer['call'] =>
   async (method, path, body, key) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
       method,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -91,8 +91,9 @@ export const callsTo =
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return asRecord(await answer.json())
+    if (!response.ok)
+      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return asRecord(await response.json())
   }
 
 export function asRecord(value: unknown): Record<string, unknown> {

@@ -1,5 +1,5 @@
 /** An upstream of Anthropic's Messages API with one whole response. Prints its port. */
-const answer = JSON.stringify({
+const response = JSON.stringify({
   id: 'msg_bench',
   type: 'message',
   role: 'assistant',
@@ -16,7 +16,7 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     await request.arrayBuffer()
-    return new Response(answer, { headers })
+    return new Response(response, { headers })
   },
 })
 console.log(server.port)

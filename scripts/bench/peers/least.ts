@@ -99,13 +99,13 @@ const server = Bun.serve({
       keepQuery.run(maxCost, account)
       countQuery.run(maxCost, account)
     })
-    const answer = await fetch(`http://127.0.0.1:${upstream}/v1/chat/completions`, {
+    const response = await fetch(`http://127.0.0.1:${upstream}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer bench' },
       body,
       signal: request.signal,
     })
-    const text = await answer.text()
+    const text = await response.text()
     const { prompt_tokens, completion_tokens } = JSON.parse(text).usage
     const used = prompt_tokens * price.prompt + completion_tokens * price.completion
     const charge = Math.min(used, maxCost)

@@ -3,12 +3,12 @@ const [origin = '', ...paths] = Bun.argv.slice(2)
 const routes: Record<string, Response> = {}
 for (const path of paths) {
   // The same bytes and headers as Berth sends.
-  const answer = await fetch(origin + path, {
+  const response = await fetch(origin + path, {
     headers: { 'accept-encoding': 'identity' },
   })
-  const headers = new Headers(answer.headers)
+  const headers = new Headers(response.headers)
   for (const name of ['content-length', 'date']) headers.delete(name)
-  routes[path] = new Response(await answer.bytes(), { headers })
+  routes[path] = new Response(await response.bytes(), { headers })
 }
 const server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, routes })
 console.log(server.port)

@@ -46,7 +46,7 @@ interface Connection {
 
 const streaming = new Set<Socket<Connection>>()
 
-function answer(socket: Socket<Connection>, bytes: Buffer): void {
+function respond(socket: Socket<Connection>, bytes: Buffer): void {
   const { data } = socket
   data.text += bytes.toString('latin1')
   const end = data.text.indexOf('\r\n\r\n')
@@ -74,7 +74,7 @@ const server = Bun.listen<Connection>({
   port: 0,
   socket: {
     open: (socket) => void (socket.data = { text: '', sent: -1 }),
-    data: answer,
+    data: respond,
     close: (socket) => void streaming.delete(socket),
     error: (socket) => void streaming.delete(socket),
   },

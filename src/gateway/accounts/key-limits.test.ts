@@ -207,12 +207,12 @@ describe('a limited key', () => {
       [{ requests_per_minute: null }, 'requests_per_minute'],
     ]
     for (const [settings, field] of wider) {
-      for (const answer of [
+      for (const response of [
         await faked.request('POST', '/v1/accounts/keys', { key, body: settings }),
         await change(id, settings, key),
       ]) {
-        expect([answer.status, answer.code]).toEqual([403, 'key_above_own'])
-        expect(Object(answer.body).error.message).toContain(`${field} must not be wider`)
+        expect([response.status, response.code]).toEqual([403, 'key_above_own'])
+        expect(Object(response.body).error.message).toContain(`${field} must not be wider`)
       }
     }
     const narrower = { models: ['fake/ok'], monthly_cap: 49 }
@@ -255,11 +255,11 @@ describe('a limited key', () => {
     expect(added.status).toBe(404)
     for (const method of ['PATCH', 'DELETE']) {
       const body = method === 'PATCH' ? { name: 'mine' } : undefined
-      const answer = await faked.request(method, `/v1/accounts/projects/${project}`, {
+      const response = await faked.request(method, `/v1/accounts/projects/${project}`, {
         key: gus.key,
         body,
       })
-      expect([method, answer.status]).toEqual([method, 404])
+      expect([method, response.status]).toEqual([method, 404])
     }
     const twice = await faked.request('POST', '/v1/accounts/projects', {
       key: other.key,

@@ -30,11 +30,11 @@ const balanceOf = async (who: GatewayUser) =>
 
 test('synthesizes speech and charges its characters', async () => {
   const before = await balanceOf(gus)
-  const answer = await synthesize({ voice: 'tone', format: 'wav' })
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav'])
-  expect(answer.headers.get('x-service-cost')).toBe('0.000007')
-  expect(answer.headers.get('x-request-id')).toBeTruthy()
-  expect(readWav(answer.bytes)).toEqual({ seconds: 0.35 })
+  const response = await synthesize({ voice: 'tone', format: 'wav' })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/wav'])
+  expect(response.headers.get('x-service-cost')).toBe('0.000007')
+  expect(response.headers.get('x-request-id')).toBeTruthy()
+  expect(readWav(response.bytes)).toEqual({ seconds: 0.35 })
   expect(await balanceOf(gus)).toBeCloseTo(before - 0.000_007, 9)
   expect((await synthesize({ response_format: 'wav' }, {}, '/audio/speech')).status).toBe(200)
   const mp3 = await synthesize({})
@@ -46,9 +46,9 @@ test('speech as events has the audio in base64 and its usage at the end', async 
   const plain = await synthesize({ format: 'wav' })
   const keyed = { 'idempotency-key': 'events' }
   for (const headers of [{}, keyed, keyed]) {
-    const answer = await synthesize({ format: 'wav', stream_format: 'sse' }, headers)
-    expect(answer.headers.get('content-type')).toStartWith('text/event-stream')
-    const frames = String(answer.body).trim().split('\n\n')
+    const response = await synthesize({ format: 'wav', stream_format: 'sse' }, headers)
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    const frames = String(response.body).trim().split('\n\n')
     const events = frames.map((frame) => JSON.parse(frame.slice('data: '.length)))
     const last = events.pop()
     expect(last).toMatchObject({ type: 'speech.audio.done', usage: { cost: 0.000_007 } })
@@ -71,8 +71,8 @@ test('replays speech for the same Idempotency-Key and charges once', async () =>
 
 test('sends the format to the upstream and returns its media type', async () => {
   const body = { model: 'speech/speech-ok', input: 'Hi', format: 'mp3', voice: 'alloy' }
-  const answer = await ned.call('POST', '/v1/audio/speech', body)
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
+  const response = await ned.call('POST', '/v1/audio/speech', body)
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
   expect(faked.fake.received.at(-1)?.body).toEqual({
     model: 'fake/speech-ok',
     input: 'Hi',
@@ -91,8 +91,8 @@ test('rejects invalid speech fields by name', async () => {
     ['response_format', 'json'],
     ['stream_format', 'json'],
   ]) {
-    const answer = await synthesize({ [String(param)]: value })
-    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+    const response = await synthesize({ [String(param)]: value })
+    expect([response.status, Object(response.body).error.param]).toEqual([400, param])
   }
   expect((await synthesize({ format: 'wav', response_format: 'mp3' })).status).toBe(400)
 })
@@ -106,10 +106,10 @@ test('cuts and charges speech that breaks off', async () => {
   const sent = { method: 'POST', headers: { authorization: `Bearer ${ned.key}` } }
   const body = JSON.stringify({ model: 'speech/speech-cut', input: 'Hello' })
   const headers = { ...sent.headers, 'content-type': 'application/json' }
-  const answer = await fetch(`${faked.origin}/v1/audio/speech`, { ...sent, headers, body })
-  expect([answer.status, answer.headers.get('x-service-cost')]).toEqual([200, '0.00005'])
+  const response = await fetch(`${faked.origin}/v1/audio/speech`, { ...sent, headers, body })
+  expect([response.status, response.headers.get('x-service-cost')]).toEqual([200, '0.00005'])
   goOn()
-  expect(await answer.bytes().catch(() => 'broken')).toBe('broken')
+  expect(await response.bytes().catch(() => 'broken')).toBe('broken')
   const { use } = await faked.lastUse(ned)
   expect([use?.status, Number(use?.charged)]).toEqual(['failed', 50_000])
   expect(await balanceOf(ned)).toBeCloseTo(before - 0.000_05, 9)
@@ -127,13 +127,13 @@ test('charges a client that leaves and aborts the upstream', async () => {
   faked.fake.script('fake/speech-ok', [send(start), { do: 'hang' }])
   const gil = await faked.gus()
   const leaving = new AbortController()
-  const answer = await fetch(`${faked.origin}/v1/audio/speech`, {
+  const response = await fetch(`${faked.origin}/v1/audio/speech`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
     signal: leaving.signal,
   })
-  expect(answer.status).toBe(200)
+  expect(response.status).toBe(200)
   leaving.abort()
   const requests = faked.fake.received.at(-1)
   await requests?.ended
@@ -178,9 +178,9 @@ test('charges nothing for empty audio and the hold for an invalid response', asy
     ['speech-json', 'unreadable_response', 20_000],
   ] as const) {
     const body = { model: `speech/${script}`, input: 'Hi' }
-    const answer = await ned.call('POST', '/audio/speech', body)
+    const response = await ned.call('POST', '/audio/speech', body)
     const { use } = await faked.lastUse(ned)
-    expect([answer.status, answer.code, Number(use?.charged)]).toEqual([502, code, charged])
+    expect([response.status, response.code, Number(use?.charged)]).toEqual([502, code, charged])
   }
   expect(await faked.findProblems(ned)).toEqual([])
 })

@@ -146,7 +146,7 @@ async function readMediaType(
   const [type = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
   if (type === 'application/json') {
     const read = await readJsonObject(response, deadlines)
-    return 'answer' in read ? unreadable : read
+    return 'json' in read ? unreadable : read
   }
   if (/^audio\/[a-z0-9.+-]{1,60}$/.test(type)) return type
   return type === '' || type === 'application/octet-stream' ? mediaTypes[format] : unreadable

@@ -18,8 +18,8 @@ interface Cue {
  * Returns a transcription as subtitles, a cue for each segment of the upstream. One without
  * segments is one cue. `seconds`: the length of the audio.
  */
-export function toSubtitles(answer: Json, format: SubtitleFormat, seconds: number): string {
-  const cues = cuesOf(answer, seconds)
+export function toSubtitles(response: Json, format: SubtitleFormat, seconds: number): string {
+  const cues = cuesOf(response, seconds)
   if (format === 'vtt') {
     const blocks = cues.map(
       ({ start, end, text }) => `${clock(start, '.')} --> ${clock(end, '.')}\n${text}\n`,

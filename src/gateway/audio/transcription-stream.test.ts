@@ -139,9 +139,9 @@ describe('a stream of the upstream', () => {
   ])('%s: before the stream, as without one', async (name, status, charge) => {
     const server = name === 'hang' ? hasty : faked
     const who = await server.gus()
-    const answer = await transcribe(server, who, name)
-    expect(answer.status).toBe(status)
-    const { charged, held } = answer.use ?? {}
+    const response = await transcribe(server, who, name)
+    expect(response.status).toBe(status)
+    const { charged, held } = response.use ?? {}
     expect(Number(charged)).toBe(charge === 'hold' ? Number(held) : 0)
     expect(await server.findProblems(who)).toEqual([])
   })

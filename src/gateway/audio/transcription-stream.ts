@@ -34,7 +34,7 @@ export const toTranscriptEvents = (text: string, usage: Json): Response =>
 export async function streamTranscription(
   response: Response,
   call: MediaCall,
-  usageOf: (answer: { text: string } & Json) => Usage,
+  usageOf: (response: { text: string } & Json) => Usage,
 ): Promise<MediaOutput | UpstreamFailure> {
   const source = await openSource(response, call.deadlines)
   if (!('first' in source)) return source

@@ -61,9 +61,9 @@ test('rejects an audio model of the other operation', async () => {
 
 test('transcribes audio and charges its actual seconds', async () => {
   const { bytes } = await synthesize({ input: 'x'.repeat(200), format: 'wav' })
-  const answer = await transcribe(gus, bytes, { language: 'en' })
-  expect(answer.body).toEqual({ text: 'A sound of 10 seconds.', cost: 0.0001 })
-  expect(answer.headers.get('x-service-cost')).toBe('0.0001')
+  const response = await transcribe(gus, bytes, { language: 'en' })
+  expect(response.body).toEqual({ text: 'A sound of 10 seconds.', cost: 0.0001 })
+  expect(response.headers.get('x-service-cost')).toBe('0.0001')
   const text = await transcribe(gus, bytes, { response_format: 'text' })
   expect([text.body, text.headers.get('x-service-cost')]).toEqual([
     'A sound of 10 seconds.',
@@ -113,8 +113,8 @@ test('charges the longer of the file’s and the upstream’s length', async () 
   ] as const) {
     const sounds = Array.from({ length: 8 }, () => page(seconds * 8_000, Buffer.alloc(200)))
     const bytes = Buffer.concat([page(0, vorbis), ...sounds])
-    const answer = await transcribe(ned, bytes, { model: 'transcription/transcription-ok' })
-    expect(answer.body).toEqual({ text: 'Hello wörld', cost })
+    const response = await transcribe(ned, bytes, { model: 'transcription/transcription-ok' })
+    expect(response.body).toEqual({ text: 'Hello wörld', cost })
   }
 })
 
@@ -129,8 +129,8 @@ test('rejects an invalid form by field before calling the upstream', async () =>
     ['stream', 'RIFF', { model, stream: 'yes' }],
     ['response_format', 'RIFF', { model, stream: 'true', response_format: 'srt' }],
   ] as const) {
-    const answer = await transcribe(ned, bytes, fields)
-    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+    const response = await transcribe(ned, bytes, fields)
+    expect([response.status, Object(response.body).error.param]).toEqual([400, param])
   }
   expect((await ned.call('POST', '/audio/transcriptions', { model })).status).toBe(400)
   const keyless = await faked.request('POST', '/audio/transcriptions', { body: 'x' })

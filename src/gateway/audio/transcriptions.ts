@@ -81,22 +81,22 @@ function toMediaRequest(
       const { candidate, deadlines } = call
       const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
       if (isStream && isEvents && !isChecked) {
-        return streamTranscription(response, call, (answer) =>
-          readTranscriptionUsage(answer, input, candidate),
+        return streamTranscription(response, call, (response) =>
+          readTranscriptionUsage(response, input, candidate),
         )
       }
       const read = await readJsonObject(response, deadlines)
-      if (!('answer' in read)) return read
-      const { text } = read.answer
+      if (!('json' in read)) return read
+      const { text } = read.json
       if (typeof text !== 'string') return noContent
       const seconds = input.seconds ?? input.bytes / bytesPerSecond
       const body = isSubtitles(format)
-        ? { text: toSubtitles(read.answer, format, seconds) }
+        ? { text: toSubtitles(read.json, format, seconds) }
         : format === 'verbose_json'
-          ? { ...toVerbose(read.answer, input), text }
+          ? { ...toVerbose(read.json, input), text }
           : { text }
       return {
-        usage: readTranscriptionUsage({ ...read.answer, text }, input, candidate),
+        usage: readTranscriptionUsage({ ...read.json, text }, input, candidate),
         text: body.text,
         response: (cost) => ({ status: 200, body: { ...body, cost } }),
       }

@@ -121,8 +121,8 @@ test('an invalid request is a 400 that names the field, and stores nothing', asy
     [{ input_file_id: 7 }, 400, 'input_file_id'],
   ]
   for (const [more, status, param] of sent) {
-    const answer = await gus.call('POST', '/v1/batches', { ...body, ...more })
-    expect([answer.status, answer.body]).toMatchObject([status, { error: { param } }])
+    const response = await gus.call('POST', '/v1/batches', { ...body, ...more })
+    expect([response.status, response.body]).toMatchObject([status, { error: { param } }])
   }
   expect((await gus.call('GET', '/v1/batches/batch_AAAAAAAAAAAA')).status).toBe(404)
   expect((await gus.call('GET', '/v1/batches?after=batch_AAAAAAAAAAAA')).status).toBe(400)

@@ -25,8 +25,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const bodyOf = async (answer: Promise<Response>): Promise<Record<string, unknown>> =>
-  Object(await (await answer).json())
+const bodyOf = async (response: Promise<Response>): Promise<Record<string, unknown>> =>
+  Object(await (await response).json())
 
 const endpoint = '/v1/chat/completions'
 const lineOf = (custom_id: string, model: string) =>

@@ -24,8 +24,8 @@ const faked = await startFakeUpstreamServer({}, [
   balanced('measured', ['ok', 'ok-crlf'], {}),
 ])
 const gus = await faked.gus('50')
-const answer = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }
-const fine = json(200, { ...answer, usage: { prompt_tokens: 5, completion_tokens: 2 } })
+const response = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }
+const fine = json(200, { ...response, usage: { prompt_tokens: 5, completion_tokens: 2 } })
 for (const id of ['weighted', 'limited', 'retried', 'measured']) {
   for (const name of ['ok', 'ok-crlf', 'ok-comments']) faked.fake.script(`${id}-${name}`, fine)
 }

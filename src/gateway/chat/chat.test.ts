@@ -117,9 +117,9 @@ const rows: Record<string, Row> = {
 describe('errors before the model runs, without a charge', () => {
   test.each(Object.entries(rows))('%s', async (_name, { send, is }) => {
     const before = [await faked.snapshot(), faked.fake.received.length]
-    const answer = await gus.call('POST', path, { model: 'fake/ok', ...send })
+    const response = await gus.call('POST', path, { model: 'fake/ok', ...send })
     const [status, type, param, code = null] = is
-    expect({ status: answer.status, body: answer.body }).toEqual({
+    expect({ status: response.status, body: response.body }).toEqual({
       status,
       body: { error: { message: expect.any(String), type, param, code } },
     })
@@ -128,9 +128,9 @@ describe('errors before the model runs, without a charge', () => {
 
   test('a missing key and a wrong key are 401 with any body', async () => {
     for (const key of [undefined, `gk_${'x'.repeat(40)}`]) {
-      const answer = await faked.request('POST', `/v1${path}`, { key, body: '{' })
-      expect(answer.status).toBe(401)
-      expect(answer.body).toMatchObject({ error: { type: 'authentication_error', param: null } })
+      const response = await faked.request('POST', `/v1${path}`, { key, body: '{' })
+      expect(response.status).toBe(401)
+      expect(response.body).toMatchObject({ error: { type: 'authentication_error', param: null } })
     }
   })
 
@@ -148,8 +148,12 @@ describe('errors before the model runs, without a charge', () => {
 
 describe('accepted requests', () => {
   const served = async (body: object) => {
-    const answer = await gus.call('POST', path, { model: 'fake/ok', messages: user('x'), ...body })
-    expect(answer.status).toBe(200)
+    const response = await gus.call('POST', path, {
+      model: 'fake/ok',
+      messages: user('x'),
+      ...body,
+    })
+    expect(response.status).toBe(200)
     return faked.fake.received.at(-1)?.body ?? {}
   }
 
@@ -192,10 +196,10 @@ describe('accepted requests', () => {
 describe('fallbacks, before the first byte', () => {
   const call = async (body: object) => {
     const start = faked.fake.received.length
-    const answer = await gus.call('POST', path, { messages: user('x'), ...body })
+    const response = await gus.call('POST', path, { messages: user('x'), ...body })
     const requests = faked.fake.received.slice(start).map(({ body: { model } }) => String(model))
     const { use } = await faked.lastUse(gus)
-    return { status: answer.status, requests: requests, by: [use?.model, use?.upstream] }
+    return { status: response.status, requests: requests, by: [use?.model, use?.upstream] }
   }
 
   test('the next upstream serves after a failure and is charged', async () => {

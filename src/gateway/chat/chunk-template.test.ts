@@ -25,9 +25,9 @@ function run(
     for (const event of events) {
       if (usesTemplate && template.read(event, meter)) continue
       parsed += 1
-      const answer = JSON.parse(event.data ?? '')
-      meter.read(answer)
-      template.learn(event, answer)
+      const response = JSON.parse(event.data ?? '')
+      meter.read(response)
+      template.learn(event, response)
     }
   }
   const { completion } = meter.usage(true)

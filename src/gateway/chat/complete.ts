@@ -30,26 +30,24 @@ async function readCompletion(
   deadlines: CallDeadlines,
 ): Promise<UpstreamOutput | UpstreamFailure> {
   const read = await readJsonObject(response, deadlines)
-  if (!('answer' in read)) return read
-  const { answer } = read
+  if (!('json' in read)) return read
+  const { json } = read
   const meter = createMeter(chat, candidate)
   const native = findNative(chat, candidate)
-  const completion = native ? native.toCompletion(answer) : answer
+  const completion = native ? native.toCompletion(json) : json
   meter.read(completion)
   if (meter.isFiltered) return contentFiltered
   if (!meter.hasContent) return noContent
-  const refused = await checkOutput(chat, candidate.model.id, completion.choices)
-  if (refused) return refused
+  const failure = await checkOutput(chat, candidate.model.id, completion.choices)
+  if (failure) return failure
   const usage = meter.usage(true)
   return {
     usage,
     ...(native && { completion }),
     response: (_cost, charge) => {
       const total = nano(charge + chat.transcriptionCost)
-      const converted = chat.request.hasFunctions ? toFunctionCalls(answer) : answer
-      const body = native
-        ? withNativeCost(native, answer, total)
-        : withCost(converted, usage, total)
+      const converted = chat.request.hasFunctions ? toFunctionCalls(json) : json
+      const body = native ? withNativeCost(native, json, total) : withCost(converted, usage, total)
       chat.keep?.({ status: 200, body })
       return { status: 200, body }
     },

@@ -14,7 +14,7 @@ export const reasoningOf = (message: Json): string =>
   textOf(message.reasoning_content ?? message.reasoning)
 
 /** Returns the text of a message or a delta with its field `refusal`. */
-export const answerOf = (message: Json): string =>
+export const contentTextOf = (message: Json): string =>
   textOf(message.content) + asString(message.refusal)
 
 /** Returns a token count of a usage; 0 for anything but a positive whole number. */

@@ -30,8 +30,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const numberAt = async (answer: Response, name: string): Promise<number> => {
-  const value: unknown = Reflect.get(Object(await answer.json()), name)
+const numberAt = async (response: Response, name: string): Promise<number> => {
+  const value: unknown = Reflect.get(Object(await response.json()), name)
   if (typeof value !== 'number') throw new Error(`there is no number ${name}`)
   return value
 }
@@ -63,14 +63,14 @@ async function begin(
   stream: boolean,
 ): Promise<void> {
   const before = fake.received.length
-  const answer = ask(ctx, key, model, hello(model, stream))
+  const response = ask(ctx, key, model, hello(model, stream))
   // A completion breaks off when its server is killed.
-  answer.catch(() => undefined)
+  response.catch(() => undefined)
   for (let tries = 0; fake.received.length === before; tries += 1) {
     if (tries > 1_000) throw new Error('the upstream was never asked')
     await Bun.sleep(5)
   }
-  if (stream) await (await answer).body?.getReader().read()
+  if (stream) await (await response).body?.getReader().read()
 }
 
 test('after kill -9 during calls a restart charges each hold and the ledger is sound', async () => {

@@ -17,24 +17,24 @@ afterAll(() => table.close())
 const waitMs = 30_000
 
 async function run(script: string, stream: boolean, cell: Cell): Promise<TestResponse> {
-  const answer = await table.run(script, stream, cell)
+  const response = await table.run(script, stream, cell)
   if (cell.status !== 200) {
     const { type = 'api_error', code = null } = cell
-    expect(answer.body).toMatchObject({ error: { type, code } })
+    expect(response.body).toMatchObject({ error: { type, code } })
   }
-  return answer
+  return response
 }
 
 describe('charges of a completion', () => {
   test.concurrent.each(plain)(
     '%s',
     async (name, cell) => {
-      const answer = await run(name, false, cell)
+      const response = await run(name, false, cell)
       if (cell.status !== 200) return
-      const { choices, usage } = Object(answer.body)
+      const { choices, usage } = Object(response.body)
       expect(choices[0].message.content).toBe(fakeText.join(''))
       expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(
-        String(answer.headers.get('x-service-cost')),
+        String(response.headers.get('x-service-cost')),
       )
     },
     waitMs,
@@ -45,9 +45,9 @@ describe('charges of a stream', () => {
   test.concurrent.each(streamed)(
     '%s',
     async (name, cell) => {
-      const answer = await run(name, true, cell)
+      const response = await run(name, true, cell)
       if (cell.status !== 200) return
-      const text = String(answer.body)
+      const text = String(response.body)
       const data = text.split(/\r?\n|\r/).filter((line) => line.startsWith('data:'))
       const last = data.at(-1)?.slice(5).trim() ?? ''
       if (!cell.event) {

@@ -11,8 +11,8 @@ afterAll(() => faked.close())
 async function chat(content: string, more: object = {}, by = gus, server = faked) {
   const before = server.fake.received.length
   const body = { model: 'fake/ok', messages: [{ role: 'user', content }], max_tokens: 50, ...more }
-  const answer = await by.call('POST', '/v1/chat/completions', body)
-  return { answer, calls: server.fake.received.length - before }
+  const response = await by.call('POST', '/v1/chat/completions', body)
+  return { response, calls: server.fake.received.length - before }
 }
 const cache = { ttl: 60 }
 
@@ -21,14 +21,14 @@ test.each([[false], [true]])(
   async (stream) => {
     const options = { cache, stream, stream_options: stream ? { include_usage: true } : undefined }
     const first = await chat(`Hello ${stream}.`, options)
-    expect([first.calls, first.answer.headers.get('x-cache')]).toEqual([1, null])
+    expect([first.calls, first.response.headers.get('x-cache')]).toEqual([1, null])
     const { total } = await faked.lastUse(gus)
     const before = await faked.snapshot()
     const second = await chat(`Hello ${stream}.`, options)
-    expect([second.calls, second.answer.headers.get('x-cache')]).toEqual([0, 'hit'])
+    expect([second.calls, second.response.headers.get('x-cache')]).toEqual([0, 'hit'])
     const withoutCost = (body: unknown) => JSON.stringify(body).replaceAll(/cost\\?":[\d.e-]+/g, '')
-    expect(withoutCost(second.answer.body)).toBe(withoutCost(first.answer.body))
-    expect(JSON.stringify(second.answer.body)).toMatch(/cost\\?":0[,}]/)
+    expect(withoutCost(second.response.body)).toBe(withoutCost(first.response.body))
+    expect(JSON.stringify(second.response.body)).toMatch(/cost\\?":0[,}]/)
     expect(await faked.snapshot()).toEqual(before)
     expect((await faked.lastUse(gus)).total).toBe(total)
     // Without the field, with another field, and for another account, the model runs.
@@ -67,14 +67,14 @@ test('a key that may not use a model gets no cached response of it', async () =>
 test.each([[{ ttl: 0 }], [{ ttl: 1.5 }], [{ ttl: 86_401 }], [{}], [true], ['60']])(
   'cache %j is rejected by name',
   async (invalid) => {
-    const { answer, calls } = await chat('Hello.', { cache: invalid })
-    expect([answer.status, Object(answer.body).error.param, calls]).toEqual([400, 'cache', 0])
+    const { response, calls } = await chat('Hello.', { cache: invalid })
+    expect([response.status, Object(response.body).error.param, calls]).toEqual([400, 'cache', 0])
   },
 )
 
 test('a server without the cache names the setting', async () => {
   const off = await startFakeUpstreamServer({ RESPONSE_CACHE_MB: '0' })
-  const { answer } = await chat('Hello.', { cache }, await off.gus('5'), off)
-  expect(Object(answer.body).error.message).toContain('RESPONSE_CACHE_MB')
+  const { response } = await chat('Hello.', { cache }, await off.gus('5'), off)
+  expect(Object(response.body).error.message).toContain('RESPONSE_CACHE_MB')
   await off.close()
 })

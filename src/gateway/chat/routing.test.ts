@@ -43,10 +43,10 @@ const say = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 
 /** Returns a call, its upstream body and its history row. */
 async function run(body: Record<string, unknown>) {
-  const answer = await gus.call('POST', path, { ...say('Hello.'), ...body })
+  const response = await gus.call('POST', path, { ...say('Hello.'), ...body })
   const { use } = await faked.lastUse(gus)
   expect(await faked.findProblems(gus)).toEqual([])
-  return { status: answer.status, sent: faked.fake.received.at(-1)?.body ?? {}, use }
+  return { status: response.status, sent: faked.fake.received.at(-1)?.body ?? {}, use }
 }
 const placeOf = async (body: Record<string, unknown>) => {
   const { status, use } = await run({ model: 'fake/many', ...body })
@@ -77,8 +77,8 @@ describe('suffixes', () => {
     expect((await run({ model: 'fake/llama3.2:3b:floor' })).use?.model).toBe('fake/llama3.2:3b')
     expect((await run({ model: 'fake/odd:floor' })).use?.model).toBe('fake/odd:floor')
     for (const model of ['fake/many:turbo', 'fake/many:floor:floor', 'fake/many:', ':floor']) {
-      const answer = await gus.call('POST', path, { ...say('x'), model })
-      expect([model, answer.status, answer.code]).toEqual([model, 404, 'model_not_found'])
+      const response = await gus.call('POST', path, { ...say('x'), model })
+      expect([model, response.status, response.code]).toEqual([model, 404, 'model_not_found'])
     }
   })
 })
@@ -225,13 +225,13 @@ describe('a circuit breaker', () => {
   test('a stream that has started is not retried elsewhere', async () => {
     const before = faked.fake.received.length
     const models = ['fake/ok']
-    const answer = await gus.call('POST', path, {
+    const response = await gus.call('POST', path, {
       model: 'fake/reset-middle',
       models,
       stream: true,
       ...say('x'),
     })
-    expect(String(answer.body)).toContain('upstream_stream_error')
+    expect(String(response.body)).toContain('upstream_stream_error')
     expect(faked.fake.received.slice(before).map(({ body }) => body.model)).toEqual([
       'fake/reset-middle',
     ])

@@ -44,7 +44,7 @@ test('of 100 parallel calls exactly as many succeed as the credits cover', async
   const gus = await faked.gus(String(Number(held * 7n + held / 2n) / 1e9))
   const second = await gus.call('POST', '/accounts/keys', {})
   const keys = [gus.key, second.text('api_key')]
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, (_, at) =>
       faked.request('POST', path, {
         key: keys[at % 2],
@@ -53,7 +53,8 @@ test('of 100 parallel calls exactly as many succeed as the credits cover', async
       }),
     ),
   )
-  const count = (status: number) => answers.filter((answer) => answer.status === status).length
+  const count = (status: number) =>
+    responses.filter((response) => response.status === status).length
   // An unreadable response charges its whole hold.
   expect({ charged: count(502), refused: count(402) }).toEqual({ charged: 7, refused: 93 })
   expect((await faked.lastUse(gus)).total).toBe(7)
@@ -66,9 +67,9 @@ test('without a journal a settlement that the database misses is reported, and e
   const { tx } = faked.ctx.db
   const away = spyOn(faked.ctx.db, 'tx').mockRejectedValue(new Error('away'))
   away.mockImplementationOnce(tx)
-  const answer = await gus.call('POST', path, ask('fake/ok'))
-  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([500, 'false'])
-  expect(Object(answer.body).error.message).toContain('is charged when the database recovers')
+  const response = await gus.call('POST', path, ask('fake/ok'))
+  expect([response.status, response.headers.get('x-should-retry')]).toEqual([500, 'false'])
+  expect(Object(response.body).error.message).toContain('is charged when the database recovers')
   expect((await balanceOf(gus)).held).toBeGreaterThan(0)
   faked.clock.advance(holdDurationMs(faked.ctx))
   away.mockRestore()
@@ -87,12 +88,12 @@ test('402 has the needed and available credits; a cap is 429; neither is charged
   })
   const gus = await faked.gus()
   const capped = await gus.call('POST', '/accounts/keys', { daily_cap: 0 })
-  const answer = await faked.request('POST', path, {
+  const response = await faked.request('POST', path, {
     key: capped.text('api_key'),
     body: ask('fake/ok'),
   })
-  expect(answer.status).toBe(429)
-  expect(answer.body).toMatchObject({ error: { type: 'rate_limit_error' } })
+  expect(response.status).toBe(429)
+  expect(response.body).toMatchObject({ error: { type: 'rate_limit_error' } })
   for (const one of [poor, gus]) {
     expect((await faked.lastUse(one)).total).toBe(0)
     expect(await faked.findProblems(one)).toEqual([])

@@ -145,8 +145,8 @@ describe('a client that leaves a stream', () => {
 describe('a whole stream', () => {
   const stream = async (gus: GatewayUser, more: object = {}) => {
     const body = { model: 'fake/ok', messages, stream: true, ...more }
-    const answer = await gus.call('POST', '/chat/completions', body)
-    return { answer, text: String(answer.body) }
+    const response = await gus.call('POST', '/chat/completions', body)
+    return { response, text: String(response.body) }
   }
   const sent = (piece: Step): string => ('send' in piece ? String(piece.send) : '')
   const wire = whole.slice(1, -2).map((step) => sent(step).replace(/^[0-9a-f]+\r\n|\r\n$/g, ''))
@@ -160,7 +160,7 @@ describe('a whole stream', () => {
       at === usageAt - 1 ? event.replace('}}\n', `,"cost":${cost}}}\n`) : event,
     )
     expect(requests.text).toBe(priced.join(''))
-    expect(requests.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(requests.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const asOpenRouter = await stream(gus, { usage: { include: true } })
     expect(asOpenRouter.text).toBe(requests.text)
     expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('usage')
@@ -246,8 +246,8 @@ describe('a whole stream', () => {
     expect((await again()).status).toBe(409)
     leave()
     const kept = await until(async () => {
-      const answer = await again()
-      return answer.status === 409 ? undefined : answer
+      const response = await again()
+      return response.status === 409 ? undefined : response
     })
     const { use } = await faked.lastUse(gus)
     expect(use).toMatchObject({ status: 'completed', input: 11, output: 7, estimated: false })

@@ -35,9 +35,9 @@ const ask = (model: string, ...ids: string[]): Promise<TestResponse> => {
   return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages })
 }
 
-async function expectRefused(answer: Promise<TestResponse>, status: number, code: string | null) {
+async function expectRefused(response: Promise<TestResponse>, status: number, code: string | null) {
   const before = await faked.lastUse(gus)
-  const { status: received, body } = await answer
+  const { status: received, body } = await response
   expect({ received, body }).toMatchObject({ received: status, body: { error: { code } } })
   expect((await faked.lastUse(gus)).total).toBe(before.total)
   expect(await faked.findProblems(gus)).toEqual([])

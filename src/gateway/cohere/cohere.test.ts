@@ -172,13 +172,16 @@ test('an invalid request names the field in the envelope of Cohere and costs not
   const rerank = await gus.call('POST', '/v2/rerank', { model: 'demo/rerank', query: '' })
   expect([rerank.status, rerank.body]).toMatchObject([400, { param: 'query' }])
   const body = { model, messages }
-  for (const [status, answer] of [
+  for (const [status, response] of [
     [401, await t.request('POST', '/v2/chat', { body, key: 'gk_no' })],
     [404, await gus.call('POST', '/v2/chat', { ...body, model: 'no/model' })],
     [404, await gus.call('POST', '/v2/embed', body)],
   ] as const) {
-    expect([answer.status, answer.body]).toMatchObject([status, { message: expect.any(String) }])
-    expect(answer.body).not.toHaveProperty('error')
+    expect([response.status, response.body]).toMatchObject([
+      status,
+      { message: expect.any(String) },
+    ])
+    expect(response.body).not.toHaveProperty('error')
   }
   expect(await t.snapshot()).toEqual(before)
 })

@@ -50,15 +50,15 @@ describe('charges of a chat', () => {
   test.concurrent.each([...plain.filter(isSteady), ...relayed.plain])(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, false, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const { usage } = Object(answer.body)
-      expect(answer.body).toMatchObject({
+      const response = await table.run(name, false, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const { usage } = Object(response.body)
+      expect(response.body).toMatchObject({
         finish_reason: 'COMPLETE',
         message: { role: 'assistant', content: [{ type: 'text', text }] },
       })
       expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(
-        String(answer.headers.get('x-service-cost')),
+        String(response.headers.get('x-service-cost')),
       )
     },
     waitMs,
@@ -69,18 +69,18 @@ describe('charges of a stream', () => {
   test.concurrent.each([...streamed.filter(isSteady), ...relayed.streamed])(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, true, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const events = eventsOf(answer.body)
+      const response = await table.run(name, true, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const events = eventsOf(response.body)
       const last = events.at(-1)
       if (cell.event) {
         expect(last).toMatchObject({
           type: 'message-end',
           delta: { finish_reason: 'ERROR', code: cell.event, error: expect.any(String) },
         })
-        return expect(String(answer.body)).not.toContain('[DONE]')
+        return expect(String(response.body)).not.toContain('[DONE]')
       }
-      if (name === 'cohere-ok') expect(answer.body).toBe(nativeStreams.cohere)
+      if (name === 'cohere-ok') expect(response.body).toBe(nativeStreams.cohere)
       const deltas = events.filter(({ type }) => type === 'content-delta')
       const parts = deltas.map(({ delta }) => Object(delta).message.content.text)
       expect(parts.join('')).toBe(text)
@@ -103,8 +103,8 @@ describe('charges of a stream', () => {
 describe('a chat at an upstream of Cohere', () => {
   const chat = async (body: object, headers: Record<string, string> = {}) => {
     const gus = await table.patient.gus()
-    const answer = await gus.call('POST', '/v2/chat', body, headers)
-    return { gus, ...answer, use: (await table.patient.lastUse(gus)).use }
+    const response = await gus.call('POST', '/v2/chat', body, headers)
+    return { gus, ...response, use: (await table.patient.lastUse(gus)).use }
   }
   const thoughtBytes = 10_000
   const messages = [
@@ -150,10 +150,11 @@ describe('a chat at an upstream of Cohere', () => {
     for (const stream of [false, true]) {
       const model = 'fake/cohere-503'
       const routed = { ...body, model, models: ['fake/ok'], stream, safety_mode: 'OFF' }
-      const { use, body: answer, headers } = await chat(routed)
+      const { use, body: response, headers } = await chat(routed)
       expect([use?.model, headers.get('x-ignored-fields')]).toEqual(['fake/ok', 'safety_mode'])
-      if (!stream) expect(answer).toMatchObject({ message: { content: [{ type: 'text', text }] } })
-      else expect(eventsOf(answer).at(-1)).toMatchObject({ delta: { finish_reason: 'COMPLETE' } })
+      if (!stream)
+        expect(response).toMatchObject({ message: { content: [{ type: 'text', text }] } })
+      else expect(eventsOf(response).at(-1)).toMatchObject({ delta: { finish_reason: 'COMPLETE' } })
     }
   })
 })

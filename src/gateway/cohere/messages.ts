@@ -85,13 +85,13 @@ const readUser = (content: unknown): unknown =>
 
 function readAssistant(content: unknown, { tool_calls: calls, tool_plan: plan }: Json): Json {
   const parts = content === undefined || content === null ? '' : content
-  const spoken = typeof parts === 'string' ? parts : answerOf(parts)
+  const spoken = typeof parts === 'string' ? parts : joinText(parts)
   const text = [asString(plan), spoken].filter((one) => one !== '').join('\n')
   const hasCalls = itemsOf(calls).length > 0
   return { content: text === '' && hasCalls ? null : text, ...(hasCalls && { tool_calls: calls }) }
 }
 
-const answerOf = (content: unknown): string =>
+const joinText = (content: unknown): string =>
   partsOf(content, ['text', 'thinking'])
     .flatMap(({ type, text }) => (type === 'text' ? [asString(text)] : []))
     .join('\n')

@@ -1,6 +1,6 @@
 import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
-import { answerOf, countOf, reasoningOf } from '../chat/completion.ts'
+import { contentTextOf, countOf, reasoningOf } from '../chat/completion.ts'
 
 /** The end of a chat, as far as `finish_reason` depends on it. */
 export interface ChatEnd {
@@ -15,7 +15,7 @@ export function toCohereChat(completion: Json, id: string): Json {
   const choice = recordOf(itemsOf(completion.choices)[0])
   const message = recordOf(choice.message)
   const calls = recordsIn(message.tool_calls)
-  const [thinking, text] = [reasoningOf(message), answerOf(message)]
+  const [thinking, text] = [reasoningOf(message), contentTextOf(message)]
   const { finish_reason: finish, stop_reason: stop } = choice
   return {
     id,

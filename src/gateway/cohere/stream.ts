@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../../providers/response.ts'
-import { answerOf, reasoningOf } from '../chat/completion.ts'
+import { contentTextOf, reasoningOf } from '../chat/completion.ts'
 import type { ChatConverter } from '../chat/convert-stream.ts'
 import { encodeNamedEvents } from '../events.ts'
 import { toCohereError } from './error-response.ts'
@@ -45,7 +45,7 @@ export class CohereWriter implements ChatConverter {
     this.stop = choice.stop_reason ?? this.stop
     const delta = recordOf(choice.delta)
     this.addText('thinking', reasoningOf(delta))
-    this.addText('text', answerOf(delta))
+    this.addText('text', contentTextOf(delta))
     for (const [position, call] of recordsIn(delta.tool_calls).entries()) {
       this.addCall(call, position)
     }

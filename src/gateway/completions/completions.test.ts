@@ -84,8 +84,8 @@ describe('a completion', () => {
     [{ grammar: 'x' }, 'grammar'],
   ])('rejects %j, naming %s, before anything is held', async (body, param) => {
     const before = await table.patient.snapshot()
-    const answer = await gus.call('POST', '/v1/completions', { ...request, ...body })
-    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+    const response = await gus.call('POST', '/v1/completions', { ...request, ...body })
+    expect([response.status, Object(response.body).error.param]).toEqual([400, param])
     expect(await table.patient.snapshot()).toEqual(before)
   })
 })

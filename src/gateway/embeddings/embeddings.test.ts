@@ -24,15 +24,15 @@ const dataOf = (body: unknown): { embedding: unknown }[] => Object(body).data
 
 test('texts and token ids become vectors, charged by their tokens', async () => {
   for (const input of ['two words', ['two', 'words'], [5, 9], [[5], [9]]]) {
-    const answer = await embed({ input, dimensions: 8 })
+    const response = await embed({ input, dimensions: 8 })
     const count = Array.isArray(input) && typeof input[0] !== 'number' ? 2 : 1
-    expect(answer.status).toBe(200)
-    expect(dataOf(answer.body).map(({ embedding }) => Object(embedding).length)).toEqual(
+    expect(response.status).toBe(200)
+    expect(dataOf(response.body).map(({ embedding }) => Object(embedding).length)).toEqual(
       Array.from({ length: count }, () => 8),
     )
-    const { usage } = Object(answer.body)
+    const { usage } = Object(response.body)
     expect(usage.cost).toBe(usage.prompt_tokens * 0.000_000_02)
-    expect(Number(answer.headers.get('x-service-cost'))).toBe(usage.cost)
+    expect(Number(response.headers.get('x-service-cost'))).toBe(usage.cost)
   }
   const alone = await embed({ input: 'two words' }, '/embeddings')
   expect(Object(alone.body)).toMatchObject({
@@ -73,15 +73,15 @@ test('invalid inputs and fields are rejected by name', async () => {
     ['model', 7],
     ['provider', 'x'],
   ] as const) {
-    const answer = await embed({ input: 'x', [param]: value })
-    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+    const response = await embed({ input: 'x', [param]: value })
+    expect([response.status, Object(response.body).error.param]).toEqual([400, param])
   }
 })
 
 test('fewer vectors than inputs are unreadable and charge the hold', async () => {
   const body = { model: 'embedding/embedding-ok', input: ['a', 'b'] }
-  const answer = await ned.call('POST', '/embeddings', body)
-  expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
+  const response = await ned.call('POST', '/embeddings', body)
+  expect([response.status, response.code]).toEqual([502, 'unreadable_response'])
   const { use } = await faked.lastUse(ned)
   expect([use?.charged, use?.status]).toEqual([use?.held, 'failed'])
 })

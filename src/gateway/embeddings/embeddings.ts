@@ -53,8 +53,8 @@ function parseRequest(raw: unknown, id: string): MediaRequest {
       { candidate: { model: served }, deadlines }: MediaCall,
     ): Promise<MediaOutput | UpstreamFailure> {
       const read = await readJsonObject(response, deadlines)
-      if (!('answer' in read)) return read
-      const { data, usage: reported } = read.answer
+      if (!('json' in read)) return read
+      const { data, usage: reported } = read.json
       if (!Array.isArray(data) || data.length === 0) return noContent
       const vectors = readVectors(data, inputs.length, format)
       if (!vectors) return unreadable

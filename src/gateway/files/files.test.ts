@@ -109,9 +109,9 @@ test('upload_type, upload_too_large and upload_unreadable are W604, W605 and W61
     ['\0\0\0\x14ftypavif\0\0\0\0avif', 415, 'W604'],
     [picture.subarray(0, 40), 400, 'W610'],
   ] as const) {
-    const answer = await upload({ file: file(bytes) })
-    expect([answer.status, answer.code]).toEqual([status, code])
-    expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file' } })
+    const response = await upload({ file: file(bytes) })
+    expect([response.status, response.code]).toEqual([status, code])
+    expect(response.body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file' } })
   }
   expect(await t.snapshot()).toEqual(kept)
 })
@@ -121,8 +121,8 @@ test('rejects a body by its announced size without reading it: W605', async () =
     'content-type': 'multipart/form-data; boundary=x',
     'content-length': String(10 ** 9),
   }
-  const answer = await gus.call('POST', '/v1/files', 'x', headers)
-  expect([answer.status, answer.code]).toEqual([413, 'W605'])
+  const response = await gus.call('POST', '/v1/files', 'x', headers)
+  expect([response.status, response.code]).toEqual([413, 'W605'])
 })
 
 test('responds 401 without a key before reading the body, and 400 to invalid forms', async () => {

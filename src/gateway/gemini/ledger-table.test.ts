@@ -47,14 +47,14 @@ describe('charges of a generation', () => {
   test.concurrent.each([...plain, ...relayed.plain])(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, false, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const { usageMetadata } = Object(answer.body)
-      expect(answer.body).toMatchObject({
+      const response = await table.run(name, false, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const { usageMetadata } = Object(response.body)
+      expect(response.body).toMatchObject({
         candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
       })
       expect(usageMetadata.cost.toFixed(9).replace(/0+$/, '')).toBe(
-        String(answer.headers.get('x-service-cost')),
+        String(response.headers.get('x-service-cost')),
       )
     },
     waitMs,
@@ -65,9 +65,9 @@ describe('charges of a stream', () => {
   test.concurrent.each([...streamed, ...relayed.streamed])(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, true, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const responses = responsesOf(answer.body)
+      const response = await table.run(name, true, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const responses = responsesOf(response.body)
       const last = responses.at(-1)
       if (cell.event) {
         expect(last).toMatchObject({ error: { code: 502, details: [{ reason: cell.event }] } })
@@ -79,7 +79,7 @@ describe('charges of a stream', () => {
         Object(candidate?.content).parts.map((part: { text: string }) => part.text),
       )
       expect(parts.join('')).toBe(text)
-      if (name === 'google-ok') expect(answer.body).toBe(nativeStreams.google)
+      if (name === 'google-ok') expect(response.body).toBe(nativeStreams.google)
       if (name.startsWith('google')) return
       expect(last).toMatchObject({
         candidates: [{ finishReason: 'STOP' }],
@@ -93,8 +93,8 @@ describe('charges of a stream', () => {
 describe('a generation at an upstream of Google', () => {
   const generate = async (model: string, body: object, headers: Record<string, string> = {}) => {
     const gus = await table.patient.gus()
-    const answer = await gus.call('POST', `/v1beta/models/fake/${model}`, body, headers)
-    return { gus, ...answer, use: (await table.patient.lastUse(gus)).use }
+    const response = await gus.call('POST', `/v1beta/models/fake/${model}`, body, headers)
+    return { gus, ...response, use: (await table.patient.lastUse(gus)).use }
   }
   const contents = [{ role: 'user', parts: [{ text: 'Say hello.' }] }]
   const signatureBytes = 10_000
@@ -129,16 +129,16 @@ describe('a generation at an upstream of Google', () => {
       models: [],
       codeExecution: [],
     }
-    const answer = await generate('google-ok:generateContent', {
+    const response = await generate('google-ok:generateContent', {
       ...body,
       ...priced,
       contents: [...turns, unsigned],
     })
-    expect(answer.headers.get('x-ignored-fields')).toBe('labels, serviceTier')
+    expect(response.headers.get('x-ignored-fields')).toBe('labels, serviceTier')
     const { path, body: received, headers } = table.patient.fake.received.at(-1) ?? {}
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     // The chat does not have this signature, which the model reads.
-    expect(answer.use?.held).toBeGreaterThan(BigInt(signatureBytes) * 1_000n)
+    expect(response.use?.held).toBeGreaterThan(BigInt(signatureBytes) * 1_000n)
     expect(path).toBe('/v1/fake/google-ok:generateContent')
     expect(headers?.['x-goog-api-key']).toBe('sk-fake')
     expect(received).toEqual({ ...body, contents: turns })

@@ -1,6 +1,6 @@
 import { itemsOf, type Json, recordOf } from '../../core/schema.ts'
 import { asString, parseRecord, recordsIn } from '../../providers/response.ts'
-import { answerOf, countOf, reasoningOf } from '../chat/completion.ts'
+import { contentTextOf, countOf, reasoningOf } from '../chat/completion.ts'
 
 /** The parts of a response that do not come from the chat. */
 export interface GenerateOptions {
@@ -48,7 +48,7 @@ export const generateChunk = (
 /** Returns the text and the reasoning of a message or a delta as parts. */
 export function textParts(message: Json, { showsThoughts }: GenerateOptions): Json[] {
   const thought = reasoningOf(message)
-  const text = answerOf(message)
+  const text = contentTextOf(message)
   return [
     ...(thought && showsThoughts ? [{ text: thought, thought: true }] : []),
     ...(text ? [{ text }] : []),

@@ -86,8 +86,8 @@ describe('at an upstream', () => {
       ['quality', 'auto'],
       ['zebra', 'x'],
     ]
-    const answer = await send(ned, '/v1/images/edits', fields)
-    expect([answer.status, answer.headers.get('x-service-cost')]).toEqual([200, '0.02'])
+    const response = await send(ned, '/v1/images/edits', fields)
+    expect([response.status, response.headers.get('x-service-cost')]).toEqual([200, '0.02'])
     const { path, text } = faked.fake.received.at(-1) ?? {}
     expect(path).toBe('/v1/images/edits')
     for (const part of ['name="image"; filename="a.png"', 'name="mask"', 'fake/image-ok']) {
@@ -128,8 +128,8 @@ test('an invalid form is a 400 that names the field and costs nothing', async ()
     ['variations', [model, ['image[]', png()], ['image[]', png()]], 'image'],
   ]
   for (const [path, fields, param] of cases) {
-    const answer = await send(ned, `/v1/images/${path}`, fields)
-    expect([path, param, answer.status, answer.body]).toMatchObject([
+    const response = await send(ned, `/v1/images/${path}`, fields)
+    expect([path, param, response.status, response.body]).toMatchObject([
       path,
       param,
       400,

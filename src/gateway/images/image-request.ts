@@ -97,8 +97,8 @@ export function toMediaRequest(
     ...(isStream && { present: async ({ body: result }) => toImageEvents(path, result) }),
     async read(response, { candidate, deadlines }) {
       const read = await readJsonObject(response, deadlines)
-      if (!('answer' in read)) return read
-      const { data, usage, created, ...details } = read.answer
+      if (!('json' in read)) return read
+      const { data, usage, created, ...details } = read.json
       if (!Array.isArray(data) || data.length === 0) return noContent
       const results = await readResults(ctx, data.slice(0, n), candidate, deadlines)
       if (!('images' in results)) return results

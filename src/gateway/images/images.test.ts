@@ -35,10 +35,10 @@ const partsOf = (body: unknown): { created: number; data: { url: string }[]; cos
 const localOf = (url: string): string => url.replace('http://localhost:3000', '')
 
 test('returns image URLs that are valid without a key for 24 hours', async () => {
-  const answer = await generate({ n: 2, size: '64x32', negative_prompt: 'rain' })
-  const { data, cost, created } = partsOf(answer.body)
-  expect([answer.status, data.length, cost]).toEqual([200, 2, 0.002])
-  expect([created, answer.headers.get('x-service-cost')]).toEqual([1_777_896_000, '0.002'])
+  const response = await generate({ n: 2, size: '64x32', negative_prompt: 'rain' })
+  const { data, cost, created } = partsOf(response.body)
+  expect([response.status, data.length, cost]).toEqual([200, 2, 0.002])
+  expect([created, response.headers.get('x-service-cost')]).toEqual([1_777_896_000, '0.002'])
   const url = localOf(data[0]?.url ?? '')
   const seen = await demo.request('GET', url)
   expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'image/png'])
@@ -51,8 +51,8 @@ test('returns image URLs that are valid without a key for 24 hours', async () =>
 })
 
 test('references stored bytes until the URL expires', async () => {
-  const answer = await generate({ prompt: 'Only once' })
-  const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
+  const response = await generate({ prompt: 'Only once' })
+  const url = localOf(partsOf(response.body).data[0]?.url ?? '')
   const { bytes } = await demo.request('GET', url)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   const isNamed = async () => (await findReferenced(demo.ctx.db.read, [sha256])).has(sha256)
@@ -89,8 +89,8 @@ test('rejects invalid fields by name', async () => {
     ['model', ''],
     ['stream', 'yes'],
   ]) {
-    const answer = await generate({ [String(param)]: value })
-    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+    const response = await generate({ [String(param)]: value })
+    expect([response.status, Object(response.body).error.param]).toEqual([400, param])
   }
   for (const more of [{ size: 'auto' }, { stream: null }]) {
     expect((await generate(more)).status).toBe(200)

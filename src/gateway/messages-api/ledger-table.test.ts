@@ -52,16 +52,16 @@ describe('charges of a message', () => {
   test.concurrent.each(plain)(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, false, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const { usage } = Object(answer.body)
-      expect(answer.body).toMatchObject({
+      const response = await table.run(name, false, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const { usage } = Object(response.body)
+      expect(response.body).toMatchObject({
         type: 'message',
         content: [{ type: 'text', text }],
         stop_reason: 'end_turn',
       })
       expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(
-        String(answer.headers.get('x-service-cost')),
+        String(response.headers.get('x-service-cost')),
       )
     },
     waitMs,
@@ -72,9 +72,9 @@ describe('charges of a stream of events', () => {
   test.concurrent.each(streamed)(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, true, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const events = eventsOf(answer.body)
+      const response = await table.run(name, true, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const events = eventsOf(response.body)
       if (!cell.event) {
         const deltas = events.filter(({ type }) => type === 'content_block_delta')
         const parts = deltas.map(({ delta }) => Reflect.get(Object(delta), 'text'))
@@ -96,7 +96,7 @@ describe('charges of a stream of events', () => {
           details: { error_code: cell.event },
         },
       })
-      expect(String(answer.body)).not.toContain('message_stop')
+      expect(String(response.body)).not.toContain('message_stop')
     },
     waitMs,
   )

@@ -33,9 +33,9 @@ test('all errors on these paths have the envelope of Anthropic, and no others', 
     ],
   ]
   for (const [status, type, args] of cases) {
-    const answer = await t.request(...args)
-    expect([answer.status, answer.body]).toMatchObject([status, envelope(type)])
-    expect(answer.headers.get('request-id')).toBe(answer.headers.get('x-request-id'))
+    const response = await t.request(...args)
+    expect([response.status, response.body]).toMatchObject([status, envelope(type)])
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
   }
   const others = await t.request('POST', '/v1/chat/completions', { body: basic })
   expect(others.body).not.toHaveProperty('type')

@@ -161,7 +161,7 @@ test('the upstream receives the request itself, without what would cost more', a
   const { status } = await gus.call('POST', '/v1/messages', body, headers)
   expect(status).toBe(200)
   const received = fake.received.at(-1)
-  const [question, answer, ...rest] = messages
+  const [question, response, ...rest] = messages
   expect(received?.body).toEqual({
     model: 'fake/claude-ok',
     max_tokens: 50,
@@ -169,7 +169,10 @@ test('the upstream receives the request itself, without what would cost more', a
     tools: [{ name: 'Read', input_schema: { type: 'object' }, ...mark }],
     messages: [
       { ...question, content: [{ type: 'text', text: 'Say hello.', ...mark }] },
-      { role: 'assistant', content: Array.isArray(answer?.content) ? answer.content.slice(1) : [] },
+      {
+        role: 'assistant',
+        content: Array.isArray(response?.content) ? response.content.slice(1) : [],
+      },
       JSON.parse(JSON.stringify(rest[0]).replaceAll(',"ttl":"1h"', '')),
     ],
     metadata: { user_id: 'one' },

@@ -37,8 +37,8 @@ test('an invalid input is a 400 that costs nothing', async () => {
   const image = (url: unknown) => [{ type: 'image_url', image_url: { url } }]
   const private_ = image('http://127.0.0.1/a.png')
   for (const input of [undefined, [], 7, [7], [{ type: 'audio' }], image(7)]) {
-    const answer = await send({ model, input })
-    expect([answer.status, answer.body]).toMatchObject([400, { error: { param: 'input' } }])
+    const response = await send({ model, input })
+    expect([response.status, response.body]).toMatchObject([400, { error: { param: 'input' } }])
   }
   expect((await send({ model, input: private_ })).status).toBe(400)
   expect((await send({ model: 'demo/chat', input: 'x' })).text('error.message')).toContain(

@@ -43,8 +43,8 @@ function parseRequest({ catalog }: AppContext, raw: unknown, id: string): MediaR
     estimateUsage,
     async read(response, { candidate: { model: served }, deadlines }) {
       const read = await readJsonObject(response, deadlines)
-      if (!('answer' in read)) return read
-      const { results, usage, id: given = id } = read.answer
+      if (!('json' in read)) return read
+      const { results, usage, id: given = id } = read.json
       if (!Array.isArray(results) || results.length === 0) return noContent
       if (results.length !== input.results || !results.every(isRecord)) return unreadable
       return {

@@ -26,9 +26,9 @@ describe('charges of a chat', () => {
   test.concurrent.each(plain)(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, false, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      expect(answer.body).toMatchObject({
+      const response = await table.run(name, false, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      expect(response.body).toMatchObject({
         id: expect.stringMatching(/^gen-/),
         choices: [{ message: { content: text } }],
       })
@@ -41,20 +41,20 @@ describe('charges of a stream', () => {
   test.concurrent.each(streamed)(
     '%s',
     async (name, cell) => {
-      const answer = await table.run(name, true, cell)
-      if (cell.status !== 200) return expectError(answer.body, cell)
-      const frames = String(answer.body).split('\n\n')
+      const response = await table.run(name, true, cell)
+      if (cell.status !== 200) return expectError(response.body, cell)
+      const frames = String(response.body).split('\n\n')
       const data = frames.flatMap((frame) => {
         const [, json] = /^data: ?(\{.*)$/s.exec(frame) ?? []
         return json === undefined ? [] : [JSON.parse(json)]
       })
       expect(new Set(data.map(({ id }) => id)).size).toBe(1)
-      if (!cell.event) return expect(String(answer.body)).toContain('[DONE]')
+      if (!cell.event) return expect(String(response.body)).toContain('[DONE]')
       const status = cell.event === 'content_policy_violation' ? 403 : 502
       expect(data.at(-1)).toMatchObject({
         error: { code: status, metadata: { error_code: cell.event } },
       })
-      expect(String(answer.body)).not.toContain('[DONE]')
+      expect(String(response.body)).not.toContain('[DONE]')
     },
     waitMs,
   )

@@ -60,16 +60,16 @@ afterAll(async () => {
 async function chat(content: unknown, more: object = {}, server = faked, by = gus) {
   const before = server.fake.received.length
   const body = { model: 'fake/ok', messages: [{ role: 'user', content }], max_tokens: 50, ...more }
-  const answer = await by.call('POST', '/v1/chat/completions', body)
-  return { answer, calls: server.fake.received.length - before }
+  const response = await by.call('POST', '/v1/chat/completions', body)
+  return { response, calls: server.fake.received.length - before }
 }
 
 test('guardrail_refused: the request calls no model, costs nothing and names the reason', async () => {
   for (const stream of [false, true]) {
     const before = await faked.snapshot()
-    const { answer, calls } = await chat('This is forbidden.', { stream })
-    expect([answer.status, answer.code, calls]).toEqual([400, 'content_policy_violation', 0])
-    expect(Object(answer.body).error.message).toContain('No such words. Nothing was charged.')
+    const { response, calls } = await chat('This is forbidden.', { stream })
+    expect([response.status, response.code, calls]).toEqual([400, 'content_policy_violation', 0])
+    expect(Object(response.body).error.message).toContain('No such words. Nothing was charged.')
     expect(await faked.snapshot()).toEqual(before)
   }
   const image = await gus.call('POST', '/v1/embeddings', { model: 'fake/ok', input: 'forbidden' })
@@ -86,12 +86,12 @@ async function upload(path: string, fields: Record<string, string | File>) {
 
 test('the prompt of a form is checked, and its files are left out', async () => {
   const before = faked.fake.received.length
-  const answer = await upload('/v1/images/edits', {
+  const response = await upload('/v1/images/edits', {
     model: 'edit/image-ok',
     prompt: 'A forbidden boat',
     image: new File([Buffer.from(fakePicture, 'base64')], 'a.png'),
   })
-  expect([answer.status, answer.code, faked.fake.received.length - before]).toEqual([
+  expect([response.status, response.code, faked.fake.received.length - before]).toEqual([
     400,
     'content_policy_violation',
     0,
@@ -102,7 +102,7 @@ test('the prompt of a form is checked, and its files are left out', async () => 
 test('a guardrail gets the request without its media, and the response', async () => {
   const url = `data:image/png;base64,${'A'.repeat(300)}`
   const parts = [{ type: 'text', text: 'Look.' }]
-  expect((await chat(parts)).answer.status).toBe(200)
+  expect((await chat(parts)).response.status).toBe(200)
   expect(guardrail.questions).toMatchObject([
     {
       stage: 'input',
@@ -122,22 +122,22 @@ test('a refused response reaches no client and costs nothing, also as a stream',
   const [word = ''] = fakeText
   guardrail.state.word = `"output":`
   for (const stream of [false, true]) {
-    const { answer, calls } = await chat('Hello.', { stream })
-    expect([stream, answer.status, answer.code, calls]).toEqual([
+    const { response, calls } = await chat('Hello.', { stream })
+    expect([stream, response.status, response.code, calls]).toEqual([
       stream,
       400,
       'content_policy_violation',
       1,
     ])
-    expect(JSON.stringify(answer.body)).not.toContain(word)
+    expect(JSON.stringify(response.body)).not.toContain(word)
     expect(Number((await faked.lastUse(gus)).use?.charged)).toBe(0)
   }
   guardrail.state.word = 'forbidden'
-  const { answer } = await chat('Hello.', { stream: true })
-  expect(String(answer.body)).toContain('[DONE]')
+  const { response } = await chat('Hello.', { stream: true })
+  expect(String(response.body)).toContain('[DONE]')
   expect((await faked.lastUse(gus)).use?.charged).toBeGreaterThan(0n)
   const cut = await chat('Hello.', { stream: true, model: 'fake/reset-middle' })
-  expect([cut.answer.status, Number((await faked.lastUse(gus)).use?.charged)]).toEqual([502, 0])
+  expect([cut.response.status, Number((await faked.lastUse(gus)).use?.charged)]).toEqual([502, 0])
   expect(await faked.findProblems(gus)).toEqual([])
 })
 
@@ -184,9 +184,9 @@ test('the text of speech is checked before, that of audio after it is known', as
     ])
     guardrail.state.word = 'Hello'
     for (const response_format of ['json', 'verbose_json', 'text', 'srt']) {
-      const answer = await upload(path, { model, file, response_format })
-      expect([answer.status, answer.code]).toEqual([400, 'content_policy_violation'])
-      expect(JSON.stringify(answer.body)).not.toContain('Hello')
+      const response = await upload(path, { model, file, response_format })
+      expect([response.status, response.code]).toEqual([400, 'content_policy_violation'])
+      expect(JSON.stringify(response.body)).not.toContain('Hello')
       expect(Number((await faked.lastUse(gus)).use?.charged)).toBe(0)
     }
     guardrail.state.word = 'forbidden'
@@ -213,8 +213,12 @@ test('every choice of a stream is checked, with its reasoning and spoken words',
   faked.fake.script('fake/ok-one-piece', chunked([...pieces, 'data: [DONE]\n\n']))
   for (const word of ['hidden', 'spoken']) {
     guardrail.state.word = word
-    const { answer } = await chat('Hello.', { model: 'fake/ok-one-piece', stream: true, n: 2 })
-    expect([word, answer.status]).toEqual([word, 400])
+    const { response } = await chat('Hello.', {
+      model: 'fake/ok-one-piece',
+      stream: true,
+      n: 2,
+    })
+    expect([word, response.status]).toEqual([word, 400])
   }
 })
 
@@ -248,16 +252,16 @@ test('a realtime session, whose events cannot be checked, is refused', async () 
 
 test('guardrail_failed: a guardrail that hangs refuses requests, or lets them run', async () => {
   for (const content of ['slow', 'broken']) {
-    const { answer, calls } = await chat(content)
-    expect([content, answer.status, calls]).toEqual([content, 503, 0])
-    expect(answer.headers.get('retry-after')).toBe('1')
+    const { response, calls } = await chat(content)
+    expect([content, response.status, calls]).toEqual([content, 503, 0])
+    expect(response.headers.get('retry-after')).toBe('1')
   }
   const open = await start({ GUARDRAIL_FAILURE: 'allow' })
   const by = await open.gus('5')
   for (const content of ['slow', 'broken']) {
-    const { answer, calls } = await chat(content, {}, open, by)
-    expect([content, answer.status, calls]).toEqual([content, 200, 1])
+    const { response, calls } = await chat(content, {}, open, by)
+    expect([content, response.status, calls]).toEqual([content, 200, 1])
   }
-  expect((await chat('forbidden', {}, open, by)).answer.status).toBe(400)
+  expect((await chat('forbidden', {}, open, by)).response.status).toBe(400)
   await open.close()
 })

@@ -145,16 +145,16 @@ describe.each(kinds)('charges of %s', (kind) => {
   test.concurrent.each(cells)('$script', async ({ script, cell: [status, charge, code] }) => {
     const faked = script.startsWith('hang') ? hasty : patient
     const gus = await faked.gus()
-    const answer = await ask(gus, kind, script)
-    expect([answer.status, answer.code ?? null]).toEqual([status, code ?? null])
+    const response = await ask(gus, kind, script)
+    expect([response.status, response.code ?? null]).toEqual([status, code ?? null])
     const { use, total } = await faked.lastUse(gus)
     expect([total, Number(use?.held)]).toEqual([1, requests[kind].held])
     expect(Number(use?.charged)).toBe(charge === 'hold' ? requests[kind].held : 0)
     expect(use).toMatchObject({ model: `${kind}/${script}`, status: 'failed' })
-    expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
+    expect(use?.requestId).toBe(response.headers.get('x-request-id') ?? '')
     expect(await faked.findProblems(gus)).toEqual([])
     const isFinal = charge === 'hold' || status === 400
-    expect(answer.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
+    expect(response.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
   })
 
   test('no key, no model, another type, no price, a search: nothing is stored', async () => {
@@ -164,8 +164,8 @@ describe.each(kinds)('charges of %s', (kind) => {
       ['nobody', 404, 'does not exist'],
       ['unpriced', 400, 'no published price'],
     ] as const) {
-      const answer = await ask(gus, kind, model)
-      expect([answer.status, answer.text('error.message')]).toEqual([
+      const response = await ask(gus, kind, model)
+      expect([response.status, response.text('error.message')]).toEqual([
         status,
         expect.stringContaining(says),
       ])
@@ -217,8 +217,8 @@ describe.each(kinds)('charges of %s', (kind) => {
     const key = { 'idempotency-key': 'once' }
     patient.clock.advance(minute + second)
     for (const _ of [1, 2]) {
-      const answer = await ask(gus, kind, 'html', key)
-      expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
+      const response = await ask(gus, kind, 'html', key)
+      expect([response.status, response.code]).toEqual([502, 'unreadable_response'])
       patient.clock.advance(minute + second)
     }
     expect([requests(), (await patient.lastUse(gus)).total]).toEqual([before + 2, 2])
@@ -230,11 +230,11 @@ describe.each(kinds)('charges of %s', (kind) => {
       const leaving = new AbortController()
       const handler = withOrigin(gus, leaving.signal)
       const before = patient.fake.received.length
-      const answer = ask(handler, kind, 'hang').catch(() => 'left')
+      const response = ask(handler, kind, 'hang').catch(() => 'left')
       const isRequested = () => patient.fake.received.at(-1)
       while (patient.fake.received.length === before) await Bun.sleep(5)
       leaving.abort()
-      expect(await answer).toBe('left')
+      expect(await response).toBe('left')
       await isRequested()?.ended
       expect(isRequested()?.left).toBe(true)
       while ((await patient.lastUse(gus)).total < times) await Bun.sleep(5)

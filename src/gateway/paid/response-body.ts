@@ -16,10 +16,10 @@ const decoder = new TextDecoder()
 export async function readJsonObject(
   response: Response,
   deadlines: CallDeadlines,
-): Promise<{ answer: Json } | UpstreamFailure> {
+): Promise<{ json: Json } | UpstreamFailure> {
   const read = await readRawObject(response, deadlines)
-  if (!('answer' in read)) return read
-  const { error } = read.answer
+  if (!('json' in read)) return read
+  const { error } = read.json
   return isRecord(error) ? failureOfErrorBody(error) : read
 }
 
@@ -27,12 +27,12 @@ export async function readJsonObject(
 export async function readRawObject(
   response: Response,
   deadlines: CallDeadlines,
-): Promise<{ answer: Json } | UpstreamFailure> {
+): Promise<{ json: Json } | UpstreamFailure> {
   const bytes = await readBoundedBytes(response, deadlines)
   if (!bytes) return interruptionOf(deadlines)
   if (bytes.byteLength === 0) return noContent
-  const answer = parseRecord(decoder.decode(bytes))
-  return answer ? { answer } : unreadable
+  const json = parseRecord(decoder.decode(bytes))
+  return json ? { json } : unreadable
 }
 
 /** Reads a body. Undefined when it breaks off or has more than `max` bytes. */

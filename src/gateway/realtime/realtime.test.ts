@@ -4,11 +4,11 @@ import { eq } from 'drizzle-orm'
 
 import { holds } from '../../ledger/tables.ts'
 import {
-  answerWith,
   balanceOf,
   openRealtimeTests,
   plainUsage,
   respond,
+  respondWith,
   usageOf,
   usesOf,
   voiceHold,
@@ -19,7 +19,7 @@ const t = await openRealtimeTests()
 
 test('charges each response exactly: plain, cached and audio', async () => {
   const gus = await t.gus()
-  answerWith(
+  respondWith(
     t.fake,
     plainUsage,
     usageOf(
@@ -54,7 +54,7 @@ test('charges each response exactly: plain, cached and audio', async () => {
 
 test('settles transcriptions of the input at the price of their model', async () => {
   const gus = await t.gus()
-  t.fake.script.answer = ({ type, session }, to) => {
+  t.fake.script.respond = ({ type, session }, to) => {
     if (type === 'session.update') to.emit('session.updated', { session })
     if (type !== 'input_audio_buffer.commit') return
     to.emit('input_audio_buffer.committed', { item_id: 'item_1' })
@@ -87,7 +87,7 @@ test('settles transcriptions of the input at the price of their model', async ()
 
 test('ends with an error event when the next hold does not fit', async () => {
   const gus = await t.gus('0.0388')
-  answerWith(t.fake, plainUsage)
+  respondWith(t.fake, plainUsage)
   const client = await t.open(gus)
   expect(await respond(client)).toBe(0.000_72)
   const { error } = await client.next('error')
@@ -100,7 +100,7 @@ test('ends with an error event when the next hold does not fit', async () => {
 test('a key never spends more than its daily cap', async () => {
   const gus = await t.gus()
   const made = await gus.call('POST', '/accounts/keys', { daily_cap: 38.6 })
-  answerWith(t.fake, plainUsage)
+  respondWith(t.fake, plainUsage)
   const client = await t.open({ ...gus, key: made.text('api_key') })
   await respond(client)
   expect(Object((await client.next('error')).error).code).toBe('daily_cap')
@@ -109,7 +109,7 @@ test('a key never spends more than its daily cap', async () => {
 
 test('a client that leaves pays what the cancelled response reports', async () => {
   const gus = await t.gus()
-  t.fake.script.answer = ({ type, response_id: id }, session) => {
+  t.fake.script.respond = ({ type, response_id: id }, session) => {
     if (type === 'response.create') session.emit('response.created', { response: { id: 'resp_1' } })
     if (type !== 'response.cancel') return
     session.emit('response.done', { response: { id, status: 'cancelled', usage: plainUsage } })
@@ -154,7 +154,7 @@ test('a hold is charged after a crash only when its response has begun', async (
 
 test('an upstream that breaks charges what the response carried, by the own count', async () => {
   const gus = await t.gus()
-  t.fake.script.answer = ({ type }, session) => {
+  t.fake.script.respond = ({ type }, session) => {
     if (type !== 'response.create') return
     session.emit('response.created', { response: { id: 'resp_1' } })
     session.emit('response.output_text.delta', { delta: 'four words of text' })
@@ -174,7 +174,7 @@ test('an upstream that breaks charges what the response carried, by the own coun
 
 test('a response without usage is estimated, a failed one costs nothing', async () => {
   const gus = await t.gus()
-  answerWith(t.fake, undefined)
+  respondWith(t.fake, undefined)
   const client = await t.open(gus)
   client.send('response.create')
   await client.next('response.done')
@@ -192,7 +192,7 @@ test('a response without usage is estimated, a failed one costs nothing', async 
 
 test('a usage above the limits of the model is charged within the hold', async () => {
   const gus = await t.gus()
-  answerWith(t.fake, usageOf({ audio_tokens: 9e9 }, { audio_tokens: 9e9 }))
+  respondWith(t.fake, usageOf({ audio_tokens: 9e9 }, { audio_tokens: 9e9 }))
   const client = await t.open(gus)
   expect(await respond(client)).toBe(voiceHold)
   client.close()

@@ -71,8 +71,8 @@ describe('charges', () => {
   })
 
   test('the hold where a result is no document of the request', async () => {
-    const answer = await from('rerank-unknown')
-    expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
+    const response = await from('rerank-unknown')
+    expect([response.status, response.code]).toEqual([502, 'unreadable_response'])
     const { use } = await faked.lastUse(ned)
     expect([use?.charged, use?.status]).toEqual([use?.held, 'failed'])
     expect(await faked.findProblems(ned)).toEqual([])

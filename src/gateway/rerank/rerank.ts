@@ -50,12 +50,12 @@ function parseRequest(raw: unknown, id: string): MediaRequest {
     estimateUsage: () => estimate,
     async read(response, { candidate: { model: served }, deadlines }) {
       const read = await readJsonObject(response, deadlines)
-      if (!('answer' in read)) return read
-      const sent = read.answer.results ?? read.answer.data
+      if (!('json' in read)) return read
+      const sent = read.json.results ?? read.json.data
       if (!Array.isArray(sent) || sent.length === 0) return noContent
       const results = readResults(sent, documents)?.slice(0, topN)
       if (!results) return unreadable
-      const usage = readRerankUsage(read.answer, max, estimate)
+      const usage = readRerankUsage(read.json, max, estimate)
       const counts = { prompt_tokens: usage.prompt, total_tokens: usage.prompt }
       return {
         usage,

@@ -77,7 +77,7 @@ describe('an upstream with the Responses API', () => {
     }
     const [first, unsealed, , ...rest] = kept.input
     const made = { type: 'function_call', call_id: 'c', name: 'depth', arguments: '{}' }
-    const answer = ask({
+    const response = ask({
       ...kept,
       input: [
         first,
@@ -93,8 +93,8 @@ describe('an upstream with the Responses API', () => {
       zebra: 1,
       provider: {},
     })
-    const [received, ...more] = await receivedBy(() => answer)
-    const { status, headers } = await answer
+    const [received, ...more] = await receivedBy(() => response)
+    const { status, headers } = await response
     expect([status, more.length, received?.path]).toEqual([200, 0, '/v1/responses'])
     expect(received?.body).toEqual({
       ...kept,

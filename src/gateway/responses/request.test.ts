@@ -186,8 +186,8 @@ const refused: [body: object, param: string][] = [
 
 test.each(refused)('%j is rejected, naming %s, before anything is held', async (body, param) => {
   const [before, kept] = [faked.fake.received.length, await faked.snapshot()]
-  const answer = await ask(body)
-  expect([answer.status, Object(answer.body).error]).toMatchObject([
+  const response = await ask(body)
+  expect([response.status, Object(response.body).error]).toMatchObject([
     400,
     { type: 'invalid_request_error', param },
   ])

@@ -20,10 +20,10 @@ describe('a completion', () => {
   test('is a Response with the cost of the same chat', async () => {
     const ann = await faked.gus()
     const received = { model: 'fake/ok', max_output_tokens: 50 }
-    const answer = await ann.call('POST', '/v1/responses', { ...received, input: 'Say hello.' })
+    const response = await ann.call('POST', '/v1/responses', { ...received, input: 'Say hello.' })
     const { use, total } = await faked.lastUse(ann)
-    expect(answer.status).toBe(200)
-    expect(answer.body).toMatchObject({
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({
       id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
       object: 'response',
       created_at: 1,
@@ -58,7 +58,7 @@ describe('a completion', () => {
         cost: Number(use?.charged) / 1e9,
       },
     })
-    expect(answer.headers.get('x-service-cost')).toBe(
+    expect(response.headers.get('x-service-cost')).toBe(
       (Number(use?.charged) / 1e9).toFixed(9).replace(/0+$/, ''),
     )
     const messages = [{ role: 'user', content: 'Say hello.' }]
@@ -154,9 +154,9 @@ describe('a stream', () => {
     for (const script of ['error-event', 'no-done']) {
       const ann = await faked.gus()
       const body = { model: `fake/${script}`, input: 'Say hello.', stream: true }
-      const answer = await ann.call('POST', '/v1/responses', body)
-      expect(answer.status).toBe(200)
-      const [error, failed] = eventsOf(answer.body).slice(-2)
+      const response = await ann.call('POST', '/v1/responses', body)
+      expect(response.status).toBe(200)
+      const [error, failed] = eventsOf(response.body).slice(-2)
       const failure = { code: 'upstream_stream_error', message: expect.stringContaining('charged') }
       expect(error).toMatchObject({ type: 'error', ...failure })
       expect(failed).toMatchObject({
@@ -178,8 +178,8 @@ describe('a stream', () => {
   test('that fails before its first event is an error response', async () => {
     const ann = await faked.gus()
     const body = { model: 'fake/500', input: 'Say hello.', stream: true }
-    const answer = await ann.call('POST', '/v1/responses', body)
-    expect([answer.status, Object(answer.body).error.type]).toEqual([502, 'api_error'])
+    const response = await ann.call('POST', '/v1/responses', body)
+    expect([response.status, Object(response.body).error.type]).toEqual([502, 'api_error'])
     expect((await faked.lastUse(ann)).use).toMatchObject({ charged: 0n, status: 'failed' })
   })
 })

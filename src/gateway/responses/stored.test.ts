@@ -127,10 +127,10 @@ test('a server without the setting names it', async () => {
   const off = await startTestServer({ DEMO_MODELS: 'on' })
   const one = await createGatewayUser(off, '1')
   for (const body of [{ store: true }, { previous_response_id: 'resp_1' }]) {
-    const answer = await one.call('POST', '/v1/responses', { model, input: 'x', ...body })
+    const response = await one.call('POST', '/v1/responses', { model, input: 'x', ...body })
     const message = expect.stringContaining('RESPONSES_KEPT_DAYS')
     const [param] = Object.keys(body)
-    expect([answer.status, answer.body]).toMatchObject([400, { error: { message, param } }])
+    expect([response.status, response.body]).toMatchObject([400, { error: { message, param } }])
   }
   const made = await one.call('POST', '/v1/responses', { model, input: 'x' })
   expect(made.body).toMatchObject({ store: false })

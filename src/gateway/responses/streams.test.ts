@@ -67,8 +67,8 @@ test.each(cuts)('a client that leaves after %i events pays the same as for a cha
   const model = `fake/cut-${cut}`
   // The chat's seventh event has no text and the eighth the usage. Neither has an event here.
   const deltas = Math.min(cut, 6)
-  const answer = /event: response.output_text.delta/g
-  const use = await leave(gus, 'responses', { model, input: 'Say hello.' }, answer, deltas)
+  const response = /event: response.output_text.delta/g
+  const use = await leave(gus, 'responses', { model, input: 'Say hello.' }, response, deltas)
   const stream_options = { include_usage: true }
   const messages = [{ role: 'user', content: 'Say hello.' }]
   const chat = await leave(

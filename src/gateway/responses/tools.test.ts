@@ -164,8 +164,8 @@ describe('an item id', () => {
     const whole = await called()
     expect(whole.id).not.toBe(streamed.id)
     for (const call of [whole, streamed]) {
-      const answer = await ask(again(call))
-      expect(answer.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
+      const response = await ask(again(call))
+      expect(response.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
       // The type may be absent or null.
       const [requests, , output] = again(call).input
       for (const reference of [{ id: call.id }, { id: call.id, type: null }]) {

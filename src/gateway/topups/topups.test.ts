@@ -48,9 +48,9 @@ test('responds 401 without a key and rejects invalid fields by name', async () =
     ['usdt', { amount: 5, currency: 7 }, 'currency'],
     ['usdt', { amount: 5, currency: 'EUR' }, 'currency'],
   ] as const) {
-    const answer = await on.gus.call('POST', `/topup/create/${path}`, body)
-    expect([body, answer.status]).toEqual([body, 400])
-    expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param } })
+    const response = await on.gus.call('POST', `/topup/create/${path}`, body)
+    expect([body, response.status]).toEqual([body, 400])
+    expect(response.body).toMatchObject({ error: { type: 'invalid_request_error', param } })
   }
   expect(await on.snapshot()).toEqual(kept)
   const doge = await on.gus.call('POST', '/topup/create/doge', { amount: 5 })
@@ -81,13 +81,13 @@ test('an invoice has exactly the documented fields, and belongs to its account',
 
 test('bounds the unpaid invoices of an account', async () => {
   const spammer = await createGatewayUser(on)
-  const answers = []
+  const responses = []
   for (let made = 0; made < 51; made += 1) {
-    answers.push(await spammer.call('POST', '/topup/create/usdt', { amount: 5 }))
+    responses.push(await spammer.call('POST', '/topup/create/usdt', { amount: 5 }))
   }
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
-  expect([answers.at(-1)?.status, answers.at(-1)?.code]).toEqual([429, 'topups_limit'])
-  const addresses = answers.slice(0, 50).map((made) => made.text('address'))
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(50)
+  expect([responses.at(-1)?.status, responses.at(-1)?.code]).toEqual([429, 'topups_limit'])
+  const addresses = responses.slice(0, 50).map((made) => made.text('address'))
   expect(new Set(addresses).size).toBe(50)
   on.clock.advance(3_600_001)
   expect((await spammer.call('POST', '/topup/create/usdt', { amount: 5 })).status).toBe(200)

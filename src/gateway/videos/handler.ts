@@ -84,8 +84,8 @@ async function poll(
   }
   if (!response.ok) return retry(ctx)
   const read = await readRawObject(response, deadlines)
-  if (!('answer' in read)) return retry(ctx)
-  const { status, error, progress } = read.answer
+  if (!('json' in read)) return retry(ctx)
+  const { status, error, progress } = read.json
   if (failedStatuses.includes(String(status))) return toFailure(error)
   if (!completedStatuses.includes(String(status))) {
     const percent = Number(progress)
@@ -94,11 +94,11 @@ async function poll(
     return retry(ctx)
   }
   const download = () => upstream.poll({ path: `${path}/content`, signal })
-  const file = await storeContent(ctx, { ...data, url: read.answer.url, download }, deadlines)
+  const file = await storeContent(ctx, { ...data, url: read.json.url, download }, deadlines)
   if (file === 'blocked') {
     return failed('upstream_failed', 'The video is at an address that cannot be fetched.')
   }
-  return file ? complete(ctx, work, { data, response: read.answer, file }) : retry(ctx)
+  return file ? complete(ctx, work, { data, response: read.json, file }) : retry(ctx)
 }
 
 interface VideoSource {

@@ -39,8 +39,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const bodyOf = async (answer: Promise<Response>): Promise<Record<string, unknown>> =>
-  Object(await (await answer).json())
+const bodyOf = async (response: Promise<Response>): Promise<Record<string, unknown>> =>
+  Object(await (await response).json())
 
 const begin = (ctx: ServerProcess, key: string, name: string) =>
   ctx.call('POST', '/v1/videos', key, { model: `video/${name}`, prompt: 'A boat' })

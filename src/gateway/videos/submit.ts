@@ -166,8 +166,8 @@ async function readSubmission(
   deadlines: CallDeadlines,
 ): Promise<{ operation: string } | UpstreamFailure> {
   const read = await readJsonObject(response, deadlines)
-  if (!('answer' in read)) return read
-  const { id } = read.answer
+  if (!('json' in read)) return read
+  const { id } = read.json
   const isId = typeof id === 'string' && id !== '' && id.length <= operationCharsMax
   return isId ? { operation: id } : unreadable
 }

@@ -50,15 +50,15 @@ test.concurrent.each(cells)(
   async ({ script, cell: [status, code] }) => {
     const faked = script.startsWith('hang') ? hasty : patient
     const gus = await faked.gus()
-    const answer = await ask(gus, script)
-    expect([answer.status, answer.code]).toEqual([status, code])
-    const message = answer.text('error.message')
+    const response = await ask(gus, script)
+    expect([response.status, response.code]).toEqual([status, code])
+    const message = response.text('error.message')
     expect(message).not.toContain('were charged')
     const { use, total } = await faked.lastUse(gus)
     expect(total).toBe(1)
     expect(use).toMatchObject({ model: `video/${script}`, type: 'video', status: 'failed' })
     expect([Number(use?.charged), Number(use?.held)]).toEqual([0, 400_000_000])
-    expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
+    expect(use?.requestId).toBe(response.headers.get('x-request-id') ?? '')
     expect(await faked.findProblems(gus)).toEqual([])
   },
 )
@@ -103,14 +103,14 @@ const polls: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
   ],
 ]
 
-test.each(polls)('poll: %s', async (_, answers, ends, charged) => {
+test.each(polls)('poll: %s', async (_, responses, ends, charged) => {
   const gus = await patient.gus()
   const { fake, ctx, clock } = patient
-  fake.script('/videos/film', answers[0] ?? [])
+  fake.script('/videos/film', responses[0] ?? [])
   const begun = await ask(gus, 'video-ok')
   expect(begun.status).toBe(200)
-  for (const answer of answers) {
-    fake.script('/videos/film', answer)
+  for (const response of responses) {
+    fake.script('/videos/film', response)
     expect(await statusOf(gus, begun.text('id'))).toMatchObject({ status: 'pending' })
     // The circuit breaker pauses an upstream that failed often.
     clock.advance(5 * second)

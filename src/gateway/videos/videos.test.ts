@@ -133,8 +133,8 @@ test('rejects invalid fields by name', async () => {
     ['models', 'x'],
     ['provider', 'x'],
   ]) {
-    const answer = await begin({ [String(param)]: value })
-    expect([value, answer.status, Object(answer.body).error.param]).toEqual([value, 400, param])
+    const response = await begin({ [String(param)]: value })
+    expect([value, response.status, Object(response.body).error.param]).toEqual([value, 400, param])
   }
   for (const body of ['{broken', '[]', '"x"', undefined]) {
     expect((await gus.call('POST', '/v1/videos', body)).status).toBe(400)

@@ -118,8 +118,8 @@ describe('a later version', () => {
     expect(new TextDecoder().decode(file.bytes)).toBe('[1]')
 
     // Requesting the listing again does not delist the app.
-    const answer = await ann.call('PATCH', `/apps/${id}`, { store: true, title: 'Boat' })
-    expect([answer.status, answer.code]).toEqual([422, 'not_listable'])
+    const response = await ann.call('PATCH', `/apps/${id}`, { store: true, title: 'Boat' })
+    expect([response.status, response.code]).toEqual([422, 'not_listable'])
     const { body } = await ctx.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({ item: { version: 1, title: 'Boat' }, versions: [{ version: 1 }] })
 

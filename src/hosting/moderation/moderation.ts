@@ -97,12 +97,12 @@ export const decideAppeal = (
   ctx: AppContext,
   item: string,
   isGranted: boolean,
-  answer: string,
+  reply: string,
   by = operator,
 ): Promise<boolean> => {
   const state = isGranted ? 'granted' : 'denied'
-  return decide(ctx, { by, did: state, item, why: answer }, async (db) => {
-    const appeal = await resolveAppeal(ctx, db, item, { state, answer })
+  return decide(ctx, { by, did: state, item, why: reply }, async (db) => {
+    const appeal = await resolveAppeal(ctx, db, item, { state, answer: reply })
     if (!appeal) return false
     const app =
       isGranted &&
@@ -114,8 +114,8 @@ export const decideAppeal = (
       to: appeal.maker,
       kind: 'appeal.decided',
       item,
-      data: { state, answer },
-      text: `${status}Your appeal was ${state}: “${answer}”`,
+      data: { state, answer: reply },
+      text: `${status}Your appeal was ${state}: “${reply}”`,
     })
     return true
   })

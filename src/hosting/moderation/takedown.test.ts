@@ -86,9 +86,9 @@ test('a takedown is 410 everywhere within a second, with warm caches', async () 
   expect((await admin('takedown', id, 'phishing')).ok).toBe(true)
   h.clock.advance(second / 2)
   for (const [name, call] of all) {
-    const answer = await call()
-    expect([name, answer.status]).toEqual([name, 410])
-    const cache = answer.headers.get('cache-control') ?? ''
+    const response = await call()
+    expect([name, response.status]).toEqual([name, 410])
+    const cache = response.headers.get('cache-control') ?? ''
     expect([name, /max-age=[1-9]/.test(cache)]).toEqual([name, false])
   }
   const writes: [method: string, path: string, body?: unknown][] = [
@@ -106,11 +106,11 @@ test('a takedown is 410 everywhere within a second, with warm caches', async () 
     ['POST', '/assets', { assets: [{ name: 'c.png', kind: 'sprite', what: 'a boat' }] }],
   ]
   for (const [method, path, body] of writes) {
-    const answer = await expectError(h, 410, 'taken_down', () =>
+    const response = await expectError(h, 410, 'taken_down', () =>
       ann.call(method, `/apps/${id}${path}`, body),
     )
     const at = '2026-05-04T12:00:00.000Z'
-    expect(answer.body).toMatchObject({ reason: 'phishing', at, appeal: `/apps/${id}/appeal` })
+    expect(response.body).toMatchObject({ reason: 'phishing', at, appeal: `/apps/${id}/appeal` })
   }
   await expectError(h, 410, 'taken_down', () => ben.call('POST', `/apps/${id}/remix`))
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })

@@ -65,11 +65,11 @@ const purchases: [what: string, spend: (who: TestAgent) => Promise<TestResponse>
       const coin = { name: 'coin', kind: 'sound', what: 'coin' }
       const path = `/apps/${await who.publish()}/assets`
       // The call waits for fast generators.
-      let answer: TestResponse | undefined
+      let response: TestResponse | undefined
       const pending = who
         .call('POST', path, { assets: [coin] })
-        .then((created) => (answer = created))
-      await until(() => t.ctx.jobs.runDue().then(() => answer !== undefined))
+        .then((created) => (response = created))
+      await until(() => t.ctx.jobs.runDue().then(() => response !== undefined))
       return pending
     },
   ],

@@ -35,15 +35,15 @@ afterEach(async () => {
   await ctx.close()
 })
 
-const idOf = (answer: TestResponse): string => answer.text('skill.id')
+const idOf = (response: TestResponse): string => response.text('skill.id')
 
 describe('publishing', () => {
   test('a text becomes a skill', async () => {
     const more = 'license: MIT\nmetadata:\n  version: 1.0\nallowed-tools: Bash Read\n'
-    const answer = await ann.call('POST', '/skills', { skill: skillText('notes', more) })
-    expect(answer.status).toBe(201)
-    const id = idOf(answer)
-    expect(answer.body).toMatchObject({
+    const response = await ann.call('POST', '/skills', { skill: skillText('notes', more) })
+    expect(response.status).toBe(201)
+    const id = idOf(response)
+    expect(response.body).toMatchObject({
       skill: {
         kind: 'skill',
         name: 'notes',

@@ -71,15 +71,15 @@ const unknown = 'This passkey is not registered for any account.'
 /** Signs a person in. Throws `bad_passkey`, `sign_in_stale` and `sign_in_locked`. */
 export const signInWithPasskey = (
   ctx: AppContext,
-  answer: string,
+  browserResponse: string,
   { holder, from }: PasskeyOrigin,
 ): Promise<SignInResult> =>
   signInUnguessably(ctx, 'passkey', from, async () => {
-    const { credential, person } = parseAssertion(answer)
+    const { credential, person } = parseAssertion(browserResponse)
     const isCredential = eq(passkeys.credential, credential)
     const [known] = await ctx.db.read.select().from(passkeys).where(isCredential)
     if (known?.person !== person) return rejectPasskey(unknown)
-    const { counter, ticket } = await verifyAssertion(ctx, holder, answer, known)
+    const { counter, ticket } = await verifyAssertion(ctx, holder, browserResponse, known)
     await ctx.db.tx(async (db) => {
       await consumeTicket(ctx, db, ticketPurpose('enter', holder), ticket)
       // A cloned passkey may have signed in meanwhile.

@@ -153,9 +153,9 @@ const library = () => import('@simplewebauthn/server')
 export async function verifyRegistration(
   ctx: AppContext,
   holder: string,
-  answer: string,
+  browserResponse: string,
 ): Promise<{ credential: WebAuthnCredential; ticket: string }> {
-  const response = parse(Registration, answer)
+  const response = parse(Registration, browserResponse)
   const { verifyRegistrationResponse } = await library()
   const { options, ticket } = expectationOf(ctx, 'add', holder)
   const found = await asPasskeyError(
@@ -166,8 +166,8 @@ export async function verifyRegistration(
 }
 
 /** Returns the credential and the person that a response names, unverified. */
-export function parseAssertion(answer: string): { credential: string; person: string } {
-  const { id, response } = parse(Assertion, answer)
+export function parseAssertion(browserResponse: string): { credential: string; person: string } {
+  const { id, response } = parse(Assertion, browserResponse)
   return { credential: id, person: Buffer.from(response.userHandle, 'base64url').toString() }
 }
 
@@ -175,10 +175,10 @@ export function parseAssertion(answer: string): { credential: string; person: st
 export async function verifyAssertion(
   ctx: AppContext,
   holder: string,
-  answer: string,
+  browserResponse: string,
   known: { credential: string; publicKey: string; counter: number },
 ): Promise<{ counter: number; ticket: string }> {
-  const response = parse(Assertion, answer)
+  const response = parse(Assertion, browserResponse)
   const { verifyAuthenticationResponse } = await library()
   const { options, ticket } = expectationOf(ctx, 'enter', holder)
   const publicKey = new Uint8Array(Buffer.from(known.publicKey, 'base64url'))

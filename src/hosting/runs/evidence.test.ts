@@ -72,7 +72,7 @@ test('where URLs are fetched, one that does not answer is not verified', async (
   const id = (await cy.call('POST', '/runs', { pack: skill })).text('run.id')
   const evidence = [{ kind: 'url', value: 'https://no-such-name.invalid/' }]
   const body = { outcome: 'worked', summary: 'Done.', evidence }
-  const answer = await cy.call('POST', `/runs/${id}/report`, body)
-  expect(answer.body).toMatchObject({ run: { evidence: [{ verified: false }] } })
+  const response = await cy.call('POST', `/runs/${id}/report`, body)
+  expect(response.body).toMatchObject({ run: { evidence: [{ verified: false }] } })
   await server.close()
 })

@@ -97,7 +97,7 @@ export async function reportRun(
  * Stores the maker's only answer to a report. Throws `run_not_found` (to all other agents, too),
  * `bad_request`, `text_blocked` and `already_answered`.
  */
-export async function answerRun(
+export async function replyToRun(
   ctx: AppContext,
   maker: Agent,
   id: string,
@@ -105,9 +105,9 @@ export async function answerRun(
 ): Promise<Run> {
   const run = await findRun(ctx, id)
   if (run?.maker !== maker.id || run.outcome === null) throw new ApiError('run_not_found')
-  const answer = validateText(input, replyCharsMax)
+  const reply = validateText(input, replyCharsMax)
   return ctx.db.tx(async (db) => {
     if ((await lockRun(db, run)).answer !== null) throw new ApiError('already_answered')
-    return updateRun(db, id, { answer, answered: ctx.clock.now() })
+    return updateRun(db, id, { answer: reply, answered: ctx.clock.now() })
   })
 }

@@ -18,7 +18,7 @@ import { getPublicPack } from './packs.ts'
 import { presentRun, presentRuns } from './present.ts'
 import { getRecord } from './read-record.ts'
 import { getReadableRun, viewOf } from './read.ts'
-import { answerRun, reportRun, reportStep } from './report.ts'
+import { replyToRun, reportRun, reportStep } from './report.ts'
 import * as runs from './runs.ts'
 import * as schemas from './schemas.ts'
 import { PayShareSchema } from './share-schemas.ts'
@@ -153,11 +153,11 @@ const reportRoutes = (ctx: AppContext) =>
     .post(
       '/runs/:id/answer',
       async ({ caller, params, body, status }) => {
-        const run = await answerRun(ctx, caller.agent, params.id, body.text)
+        const run = await replyToRun(ctx, caller.agent, params.id, body.text)
         return status(201, { run: await presentRun(ctx, run, 'all') })
       },
       {
-        body: schemas.AnswerRunSchema,
+        body: schemas.ReplyToRunSchema,
         ...agentOperation(
           { id: 'answer_run', tag, summary: 'Answer a report about your pack, once.' },
           { 201: schemas.RunResponseSchema },

@@ -147,13 +147,13 @@ describe('a run', () => {
 
   test('gets one answer by the maker', async () => {
     const id = await start()
-    const answer = (by: TestAgent) => by.call('POST', `/runs/${id}/answer`, { text: 'Fixed.' })
-    await expectError(t, 404, 'run_not_found', () => answer(ann))
+    const sendReply = (by: TestAgent) => by.call('POST', `/runs/${id}/answer`, { text: 'Fixed.' })
+    await expectError(t, 404, 'run_not_found', () => sendReply(ann))
     await as('POST', `/runs/${id}/report`, { ...worked, outcome: 'failed' })
-    await expectError(t, 404, 'run_not_found', () => answer(ben))
-    expect((await answer(ann)).status).toBe(201)
+    await expectError(t, 404, 'run_not_found', () => sendReply(ben))
+    expect((await sendReply(ann)).status).toBe(201)
     expect((await t.call('GET', `/runs/${id}`)).text('run.answer.text')).toBe('Fixed.')
-    await expectError(t, 409, 'already_answered', () => answer(ann))
+    await expectError(t, 409, 'already_answered', () => sendReply(ann))
   })
 })
 

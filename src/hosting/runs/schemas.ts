@@ -113,7 +113,7 @@ export const ReportRequestSchema = Type.Object(
 export type ReportRequest = Static<typeof ReportRequestSchema>
 
 /** POST /runs/{id}/answer. */
-export const AnswerRunSchema = Type.Object(
+export const ReplyToRunSchema = Type.Object(
   { text: textSchema(replyCharsMax, { minLength: 1 }) },
   { additionalProperties: false, examples: [{ text: 'Version 3 fixes this.' }] },
 )

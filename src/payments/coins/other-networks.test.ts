@@ -5,14 +5,14 @@ import { commands } from '../../operator/commands.ts'
 import { startTopupServer, testVpub } from '../../testing/fixtures/topups.ts'
 
 /** Answers of the servers of the chains: by path for Esplora, by method for JSON-RPC. */
-let answers: Record<string, unknown> = {}
+let responses: Record<string, unknown> = {}
 
 const chain = Bun.serve({
   port: 0,
   fetch: async (request) => {
-    if (request.method === 'GET') return Response.json(answers[new URL(request.url).pathname])
+    if (request.method === 'GET') return Response.json(responses[new URL(request.url).pathname])
     const { id, method } = recordOf(await request.json())
-    return Response.json({ jsonrpc: '2.0', id, result: answers[String(method)] })
+    return Response.json({ jsonrpc: '2.0', id, result: responses[String(method)] })
   },
 })
 afterAll(() => chain.stop(true))
@@ -45,7 +45,7 @@ async function check(more: object) {
 }
 
 test('servers of the networks of the settings are used', async () => {
-  answers = {
+  responses = {
     '/blocks/0': [{ id: testnet }],
     getGenesisHash: devnet,
     getSignaturesForAddress: [],
@@ -55,7 +55,7 @@ test('servers of the networks of the settings are used', async () => {
 })
 
 test('servers of other networks are named and not used', async () => {
-  answers = { '/blocks/0': [{ id: mainnet }], getGenesisHash: mainnetBeta }
+  responses = { '/blocks/0': [{ id: mainnet }], getGenesisHash: mainnetBeta }
   const { ok, text, status } = await check({ TOPUP_BTC_ESPLORA_URLS: chain.url.href })
   expect([ok, status]).toEqual([false, 503])
   expect(text).toContain(bitcoin)
@@ -66,7 +66,7 @@ test.each([
   ['main', false, bitcoin],
   ['test', true, keys],
 ] as const)('a bitcoind of the chain %s (private keys: %p)', async (name, hasKeys, problem) => {
-  answers = {
+  responses = {
     getblockchaininfo: { chain: name },
     getwalletinfo: { private_keys_enabled: hasKeys },
     getGenesisHash: devnet,

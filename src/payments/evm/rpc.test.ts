@@ -15,15 +15,15 @@ beforeEach(() => {
 })
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop(true))))
 
-function startNode(answers: Answers, methods: string[] = []): string {
+function startNode(responses: Answers, methods: string[] = []): string {
   const server = Bun.serve({
     port: 0,
     fetch: async (request) => {
       const { id, method } = recordOf(await request.json())
       methods.push(String(method))
-      const answer = answers[String(method)]
-      if (typeof answer === 'number') return new Response('', { status: answer })
-      return Response.json({ jsonrpc: '2.0', id, ...recordOf(answer) })
+      const response = responses[String(method)]
+      if (typeof response === 'number') return new Response('', { status: response })
+      return Response.json({ jsonrpc: '2.0', id, ...recordOf(response) })
     },
   })
   servers.push(server)
@@ -84,11 +84,11 @@ test('an error of the chain is an answer; a limit of one server is not', async (
 })
 
 test('checks the chain again after a failure: one name may have several nodes', async () => {
-  const answers: Answers = { ...ofBaseSepolia, eth_blockNumber: { result: '0x10' } }
-  const rpc = rpcOf(startNode(answers))
+  const responses: Answers = { ...ofBaseSepolia, eth_blockNumber: { result: '0x10' } }
+  const rpc = rpcOf(startNode(responses))
   expect(await rpc.request('eth_blockNumber')).toBe('0x10')
-  answers['eth_blockNumber'] = 502
+  responses['eth_blockNumber'] = 502
   await expect(rpc.request('eth_blockNumber')).rejects.toThrow('status 502')
-  answers['eth_chainId'] = { result: '0x1' }
+  responses['eth_chainId'] = { result: '0x1' }
   await expect(rpc.request('eth_blockNumber')).rejects.toThrow('It serves chain 1')
 })

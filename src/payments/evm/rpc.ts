@@ -3,13 +3,18 @@ import { isRecord, recordOf } from '../../core/schema.ts'
 import { fetchJson } from '../../providers/fetch-json.ts'
 import type { ServerHealth } from '../health.ts'
 import { rpcBytesMax, rpcCallMs, rpcWrongChainRestMs } from '../limits.ts'
-import { AnswerError, NoServerError, OtherNetworkError, ServerPool } from '../server-pool.ts'
+import {
+  NoServerError,
+  OtherNetworkError,
+  ServerPool,
+  ServerResponseError,
+} from '../server-pool.ts'
 
 /** Errors of a node that another one may not have: limits, unknown methods, internal errors. */
 const nodeErrors = [-32_005, -32_601, -32_603]
 
 /** An error that the chain's node returned, such as a reverted call. */
-class RpcError extends AnswerError {
+class RpcError extends ServerResponseError {
   override readonly name = 'RpcError'
 
   constructor(

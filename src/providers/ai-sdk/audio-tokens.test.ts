@@ -47,9 +47,9 @@ const ask = async (parts: object[], more: object = {}) => {
   const gus = await ctx.gus()
   const messages = [{ role: 'user', content: parts }]
   const body = { model: 'gemini/hears', messages, max_tokens: 100, ...more }
-  const answer = await gus.call('POST', '/v1/chat/completions', body)
-  expect(answer.status).toBe(200)
-  return { body: Object(answer.body), use: await ctx.lastUse(gus) }
+  const response = await gus.call('POST', '/v1/chat/completions', body)
+  expect(response.status).toBe(200)
+  return { body: Object(response.body), use: await ctx.lastUse(gus) }
 }
 
 test.each([{}, { stream: true }])('charges audio tokens at their own price (%p)', async (more) => {

@@ -123,9 +123,13 @@ describe('messages', () => {
 
   test('keeps ids, names and signatures of tool calls and results', async () => {
     const calls = [call(), call({ id: 'call_2' })]
-    const answers = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` }))
+    const responses = calls.map(({ id }) => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: `of ${id}`,
+    }))
     const requests = { role: 'assistant', content: null, tool_calls: calls }
-    const { messages } = await claude({ tools, messages: [...hello, requests, ...answers] })
+    const { messages } = await claude({ tools, messages: [...hello, requests, ...responses] })
     expect(messages).toMatchObject([
       { role: 'user' },
       { content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } }, {}] },
@@ -133,7 +137,7 @@ describe('messages', () => {
     ])
     const signed = call({ extra_content: { google: { thought_signature: 'c2ln' } } })
     const turn = { role: 'assistant', content: null, tool_calls: [signed] }
-    const { contents } = await gemini({ tools, messages: [...hello, turn, answers[0]] })
+    const { contents } = await gemini({ tools, messages: [...hello, turn, responses[0]] })
     expect(contents).toMatchObject([
       {},
       { parts: [{ functionCall: { name: 'look', args: { at: 1 } }, thoughtSignature: 'c2ln' }] },
@@ -143,7 +147,7 @@ describe('messages', () => {
 })
 
 describe('thinking', () => {
-  const answer = { role: 'tool', tool_call_id: 'call_1', content: 'seen' }
+  const response = { role: 'tool', tool_call_id: 'call_1', content: 'seen' }
   const turn = { role: 'assistant', content: null, tool_calls: [call()] }
   const asks = { tools, reasoning_effort: 'low', max_tokens: 9_000 }
 
@@ -156,7 +160,7 @@ describe('thinking', () => {
 
   test('sends signed reasoning back, and disables reasoning without it', async () => {
     const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'c2ln' }]
-    const messages = [...hello, { ...turn, reasoning_details: details }, answer]
+    const messages = [...hello, { ...turn, reasoning_details: details }, response]
     const signed = await claude({ ...asks, messages })
     expect(signed.thinking).toBeDefined()
     expect(signed.messages).toMatchObject([
@@ -164,7 +168,7 @@ describe('thinking', () => {
       { content: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }, { type: 'tool_use' }] },
       {},
     ])
-    const unsigned = await claude({ ...asks, messages: [...hello, turn, answer] })
+    const unsigned = await claude({ ...asks, messages: [...hello, turn, response] })
     expect(unsigned.thinking).toBeUndefined()
   })
 })

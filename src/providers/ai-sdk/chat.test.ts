@@ -56,7 +56,7 @@ const ask = async (id: string, content: string, more: Record<string, unknown> = 
     { role: 'user', content },
   ]
   const body = { model: id, messages, max_tokens: 100, ...more }
-  return { gus, answer: await gus.call('POST', '/v1/chat/completions', body) }
+  return { gus, response: await gus.call('POST', '/v1/chat/completions', body) }
 }
 
 /** Returns the charge at the price of the fake models. */
@@ -85,9 +85,9 @@ const chunksOf = (text: unknown): Chunk[] =>
 
 describe.each(kinds)('$kind', ({ id, kind, model }) => {
   test('returns the text and charges it exactly', async () => {
-    const { gus, answer } = await ask(id, 'hello')
-    expect(answer.status).toBe(200)
-    expect(answer.body).toMatchObject({
+    const { gus, response } = await ask(id, 'hello')
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({
       object: 'chat.completion',
       system_fingerprint: null,
       choices: [{ index: 0, message: { role: 'assistant', content: result.content } }],
@@ -104,29 +104,32 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
 
   test('streams the same text, the requested usage, and [DONE]', async () => {
     const options = { include_usage: true }
-    const { gus, answer } = await ask(id, 'hello', { stream: true, stream_options: options })
-    expect(answer.headers.get('content-type')).toContain('text/event-stream')
-    const chunks = chunksOf(answer.body)
+    const { gus, response } = await ask(id, 'hello', {
+      stream: true,
+      stream_options: options,
+    })
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    const chunks = chunksOf(response.body)
     const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
     expect(text).toBe(result.content)
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: openai })
     expect(chunks.filter((chunk) => 'usage' in chunk)).toHaveLength(1)
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['stop'])
-    expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
+    expect(String(response.body)).toEndWith('data: [DONE]\n\n')
     const { charged } = await ctx.lastUse(gus)
     expect(charged).toBe(costOf(id, { prompt: 11, completion: 7 }))
   })
 
   test('calls a tool, plain and streamed, and sends its result', async () => {
-    const { answer } = await ask(id, 'weather', { tools })
-    const [choice] = Object(answer.body).choices
+    const { response } = await ask(id, 'weather', { tools })
+    const [choice] = Object(response.body).choices
     expect(choice.finish_reason).toBe('tool_calls')
     const [call] = choice.message.tool_calls
     expect(call).toMatchObject({ type: 'function', function: { name: 'get_weather' } })
     expect(JSON.parse(call.function.arguments)).toEqual({ city: 'Köln' })
 
     const streamed = await ask(id, 'weather', { tools, stream: true })
-    const deltas = chunksOf(streamed.answer.body).flatMap(
+    const deltas = chunksOf(streamed.response.body).flatMap(
       ({ choices }) => choices[0]?.delta.tool_calls ?? [],
     )
     expect(deltas[0]).toMatchObject({ index: 0, function: { name: 'get_weather' } })
@@ -140,39 +143,42 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
       { role: 'tool', tool_call_id: call.id, content: 'rain' },
     ]
     const after = await ask(id, '', { tools, messages })
-    expect(Object(after.answer.body).choices[0].message.content).toBe('It rains.')
+    expect(Object(after.response.body).choices[0].message.content).toBe('It rains.')
     const sent = JSON.stringify(mock.getLastRequest()?.body)
     expect(sent).toContain('rain')
     if (kind !== 'google') expect(sent).toContain(call.id)
   })
 
   test('reports a busy provider without a charge', async () => {
-    const { gus, answer } = await ask(id, 'too much')
-    expect(answer.status).toBe(429)
+    const { gus, response } = await ask(id, 'too much')
+    expect(response.status).toBe(429)
     expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n, status: 'failed' })
   })
 
   test('ends a cut stream with an error and charges the delivered part', async () => {
-    const { gus, answer } = await ask(id, 'cut', { stream: true })
-    expect(answer.status).toBe(200)
-    expect(String(answer.body)).not.toContain('[DONE]')
-    expect(chunksOf(answer.body).at(-1)?.error).toMatchObject({ code: 'upstream_stream_error' })
+    const { gus, response } = await ask(id, 'cut', { stream: true })
+    expect(response.status).toBe(200)
+    expect(String(response.body)).not.toContain('[DONE]')
+    expect(chunksOf(response.body).at(-1)?.error).toMatchObject({ code: 'upstream_stream_error' })
     const { charged, held } = await ctx.lastUse(gus)
     expect(charged > 0n && charged < held).toBe(true)
-    expect(JSON.stringify([answer.body, ctx.warnings])).not.toContain(providerKey)
+    expect(JSON.stringify([response.body, ctx.warnings])).not.toContain(providerKey)
   })
 })
 
 test.each(kinds.filter(({ kind }) => /anthropic|google/.test(kind)))(
   '$kind: thoughts are told apart from the answer, plain and streamed',
   async ({ id }) => {
-    const { answer } = await ask(id, 'think', { reasoning_effort: 'low', max_tokens: 900 })
-    expect(Object(answer.body).choices[0].message).toMatchObject({
+    const { response } = await ask(id, 'think', {
+      reasoning_effort: 'low',
+      max_tokens: 900,
+    })
+    expect(Object(response.body).choices[0].message).toMatchObject({
       content: result.content,
       reasoning_content: 'Let me see.',
     })
     const streamed = await ask(id, 'think', { stream: true })
-    const thoughts = chunksOf(streamed.answer.body).map(
+    const thoughts = chunksOf(streamed.response.body).map(
       ({ choices }) => choices[0]?.delta.reasoning_content ?? '',
     )
     expect(thoughts.join('')).toBe('Let me see.')
@@ -180,15 +186,15 @@ test.each(kinds.filter(({ kind }) => /anthropic|google/.test(kind)))(
 )
 
 test('rejects more than one choice', async () => {
-  const { gus, answer } = await ask('claude/small', 'hello', { n: 2 })
-  expect(answer.status).toBe(400)
+  const { gus, response } = await ask('claude/small', 'hello', { n: 2 })
+  expect(response.status).toBe(400)
   expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n })
 })
 
 test('rejects custom tools by name', async () => {
   const tools = [{ type: 'custom', custom: { name: 'patch' } }]
-  const { gus, answer } = await ask('claude/small', 'hello', { tools })
+  const { gus, response } = await ask('claude/small', 'hello', { tools })
   const reason = expect.stringContaining('not of the type custom')
-  expect([answer.status, answer.text('error.message')]).toEqual([400, reason])
+  expect([response.status, response.text('error.message')]).toEqual([400, reason])
   expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n })
 })

@@ -90,7 +90,7 @@ const used = createUsage({ prompt: 11, cached: 4, cacheWrite: 2, completion: 7 }
 async function run(name: string, stream: boolean, cell: Cell) {
   const messages = [{ role: 'user', content: 'Say hello.' }]
   const body = { model: `fake/${name}`, messages, stream, max_tokens: 50 }
-  const answer = await gus.call('POST', '/v1/chat/completions', body)
+  const response = await gus.call('POST', '/v1/chat/completions', body)
   const use = await ctx.lastUse(gus)
   const price = ctx.ctx.catalog.find(`fake/${name}`)?.model.price
   if (!price) throw new Error('no price')
@@ -101,27 +101,27 @@ async function run(name: string, stream: boolean, cell: Cell) {
     hold: use.charged === use.held && use.held > 0n,
     carried: use.charged > 0n && use.charged < use.held,
   }
-  expect([answer.status, cell.charge, fits[cell.charge], use.charged]).toEqual([
+  expect([response.status, cell.charge, fits[cell.charge], use.charged]).toEqual([
     cell.status,
     cell.charge,
     true,
     use.charged,
   ])
-  const text = JSON.stringify([answer.body, ctx.warnings])
+  const text = JSON.stringify([response.body, ctx.warnings])
   expect(text).not.toContain(providerKey)
-  if (cell.code) expect(answer.code).toBe(cell.code)
+  if (cell.code) expect(response.code).toBe(cell.code)
   if (cell.event) {
     expect(text).toContain(cell.event)
     expect(text).not.toContain('[DONE]')
   }
   expect(await ctx.findProblems()).toEqual([])
-  return answer
+  return response
 }
 
 describe('plain', () => {
   test.each(plain)('%s', async (name, cell) => {
-    const answer = await run(name, false, cell)
-    if (name === 'claude-429') expect(answer.headers.get('retry-after')).toBe('7')
+    const response = await run(name, false, cell)
+    if (name === 'claude-429') expect(response.headers.get('retry-after')).toBe('7')
   })
 })
 
@@ -144,7 +144,7 @@ test('covers all scripts of common failures and follows no redirect', () => {
 
 test('aborts the provider when the client leaves', async () => {
   const leaving = new AbortController()
-  const answer = await fetch(`${ctx.origin}/v1/chat/completions`, {
+  const response = await fetch(`${ctx.origin}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -155,7 +155,7 @@ test('aborts the provider when the client leaves', async () => {
     }),
     signal: leaving.signal,
   })
-  const reader = answer.body?.getReader()
+  const reader = response.body?.getReader()
   let text = ''
   while (!text.includes(claudeText[0] ?? '')) {
     text += new TextDecoder().decode((await reader?.read())?.value)

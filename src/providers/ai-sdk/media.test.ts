@@ -94,7 +94,7 @@ const others: Answers = {
   '/fal/sounds/a.mp3': () => bytes(sound, 'audio/mpeg'),
 }
 
-function answer(one: Seen, origin: string): Response {
+function respond(one: Seen, origin: string): Response {
   const all = Object.entries({ ...pictures, ...others })
   const found = all.find(([start]) => one.path.startsWith(start))
   return found?.[1](one, origin) ?? Response.json({ detail: 'Not found' }, { status: 404 })
@@ -107,7 +107,7 @@ const server = Bun.serve({
     const { pathname, search, origin } = new URL(request.url)
     const one = { path: pathname + search, headers: request.headers, body: await request.text() }
     seen.push(one)
-    return answer(one, origin)
+    return respond(one, origin)
   },
 })
 const at = (provider: string) => `http://127.0.0.1:${server.port}/${provider}`
@@ -266,12 +266,12 @@ describe('transcriptions', () => {
     form.set('model', model)
     form.set('response_format', 'verbose_json')
     form.set('file', new File([new Uint8Array(4_000)], 'a.mp3', { type: 'audio/mpeg' }))
-    const answer = await fetch(`${ctx.origin}/v1/audio/transcriptions`, {
+    const respond = await fetch(`${ctx.origin}/v1/audio/transcriptions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gus.key}` },
       body: form,
     })
-    return { status: answer.status, body: Object(await answer.json()) }
+    return { status: respond.status, body: Object(await respond.json()) }
   }
 
   test.each([

@@ -45,7 +45,7 @@ const statusBodies: Record<string, (origin: string) => unknown> = {
   }),
 }
 
-function answer({ url, body }: Seen): Response {
+function respond({ url, body }: Seen): Response {
   const [, kind = ''] = url.pathname.split('/')
   if (kind === 'cdn') return new Response(mp4Bytes)
   if (url.pathname.endsWith(':download')) {
@@ -69,7 +69,7 @@ const server = Bun.serve({
     const { headers } = request
     const one = { url: new URL(request.url), headers, body: await request.text() }
     seen.push(one)
-    return answer(one)
+    return respond(one)
   },
 })
 afterAll(() => server.stop(true))

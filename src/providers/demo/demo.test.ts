@@ -38,14 +38,14 @@ const weather = {
 
 test('repeats the last user text and counts a token per word', async () => {
   const messages = [{ role: 'system', content: 'Be kind.' }, user('one'), user('Hello,  wörld 👋')]
-  const answer = await chat({ messages })
-  expect(answer).toMatchObject({
+  const response = await chat({ messages })
+  expect(response).toMatchObject({
     object: 'chat.completion',
     created: 1_700_000_000,
     model: 'demo/chat',
     usage: { prompt_tokens: 6, completion_tokens: 3, total_tokens: 9 },
   })
-  expect(answer.choices).toEqual([
+  expect(response.choices).toEqual([
     {
       index: 0,
       message: { role: 'assistant', content: 'Hello,  wörld 👋', refusal: null },
@@ -53,7 +53,7 @@ test('repeats the last user text and counts a token per word', async () => {
       finish_reason: 'stop',
     },
   ])
-  expect(await chat({ messages })).toEqual(answer)
+  expect(await chat({ messages })).toEqual(response)
 })
 
 test('replies without a user message and without text', async () => {
@@ -235,8 +235,8 @@ test('counts an image as 100 tokens', async () => {
 })
 
 test('stops an unread stream and returns nothing when aborted', async () => {
-  const answer = await ask({ messages: [user('word '.repeat(3_000))], stream: true })
-  const reader = answer.body?.getReader()
+  const response = await ask({ messages: [user('word '.repeat(3_000))], stream: true })
+  const reader = response.body?.getReader()
   await reader?.read()
   await reader?.cancel()
   expect(await reader?.read()).toMatchObject({ done: true })

@@ -65,11 +65,11 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
     }
     const created = unixSeconds(clock.now())
     if (body instanceof FormData) {
-      const answer = forms[path]?.(body, created)
-      return answer ?? errorResponse(400, 'Send the request as JSON.')
+      const response = forms[path]?.(body, created)
+      return response ?? errorResponse(400, 'Send the request as JSON.')
     }
-    const answer = handlers[path]?.({ model, body, created })
-    return answer ?? errorResponse(400, 'Send the request as a form.')
+    const response = handlers[path]?.({ model, body, created })
+    return response ?? errorResponse(400, 'Send the request as a form.')
   },
   async connect(request) {
     checkSignal(request.signal)

@@ -8,9 +8,9 @@ const ask = (path: UpstreamPath, model: string, body: Record<string, unknown> | 
   demo.send({ path, model, body, signal: AbortSignal.timeout(10_000) })
 
 async function embed(input: unknown, more: Record<string, unknown> = {}) {
-  const answer = await ask('/embeddings', 'demo/embedding', { input, ...more })
-  const body = JSON.parse(await answer.text())
-  return { status: answer.status, data: body.data, usage: body.usage }
+  const response = await ask('/embeddings', 'demo/embedding', { input, ...more })
+  const body = JSON.parse(await response.text())
+  return { status: response.status, data: body.data, usage: body.usage }
 }
 
 const dot = (a: number[], b: number[]) => a.reduce((sum, part, at) => sum + part * (b[at] ?? 0), 0)
@@ -46,8 +46,8 @@ test('accepts token ids and rejects other input', async () => {
 test('returns PNGs of the requested size that differ by prompt and index', async () => {
   const generate = async (prompt: string) => {
     const body = { prompt, size: '96x64', n: 2 }
-    const answer = await ask('/images/generations', 'demo/image', body)
-    const { data } = JSON.parse(await answer.text())
+    const response = await ask('/images/generations', 'demo/image', body)
+    const { data } = JSON.parse(await response.text())
     return data.map(({ b64_json }: { b64_json: string }) => b64_json)
   }
   const [first, second] = await generate('a boat')
@@ -72,9 +72,9 @@ test('rejects images without a prompt, too large or too many', async () => {
 
 test('synthesizes a WAV with 0.05 s per character', async () => {
   const input = 'Hello wörld 👋'
-  const answer = await ask('/audio/speech', 'demo/speech', { input, response_format: 'wav' })
-  expect(answer.headers.get('content-type')).toBe('audio/wav')
-  const sound = await answer.blob()
+  const response = await ask('/audio/speech', 'demo/speech', { input, response_format: 'wav' })
+  expect(response.headers.get('content-type')).toBe('audio/wav')
+  const sound = await response.blob()
   expect(sound.size).toBe(44 + 13 * 800)
   const bare = await ask('/audio/speech', 'demo/speech', { input, response_format: 'pcm' })
   expect(bare.headers.get('content-type')).toBe('audio/pcm')
@@ -91,9 +91,9 @@ test('synthesizes a WAV with 0.05 s per character', async () => {
 
 test('synthesizes MP3 by default, with two frames per character', async () => {
   for (const body of [{ input: 'Ho ho' }, { input: 'Ho ho', response_format: 'mp3' }]) {
-    const answer = await ask('/audio/speech', 'demo/speech', body)
-    expect(answer.headers.get('content-type')).toBe('audio/mpeg')
-    const bytes = await answer.bytes()
+    const response = await ask('/audio/speech', 'demo/speech', body)
+    expect(response.headers.get('content-type')).toBe('audio/mpeg')
+    const bytes = await response.bytes()
     expect([bytes.byteLength, bytes.subarray(96, 98)]).toEqual([960, new Uint8Array([255, 251])])
   }
   const opus = { input: 'Ho ho', response_format: 'opus' }

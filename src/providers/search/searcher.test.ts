@@ -8,7 +8,7 @@ import { brave, createEngines, exa, searxng, tavily } from './engines.ts'
 import { createSearcher, openSearcher } from './searcher.ts'
 
 const sent: { method: string; url: URL; headers: Headers; body: string }[] = []
-let answer: (path: string) => Response
+let response: (path: string) => Response
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -16,7 +16,7 @@ const server = Bun.serve({
     const url = new URL(request.url)
     const { method, headers } = request
     sent.push({ method, url, headers, body: await request.text() })
-    return answer(url.pathname)
+    return response(url.pathname)
   },
 })
 afterAll(() => server.stop(true))
@@ -35,7 +35,7 @@ const read = (text: string) => ({ content: text, description: text, text })
 
 test('sends each engine’s request format and reads its response', async () => {
   const results = [page('a', 'words'), { title: 5, url: 'https://b.example/' }, { url: 'ftp://c/' }]
-  answer = (path) => Response.json(path.startsWith('/res/') ? { web: { results } } : { results })
+  response = (path) => Response.json(path.startsWith('/res/') ? { web: { results } } : { results })
   const found = [
     { title: 'a', url: 'https://a.example/', text: 'words' },
     { title: 'https://b.example/', url: 'https://b.example/', text: '' },
@@ -70,7 +70,7 @@ test('tries the next engine and logs the name without the key', async () => {
     () => new Response(new Uint8Array(searchResponseBytesMax + 1)),
   ]
   for (const fail of bad) {
-    answer = (path) => (path === '/res/v1/web/search' ? fail() : Response.json({ results: [] }))
+    response = (path) => (path === '/res/v1/web/search' ? fail() : Response.json({ results: [] }))
     const both = createSearcher([brave('k-secret', base), tavily('k-2', base)], log)
     expect(await both('x', never)).toEqual([])
     expect(await createSearcher([brave('k-secret', base)], log)('x', never)).toBeUndefined()
@@ -82,7 +82,7 @@ test('tries the next engine and logs the name without the key', async () => {
 
 test('stops when the request is aborted', async () => {
   const client = new AbortController()
-  answer = () => {
+  response = () => {
     client.abort()
     return Response.json({ results: [] })
   }

@@ -34,7 +34,7 @@ const at = (data: unknown, ...names: (string | number)[]): unknown =>
 
 /** A WebDriver BiDi session. */
 class Session {
-  readonly #waiting = new Map<number, (answer: Wire) => void>()
+  readonly #waiting = new Map<number, (response: Wire) => void>()
   #last = 0
 
   constructor(
@@ -42,15 +42,15 @@ class Session {
     readonly onEvent: (method: string, params: unknown) => void,
   ) {
     socket.onmessage = ({ data }) => {
-      const answer: Wire = JSON.parse(String(data))
-      if (typeof answer['id'] === 'number') this.#waiting.get(answer['id'])?.(answer)
-      else onEvent(String(answer['method']), answer['params'])
+      const response: Wire = JSON.parse(String(data))
+      if (typeof response['id'] === 'number') this.#waiting.get(response['id'])?.(response)
+      else onEvent(String(response['method']), response['params'])
     }
   }
 
   async send(method: string, params: Wire): Promise<unknown> {
     const id = (this.#last += 1)
-    const answer = await new Promise<Wire>((resolve, reject) => {
+    const response = await new Promise<Wire>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${method} took too long`)), commandMs)
       this.#waiting.set(id, (came) => {
         clearTimeout(timer)
@@ -59,8 +59,8 @@ class Session {
       this.socket.send(JSON.stringify({ id, method, params }))
     })
     this.#waiting.delete(id)
-    if (answer['type'] === 'error') throw new Error(`${method}: ${String(answer['message'])}`)
-    return answer['result']
+    if (response['type'] === 'error') throw new Error(`${method}: ${String(response['message'])}`)
+    return response['result']
   }
 }
 
@@ -148,13 +148,13 @@ function tabOf(session: Session, context: string, seen: Map<string, string[]>): 
   }
   const evaluate = async (expression: string): Promise<unknown> => {
     const text = `(async () => JSON.stringify(await (${expression})))()`
-    const answer = await session.send('script.evaluate', {
+    const response = await session.send('script.evaluate', {
       expression: text,
       target: { context },
       awaitPromise: true,
     })
-    const value = at(answer, 'result', 'value')
-    if (at(answer, 'type') !== 'success') throw new Error(JSON.stringify(answer))
+    const value = at(response, 'result', 'value')
+    if (at(response, 'type') !== 'success') throw new Error(JSON.stringify(response))
     return typeof value === 'string' ? JSON.parse(value) : undefined
   }
   return {

@@ -131,18 +131,18 @@ export class PayloadBrowser {
   /** Returns a page if it is HTML, and records headers that do not protect it. */
   async #read(request: Request): Promise<(Markup & { path: string }) | undefined> {
     const { pathname, search } = new URL(request.url)
-    const answer = await this.t.handle(request, '127.0.0.1')
-    this.#check(request, answer)
+    const response = await this.t.handle(request, '127.0.0.1')
+    this.#check(request, response)
     const path = pathname + search
-    const isPage = answer.headers.get('content-type')?.startsWith('text/html')
+    const isPage = response.headers.get('content-type')?.startsWith('text/html')
     if (!isPage) {
-      const isSniffed = answer.headers.get('x-content-type-options') !== 'nosniff'
+      const isSniffed = response.headers.get('x-content-type-options') !== 'nosniff'
       // A redirect has no content.
-      if (isSniffed && answer.body !== null) this.ran.push(`may be sniffed: ${path}`)
+      if (isSniffed && response.body !== null) this.ran.push(`may be sniffed: ${path}`)
       return undefined
     }
-    const csp = answer.headers.get('content-security-policy') ?? ''
-    return { path, text: await answer.text(), csp }
+    const csp = response.headers.get('content-security-policy') ?? ''
+    return { path, text: await response.text(), csp }
   }
 
   #check({ url }: Request, { ok, status, headers }: Response): void {
@@ -164,15 +164,15 @@ export class PayloadBrowser {
     // Tests the viewer shell without the app.
     if (pathname === '/frame') return new Response(null, { status: 204 })
     if (pathname === '/sheet') return new Response('<!doctype html>', asHtml)
-    const answer = await this.t.handle(request, '127.0.0.1')
-    if (request.headers.get('sec-fetch-dest') !== 'iframe') return answer
-    if (answer.ok) this.opened += 1
-    this.#check(request, answer)
-    if (!answer.headers.get('content-type')?.startsWith('text/html')) return answer
-    const csp = answer.headers.get('content-security-policy') ?? ''
-    answer.headers.delete('x-frame-options')
-    answer.headers.set('content-security-policy', csp.replace(unframed, "frame-ancestors 'self'"))
-    return answer
+    const response = await this.t.handle(request, '127.0.0.1')
+    if (request.headers.get('sec-fetch-dest') !== 'iframe') return response
+    if (response.ok) this.opened += 1
+    this.#check(request, response)
+    if (!response.headers.get('content-type')?.startsWith('text/html')) return response
+    const csp = response.headers.get('content-security-policy') ?? ''
+    response.headers.delete('x-frame-options')
+    response.headers.set('content-security-policy', csp.replace(unframed, "frame-ancestors 'self'"))
+    return response
   }
 
   async #open(path: string): Promise<Page> {

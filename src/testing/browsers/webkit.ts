@@ -26,13 +26,13 @@ class Session {
   constructor(readonly url: string) {}
 
   async send(method: string, path: string, body?: unknown): Promise<unknown> {
-    const answer = await fetch(this.url + path, {
+    const response = await fetch(this.url + path, {
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(commandMs),
     })
-    const { value }: { value: unknown } = JSON.parse(await answer.text())
-    if (!answer.ok) throw new Error(`${method} ${path}: ${JSON.stringify(value)}`)
+    const { value }: { value: unknown } = JSON.parse(await response.text())
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(value)}`)
     return value
   }
 

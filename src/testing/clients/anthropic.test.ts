@@ -72,7 +72,7 @@ describe('@anthropic-ai/sdk', () => {
       const [call] = called.content
       if (call?.type !== 'tool_use') throw new Error('no tool call')
       expect(call).toMatchObject({ name: 'depth', input: { place: expect.any(String) } })
-      const answer = await send({
+      const response = await send({
         ...question,
         messages: [
           ...question.messages,
@@ -83,7 +83,7 @@ describe('@anthropic-ai/sdk', () => {
           },
         ],
       })
-      expect(answer.content).toMatchObject([{ type: 'text', text: 'nine fathoms' }])
+      expect(response.content).toMatchObject([{ type: 'text', text: 'nine fathoms' }])
     })
 
     test(`reasoning is a thinking block, ${isStream ? 'streamed' : 'plain'}`, async () => {

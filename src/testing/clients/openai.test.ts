@@ -29,9 +29,12 @@ for (const at of [0, 1]) {
 
     test('a completion succeeds and is charged', async () => {
       const before = await gateway.spent()
-      const answer = await client().chat.completions.create({ model, messages: say('ahoy there') })
-      expect(answer.choices[0]?.message.content).toContain('ahoy there')
-      expect(answer.usage?.total_tokens).toBeGreaterThan(0)
+      const response = await client().chat.completions.create({
+        model,
+        messages: say('ahoy there'),
+      })
+      expect(response.choices[0]?.message.content).toContain('ahoy there')
+      expect(response.usage?.total_tokens).toBeGreaterThan(0)
       expect(await gateway.spent()).toBeGreaterThan(before)
     })
 
@@ -92,12 +95,12 @@ for (const at of [0, 1]) {
 
     test('a structured response parses', async () => {
       const Boat = z.object({ name: z.string(), masts: z.number() })
-      const answer = await client().chat.completions.parse({
+      const response = await client().chat.completions.parse({
         model,
         messages: say('a boat'),
         response_format: zodResponseFormat(Boat, 'boat'),
       })
-      expect(Boat.safeParse(answer.choices[0]?.message.parsed).success).toBe(true)
+      expect(Boat.safeParse(response.choices[0]?.message.parsed).success).toBe(true)
     })
 
     test('errors are the client’s own classes', async () => {

@@ -31,9 +31,13 @@ for (const [base, name] of ['with', 'without'].entries()) {
 
     test('a response succeeds and is charged', async () => {
       const before = await gateway.spent()
-      const answer = await client().responses.create({ model, input: 'ahoy there' })
-      expect(answer).toMatchObject({ output_text: 'ahoy there', status: 'completed', error: null })
-      expect(answer.usage?.total_tokens).toBeGreaterThan(0)
+      const response = await client().responses.create({ model, input: 'ahoy there' })
+      expect(response).toMatchObject({
+        output_text: 'ahoy there',
+        status: 'completed',
+        error: null,
+      })
+      expect(response.usage?.total_tokens).toBeGreaterThan(0)
       expect(await gateway.spent()).toBeGreaterThan(before)
     })
 
@@ -58,8 +62,8 @@ for (const [base, name] of ['with', 'without'].entries()) {
     test('a structured response parses', async () => {
       const Boat = z.object({ name: z.string(), masts: z.number() })
       const text = { format: zodTextFormat(Boat, 'boat') }
-      const answer = await client().responses.parse({ model, input: 'a boat', text })
-      expect(Boat.safeParse(answer.output_parsed).success).toBe(true)
+      const response = await client().responses.parse({ model, input: 'a boat', text })
+      expect(Boat.safeParse(response.output_parsed).success).toBe(true)
     })
 
     test('errors are the client’s own classes', async () => {
@@ -113,12 +117,12 @@ test.each(conversations)('AI SDK, %j, %s, %s: three turns and a tool', async (op
   }
   const say = async (content: string): Promise<string> => {
     messages.push({ role: 'user', content })
-    const answer =
+    const response =
       how === 'whole'
         ? await generateText({ ...request, messages })
         : streamText({ ...request, messages })
-    messages.push(...(await answer.response).messages)
-    return answer.text
+    messages.push(...(await response.response).messages)
+    return response.text
   }
   expect(await say('ahoy there')).toBe('ahoy there')
   expect(await say('call depth')).toBe('nine fathoms')

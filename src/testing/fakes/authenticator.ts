@@ -53,7 +53,7 @@ export class Authenticator {
       ['attStmt', new Map<string, string>()],
       ['authData', authData],
     ])
-    return this.answer({
+    return this.toResponseJson({
       clientDataJSON: base64(this.clientData('webauthn.create', challenge, odd)),
       attestationObject: base64(isoCBOR.encode(attestation)),
     })
@@ -67,7 +67,7 @@ export class Authenticator {
     const signed = Buffer.concat([authData, hash(data)])
     const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
     const made = await crypto.subtle.sign(algorithm, (await this.keys).privateKey, signed)
-    return this.answer({
+    return this.toResponseJson({
       clientDataJSON: base64(data),
       authenticatorData: base64(authData),
       signature: base64(der(Buffer.from(made))),
@@ -87,7 +87,7 @@ export class Authenticator {
     return Buffer.concat([hash(rpId), Buffer.of(flagByte), bytes(odd.counter ?? this.counter, 4)])
   }
 
-  private answer(response: Record<string, string>): string {
+  private toResponseJson(response: Record<string, string>): string {
     const id = base64(this.id)
     const rest = { type: 'public-key', clientExtensionResults: {} }
     return JSON.stringify({ id, rawId: id, response, ...rest })

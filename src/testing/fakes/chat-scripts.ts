@@ -128,9 +128,9 @@ export const bytes = (pieces: string[]) =>
   [...Buffer.from(pieces.join(''))].map((one) => Buffer.from([one]))
 
 /** A valid response that is nested too deeply for JSON.stringify. */
-export const deep = (answer: object) => {
+export const deep = (response: object) => {
   const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
-  return `${JSON.stringify(answer).slice(0, -1)},"more":${nested}}`
+  return `${JSON.stringify(response).slice(0, -1)},"more":${nested}}`
 }
 const deepEvents = () => [...words.slice(0, 3), `data: ${deep(delta('x'))}\n\n`, done]
 

@@ -55,7 +55,7 @@ export class IdentityProvider {
   private readonly server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: (request) => this.answer(request),
+    fetch: (request) => this.respond(request),
   })
   private readonly issuer = `http://127.0.0.1:${this.server.port}/realms/berth/`
 
@@ -95,7 +95,7 @@ export class IdentityProvider {
     return this.server.stop(true)
   }
 
-  private async answer(request: Request): Promise<Response> {
+  private async respond(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     this.requestedPaths.push(pathname)
     const name = pathname.replace('/realms/berth/', '')

@@ -21,7 +21,7 @@ export interface FakeSession {
 export function startFakeRealtime() {
   const sessions: FakeSession[] = []
   /** Answers an event of the gateway. Tests replace it. */
-  const script = { answer: (_event: Event, _session: FakeSession): void => {}, status: 101 }
+  const script = { respond: (_event: Event, _session: FakeSession): void => {}, status: 101 }
   const server = Bun.serve<{ session: FakeSession }>({
     port: 0,
     hostname: '127.0.0.1',
@@ -52,7 +52,7 @@ export function startFakeRealtime() {
         const { session } = socket.data
         const event = recordOf(JSON.parse(String(text)))
         session.received.push(event)
-        script.answer(event, session)
+        script.respond(event, session)
       },
       close(socket) {
         socket.data.session.isOpen = false

@@ -31,7 +31,7 @@ export interface FakeUpstream {
    * Runs these steps for requests to that model, streamed or not. With several lists, each request
    * takes the next one, and the last one repeats.
    */
-  script(model: string, ...answers: Step[][]): void
+  script(model: string, ...responses: Step[][]): void
   close(): void
 }
 
@@ -100,7 +100,7 @@ export function startFakeUpstream(): FakeUpstream {
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     received,
     canaryTouched: () => touched,
-    script: (model, ...answers) => void own.set(model, answers),
+    script: (model, ...responses) => void own.set(model, responses),
     close() {
       for (const socket of open) socket.terminate()
       server.stop(true)
@@ -117,8 +117,8 @@ const scriptOf = (name: string, { path }: Received) =>
   (path.endsWith('/responses') ? responsesScripts[name] : undefined) ?? known[name]
 
 /** Returns the next response of a script. The last one repeats. */
-const nextOf = (answers: Step[][] = []): Step[] | undefined =>
-  answers.length > 1 ? answers.shift() : answers[0]
+const nextOf = (responses: Step[][] = []): Step[] | undefined =>
+  responses.length > 1 ? responses.shift() : responses[0]
 
 /** Runs the steps until they end or the client disconnects. */
 async function play(socket: Socket<Connection>, request: Received, steps: Step[]): Promise<void> {
@@ -206,5 +206,5 @@ function withAddresses(step: Step, canaryPort: number, { headers }: Received): S
   }
 }
 
-const bodyBytes = (answer: string): number =>
-  Buffer.byteLength(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+const bodyBytes = (response: string): number =>
+  Buffer.byteLength(response.slice(response.indexOf('\r\n\r\n') + 4))

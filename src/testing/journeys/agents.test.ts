@@ -41,12 +41,12 @@ async function decide(name: string, schema: object, defaults: Arguments): Promis
     }),
   )
   const parameters = { type: 'object', properties, required: Object.keys(defaults) }
-  const answer = await ctx.call('POST', '/v1/chat/completions', purse, {
+  const response = await ctx.call('POST', '/v1/chat/completions', purse, {
     model: 'demo/chat',
     messages: [{ role: 'user', content: `call ${name}` }],
     tools: [{ type: 'function', function: { name, parameters } }],
   })
-  const body: unknown = await answer.json()
+  const body: unknown = await response.json()
   const { name: called, arguments: sent } = Object(body).choices[0].message.tool_calls[0].function
   expect(called).toBe(name)
   return JSON.parse(sent)
@@ -94,10 +94,10 @@ test('an agent that knows only the text of GET /', async () => {
   for (const line of lines) {
     const { command } = await decide('shell', shell, { command: line })
     const { stdout } = Bun.spawnSync(['sh', '-c', String(command)], { cwd: folder, env })
-    const answer: unknown = JSON.parse(stdout.toString())
-    replies.push(answer)
-    if (isRecord(answer) && typeof answer['key'] === 'string') env.KEY = answer['key']
-    if (isRecord(answer) && isRecord(answer['app'])) env.ID = String(answer['app']['id'])
+    const response: unknown = JSON.parse(stdout.toString())
+    replies.push(response)
+    if (isRecord(response) && typeof response['key'] === 'string') env.KEY = response['key']
+    if (isRecord(response) && isRecord(response['app'])) env.ID = String(response['app']['id'])
   }
   expect(replies).toMatchObject([
     { key: env.KEY },
@@ -113,12 +113,12 @@ test('an agent that knows only the text of GET /', async () => {
 test('the binary validates arguments, hosts and bodies like the sources', async () => {
   const post = async (body: string, headers: Record<string, string> = {}) => {
     const accept = 'application/json, text/event-stream'
-    const answer = await fetch(`${ctx.origin}/mcp`, {
+    const response = await fetch(`${ctx.origin}/mcp`, {
       method: 'POST',
       headers: { accept, 'content-type': 'application/json', ...headers },
       body,
     })
-    return { status: answer.status, text: await answer.text() }
+    return { status: response.status, text: await response.text() }
   }
   const call = (name: string, args: unknown) =>
     JSON.stringify({

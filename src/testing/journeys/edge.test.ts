@@ -43,9 +43,9 @@ test('a host of one letter has the same paths and limits', async () => {
 test('the binary rejects a number out of range like the sources', async () => {
   const key = await ctx.newKey()
   for (const limit of ['0', '101', '1.5', '-1', '1e9']) {
-    const answer = await ctx.call('GET', `/api/apps?limit=${limit}`, key)
-    expect(answer.status).toBe(limit === '1e9' ? 429 : 400)
-    await answer.body?.cancel()
+    const response = await ctx.call('GET', `/api/apps?limit=${limit}`, key)
+    expect(response.status).toBe(limit === '1e9' ? 429 : 400)
+    await response.body?.cancel()
   }
 })
 

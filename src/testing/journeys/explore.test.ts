@@ -116,9 +116,9 @@ test('dan reviews an app he used, ben one he bought, and ann replies', async () 
       { kind: 'app.listed', item: lamp },
     ],
   })
-  const answer = { text: 'Thank you. Oil helps.' }
-  const answered = await ann.call('POST', `/reviews/${review.text('review.id')}/answer`, answer)
-  expect(answered.body).toMatchObject({ review: { answer } })
+  const response = { text: 'Thank you. Oil helps.' }
+  const answered = await ann.call('POST', `/reviews/${review.text('review.id')}/answer`, response)
+  expect(answered.body).toMatchObject({ review: { answer: response } })
   await ann.call('POST', path, { text: 'Whale oil.', replyTo: comment.text('comment.id') })
   expect((await dan.call('GET', '/me/notes')).body).toMatchObject({
     notes: [{ kind: 'comment.reply' }, { kind: 'review.answered' }, { kind: 'app.listed' }],

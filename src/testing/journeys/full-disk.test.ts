@@ -53,7 +53,7 @@ interface Refused {
   code: unknown
 }
 
-async function answer(response: Response): Promise<Refused> {
+async function toRejection(response: Response): Promise<Refused> {
   const body: unknown = await response.json()
   return { status: response.status, code: Reflect.get(Object(body), 'code') }
 }
@@ -68,7 +68,7 @@ async function publishUntilFull(its: ServerProcess, key: string, bytes: number) 
   for (let tries = 0; tries < 200; tries += 1) {
     const html = pageOf(bytes)
     const response = await its.call('POST', '/api/apps', key, { html })
-    if (response.status !== 201) return { kept, refused: await answer(response) }
+    if (response.status !== 201) return { kept, refused: await toRejection(response) }
     kept.set(textAt(await response.json(), 'app.id'), html)
   }
   throw new Error('the disk was never full')
@@ -113,16 +113,16 @@ test('a full disk rejects publishes, serves reads and recovers with free space',
   const picture = crypto.getRandomValues(new Uint8Array(60_000))
   const json = new TextEncoder().encode(JSON.stringify([...picture]))
   const asset = `/api/apps/${app}/assets/a.json`
-  expect(await answer(await ctx.call('PUT', asset, key, json))).toEqual(tryAgain)
+  expect(await toRejection(await ctx.call('PUT', asset, key, json))).toEqual(tryAgain)
   const notes = Array.from({ length: 60 }, (_, index) => ({ about: `line ${index}` }))
   const changes: Refused[] = []
   for (const note of notes) {
     const response = await ctx.call('PATCH', '/api/me', key, note)
-    if (response.status !== 200) changes.push(await answer(response))
+    if (response.status !== 200) changes.push(await toRejection(response))
   }
   expect(changes.length).toBeGreaterThan(0)
   for (const change of changes) expect(change).toEqual({ status: 503, code: 'not_ready' })
-  expect(await answer(await ctx.call('POST', '/api/keys'))).toEqual(tryAgain)
+  expect(await toRejection(await ctx.call('POST', '/api/keys'))).toEqual(tryAgain)
   expect((await ctx.call('GET', '/healthz')).status).toBe(200)
   await expectAll(ctx, key, kept)
   expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
@@ -147,7 +147,7 @@ test('a file size limit rejects writes, serves reads and loses nothing', async (
   ctx = await startServerProcess(join(disk, 'data'), { under })
   const key = await ctx.newKey()
   const big = await ctx.call('POST', '/api/apps', key, { html: pageOf(3_900_000) })
-  expect(await answer(big)).toEqual(tryAgain)
+  expect(await toRejection(big)).toEqual(tryAgain)
   const html = pageOf(2_000)
   const made = await ctx.call('POST', '/api/apps', key, { html })
   expect(made.status).toBe(201)
@@ -160,7 +160,7 @@ test('a file size limit rejects writes, serves reads and loses nothing', async (
     if (response.status === 200) about = `line ${count}`
     else refused = response
   }
-  expect(refused && (await answer(refused))).toEqual({ status: 503, code: 'not_ready' })
+  expect(refused && (await toRejection(refused))).toEqual({ status: 503, code: 'not_ready' })
   await expectAll(ctx, key, kept)
   expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
   ctx.kill('SIGTERM')
@@ -184,11 +184,11 @@ test('below the configured floor nothing new is stored, although space is left',
   writeFileSync(ballast[1] ?? '', new Uint8Array(2 * mb))
   expect(await (await ctx.call('GET', '/readyz')).json()).toEqual({ ok: true, disk: 'full' })
   const line = { about: 'no room for a line' }
-  expect(await answer(await ctx.call('PATCH', '/api/me', key, line))).toEqual({
+  expect(await toRejection(await ctx.call('PATCH', '/api/me', key, line))).toEqual({
     status: 503,
     code: 'not_ready',
   })
-  expect(await answer(await ctx.call('POST', '/api/keys'))).toEqual(tryAgain)
+  expect(await toRejection(await ctx.call('POST', '/api/keys'))).toEqual(tryAgain)
   await expectAll(ctx, key, kept)
   for (const file of ballast) rmSync(file)
   expect((await ctx.call('PATCH', '/api/me', key, line)).status).toBe(200)

@@ -26,12 +26,12 @@ async function expectRanges(url: string): Promise<void> {
     ['-7', bytes.slice(-7)],
     ['5-', bytes.slice(5)],
   ] as const) {
-    const answer = await getRange(range)
-    expect(answer.status).toBe(206)
-    expect(answer.headers.get('content-range')).toEndWith(`/${bytes.length}`)
-    expect(answer.headers.get('content-type')).toBe(whole.headers.get('content-type'))
-    expect(answer.headers.get('content-security-policy')).toContain('sandbox')
-    expect(await answer.bytes()).toEqual(part)
+    const response = await getRange(range)
+    expect(response.status).toBe(206)
+    expect(response.headers.get('content-range')).toEndWith(`/${bytes.length}`)
+    expect(response.headers.get('content-type')).toBe(whole.headers.get('content-type'))
+    expect(response.headers.get('content-security-policy')).toContain('sandbox')
+    expect(await response.bytes()).toEqual(part)
   }
   expect((await getRange(`${bytes.length}-`)).status).toBe(416)
 }

@@ -55,12 +55,12 @@ export async function fuzz(
     if (!target) break
     const { operationId } = target.operation
     const startedAt = stopwatch()
-    const { answer, what } = await send(server, target, draw, world.from())
+    const { response, what } = await send(server, target, draw, world.from())
     const ms = stopwatch() - startedAt
     if (ms > slowMs) report.slow.push(`${operationId}: ${Math.round(ms)} ms`)
-    report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1
-    if (answer.status < 300) world.used(operationId)
-    const problem = findProblem(target, answer)
+    report.statuses[response.status] = (report.statuses[response.status] ?? 0) + 1
+    if (response.status < 300) world.used(operationId)
+    const problem = findProblem(target, response)
     if (problem) report.problems.push(`seed ${seed}, request ${at}: ${problem}\n${what}`)
   }
   const books = await doctor(server.ctx)
@@ -126,15 +126,18 @@ async function send(server: TestServer, target: Target, draw: Draw, from: string
     const field =
       isRecord(schema?.['properties']) && 'image' in schema['properties'] ? 'image' : 'file'
     const to = { path: operation.path, field, draw }
-    const answer = await withinBound(sendFile(server, known.key, draw.file, to))
-    return { answer, what: `${operation.operationId} with a file` }
+    const response = await withinBound(sendFile(server, known.key, draw.file, to))
+    return { response, what: `${operation.operationId} with a file` }
   }
   const made = await generateRequest(operation, draw, known)
   const isGateway = root === '/v1'
   const body = isGateway ? withModel(made.body, draw) : made.body
   const options: RequestOptions = { key: made.key, headers: made.headers, body, from }
-  const answer = await withinBound(server.request(made.method, root + made.path, options))
-  return { answer, what: `${made.method} ${root}${made.path} ${Bun.inspect(body).slice(0, 2_000)}` }
+  const response = await withinBound(server.request(made.method, root + made.path, options))
+  return {
+    response,
+    what: `${made.method} ${root}${made.path} ${Bun.inspect(body).slice(0, 2_000)}`,
+  }
 }
 
 /** Most generated models are unknown, and end every request early. */
@@ -167,7 +170,7 @@ function withinBound(response: Promise<TestResponse>): Promise<TestResponse> {
   return Promise.race([response, promise]).finally(() => clearTimeout(timer))
 }
 
-function findProblem({ operation, checker }: Target, answer: TestResponse): string | undefined {
-  if (answer.status === 500) return `${operation.operationId}: an internal error`
-  return checker.findError(operation, answer)
+function findProblem({ operation, checker }: Target, response: TestResponse): string | undefined {
+  if (response.status === 500) return `${operation.operationId}: an internal error`
+  return checker.findError(operation, response)
 }

@@ -22,9 +22,9 @@ export class ResponseChecker {
   /** Returns the first problem of a response to an operation, or undefined. */
   findError(
     { operationId, responses }: DescribedOperation,
-    answer: TestResponse,
+    response: TestResponse,
   ): string | undefined {
-    const { status, headers, body } = answer
+    const { status, headers, body } = response
     const described = responses[String(status)]
     if (!described) return `${operationId} returns the undocumented status ${status}`
     const sent = headers.get('content-type') ?? ''

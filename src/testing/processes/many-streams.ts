@@ -60,8 +60,8 @@ export async function openManyStreams(dataDir: string, count: number): Promise<S
     gate.resolve()
     const ends = await Promise.all(clients.map(({ ended }) => ended))
     const done = ends.filter((text) => text.includes('data: [DONE]')).length
-    const answer = await ctx.call('POST', '/credits/balance', keys[0])
-    const held: unknown = Reflect.get(Object(await answer.json()), 'held')
+    const response = await ctx.call('POST', '/credits/balance', keys[0])
+    const held: unknown = Reflect.get(Object(await response.json()), 'held')
     return { ...seen, done, held: Number(held) }
   } finally {
     ctx.kill('SIGTERM')

@@ -6,7 +6,7 @@ export interface Canary {
   close(): void
 }
 
-const answer =
+const response =
   'HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\nAccess-Control-Allow-Origin: *\r\n' +
   'Content-Length: 2\r\nConnection: close\r\n\r\n{}'
 
@@ -19,7 +19,7 @@ export async function openCanary(): Promise<Canary> {
     socket: {
       open: () => void (canary.connected = true),
       data(socket) {
-        socket.end(answer)
+        socket.end(response)
       },
       error: () => undefined,
     },

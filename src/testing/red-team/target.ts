@@ -24,19 +24,19 @@ const stage =
   '<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>'
 
 /** Adds the recorder to a page, for a driver that cannot inject it. */
-async function recorded(answer: Response): Promise<Response> {
-  const csp = answer.headers.get('content-security-policy')
-  const isPage = answer.headers.get('content-type')?.startsWith('text/html')
-  if (!isPage || csp?.startsWith('sandbox')) return answer
+async function recorded(response: Response): Promise<Response> {
+  const csp = response.headers.get('content-security-policy')
+  const isPage = response.headers.get('content-type')?.startsWith('text/html')
+  if (!isPage || csp?.startsWith('sandbox')) return response
   const hash = new Bun.CryptoHasher('sha256').update(recorder).digest('base64')
-  const headers = new Headers(answer.headers)
+  const headers = new Headers(response.headers)
   headers.delete('content-length')
   const withHash = csp?.replace('script-src', `script-src 'sha256-${hash}'`)
   if (withHash !== undefined) headers.set('content-security-policy', withHash)
-  const page = await answer.text()
+  const page = await response.text()
   const start = /^(?:<!doctype html>)?/i
   const body = page.replace(start, (whole) => `${whole}<script>${recorder}</script>`)
-  return new Response(body, { status: answer.status, headers })
+  return new Response(body, { status: response.status, headers })
 }
 
 /** Opens the host. `handle` answers requests of a test before the viewer. */

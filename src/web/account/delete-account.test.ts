@@ -18,7 +18,7 @@ import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 const start = startForEachTest()
 
-const text = (answer: { body: unknown }): string => String(answer.body).replaceAll(/\s+/g, ' ')
+const text = (response: { body: unknown }): string => String(response.body).replaceAll(/\s+/g, ' ')
 
 /** Signs Bea in with 5 USD, an agent, a personal key and a wallet key. */
 async function open() {

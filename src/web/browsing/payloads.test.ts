@@ -142,14 +142,17 @@ test(
       t.clock.advance(hour)
       const file = `/apps/${id}/assets/${encodeURIComponent(text)}`
       const ask = { name: text, kind: 'sprite', what: 'A buoy' }
-      const answers = [
+      const responses = [
         await t.call('POST', '/keys', { body: { handle: text } }),
         await ann.call('PUT', file, { lit: true }),
         await ann.call('POST', `/apps/${id}/assets`, { assets: [ask] }),
         await ann.call('POST', '/me/hooks', { url: text }),
         await visitor.fill('/sign-up', '/sign-up', { name: text, password }),
       ]
-      expect([text, ...answers.map(({ status }) => status)]).toEqual([text, ...Array(5).fill(400)])
+      expect([text, ...responses.map(({ status }) => status)]).toEqual([
+        text,
+        ...Array(5).fill(400),
+      ])
     }
     await t.close()
   },

@@ -28,7 +28,7 @@ import {
 import { decidedNotice } from './undo.ts'
 
 /** The stored reason starts with the verdict. */
-const answerCharsMax = decisionReasonCharsMax - 'grant '.length
+const replyCharsMax = decisionReasonCharsMax - 'grant '.length
 
 /** Decisions on an appeal. */
 export const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
@@ -73,7 +73,7 @@ function appealSection(
   const { token, action, why: value, error } = context
   const { at, text } = appeal
   const reply = { label: 'Reply', name: 'why', hint: 'Sent to the maker.', value, error }
-  const fields = html`${textArea({ ...reply, max: answerCharsMax, required: true })}
+  const fields = html`${textArea({ ...reply, max: replyCharsMax, required: true })}
     <div class="actions">
       <button class="button" name="decision" value="grant">Grant appeal</button>
       <button class="button quiet danger" name="decision" value="deny">Deny appeal</button>

@@ -134,9 +134,9 @@ test('rejects wrong fields and other people, and changes nothing', async () => {
     [`${account}/${id}`, { act: 'rotate', overlap_hours: '' }],
     [`${account}/${id}`, { act: 'nothing' }],
   ] as const) {
-    const answer = await submit(path, values)
-    expect([values, [400, 404].includes(answer.status)]).toEqual([values, true])
-    if (answer.status === 400) expect(alertText(answer)).not.toBe('')
+    const response = await submit(path, values)
+    expect([values, [400, 404].includes(response.status)]).toEqual([values, true])
+    if (response.status === 400) expect(alertText(response)).not.toBe('')
   }
   for (const path of [account, `${account}/${id}`, `${account}/projects/AAAAAAAAAAAA`]) {
     const token = hiddenFields(await cy.read('/wallet'), '/wallet/keys').token ?? ''

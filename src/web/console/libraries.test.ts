@@ -51,9 +51,9 @@ test('refuses to remove a library that apps use, of the program, or that is not 
     ['../../etc@1.0.0', 'is not in the library store.'],
     ['', 'is not in the library store.'],
   ] as const) {
-    const answer = await send(library)
-    expect([library, answer.status]).toEqual([library, 400])
-    expect(alertText(answer)).toContain(message)
+    const response = await send(library)
+    expect([library, response.status]).toEqual([library, 400])
+    expect(alertText(response)).toContain(message)
   }
   expect(await page()).toContain(label)
   expect(await olga.read('/console/audit')).not.toContain('remove library')

@@ -22,7 +22,7 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
   const states = await serverStates.collect(ctx, null)
   const offers = ctx.catalog.list().flatMap((model) => model.offers)
   const row = (health: SharedHealth): Part[] => {
-    const { name, kind, state, answers, failures, answeredAt, lastFailure } = health
+    const { name, kind, state, answers: responses, failures, answeredAt, lastFailure } = health
     const isUnknown = state === 'closed' && answeredAt === undefined
     const [label, style] = isUnknown ? unknown : labels[state]
     const models = offers.filter(({ upstream }) => upstream === name).length
@@ -30,7 +30,7 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
       html`${name} <span class="small">${kind}</span>`,
       html`${badge(label, style)}${hasSeveral(states) && health.pausedAt.map((server) => html`<div class="small">${serverCode(server)}</div>`)}`,
       formatCompact(models),
-      formatCompact(answers),
+      formatCompact(responses),
       answeredAt === undefined ? never : renderDateTime(answeredAt),
       formatCompact(failures),
       lastFailure ? html`${lastFailure.why}, ${renderDateTime(lastFailure.at)}` : never,

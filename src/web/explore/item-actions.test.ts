@@ -54,8 +54,8 @@ test('redirects visitors to sign-in and back', async () => {
   const before = await h.snapshot()
   for (const name of ['remix', 'review', 'comments']) {
     const referer = `http://localhost:3000/explore/${id}`
-    const answer = await guest.send(`/explore/${id}/${name}`, { text: 'hi' }, { referer })
-    expect(result(answer)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}`])
+    const response = await guest.send(`/explore/${id}/${name}`, { text: 'hi' }, { referer })
+    expect(result(response)).toEqual([303, `/sign-in?next=%2Fexplore%2F${id}`])
   }
   expect(await h.snapshot()).toEqual(before)
   // GET on the path of an action opens the item.
@@ -63,16 +63,16 @@ test('redirects visitors to sign-in and back', async () => {
     ['review', 'reviews'],
     ['comments', 'comments'],
   ]) {
-    const answer = await guest.open(`/explore/${id}/${name}`)
-    expect(result(answer)).toEqual([303, `/explore/${id}#${section}`])
+    const response = await guest.open(`/explore/${id}/${name}`)
+    expect(result(response)).toEqual([303, `/explore/${id}#${section}`])
   }
   expect((await annette.open('/explore/AAAAAAAAAAAA/remix')).status).toBe(404)
 })
 
 test('shows private pages to people only', async () => {
-  const answer = await bella.open(`/explore/${id}`)
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  expect(String(answer.body)).toContain(`action="/explore/${id}/comments"`)
+  const response = await bella.open(`/explore/${id}`)
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(String(response.body)).toContain(`action="/explore/${id}/comments"`)
   const guest = await new FormBrowser(h).open(`/explore/${id}`)
   expect(guest.headers.get('cache-control')).toBe('no-cache')
   // An old session is no session.
@@ -116,8 +116,8 @@ test('does not offer a review to the owner of the maker', async () => {
   expect(item).not.toContain(`/explore/${id}/review"`)
   expect(item).not.toContain(`/explore/${id}/remix"`)
   await annette.open(`/a/${id}`)
-  const answer = await send(annette, 'review', { as: 'ann', stars: '5', text: '' })
-  expect([answer.status, alertText(answer)]).toEqual([403, 'You cannot review your own app.'])
+  const response = await send(annette, 'review', { as: 'ann', stars: '5', text: '' })
+  expect([response.status, alertText(response)]).toEqual([403, 'You cannot review your own app.'])
 })
 
 test('comments, replies, hides and deletes', async () => {
@@ -138,11 +138,11 @@ test('comments, replies, hides and deletes', async () => {
   // The maker hides another's comment; the author deletes their own.
   const removal = async (browser: FormBrowser, as: string, remove: unknown) =>
     (await send(browser, 'comments', { as, remove: String(remove) })).status
-  const [answer] = await feedback('comments')
-  expect(await removal(bella, 'ben', answer?.['id'])).toBe(404)
+  const [response] = await feedback('comments')
+  expect(await removal(bella, 'ben', response?.['id'])).toBe(404)
   expect(await removal(annette, 'ann', comment)).toBe(303)
   expect(await feedback('comments')).toMatchObject([{ author: '@ann' }])
-  expect(await removal(annette, 'ann', answer?.['id'])).toBe(303)
+  expect(await removal(annette, 'ann', response?.['id'])).toBe(303)
   expect(await feedback('comments')).toEqual([])
   await ann.call('PATCH', `/apps/${id}`, { comments: false })
   expect(await bella.read(`/explore/${id}`)).not.toContain('name="text"></textarea>')

@@ -199,8 +199,8 @@ describe('without an account', () => {
     const forged = `${Buffer.from('{}').toString('base64url')}.${draft.split('.')[1]}`
     h.clock.advance(25 * 3_600_000)
     for (const text of ['', 'x', forged, draft]) {
-      const answer = await visitor.send('/new/draft', { draft: text })
-      expect([text, alertText(answer)]).toEqual([text, 'This draft expired. Enter it again.'])
+      const response = await visitor.send('/new/draft', { draft: text })
+      expect([text, alertText(response)]).toEqual([text, 'This draft expired. Enter it again.'])
     }
     expect(await h.snapshot()).toEqual(before)
   })

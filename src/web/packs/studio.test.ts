@@ -71,9 +71,9 @@ test('a person makes a skill, and a framework from a zip', async () => {
     { kind: 'framework', skill: skillText('three'), steps: 'no' },
     { kind: 'skill', file: new Blob(['no zip']) },
   ]) {
-    const answer = await submit('/new/skill', '/new/skill', { as: 'ann', ...wrong })
-    expect(answer.status).toBe(400)
-    expect(alertText(answer)).not.toBe('')
+    const response = await submit('/new/skill', '/new/skill', { as: 'ann', ...wrong })
+    expect(response.status).toBe(400)
+    expect(alertText(response)).not.toBe('')
   }
 })
 

@@ -90,11 +90,11 @@ test('chats over several turns without JavaScript and charges the wallet', async
 
 test('streams with JavaScript and shows the cost summary to its owner only', async () => {
   const body = { ...question('one two three'), stream: true }
-  const answer = await callApi(olga, 'chat/completions', body)
-  expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-  expect(String(answer.body)).toContain('"content":"one"')
-  expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
-  const its = `${path}/${answer.headers.get('x-request-id')}`
+  const response = await callApi(olga, 'chat/completions', body)
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(String(response.body)).toContain('"content":"one"')
+  expect(String(response.body)).toEndWith('data: [DONE]\n\n')
+  const its = `${path}/${response.headers.get('x-request-id')}`
   const summary = await olga.open(its)
   expect(summary.text('summary')).toMatch(/^\d+ tokens in, 3 out · [\d.]+ credits · /)
   expect(summary.text('exact')).toMatch(/^[\d.]+ credits, \$0\.0\d+$/)
@@ -142,8 +142,8 @@ test('uploads a file for a chat and reads its text', async () => {
     { type: 'file', file_id: sent.text('id') },
   ]
   const chat = { ...question(''), messages: [{ role: 'user', content: parts }] }
-  const answer = await callApi(olga, 'chat/completions', chat)
-  expect(JSON.stringify(answer.body)).toContain('The tide turns at nine.')
+  const response = await callApi(olga, 'chat/completions', chat)
+  expect(JSON.stringify(response.body)).toContain('The tide turns at nine.')
   // Another wallet has no such file.
   expect((await callApi(cy, 'chat/completions', chat)).status).toBe(404)
 })

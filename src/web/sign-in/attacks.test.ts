@@ -33,12 +33,16 @@ describe('attacks', () => {
       const browser = new FormBrowser(h)
       const fields = hiddenFields(await browser.read('/sign-in'), '/sign-in')
       verify.mockClear()
-      const answer = await browser.send('/sign-in', { ...fields, name, password: 'wrong password' })
+      const response = await browser.send('/sign-in', {
+        ...fields,
+        name,
+        password: 'wrong password',
+      })
       // The hash dominates the response time, so that timing reveals nothing.
       hashes.push(...verify.mock.calls.map(([, hash]) => costOf(String(hash))))
-      expect(answer.status).toBe(401)
-      pages.add(alertText(answer))
-      const text = String(answer.body).replaceAll(/(value|data-options)="[^"]*"/g, '')
+      expect(response.status).toBe(401)
+      pages.add(alertText(response))
+      const text = String(response.body).replaceAll(/(value|data-options)="[^"]*"/g, '')
       pages.add(text)
     }
     verify.mockRestore()
@@ -274,9 +278,9 @@ describe('bad_sign_in: an old password during a password change', () => {
     const own = new FormBrowser(h)
     const back = await own.fill('/recover', '/recover', { name: 'olga', code, password: owners })
     look.go()
-    const answer = await sent
+    const response = await sent
     verify.mockRestore()
-    expect([back.status, answer.status]).toEqual([303, 401])
+    expect([back.status, response.status]).toEqual([303, 401])
     expect([(await own.open('/account')).status, (await thief.open('/account')).status]).toEqual([
       200, 303,
     ])

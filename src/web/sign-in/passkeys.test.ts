@@ -19,18 +19,18 @@ const minute = 60_000
 /** Adds a passkey on the account page. */
 async function add(browser: FormBrowser, device: Authenticator, odd = {}): Promise<TestResponse> {
   const page = (await browser.open('/account')).body
-  const answer = await device.create(optionsIn(page), odd)
+  const response = await device.create(optionsIn(page), odd)
   const { token = '' } = hiddenFields(String(page), '/account/passkeys')
-  return browser.send('/account/passkeys', { token, name: 'Laptop', answer })
+  return browser.send('/account/passkeys', { token, name: 'Laptop', answer: response })
 }
 
 /** Signs in with a passkey on the sign-in page. */
 async function enter(browser: FormBrowser, device: Authenticator, odd = {}): Promise<TestResponse> {
   const page = (await browser.open('/sign-in')).body
-  const answer = await device.get(optionsIn(page), odd)
+  const response = await device.get(optionsIn(page), odd)
   return browser.send('/sign-in/passkey', {
     ...hiddenFields(String(page), '/sign-in/passkey'),
-    answer,
+    answer: response,
   })
 }
 
@@ -71,8 +71,8 @@ describe('passkeys', () => {
     const before = olga.cookie() ?? ''
     const page = (await olga.open('/sign-in?again=yes&next=%2Faccount')).body
     const fields = hiddenFields(String(page), '/sign-in/passkey')
-    const answer = await device.get(optionsIn(page))
-    const again = await olga.send('/sign-in/passkey', { ...fields, answer })
+    const response = await device.get(optionsIn(page))
+    const again = await olga.send('/sign-in/passkey', { ...fields, answer: response })
     expect(again.headers.get('location')).toBe('/account')
     const thief = new FormBrowser(h)
     thief.set('berth', before)
@@ -95,8 +95,8 @@ describe('passkeys', () => {
       ['not registered for any account', { userHandle: 'AAAA' }],
     ]
     for (const [words, odd] of wrong) {
-      const answer = await enter(new FormBrowser(h), device, odd)
-      expect([answer.status, alertText(answer)]).toEqual([401, expect.stringContaining(words)])
+      const response = await enter(new FormBrowser(h), device, odd)
+      expect([response.status, alertText(response)]).toEqual([401, expect.stringContaining(words)])
     }
     const stranger = new Authenticator(origin)
     const page = (await (await signUp(h, 'cyrus')).open('/account')).body
@@ -132,8 +132,10 @@ describe('passkeys', () => {
       { ...good, response: { ...good.response, clientDataJSON: '!' } },
     ]
     const fields = hiddenFields(String(page), '/sign-in/passkey')
-    for (const answer of [...bad.map((one) => JSON.stringify(one)), '', '{', '['.repeat(4_000)]) {
-      expect((await browser.send('/sign-in/passkey', { ...fields, answer })).status).toBe(401)
+    for (const response of [...bad.map((one) => JSON.stringify(one)), '', '{', '['.repeat(4_000)]) {
+      expect((await browser.send('/sign-in/passkey', { ...fields, answer: response })).status).toBe(
+        401,
+      )
     }
     const huge = { ...fields, answer: 'x'.repeat(20_000) }
     expect((await browser.send('/sign-in/passkey', huge)).status).toBe(413)
@@ -147,18 +149,18 @@ describe('passkeys', () => {
     const page = (await first.open('/sign-in')).body
     const options = optionsIn(page)
     const fields = hiddenFields(String(page), '/sign-in/passkey')
-    const answer = await device.get(options)
+    const response = await device.get(options)
     const theirs = hiddenFields(await second.read('/sign-in'), '/sign-in/passkey')
-    const stolen = await second.send('/sign-in/passkey', { ...theirs, answer })
+    const stolen = await second.send('/sign-in/passkey', { ...theirs, answer: response })
     expect([stolen.status, alertText(stolen)]).toEqual([
       400,
       expect.stringContaining('another browser'),
     ])
-    expect((await first.send('/sign-in/passkey', { ...fields, answer })).status).toBe(303)
+    expect((await first.send('/sign-in/passkey', { ...fields, answer: response })).status).toBe(303)
     await first.fill('/account', '/sign-out', {})
     const replay = async (more: string) =>
       (await first.send('/sign-in/passkey', { ...fields, answer: more })).status
-    expect(await replay(answer)).toBe(401)
+    expect(await replay(response)).toBe(401)
     expect(await replay(await device.get(options))).toBe(400)
     expect(first.cookie()).toBeUndefined()
     // Challenges for adding and for signing in are not interchangeable.
@@ -176,10 +178,12 @@ describe('passkeys', () => {
     const browser = new FormBrowser(h)
     const page = (await browser.open('/sign-in')).body
     const fields = hiddenFields(String(page), '/sign-in/passkey')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => device.get(optionsIn(page), { counter: 0 })),
     )
-    const sent = answers.map((answer) => browser.send('/sign-in/passkey', { ...fields, answer }))
+    const sent = responses.map((response) =>
+      browser.send('/sign-in/passkey', { ...fields, answer: response }),
+    )
     const statuses = (await Promise.all(sent)).map(({ status }) => status).sort()
     expect(statuses).toEqual([303, 400, 400, 400, 400, 400])
   })
@@ -189,8 +193,8 @@ describe('passkeys', () => {
     const olga = await signUp(h, 'olga')
     const device = new Authenticator(origin)
     const page = await olga.read('/account')
-    const answer = await device.create(optionsIn(page))
-    const fields = { ...hiddenFields(page, '/account/passkeys'), name: 'Laptop', answer }
+    const response = await device.create(optionsIn(page))
+    const fields = { ...hiddenFields(page, '/account/passkeys'), name: 'Laptop', answer: response }
     const before = await h.snapshot()
     const evil = { origin: 'https://evil.example' }
     expect((await olga.send('/account/passkeys', fields, evil)).status).toBe(403)
@@ -219,8 +223,8 @@ describe('passkeys', () => {
     const { device } = await withPasskey(h)
     const browser = new FormBrowser(h)
     const page = (await browser.open('/sign-in')).body
-    const answer = await device.get(optionsIn(page))
-    const fields = { ...hiddenFields(String(page), '/sign-in/passkey'), answer }
+    const response = await device.get(optionsIn(page))
+    const fields = { ...hiddenFields(String(page), '/sign-in/passkey'), answer: response }
     const send = async (sent: Record<string, string> | string, more = {}) =>
       (await browser.send('/sign-in/passkey', sent, more)).status
     expect(await send({ ...fields, token: '' })).toBe(403)

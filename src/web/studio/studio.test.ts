@@ -72,8 +72,8 @@ describe('access', () => {
     const cy = await signUp(h, 'cyrus')
     const unknown = await cy.read('/studio/AAAAAAAAAAAA')
     for (const name of names) {
-      const answer = await cy.open(at(name))
-      expect([name, answer.status, String(answer.body)]).toEqual([name, 404, unknown])
+      const response = await cy.open(at(name))
+      expect([name, response.status, String(response.body)]).toEqual([name, 404, unknown])
       const guest = await h.request('GET', at(name))
       const next = `/sign-in?next=${encodeURIComponent(at(name))}`
       expect([guest.status, guest.headers.get('location')]).toEqual([303, next])
@@ -81,8 +81,8 @@ describe('access', () => {
     const token = hiddenFields(await cy.read('/agents'), '/claim').token ?? ''
     const before = await h.snapshot()
     for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
-      const answer = await cy.send(at(name), { token, version: '1', text: 'x' })
-      expect([name, answer.status]).toEqual([name, 404])
+      const response = await cy.send(at(name), { token, version: '1', text: 'x' })
+      expect([name, response.status]).toEqual([name, 404])
     }
     expect(await h.snapshot()).toEqual(before)
   })
@@ -270,8 +270,11 @@ describe('listing', () => {
     await act('listing', 'explore', { store: 'no' })
     const html = '<!doctype html><meta http-equiv=refresh content="0;url=https://evil.example/">'
     await ann.call('POST', `/apps/${id}/versions`, { html })
-    const answer = await act('listing', 'explore', { store: 'yes' })
-    expect([answer.status, alertText(answer)]).toEqual([422, expect.stringContaining('Explore')])
+    const response = await act('listing', 'explore', { store: 'yes' })
+    expect([response.status, alertText(response)]).toEqual([
+      422,
+      expect.stringContaining('Explore'),
+    ])
   })
 
   test('keeps the typed values after an error', async () => {

@@ -80,10 +80,10 @@ test('rejects wrong forms and keeps what was typed', async () => {
     ['usdt', 'NaN', 'Enter USD as a number'],
     ['btc', '20', 'TOPUP_BTC_XPUB'],
   ] as const) {
-    const answer = await cy.fill(place, place, { method, amount })
-    expect([method, amount, answer.status]).toEqual([method, amount, 400])
-    expect(alertText(answer)).toContain(text)
-    expect(String(answer.body)).toContain(`value="${amount}"`)
+    const response = await cy.fill(place, place, { method, amount })
+    expect([method, amount, response.status]).toEqual([method, amount, 400])
+    expect(alertText(response)).toContain(text)
+    expect(String(response.body)).toContain(`value="${amount}"`)
   }
 })
 

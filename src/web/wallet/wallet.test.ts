@@ -113,12 +113,12 @@ test('sets the models, budgets, rates and expiry of a key', async () => {
     { note: 'x'.repeat(501) },
     { name: 'x'.repeat(81) },
   ]) {
-    const answer = await edit(prefix, { ...settings, ...wrong })
-    expect([wrong, answer.status]).toEqual([wrong, 400])
-    expect(alertText(answer)).not.toBe('')
+    const response = await edit(prefix, { ...settings, ...wrong })
+    expect([wrong, response.status]).toEqual([wrong, 400])
+    expect(alertText(response)).not.toBe('')
     const [[name = '', typed = ''] = []] = Object.entries({ ...settings, ...wrong }).slice(1)
-    expect(String(answer.body)).toContain(`name="${name}"`)
-    expect(String(answer.body)).toContain(typed)
+    expect(String(response.body)).toContain(`name="${name}"`)
+    expect(String(response.body)).toContain(typed)
   }
   expect(await h.snapshot()).toEqual(kept)
   await keys({ revoke: prefix })
@@ -273,8 +273,8 @@ test('pages and filters usage and exports the CSV of the API', async () => {
     expect(await bea.read(`/wallet/history?${query}`)).toContain('No matching requests')
   }
   for (const odd of ['page=0', 'page=1.5', 'page=x', 'from=yesterday', 'to=2026-13-01']) {
-    const answer = await bea.open(`/wallet/history?${odd}`)
-    expect([odd, answer.status]).toEqual([odd, 400])
+    const response = await bea.open(`/wallet/history?${odd}`)
+    expect([odd, response.status]).toEqual([odd, 400])
   }
   expect((await bea.open('/wallet/history.csv?to=never')).status).toBe(400)
   expect(await cy.read('/wallet/history')).not.toContain('m/odd')
@@ -330,9 +330,9 @@ test('formats large amounts exactly', async () => {
 
 test('requires a session and explains how to add credits', async () => {
   for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
-    const answer = await h.request('GET', `/wallet${path}`, { headers: { origin } })
-    expect([path, answer.status]).toEqual([path, 303])
-    expect(answer.headers.get('location')).toStartWith('/sign-in')
+    const response = await h.request('GET', `/wallet${path}`, { headers: { origin } })
+    expect([path, response.status]).toEqual([path, 303])
+    expect(response.headers.get('location')).toStartWith('/sign-in')
   }
   const page = await olga.read('/wallet')
   expect(page).toContain('Online payments are not available')

@@ -16,15 +16,15 @@ export async function searchAndComplete(
     const response = await send(session.body, session.outputTokensLeft)
     if (!response.ok) return response
     const read = await readJsonObject(response, deadlines)
-    if (!('answer' in read)) return read
-    session.read(read.answer)
-    const choice = recordOf(itemsOf(read.answer.choices)[0])
+    if (!('json' in read)) return read
+    session.read(read.json)
+    const choice = recordOf(itemsOf(read.json.choices)[0])
     const message = recordOf(choice.message)
     const text = typeof message.content === 'string' ? message.content : ''
     const calls = parseToolCalls(message)
     const clientCalls = session.clientCallsOf(calls)
     if (clientCalls) {
-      return Response.json(completionOf(session, read.answer, { choice, text, clientCalls }))
+      return Response.json(completionOf(session, read.json, { choice, text, clientCalls }))
     }
     await session.search(text, calls, deadlines.signal)
     if (deadlines.cause) return interruptionOf(deadlines)

@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterAll(() => faked.close())
 
-const answers = (...rounds: Step[][]) => faked.fake.script('fake/seeks', ...rounds)
+const scriptResponses = (...rounds: Step[][]) => faked.fake.script('fake/seeks', ...rounds)
 const ask = (more: object = {}) => askWithSearch(gus, more)
 const dataOf = (text: string): string[] =>
   text.split('\n\n').flatMap((event) => (event.startsWith('data: ') ? [event.slice(6)] : []))
@@ -31,7 +31,7 @@ const dataOf = (text: string): string[] =>
 describe('a stream', () => {
   test('omits the searches and ends with the citations and all usage', async () => {
     const first = streamed({ role: 'assistant', content: 'Let me see. ' }, ...pieces('tides'))
-    answers(first, streamed({ role: 'assistant', content: '' }, { content: 'High.' }))
+    scriptResponses(first, streamed({ role: 'assistant', content: '' }, { content: 'High.' }))
     const { status, bytes } = await ask({ stream: true, stream_options: { include_usage: true } })
     expect(status).toBe(200)
     const events = dataOf(new TextDecoder().decode(bytes))
@@ -51,7 +51,7 @@ describe('a stream', () => {
   })
 
   test('works with an upstream that does not stream', async () => {
-    answers(asking(search('tides')), saying('High.'))
+    scriptResponses(asking(search('tides')), saying('High.'))
     const { bytes } = await ask({ stream: true })
     const events = dataOf(new TextDecoder().decode(bytes))
     expect(events.pop()).toBe('[DONE]')
@@ -69,7 +69,7 @@ describe('a stream', () => {
       function: { name: 'tide_table', arguments: '{"a":1}' },
     }
     const [start, ...rest] = pieces('tides')
-    answers(streamed(start ?? {}, ...rest, { tool_calls: [{ index: 1, ...call }] }))
+    scriptResponses(streamed(start ?? {}, ...rest, { tool_calls: [{ index: 1, ...call }] }))
     const { bytes } = await ask({ stream: true })
     const text = new TextDecoder().decode(bytes)
     expect(text).not.toContain('web_search')
@@ -78,10 +78,10 @@ describe('a stream', () => {
 
   test('whose later round fails ends with an error', async () => {
     const failure = json(500, { error: { message: 'Broken.' } })
-    answers(streamed(...pieces('tides')), failure)
+    scriptResponses(streamed(...pieces('tides')), failure)
     expect((await ask({ stream: true })).status).toBe(502)
     expect((await faked.lastUse(gus)).use).toMatchObject({ charged: 0n })
-    answers(streamed({ content: 'Let me see. ' }, ...pieces('tides')), failure)
+    scriptResponses(streamed({ content: 'Let me see. ' }, ...pieces('tides')), failure)
     const { bytes } = await ask({ stream: true })
     const text = new TextDecoder().decode(bytes)
     expect(text).toContain('upstream_stream_error')
@@ -93,10 +93,10 @@ describe('a stream', () => {
   })
 
   test('that its client leaves after a search is charged with the search', async () => {
-    answers(streamed({ content: 'Let me see. ' }, ...pieces('tides')), [{ do: 'hang' }])
+    scriptResponses(streamed({ content: 'Let me see. ' }, ...pieces('tides')), [{ do: 'hang' }])
     const client = new AbortController()
     const before = faked.fake.received.length
-    const answer = await fetch(`${faked.origin}/v1/chat/completions`, {
+    const response = await fetch(`${faked.origin}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -107,7 +107,7 @@ describe('a stream', () => {
       }),
       signal: client.signal,
     })
-    await answer.body?.getReader().read()
+    await response.body?.getReader().read()
     while (faked.fake.received.length < before + 2) await Bun.sleep(5)
     client.abort()
     while ((await faked.lastUse(gus)).total === 0) await Bun.sleep(5)

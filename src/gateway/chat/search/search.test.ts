@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 afterAll(() => faked.close())
 
-const answers = (...rounds: Step[][]) => faked.fake.script('fake/seeks', ...rounds)
+const scriptResponses = (...rounds: Step[][]) => faked.fake.script('fake/seeks', ...rounds)
 const ask = (more: object = {}) => askWithSearch(gus, more)
 
 /** Returns the upstream bodies of the calls in `work`. */
@@ -43,11 +43,11 @@ const messagesOf = ({ messages }: Record<string, unknown>) =>
 
 describe('a completion', () => {
   test('is that of the last round; each round and each search is charged', async () => {
-    answers(asking(search('tides')), saying('High at noon.'))
+    scriptResponses(asking(search('tides')), saying('High at noon.'))
     const sent = await sentBy(async () => {
-      const answer = await ask()
-      expect(answer.status).toBe(200)
-      expect(answer.body).toMatchObject({
+      const response = await ask()
+      expect(response.status).toBe(200)
+      expect(response.body).toMatchObject({
         choices: [
           {
             message: {
@@ -63,7 +63,7 @@ describe('a completion', () => {
         usage: { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 },
       })
       const cost = Number(fee + tokens(2)) / 1e9
-      expect(answer.headers.get('x-service-cost')).toBe(String(cost))
+      expect(response.headers.get('x-service-cost')).toBe(String(cost))
     })
     expect(sent.map(toolsOf)).toEqual([['web_search'], ['web_search']])
     const [user, requests, reported] = messagesOf(sent[1] ?? {})
@@ -84,7 +84,7 @@ describe('a completion', () => {
 
   test('has the positions of the URLs in its text', async () => {
     const text = `See [it](${pageAt('second')}).`
-    answers(asking(search('tides')), saying(text))
+    scriptResponses(asking(search('tides')), saying(text))
     const { body } = await ask()
     const url = pageAt('second')
     const at = { url, start_index: 9, end_index: 9 + url.length }
@@ -94,18 +94,21 @@ describe('a completion', () => {
   })
 
   test('without a search is unchanged and costs no search', async () => {
-    answers(saying('I know.'))
+    scriptResponses(saying('I know.'))
     const { body } = await ask()
     expect(JSON.stringify(body)).not.toContain('annotations')
     expect((await faked.lastUse(gus)).use).toMatchObject({ searches: 0, charged: tokens(1) })
   })
 
   test('stops at the search limit: the last round cannot search', async () => {
-    answers(asking(search('again')))
+    scriptResponses(asking(search('again')))
     const sent = await sentBy(async () => expect((await ask()).status).toBe(502))
     expect(sent).toHaveLength(searchesPerRequestMax + 1)
     expect(sent.map(({ tool_choice }) => tool_choice)).toEqual([...Array(3), 'none'])
-    answers(asking(...['1', '2', '3', '4', '5'].map((id) => search('many', id))), saying('Done.'))
+    scriptResponses(
+      asking(...['1', '2', '3', '4', '5'].map((id) => search('many', id))),
+      saying('Done.'),
+    )
     const [, second = {}] = await sentBy(() => ask())
     expect(messagesOf(second).filter(({ role }) => role === 'tool')).toHaveLength(3)
     expect(second.tool_choice).toBe('none')
@@ -118,27 +121,27 @@ describe('a completion', () => {
   test("calls the client's tools, also in the last round", async () => {
     const own = { type: 'function', function: { name: 'tide_table', parameters: {} } }
     const call = { id: 'c9', type: 'function', function: { name: 'tide_table', arguments: '{}' } }
-    answers(asking(search('a')), asking(search('b', 'c2'), call))
+    scriptResponses(asking(search('a')), asking(search('b', 'c2'), call))
     const sent = await sentBy(async () => {
       const { body } = await ask({ tools: [own] })
       expect(body).toMatchObject({ choices: [{ message: { tool_calls: [call] } }] })
       expect(JSON.stringify(body)).not.toContain('web_search')
     })
     expect(sent.map(toolsOf)).toEqual(Array(2).fill(['tide_table', 'web_search']))
-    answers(asking(search('a'), search('b', 'c2'), search('c', 'c3')), saying('Done.'))
+    scriptResponses(asking(search('a'), search('b', 'c2'), search('c', 'c3')), saying('Done.'))
     const again = await sentBy(() => ask({ tools: [own] }))
     expect(again.map(toolsOf)).toEqual([['tide_table', 'web_search'], ['tide_table']])
   })
 
   test('has at most max_tokens over all rounds', async () => {
-    answers(asking(search('tides')), saying('High.'))
+    scriptResponses(asking(search('tides')), saying('High.'))
     const sent = await sentBy(() => ask({ max_tokens: 15 }))
     expect(sent.map(({ max_tokens }) => max_tokens)).toEqual([15, 5])
   })
 })
 
 test('in a request of the Responses API is made here, and its upstream gets chats', async () => {
-  answers(asking(search('tides')), saying('High at noon.'))
+  scriptResponses(asking(search('tides')), saying('High at noon.'))
   const before = faked.fake.received.length
   const tools = [{ type: 'web_search' }]
   const { body } = await gus.call('POST', '/v1/responses', {
@@ -172,7 +175,7 @@ describe('rejected without a charge', () => {
   })
 
   test('searches_limit, W109: the seventh search request of an account in a minute, with any key', async () => {
-    answers(saying('Hello.'))
+    scriptResponses(saying('Hello.'))
     const second = await gus.call('POST', '/accounts/keys', {})
     const body = { model: 'fake/seeks:online', messages: [{ role: 'user', content: 'Tides?' }] }
     for (let calls = 0; calls < 6; calls += 1) expect((await ask()).status).toBe(200)
@@ -189,13 +192,13 @@ describe('rejected without a charge', () => {
 
   test('402 when the credits do not cover the searches', async () => {
     const poor = await faked.gus('0.0299')
-    const answer = await poor.call('POST', '/chat/completions', {
+    const response = await poor.call('POST', '/chat/completions', {
       model: 'fake/seeks',
       messages: [{ role: 'user', content: 'x' }],
       max_tokens: 1,
       web_search: true,
     })
-    expect(answer.status).toBe(402)
+    expect(response.status).toBe(402)
   })
 })
 

@@ -67,23 +67,23 @@ async function call(method: string, path: string, key = '', body?: Body, type?: 
   const response = await handler(request, '127.0.0.1')
   const bytes = await response.bytes()
   const isJson = /^application\/json/.test(response.headers.get('content-type') ?? '')
-  const answer = isJson ? JSON.parse(new TextDecoder().decode(bytes)) : undefined
-  return { status: response.status, headers: response.headers, bytes, answer }
+  const result = isJson ? JSON.parse(new TextDecoder().decode(bytes)) : undefined
+  return { status: response.status, headers: response.headers, bytes, body: result }
 }
 
 async function newKey(): Promise<string> {
-  return (await call('POST', '/keys')).answer.key
+  return (await call('POST', '/keys')).body.key
 }
 async function newApp(key: string, html = page()): Promise<string> {
   const body = JSON.stringify({ html })
-  const { status, answer } = await call('POST', '/apps', key, body, 'application/json')
+  const { status, body: response } = await call('POST', '/apps', key, body, 'application/json')
   expect(status).toBe(201)
-  return answer.app.id
+  return response.app.id
 }
 const put = (key: string, app: string, name: string, bytes: Body, type?: string) =>
   call('PUT', `/apps/${app}/assets/${name}`, key, bytes, type)
 const list = async (key: string, app: string) =>
-  (await call('GET', `/apps/${app}/assets`, key)).answer
+  (await call('GET', `/apps/${app}/assets`, key)).body
 const kept = async (key: string): Promise<number> => {
   const found = await ctx.keys.find(key)
   return (await agents.findAgent(ctx, found?.owner ?? ''))?.storedBytes ?? -1
@@ -99,7 +99,7 @@ test('an upload is typed by content, listed, read, previewed and deleted', async
   expect(made.status).toBe(201)
   const facts = { name: 'oil.mp3', kind: 'picture', type: 'image/png', width: 64, height: 64 }
   const asset = { ...facts, bytes: picture.length, sha256: sha256(picture), maker: 'upload' }
-  expect(made.answer.asset).toMatchObject(asset)
+  expect(made.body.asset).toMatchObject(asset)
   const listed = await list(ann, app)
   expect(listed).toMatchObject({ assets: [asset], used: { files: 1, bytes: picture.length } })
 
@@ -116,10 +116,10 @@ test('an upload is typed by content, listed, read, previewed and deleted', async
   expect(own.headers.get('content-disposition')).toBe('attachment; filename="oil.mp3"')
 
   const gone = await call('DELETE', `/apps/${app}/assets/oil.mp3`, ann)
-  expect(gone).toMatchObject({ status: 200, answer: { name: 'oil.mp3' } })
+  expect(gone).toMatchObject({ status: 200, body: { name: 'oil.mp3' } })
   for (const method of ['GET', 'DELETE']) {
     const again = await call(method, `/apps/${app}/assets/oil.mp3`, ann)
-    expect(again).toMatchObject({ status: 404, answer: { code: 'not_found' } })
+    expect(again).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
   expect((await call('GET', listed.assets[0].url)).status).toBe(404)
   expect(await list(ann, app)).toMatchObject({ assets: [], used: { files: 0, bytes: 0 } })
@@ -141,8 +141,8 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
     ['h', json({ data: urlOf(picture) }), 'text/plain', 'application/json'],
   ]
   for (const [name, body, type, kind] of sent) {
-    const { status, answer } = await put(ann, app, name, body, type)
-    expect([name, status, answer.asset?.type]).toEqual([name, 201, kind])
+    const { status, body: response } = await put(ann, app, name, body, type)
+    expect([name, status, response.asset?.type]).toEqual([name, 201, kind])
   }
   expect(
     (await list(ann, app)).assets.find(({ name }: { name: string }) => name === 'a'),
@@ -150,8 +150,8 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
   expect((await put(ann, app, 'a', picture)).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 8 } })
   for (const data of ['data:image/png;base64,***', 'data:nothing', 'data:,%E0%A4%A']) {
-    const { status, answer } = await put(ann, app, 'z', json({ data }), asJson)
-    expect([status, answer.code]).toEqual([400, 'bad_request'])
+    const { status, body: response } = await put(ann, app, 'z', json({ data }), asJson)
+    expect([status, response.code]).toEqual([400, 'bad_request'])
   }
 })
 
@@ -169,8 +169,8 @@ test('rejects a missing key, another agent, a wrong id, assets off and a deleted
     const found: unknown[] = []
     for (const [method, path] of ways) {
       const body = method === 'PUT' ? 'not even a file' : undefined
-      const { status, answer } = await call(method, change(path), key, body)
-      found.push(`${status} ${answer?.code}`)
+      const { status, body: response } = await call(method, change(path), key, body)
+      found.push(`${status} ${response?.code}`)
     }
     return new Set(found)
   }
@@ -213,7 +213,7 @@ test('a preview URL cannot be changed and expires within the hour', async () => 
   expect((await call('GET', url)).status).toBe(200)
   clock.ms += 2 * minute
   const late = await call('GET', url)
-  expect(late).toMatchObject({ status: 404, answer: { code: 'not_found' } })
+  expect(late).toMatchObject({ status: 404, body: { code: 'not_found' } })
 })
 
 test('the pattern in the API description accepts valid names', async () => {
@@ -231,10 +231,10 @@ test('rejects path-like names and unknown file types', async () => {
   const before = await kept(ann)
   const names = ['..', '%2e%2e%2fx', '%2Fetc%2Fpasswd', '.hidden', 'Oil.png', 'a%00b', '%20']
   for (const name of [...names, 'a'.repeat(65), 'ö.png']) {
-    const { status, answer } = await put(ann, app, name, picture)
+    const { status, body: response } = await put(ann, app, name, picture)
     // The URL parser resolves "..", so this is the path of the list, which has no PUT.
     const expected = name === '..' ? [404, 'not_found'] : [400, 'bad_request']
-    expect([name, status, answer.code]).toEqual([name, ...expected])
+    expect([name, status, response.code]).toEqual([name, ...expected])
   }
   const polyglot = Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')])
   const bomb = Buffer.from(picture)
@@ -242,15 +242,15 @@ test('rejects path-like names and unknown file types', async () => {
   bomb.writeUInt32BE(60_000, 20)
   bomb.writeUInt32BE(Bun.hash.crc32(bomb.subarray(12, 29)), 29)
   for (const file of [undefined, '', '<!doctype html><p>', polyglot, bomb, picture.subarray(9)]) {
-    const { status, answer } = await put(ann, app, 'x.png', file)
-    expect([status, answer.code]).toEqual([422, 'bad_asset'])
+    const { status, body: response } = await put(ann, app, 'x.png', file)
+    expect([status, response.code]).toEqual([422, 'bad_asset'])
   }
   const rows = Buffer.from('month,sales\nJan,10\n')
-  const { answer: csv } = await put(ann, app, 'rows.json', rows)
+  const { body: csv } = await put(ann, app, 'rows.json', rows)
   expect(csv.error).toContain('send CSV and other text as a JSON string')
   for (const bytes of [assetBytesMax + 1, 9_000_000]) {
     const large = await put(ann, app, 'x.wav', soundOf(bytes, 1))
-    expect([large.status, large.answer.code]).toEqual([413, 'asset_too_large'])
+    expect([large.status, large.body.code]).toEqual([413, 'asset_too_large'])
   }
   expect(await list(ann, app)).toMatchObject({ assets: [] })
   expect(await kept(ann)).toBe(before)
@@ -268,7 +268,7 @@ test('concurrent uploads stop at 300 files', async () => {
   const last = await Promise.all(['x', 'y'].map((name) => put(ann, app, name, json(name))))
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
   const refused = await put(ann, app, 'z', json('never'))
-  expect([refused.status, refused.answer.code]).toEqual([409, 'too_many_assets'])
+  expect([refused.status, refused.body.code]).toEqual([409, 'too_many_assets'])
   expect(await ctx.storage.has(sha256(json('never')))).toBe(false)
   expect((await put(ann, app, 'f7', json('again'))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 300 } })
@@ -286,7 +286,7 @@ test('concurrent uploads stop at 64 MB', async () => {
   )
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
   const refused = await put(ann, app, 'more', bell)
-  expect([refused.status, refused.answer.code]).toEqual([409, 'assets_full'])
+  expect([refused.status, refused.body.code]).toEqual([409, 'assets_full'])
   expect(await ctx.storage.has(sha256(bell))).toBe(false)
   expect((await put(ann, app, 's3', soundOf(assetBytesMax, 99))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 16, bytes: 67_108_864 } })
@@ -303,7 +303,7 @@ test('the storage quota of an agent counts each content once per app', async () 
   expect(await kept(ann)).toBe(start + 100_000)
   await put(ann, app, 'two', soundOf(100_000, 2))
   const full = await put(ann, app, 'three', soundOf(100_000, 3))
-  expect([full.status, full.answer.code]).toEqual([409, 'storage_full'])
+  expect([full.status, full.body.code]).toEqual([409, 'storage_full'])
   expect(await ctx.storage.has(sha256(soundOf(100_000, 3)))).toBe(false)
   expect((await put(ann, app, 'two', soundOf(100_000, 4))).status).toBe(200)
   await call('DELETE', `/apps/${app}/assets/one`, ann)
@@ -366,9 +366,9 @@ test('a full disk returns try_again and stores nothing', async () => {
   const full = { ...ctx, storage: store }
   handler = createRouter(full).handle
   const refused = await put(ann, app, 'oil.png', picture)
-  expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
+  expect([refused.status, refused.body.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })
   expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
   const keyless = await call('POST', '/keys')
-  expect([keyless.status, keyless.answer.code]).toEqual([503, 'try_again'])
+  expect([keyless.status, keyless.body.code]).toEqual([503, 'try_again'])
 })

@@ -83,12 +83,12 @@ describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, 
   })
 
   async function call(method: string, path: string, body?: unknown) {
-    const answer = await fetch(`${ctx.origin}/api${path}`, {
+    const response = await fetch(`${ctx.origin}/api${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    return { status: answer.status, ...Object(await answer.json()) }
+    return { status: response.status, ...Object(await response.json()) }
   }
 
   async function build(prompt: string) {
@@ -190,10 +190,10 @@ describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, 
   test('not_enough_credits: does not call the model', async () => {
     const { price } = await call('POST', '/apps', { prompt: 'a harbour', dryRun: true })
     Object.assign(ctx.ctx.config, { embeddedAssetCredits: 50 })
-    const answer = await call('POST', '/apps', { prompt: 'a harbour' })
+    const response = await call('POST', '/apps', { prompt: 'a harbour' })
     Object.assign(ctx.ctx.config, { embeddedAssetCredits: 0 })
     expect(price).toBeLessThan(400)
-    expect(answer).toMatchObject({ status: 402, code: 'not_enough_credits' })
+    expect(response).toMatchObject({ status: 402, code: 'not_enough_credits' })
     expect(mock.getRequests()).toEqual([])
   })
 })

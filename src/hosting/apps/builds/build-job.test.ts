@@ -54,9 +54,9 @@ const phishing = says(
 /** Credits of a call with reported usage. */
 const callCredits = (1_000 * Number(fakePrice.prompt) + 500 * Number(fakePrice.completion)) * 1_000
 
-async function build(answers: Step[][], body: object = { prompt: 'a harbour' }, path = '/apps') {
+async function build(responses: Step[][], body: object = { prompt: 'a harbour' }, path = '/apps') {
   const before = t.fake.received.length
-  t.fake.script(model, ...answers)
+  t.fake.script(model, ...responses)
   const begun = await ann.call('POST', path, body)
   expect(begun.status).toBe(202)
   await t.ctx.jobs.runDue()
@@ -159,8 +159,8 @@ async function published() {
   const html = pageOf(lines.join('\n'))
   return (await ann.call('POST', '/apps', { html, title: 'Lines' })).text('app.id')
 }
-const change = (id: string, answers: Step[][]) =>
-  build(answers, { prompt: 'make line 3 red' }, `/apps/${id}/versions`)
+const change = (id: string, responses: Step[][]) =>
+  build(responses, { prompt: 'make line 3 red' }, `/apps/${id}/versions`)
 
 test('a rewriting change is repaired once, then accepted', async () => {
   const rewritten = says(inBlock(pageOf('<h1>All new</h1>')))

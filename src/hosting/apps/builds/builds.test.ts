@@ -200,7 +200,7 @@ test('account_closed: an account that closes meanwhile starts no build', async (
   await begun
   await ann.call('DELETE', '/me')
   go()
-  for (const answer of sent) expect((await answer).code).toBe('account_closed')
+  for (const response of sent) expect((await response).code).toBe('account_closed')
   expect(await t.ctx.db.read.select().from(jobs)).toEqual([])
 })
 
@@ -290,10 +290,10 @@ test('builds_limit: failed builds count', async () => {
   await built({ prompt: 'a timer' })
   t.clock.advance(60_000)
   await built(game)
-  const answer = await expectError(t, 429, 'builds_limit', () =>
+  const response = await expectError(t, 429, 'builds_limit', () =>
     ann.call('POST', '/apps', { prompt: 'a list' }),
   )
-  expect(answer.headers.get('retry-after')).toBe(String(59 * 60))
+  expect(response.headers.get('retry-after')).toBe(String(59 * 60))
   expect((await ann.call('GET', '/me')).body).toMatchObject({
     limits: { buildsHour: { used: 2, max: 2 } },
   })
@@ -334,9 +334,9 @@ test('no_studio: the database is read-only', async () => {
   const stuck = Object.assign(new Error('disk full'), { errno: '53100' })
   for (const error of t.ctx.db.kind === 'sqlite' ? [full] : [stuck]) {
     Object.assign(t.ctx.db, { tx: () => Promise.reject(error) })
-    const answer = await ann.call('POST', '/apps', game)
+    const response = await ann.call('POST', '/apps', game)
     Object.assign(t.ctx.db, { tx })
-    expect([answer.status, answer.code]).toEqual([503, 'no_studio'])
+    expect([response.status, response.code]).toEqual([503, 'no_studio'])
   }
 })
 

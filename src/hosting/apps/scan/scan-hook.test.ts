@@ -16,13 +16,13 @@ const phish =
 let t: TestServer
 let ann: TestAgent
 /** Next reply of the hook, and the requests that it received. */
-let answer: () => Response | Promise<Response>
+let response: () => Response | Promise<Response>
 let received: { method: string; type: string | null; hash: string | null; page: string }[]
 let hook: ReturnType<typeof Bun.serve>
 
 beforeEach(async () => {
   received = []
-  answer = () => Response.json({ verdict: 'clean' })
+  response = () => Response.json({ verdict: 'clean' })
   hook = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -30,7 +30,7 @@ beforeEach(async () => {
       const { method, headers } = request
       const [type, hash] = [headers.get('content-type'), headers.get('x-content-sha256')]
       received.push({ method, type, hash, page: await request.text() })
-      return answer()
+      return response()
     },
   })
   t = await startTestServer({ SCAN_HOOK_URL: `http://127.0.0.1:${hook.port}/look` })
@@ -53,7 +53,7 @@ test('posts the page with its hash; a clean verdict changes nothing', async () =
 
 test('a block verdict rejects apps, versions and dry runs', async () => {
   const id = await ann.publish()
-  answer = () =>
+  response = () =>
     Response.json({ verdict: 'block', reasons: ['a known\u0000 scam', 'x'.repeat(999)] })
   const no = await expectError(t, 422, 'blocked_by_scan', () => publish())
   const [first, second, ...more] = Object(no.body).reasons
@@ -66,7 +66,7 @@ test('a block verdict rejects apps, versions and dry runs', async () => {
 })
 
 test('a warn verdict hosts the page off Explore', async () => {
-  answer = () => Response.json({ verdict: 'warn', reasons: ['gambling'] })
+  response = () => Response.json({ verdict: 'warn', reasons: ['gambling'] })
   const made = await publish({ store: true })
   expect([made.status, made.text('app.listed')]).toEqual([201, 'off'])
   expect(made.text('note')).toMatch(/outside\.warn.*gambling/)
@@ -77,9 +77,9 @@ test('a warn verdict hosts the page off Explore', async () => {
   const path = `/apps/${made.text('app.id')}`
   const no = await ann.call('PATCH', path, { store: true })
   expect([no.status, no.code]).toEqual([422, 'not_listable'])
-  answer = () => Response.json({ verdict: 'clean' })
+  response = () => Response.json({ verdict: 'clean' })
   expect((await ann.call('PATCH', path, { store: true })).status).toBe(200)
-  answer = () => Response.json({ verdict: 'block' })
+  response = () => Response.json({ verdict: 'block' })
   expect((await ann.call('POST', `${path}/rescan`)).text('verdict')).toBe('block')
 })
 
@@ -94,7 +94,7 @@ const odd: [string, () => Response][] = [
   ['half an answer', () => new Response('{"verdict":"cl')],
 ]
 test.each(odd)('%s is try_again and stores nothing', async (_, reply) => {
-  answer = reply
+  response = reply
   await expectError(t, 503, 'try_again', () => publish())
   expect(received).toHaveLength(1)
   expect(t.lines.map(({ event }) => event)).toContain('scan.hook')
@@ -118,7 +118,7 @@ test('posts icons and shows them after a clean verdict', async () => {
   expect(received).toMatchObject([{ method: 'POST', type: 'image/png', hash: sha256(bytes) }])
   const own = { image: `data:image/png;base64,${bytes.toBase64()}` }
   for (const verdict of ['warn', 'block']) {
-    answer = () => Response.json({ verdict })
+    response = () => Response.json({ verdict })
     const no = await expectError(t, 422, 'bad_picture', () => put(own))
     expect(no.text('error')).toContain("the operator's own safety check blocked it")
   }
@@ -132,7 +132,7 @@ test('pages that our rules block are not posted', async () => {
 })
 
 test('rejects a page that is blocked by hash during the hook call', async () => {
-  answer = async () => {
+  response = async () => {
     await runCommand(t.ctx, { command: 'admin', words: ['block', sha256(html), 'scam'] })
     return Response.json({ verdict: 'clean' })
   }
@@ -142,8 +142,8 @@ test('rejects a page that is blocked by hash during the hook call', async () => 
 
 test('a verdict does not apply to a version published meanwhile', async () => {
   const id = await ann.publish({ html, store: true })
-  answer = async () => {
-    answer = () => Response.json({ verdict: 'clean' })
+  response = async () => {
+    response = () => Response.json({ verdict: 'clean' })
     const mended = html.replace('hello', 'mended')
     expect((await ann.call('POST', `/apps/${id}/versions`, { html: mended })).status).toBe(201)
     return Response.json({ verdict: 'block', reasons: ['scam'] })

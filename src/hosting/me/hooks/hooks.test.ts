@@ -33,7 +33,7 @@ let ann: TestAgent
 let ben: TestAgent
 let receiver: Bun.Server<undefined>
 let received: ReceivedRequest[]
-let answer: () => Response | Promise<Response>
+let response: () => Response | Promise<Response>
 /** The addresses of hook.example, one list for each lookup; the last one stays. */
 let resolved: string[][]
 let canary: Bun.TCPSocketListener<undefined>
@@ -41,7 +41,7 @@ let touched: number
 
 beforeEach(async () => {
   received = []
-  answer = () => new Response('ok')
+  response = () => new Response('ok')
   resolved = [[outside]]
   touched = 0
   h = await startTestServer()
@@ -58,7 +58,7 @@ beforeEach(async () => {
     idleTimeout: 0,
     fetch: async (request) => {
       received.push({ body: await request.text(), headers: request.headers })
-      return answer()
+      return response()
     },
   })
   const net: Network = {
@@ -156,7 +156,7 @@ test('a note is signed and posted once to every hook that selects its kind', asy
 })
 
 test('a delivery fails after eight attempts within a day with one id, and can be redelivered', async () => {
-  answer = () => new Response('no', { status: 503 })
+  response = () => new Response('no', { status: 503 })
   const id = (await add()).text('hook.id')
   await happen('system')
   const waits = [5 * second, 5 * minute, 25 * minute, 90 * minute, 4 * hour, 6 * hour, 12 * hour]
@@ -177,7 +177,7 @@ test('a delivery fails after eight attempts within a day with one id, and can be
   await send(id)
   expect(received).toHaveLength(8)
 
-  answer = () => new Response(null, { status: 204 })
+  response = () => new Response(null, { status: 204 })
   const path = `/me/hooks/${id}/deliveries/${Reflect.get(Object(failed), 'id')}/redeliver`
   const again = await ann.call('POST', path)
   expect([again.status, again.body]).toMatchObject([202, { delivery: { state: 'waiting' } }])
@@ -189,7 +189,7 @@ test('a delivery fails after eight attempts within a day with one id, and can be
 
 describe('a receiver', () => {
   test('that answers 410 ends its hook', async () => {
-    answer = () => new Response('', { status: 410 })
+    response = () => new Response('', { status: 410 })
     const id = (await add()).text('hook.id')
     await happen('system')
     expect(await send(id)).toMatchObject({ state: 'failed', tries: 1, status: 410 })
@@ -202,7 +202,7 @@ describe('a receiver', () => {
   test('that redirects is not followed, to private or public addresses', async () => {
     const id = (await add()).text('hook.id')
     for (const to of [`http://127.0.0.1:${canary.port}/`, url()]) {
-      answer = () => Response.redirect(to, 307)
+      response = () => Response.redirect(to, 307)
       await happen('system')
       expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'redirects' })
     }
@@ -231,7 +231,7 @@ describe('a receiver', () => {
     // Bun sends the response head with the first byte.
     const endless = new ReadableStream({ start: (out) => out.enqueue(new Uint8Array(1)) })
     for (const body of ['x'.repeat(100_000), endless]) {
-      answer = () => new Response(body)
+      response = () => new Response(body)
       await happen('system')
       expect(await send(id)).toMatchObject({ state: 'delivered', status: 200, problem: null })
     }
@@ -331,7 +331,7 @@ test('a hook cannot be added while its account closes', async () => {
 })
 
 test('waiting deliveries have a limit, and lists continue after a cursor', async () => {
-  answer = () => new Response('', { status: 500 })
+  response = () => new Response('', { status: 500 })
   const id = (await add()).text('hook.id')
   for (let at = 0; at < 55; at += 1) await happen('system', `${at}`)
   await send(id)
@@ -348,7 +348,7 @@ test('waiting deliveries have a limit, and lists continue after a cursor', async
 })
 
 test('deleting a hook deletes its deliveries; closing an account deletes its hooks', async () => {
-  answer = () => new Response('', { status: 500 })
+  response = () => new Response('', { status: 500 })
   const id = (await add()).text('hook.id')
   await happen('system')
   await send(id)

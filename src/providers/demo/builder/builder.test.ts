@@ -12,7 +12,7 @@ function say(system: string, text: string, before?: string): string {
   const made = reply(system, text, before)
   return 'text' in made ? made.text : `refused: ${made.declined}`
 }
-const pageIn = (answer: string) => /^```html\n(.*)\n```$/s.exec(answer)?.[1] ?? ''
+const pageIn = (response: string) => /^```html\n(.*)\n```$/s.exec(response)?.[1] ?? ''
 
 const prompts = [
   ['game', 'a game where a fox collects coins and dodges rocks', 'collector', 'Fox collects coins'],
@@ -31,15 +31,15 @@ const prompts = [
 test.each(prompts)('%s: %s', (kind, prompt, template, title) => {
   const plan = JSON.parse(say(`You build small ${kind}s. Answer ONE JSON object.`, prompt))
   expect(plan).toMatchObject({ title, plan: `Our template "${template}".` })
-  const answer = say(`You build small ${kind}s.`, `${prompt}\n\nThe plan:\n${plan.plan}`)
-  const page = pageIn(answer)
+  const response = say(`You build small ${kind}s.`, `${prompt}\n\nThe plan:\n${plan.plan}`)
+  const page = pageIn(response)
   expect(page).toStartWith('<!doctype html>')
   expect(page).not.toMatch(/\{\{\w+\}\}/)
   expect(page).toContain('No model wrote it.')
   for (const [, code = ''] of page.matchAll(/<script>(.*?)<\/script>/gs)) {
     expect(() => new Function(code)).not.toThrow()
   }
-  expect(say(`You build small ${kind}s.`, prompt)).toBe(answer)
+  expect(say(`You build small ${kind}s.`, prompt)).toBe(response)
 })
 
 const reported = 'You build small games.'

@@ -95,7 +95,7 @@ export const openRouter: RoundTrip = async ({ origin, key, model }, form, { prom
   return asString(reply.content)
 }
 
-const firstChoice = (answer: unknown): Json => recordOf(itemsOf(recordOf(answer).choices)[0])
+const firstChoice = (response: unknown): Json => recordOf(itemsOf(recordOf(response).choices)[0])
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
