@@ -1,12 +1,5 @@
-import { join } from 'node:path'
-
+import { workerAt } from '../core/worker-pool.ts'
 import type { Engine } from './engine.ts'
-
-/** In the compiled binary, `import.meta.dir` is the program's folder for every module. */
-const workerFile = join(
-  import.meta.dir,
-  Bun.isStandaloneExecutable ? 'db/snapshot.worker.ts' : 'snapshot.worker.ts',
-)
 
 /**
  * Writes a consistent, durable copy of a live SQLite database to `toFile`, replacing any file
@@ -16,7 +9,7 @@ const workerFile = join(
 export async function snapshot(engine: Engine, toFile: string): Promise<void> {
   if (!engine.file)
     throw new Error('Only a SQLite database can be copied. Use pg_dump for PostgreSQL.')
-  const worker = new Worker(workerFile)
+  const worker = workerAt('db/snapshot.worker.ts')()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   worker.onmessage = (event: MessageEvent<string>) =>
     event.data ? reject(new Error(event.data)) : resolve()

@@ -1,5 +1,5 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
-import { inThread, TaskLimitError, WorkerPool } from '../core/worker-pool.ts'
+import { inThread, TaskLimitError, workerAt, WorkerPool } from '../core/worker-pool.ts'
 import { inProcess, type TaskLimits } from '../core/worker-process.ts'
 import { ApiError } from '../errors.ts'
 import type { AnyRequest, GeneratedFile, ResizeRequest } from './generate.ts'
@@ -13,15 +13,6 @@ const bounds = {
   taskMs: 30_000,
   idleMs: 20_000,
 }
-
-/**
- * Path of the worker in the sources, or in the compiled binary, where this file is part of main.
- */
-const workerFile = import.meta.url.endsWith('/generators/generators.ts')
-  ? './generate.worker.ts'
-  : './generators/generate.worker.ts'
-
-const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
 /** Images with more pixels are resized in processes with limits of their own. */
 const threadPixelsMax = 4_000_000
@@ -37,8 +28,8 @@ export class Generators {
   private readonly processes: WorkerPool<ResizeRequest, GeneratedFile>
 
   constructor() {
-    this.threads = new WorkerPool(inThread(startWorker), bounds)
     const file = 'generators/generate.worker.ts'
+    this.threads = new WorkerPool(inThread(workerAt(file)), bounds)
     const hosted = inProcess<GeneratedFile>({ file, ...taskLimits })
     this.processes = new WorkerPool(hosted, processBounds)
   }

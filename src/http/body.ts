@@ -1,5 +1,5 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
-import { inThread, WorkerPool } from '../core/worker-pool.ts'
+import { inThread, workerAt, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError, rejectRequest } from '../errors.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
 import { type JsonResult, parseJson } from './json.ts'
@@ -75,14 +75,9 @@ const bounds = {
   idleMs: 10_000,
 }
 
-/** The compiled binary bundles this file into main, above the folders of the workers. */
-const workerFile = import.meta.url.endsWith('/http/body.ts')
-  ? './json.worker.ts'
-  : './http/json.worker.ts'
-
 /** A large body would block all other requests for up to 100 ms. */
 const parsers = new WorkerPool<Uint8Array, JsonResult>(
-  inThread(() => new Worker(new URL(workerFile, import.meta.url))),
+  inThread(workerAt('http/json.worker.ts')),
   bounds,
 )
 

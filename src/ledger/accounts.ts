@@ -30,13 +30,10 @@ export const serviceAccounts = {
 const servicePrefix = `${serviceKind}:`
 export const isServiceAccount = (account: AccountId): boolean => account.startsWith(servicePrefix)
 
-export interface Balance {
-  balance: NanoUsd
-  free: NanoUsd
-  earned: NanoUsd
-  held: NanoUsd
-  paidHeld: NanoUsd
-}
+export type Balance = Pick<
+  typeof accounts.$inferSelect,
+  'balance' | 'free' | 'earned' | 'held' | 'paidHeld'
+>
 
 /** An account after a debit or credit, as the entry of that records it. */
 export interface AccountSnapshot {

@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { isRecord, itemsOf, type Json, recordOf } from '../core/schema.ts'
 import type { Listing } from './listing.ts'
-import { type PriceTexts, usdPerUnit } from './price.ts'
+import { type PriceTexts, type RateTexts, usdPerUnit } from './price.ts'
 
 /** A model of a public list, with its upstream and its name there. */
 export interface ListedModel {
@@ -143,12 +143,10 @@ const inputFlags = [
   ['supports_video_input', 'video'],
 ] as const
 
-type RateNames = Partial<Record<keyof Omit<PriceTexts, 'tiers'>, string>>
-
 /** Reads the rates that a row has; undefined without a rate for the prompt. */
 function readRates(
   rate: (name: string) => string | undefined,
-  names: RateNames,
+  names: RateTexts,
 ): PriceTexts | undefined {
   const rates = Object.entries(names).flatMap(([part, name]) => {
     const text = rate(name)

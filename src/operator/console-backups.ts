@@ -1,7 +1,6 @@
-import { join } from 'node:path'
-
 import type { AppContext } from '../context.ts'
 import { iso } from '../core/time.ts'
+import { workerAt } from '../core/worker-pool.ts'
 import { ApiError, rejectRequest } from '../errors.ts'
 import { recordAudit } from '../hosting/audit/audit.ts'
 import { backupsMax } from '../limits.ts'
@@ -63,18 +62,12 @@ export async function startBackup(ctx: AppContext, by: string): Promise<void> {
   })
 }
 
-/** In the binary all modules have the folder of the program as their folder. */
-const workerFile = join(
-  import.meta.dir,
-  Bun.isStandaloneExecutable ? 'operator/verify-backup.worker.ts' : 'verify-backup.worker.ts',
-)
-
 /** Starts to verify a backup in a worker. Throws `busy` and `not_found`. */
 export function startBackupCheck(ctx: AppContext, name: string): void {
   const dir = getBackupPath(ctx, name)
   const stamp = storage.backupName(iso(ctx.clock.now()))
   startWork(ctx, { what: 'checked', name }, async () => {
-    const worker = new Worker(workerFile)
+    const worker = workerAt('operator/verify-backup.worker.ts')()
     const { promise, resolve, reject } = Promise.withResolvers<CommandResult>()
     worker.onmessage = (event: MessageEvent<CommandResult>) => resolve(event.data)
     worker.onerror = (event) => reject(new Error(event.message))

@@ -1,5 +1,5 @@
 import { PoolBusyError } from '../core/fair-queue.ts'
-import { inThread, TaskLimitError, WorkerPool } from '../core/worker-pool.ts'
+import { inThread, TaskLimitError, workerAt, WorkerPool } from '../core/worker-pool.ts'
 import { inProcess, type TaskLimits } from '../core/worker-process.ts'
 import { ApiError } from '../errors.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
@@ -20,16 +20,7 @@ const taskLimits: TaskLimits = { cpuMs: 8_000, memoryBytes: 768 * 1_048_576 }
 /** Every one of these pages is large: they share one slot, and leave the other core to the rest. */
 const processBounds = { ...bounds, slots: 1, taskMs: 60_000, idleMs: 20_000 }
 
-/**
- * Path of the worker in the sources, or in the compiled binary, where this file is part of main.
- */
-const workerFile = import.meta.url.endsWith('/scan/inspect.ts')
-  ? './inspect.worker.ts'
-  : './scan/inspect.worker.ts'
-
 const file = 'scan/inspect.worker.ts'
-
-const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
 /**
  * Scans pages before they are stored: small ones at once, large ones in a pool of workers, so that
@@ -39,7 +30,7 @@ export class Inspector {
   private readonly threads: WorkerPool<OwnBytes, Inspection>
   private readonly processes: WorkerPool<OwnBytes, Inspection>
 
-  constructor(limits: Partial<typeof bounds & TaskLimits> = {}, start = startWorker) {
+  constructor(limits: Partial<typeof bounds & TaskLimits> = {}, start = workerAt(file)) {
     this.threads = new WorkerPool(inThread(start), { ...bounds, ...limits })
     const hosted = inProcess<Inspection>({ file, ...taskLimits, ...limits })
     this.processes = new WorkerPool(hosted, processBounds)

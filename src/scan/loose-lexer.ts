@@ -31,22 +31,7 @@ export function lexLoosely(code: string, from: number, add: AddToken): void {
   }
 }
 
-const twoSigns = new Set([
-  '==',
-  '!=',
-  '<=',
-  '>=',
-  '+=',
-  '-=',
-  '=>',
-  '&&',
-  '||',
-  '?.',
-  '??',
-  '++',
-  '--',
-  '${',
-])
+const twoSigns = new Set('== != <= >= += -= => && || ?. ?? ++ -- ${'.split(' '))
 
 function after(code: string, mark: string, from: number): number {
   const found = code.indexOf(mark, from)

@@ -167,13 +167,19 @@ export class Chain {
     return { setting: 'X402_ASSET', why }
   }
 
-  private async receiptOf(hash: string): Promise<TransactionReceipt | undefined> {
+  /** Returns the receipt of a transaction; undefined for one that is not on the chain. */
+  async receiptOf(hash: string): Promise<TransactionReceipt | undefined> {
     try {
       return await this.client.getTransactionReceipt({ hash: hexOf(hash) })
     } catch (error) {
       if (error instanceof TransactionReceiptNotFoundError) return undefined
       throw error
     }
+  }
+
+  /** Returns the events of USDC in a transaction. */
+  eventsIn({ logs }: TransactionReceipt) {
+    return parseEventLogs({ abi, logs }).filter(({ address }) => getAddress(address) === this.asset)
   }
 
   /**
@@ -185,9 +191,7 @@ export class Chain {
     { authorization: { from, to, value, nonce } }: SignedAuthorization,
   ): Outcome | undefined {
     if (receipt.status !== 'success') return undefined
-    const logs = parseEventLogs({ abi, logs: receipt.logs }).filter(
-      ({ address }) => getAddress(address) === this.asset,
-    )
+    const logs = this.eventsIn(receipt)
     const [payer, payee] = [getAddress(from), getAddress(to)]
     const used = logs.find(
       ({ eventName, args }) =>

@@ -1,19 +1,6 @@
-import {
-  getAddress,
-  type Hex,
-  parseAbi,
-  parseEventLogs,
-  TransactionNotFoundError,
-  type TransactionReceipt,
-  TransactionReceiptNotFoundError,
-} from 'viem'
+import { getAddress, type Hex, TransactionNotFoundError, type TransactionReceipt } from 'viem'
 
 import { type Chain, hexOf } from './chain.ts'
-
-const abi = parseAbi([
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
-  'event Transfer(address indexed from, address indexed to, uint256 value)',
-])
 
 /** Most by which the clocks of a chain and of this machine may differ. */
 const clockDifferenceMs = 60_000
@@ -66,9 +53,7 @@ export async function proveTransfer(
   if (receipt.status !== 'success') return 'tx_failed'
   const newest = await client.getBlockNumber()
   if (newest - receipt.blockNumber + 1n < BigInt(claim.confirmations)) return 'tx_unconfirmed'
-  const logs = parseEventLogs({ abi, logs: receipt.logs }).filter(
-    ({ address }) => getAddress(address) === chain.asset,
-  )
+  const logs = chain.eventsIn(receipt)
   const transfers = logs.flatMap((log) =>
     log.eventName === 'Transfer' ? { ...log.args, log: log.logIndex } : [],
   )
@@ -94,17 +79,13 @@ export async function proveTransfer(
 }
 
 async function findReceipt(
-  { client }: Chain,
+  chain: Chain,
   tx: string,
 ): Promise<TransactionReceipt | 'tx_not_found' | 'tx_unconfirmed'> {
-  const hash = hexOf(tx)
+  const receipt = await chain.receiptOf(tx)
+  if (receipt) return receipt
   try {
-    return await client.getTransactionReceipt({ hash })
-  } catch (error) {
-    if (!(error instanceof TransactionReceiptNotFoundError)) throw error
-  }
-  try {
-    await client.getTransaction({ hash })
+    await chain.client.getTransaction({ hash: hexOf(tx) })
     return 'tx_unconfirmed'
   } catch (error) {
     if (error instanceof TransactionNotFoundError) return 'tx_not_found'

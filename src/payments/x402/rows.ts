@@ -3,7 +3,7 @@ import { and, desc, eq, gte, inArray, isNotNull, isNull, ne, sql } from 'drizzle
 import { nano, type NanoUsd } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { changedRowCount } from '../../db/query.ts'
+import { changedRowCount, hasRows } from '../../db/query.ts'
 import type { AuthorizationId } from './payload.ts'
 import { payments, type PaymentState, usedTransfers } from './tables.ts'
 
@@ -146,11 +146,7 @@ export async function isTransactionUsed(
 ): Promise<boolean> {
   const isUsed = and(eq(usedTransfers.network, network), eq(usedTransfers.tx, tx))
   const isPayment = and(eq(payments.network, network), eq(payments.hash, tx))
-  const [used, settled] = await Promise.all([
-    db.select({ tx: usedTransfers.tx }).from(usedTransfers).where(isUsed).limit(1),
-    db.select({ tx: payments.hash }).from(payments).where(isPayment).limit(1),
-  ])
-  return used.length + settled.length > 0
+  return (await hasRows(db, usedTransfers, isUsed)) || hasRows(db, payments, isPayment)
 }
 
 /** Returns the newest payments, for the operator. */

@@ -1,6 +1,6 @@
 import { Cache } from '../../core/cache.ts'
 import { Html, html } from '../../core/html.ts'
-import { inThread, WorkerPool } from '../../core/worker-pool.ts'
+import { inThread, workerAt, WorkerPool } from '../../core/worker-pool.ts'
 import type { MarkdownTask } from './render-markdown.ts'
 
 const bounds = {
@@ -13,14 +13,9 @@ const bounds = {
   idleMs: 30_000,
 }
 
-/** The worker is beside this file, or below the root of the compiled binary. */
-const workerFile = import.meta.url.endsWith('/web/packs/markdown.ts')
-  ? './markdown.worker.ts'
-  : './web/packs/markdown.worker.ts'
-
 /** Text of strangers can take a renderer seconds, so it runs beside the event loop. */
 const workers = new WorkerPool<MarkdownTask, string>(
-  inThread(() => new Worker(new URL(workerFile, import.meta.url))),
+  inThread(workerAt('web/packs/markdown.worker.ts')),
   bounds,
 )
 

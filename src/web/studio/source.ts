@@ -1,5 +1,5 @@
 import { PoolBusyError } from '../../core/fair-queue.ts'
-import { inThread, WorkerPool } from '../../core/worker-pool.ts'
+import { inThread, workerAt, WorkerPool } from '../../core/worker-pool.ts'
 import { ApiError } from '../../errors.ts'
 import type { Diff } from './diff.ts'
 import type { SourceLine, SourcePosition } from './excerpts.ts'
@@ -20,14 +20,9 @@ const bounds = {
   idleMs: 10_000,
 }
 
-/** The worker is beside this file, or below the root of the compiled binary. */
-const workerFile = import.meta.url.endsWith('/web/studio/source.ts')
-  ? './source.worker.ts'
-  : './web/studio/source.worker.ts'
-
 /** Reads pages of up to 4 MB without blocking the event loop. */
 const workers = new WorkerPool<SourceTask, SourceResult>(
-  inThread(() => new Worker(new URL(workerFile, import.meta.url))),
+  inThread(workerAt('web/studio/source.worker.ts')),
   bounds,
 )
 
