@@ -13,7 +13,7 @@ export const deny = async (): Promise<never> => {
 }
 
 /** A request or socket that fails asynchronously by events, as in a browser. */
-class Refused extends EventTarget {
+class FailingTarget extends EventTarget {
   error = new DOMException('Use localStorage.', 'UnknownError')
   result = undefined
 
@@ -54,7 +54,7 @@ function sockets(): void {
       return socket
     } catch (error) {
       if (!isPolicyError(error)) throw error
-      return new Refused(3, 'error', 'close')
+      return new FailingTarget(3, 'error', 'close')
     }
   }
   window.WebSocket = new Proxy(WebSocket, { construct })
@@ -67,7 +67,7 @@ function eventSources(): void {
       return Reflect.construct(real, given)
     } catch (error) {
       if (!isPolicyError(error)) throw error
-      return new Refused(2, 'error')
+      return new FailingTarget(2, 'error')
     }
   }
   window.EventSource = new Proxy(EventSource, { construct })
@@ -100,8 +100,8 @@ export function quiet(): void {
   put(window, 'caches', { open, match: nothing, has: no, delete: no, keys: none })
   // Pages that use it get databases.ts.
   put(window, 'indexedDB', {
-    open: () => new Refused('done', 'error'),
-    deleteDatabase: () => new Refused('done', 'error'),
+    open: () => new FailingTarget('done', 'error'),
+    deleteDatabase: () => new FailingTarget('done', 'error'),
     databases: none,
     cmp: (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0),
   })

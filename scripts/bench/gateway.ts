@@ -30,7 +30,7 @@ export async function bench(): Promise<BenchRow[]> {
     await added(gateway, charging, pass),
   ]
   const { key: emptyKey } = await gateway.newEmptyAccount()
-  rows.push(await refused({ ...chatAt(gateway.ctx, emptyKey, false), status: 402 }, ours))
+  rows.push(await benchRejection({ ...chatAt(gateway.ctx, emptyKey, false), status: 402 }, ours))
   if (theirs) rows.push(await cost('@portkey-ai/gateway', charging, theirs, 0.1))
   for (const [callers, limit] of [
     [16, 0.5],
@@ -64,7 +64,7 @@ async function cost(peer: string, charging: Charging, target: Target, limit: num
 }
 
 /** A client without credits must not cost more than one that pays. */
-async function refused(target: Target, charged: Target): Promise<BenchRow> {
+async function benchRejection(target: Target, charged: Target): Promise<BenchRow> {
   const plan = { targets: [target, charged], connections: 32, turnMs: 600, rounds: 9 }
   const [errors = [], charges = []] = await runLoad(plan)
   const costs = `${costUs(errors).toFixed(0)} us of CPU vs. ${costUs(charges).toFixed(0)} us`

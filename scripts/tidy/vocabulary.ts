@@ -29,10 +29,13 @@ const terms: Record<string, string> = {
   looker: 'PreviewBrowser',
   misfit: 'validation error',
   painter: 'image model',
+  picture: 'image, or screenshot',
+  pictures: 'images',
   pulse: 'heartbeat',
   refusal: 'ApiError',
   refusals: 'errors',
   refuse: 'reject, or throw',
+  refused: 'rejected, or failed',
   refuses: 'rejects',
   room: 'module, quota or budget',
   rooms: 'modules',
@@ -51,19 +54,24 @@ const terms: Record<string, string> = {
 const published = new Set([
   'answer_review',
   'answer_run',
+  'bad_picture',
+  'guardrail_refused',
   'no_painter',
   'no_icon_model',
+  'no_picture',
   'painterModel',
   'PAINTER_MODEL',
+  'picture_tokens',
   'refusal',
   'upstream_rejected',
 ])
 
 /**
  * Fields with names that clients, operators or stored rows fix: `answer` of reviews, runs, appeals
- * and passkeys (document 1), `lane` of the metrics, `wanted` of a form.
+ * and passkeys (document 1), `lane` of the metrics, `picture` of assets (document 1) and of the
+ * stored hash of a video request, `wanted` of a form.
  */
-const fields = new Set(['answer', 'lane', 'wanted'])
+const fields = new Set(['answer', 'lane', 'picture', 'wanted'])
 
 /** Participles that do not describe a type. */
 const emptyType = /^(Asked|Wanted|Said|Told|Kept|Made|Sent|Carried|Fit|Found|Taken|Given)$/

@@ -40,19 +40,19 @@ async function capture(session: PageSession, size: PixelSize): Promise<Uint8Arra
   const first = await waitForDrawing(session)
   if (!first) return []
   await session.evaluateInFrames(hideFooters)
-  const shots = [(await session.picture()) ?? first]
+  const shots = [(await session.takeScreenshot()) ?? first]
   for (let step = 0; step < playSteps; step += 1) {
     if (!(await session.isResponsive())) break
     await play(session, step, size)
-    if (step === playSteps / 2) shots.push(...[(await session.picture()) ?? []].flat())
+    if (step === playSteps / 2) shots.push(...[(await session.takeScreenshot()) ?? []].flat())
   }
-  return [...shots, ...[(await session.picture()) ?? []].flat()]
+  return [...shots, ...[(await session.takeScreenshot()) ?? []].flat()]
 }
 
 async function waitForDrawing(session: PageSession): Promise<Uint8Array<ArrayBuffer> | undefined> {
   for (let checks = 0; checks < drawChecksMax; checks += 1) {
     await Bun.sleep(drawMs)
-    const shot = (await session.isResponsive()) && (await session.picture())
+    const shot = (await session.isResponsive()) && (await session.takeScreenshot())
     if (shot && checks > 0) return shot
   }
   return undefined

@@ -96,7 +96,7 @@ export class PageSession {
   }
 
   /** Takes a screenshot as PNG; undefined while it is blank. */
-  async picture(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async takeScreenshot(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const clip = { x: 0, y: 0, ...this.size, scale: 1 }
     const taken = await this.send('Page.captureScreenshot', { format: 'png', clip }).catch(() => {})
     // The page is still navigating.

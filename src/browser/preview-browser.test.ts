@@ -37,8 +37,8 @@ test.skipIf(!path)('a page that draws has a screenshot and no problems', async (
   const seen = await look('<h1>Hello</h1><script>let a = 1</script>')
   expect(warnings).toEqual([])
   expect(seen?.problems).toEqual([])
-  const picture = new Bun.Image(seen?.screenshot ?? new Uint8Array())
-  expect(await picture.metadata()).toMatchObject({ width: 640, height: 640, format: 'png' })
+  const image = new Bun.Image(seen?.screenshot ?? new Uint8Array())
+  expect(await image.metadata()).toMatchObject({ width: 640, height: 640, format: 'png' })
 })
 
 test.skipIf(!path).each([

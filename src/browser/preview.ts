@@ -38,7 +38,7 @@ async function preview(session: PageSession): Promise<PreviewResult> {
   for (let count = 0; count < screenshotsMax; count += 1) {
     await Bun.sleep(betweenMs)
     if (!(await session.isResponsive())) return { problems: [unresponsive], screenshot: undefined }
-    screenshot = await session.picture()
+    screenshot = await session.takeScreenshot()
     if (screenshot && count > 1) break
   }
   const problems = [...session.exceptions, ...(screenshot ? [] : [blank])]

@@ -67,7 +67,7 @@ if (dialect === 'postgres')
       await admin.end()
     }
     /** Adds one to "a"; its first `times` runs are refused by the database. */
-    const refused = (times: number) => {
+    const rejected = (times: number) => {
       const seen = { runs: 0 }
       const done = engine.tx(async (db) => {
         const { set, where } = addTo('a')
@@ -79,7 +79,7 @@ if (dialect === 'postgres')
 
     test('retries a serialization failure and commits once', async () => {
       await refusing('40001')
-      const { seen, done } = refused(2)
+      const { seen, done } = rejected(2)
       await done
       expect(seen.runs).toBe(3)
       expect(await counts()).toEqual([1, 0])
@@ -87,7 +87,7 @@ if (dialect === 'postgres')
 
     test('gives up with DatabaseBusy after eight attempts', async () => {
       await refusing('40001')
-      const { seen, done } = refused(100)
+      const { seen, done } = rejected(100)
       const error = await catchError(done)
       expect(error).toBeInstanceOf(DatabaseBusy)
       expect(databaseErrorKind(error)).toBe('busy')
@@ -97,7 +97,7 @@ if (dialect === 'postgres')
 
     test('does not retry other errors', async () => {
       await refusing('22000')
-      const { seen, done } = refused(1)
+      const { seen, done } = rejected(1)
       await catchError(done)
       expect(seen.runs).toBe(1)
     })

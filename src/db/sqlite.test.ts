@@ -115,8 +115,8 @@ if (dialect === 'sqlite')
       const results = await Promise.allSettled(
         Array.from({ length: 10_001 }, () => engine.tx(async () => 1)),
       )
-      const refused = results.filter((result) => result.status === 'rejected')
-      expect(refused.map(({ reason }) => databaseErrorKind(reason))).toEqual(['busy'])
+      const rejected = results.filter((result) => result.status === 'rejected')
+      expect(rejected.map(({ reason }) => databaseErrorKind(reason))).toEqual(['busy'])
     })
 
     test('keeps a prepared query working after five hundred other statements', async () => {

@@ -24,12 +24,12 @@ test('start credits work at the gateway while it has only demo models', async ()
 test('with START_CREDITS_ON_GATEWAY=off, only paid credits work', async () => {
   t = await startTestServer({ START_CREDITS_ON_GATEWAY: 'off' })
   const ann = await t.agent('ann')
-  const refused = await chat(ann.key)
-  expect([refused.status, refused.code]).toEqual([402, 'insufficient_quota'])
+  const rejected = await chat(ann.key)
+  expect([rejected.status, rejected.code]).toEqual([402, 'insufficient_quota'])
   const message = expect.stringContaining(
     'you have $0. Your $0.4 of free credits cannot pay for it.',
   )
-  expect(refused.body).toMatchObject({ error: { message } })
+  expect(rejected.body).toMatchObject({ error: { message } })
   const me = await ann.call('GET', '/me')
   expect(me.body).toMatchObject({ credits: 400, held: 0 })
   const agent = await t.ctx.keys.find(ann.key)

@@ -31,7 +31,7 @@ const takers: [path: string, fine: Record<string, unknown>][] = [
 const json = { 'content-type': 'application/json' }
 
 /** Expects this error status, no stored change and no request to an upstream. */
-async function expectRefused(status: number, path: string, body: unknown, headers = json) {
+async function expectRejected(status: number, path: string, body: unknown, headers = json) {
   const before = [await faked.snapshot(), faked.fake.received.length]
   const response = await gus.call('POST', `/v1${path}`, body, headers)
   expect([path, response.status]).toEqual([path, status])
@@ -73,12 +73,12 @@ describe('every operation that takes JSON refuses', () => {
     ['only constructor', '{"constructor": {"prototype": {"model": "fake/ok"}}}'],
   ]
   test.each(bodies)('%s', async (_, body) => {
-    for (const [path] of takers) await expectRefused(400, path, body)
+    for (const [path] of takers) await expectRejected(400, path, body)
   })
 
   test('100 MB, whether it is announced or comes in pieces', async () => {
     const large = new Uint8Array(100 * 1_048_576).fill(0x20)
-    for (const [path] of takers) await expectRefused(413, path, large)
+    for (const [path] of takers) await expectRejected(413, path, large)
     let sent = 0
     const pieces = new ReadableStream<Uint8Array>({
       pull(out) {
@@ -103,7 +103,7 @@ describe('every operation that takes JSON refuses', () => {
         for (const other of others) {
           const isFine = field === 'amount' && other === 7
           if (isFine || (field === 'input' && Array.isArray(other) && other.length > 0)) continue
-          await expectRefused(400, path, { ...fine, [field]: other })
+          await expectRejected(400, path, { ...fine, [field]: other })
         }
       }
     }
@@ -118,9 +118,9 @@ describe('every operation that takes JSON refuses', () => {
     }
     for (const [path, fine] of takers) {
       for (const field of fields[path] ?? []) {
-        for (const value of bad) await expectRefused(400, path, { ...fine, [field]: value })
+        for (const value of bad) await expectRejected(400, path, { ...fine, [field]: value })
         const written = JSON.stringify({ ...fine, [field]: 'X' }).replace('"X"', '1e999')
-        await expectRefused(400, path, written)
+        await expectRejected(400, path, written)
       }
     }
   })

@@ -37,7 +37,7 @@ const invalid = 'invalid_request_error'
 const say = (content: unknown, role = 'user') => ({ messages: [{ role, content }] })
 const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' }
 const file = { type: 'file', file: pdf }
-const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
 
 interface Row {
   /** Fields of the request besides "model": "fake/ok" and a message. */
@@ -92,7 +92,7 @@ const before: [GatewayErrorName, Row][] = [
       is: [429, 'rate_limit_error', null, 'daily_cap'],
     },
   ],
-  ['no_image_input', { send: say([picture]), is: bad('messages') }],
+  ['no_image_input', { send: say([image]), is: bad('messages') }],
   ['no_file_input', { send: say([file]), is: bad('messages') }],
   ['bad_part', { send: say([{ type: 'refusal', refusal: 'no' }]), is: bad('messages') }],
   [
@@ -135,7 +135,7 @@ const ask = (row: Pick<Row, 'send' | 'key'>, stream: boolean): Promise<TestRespo
   })
 
 /** The envelope, its headers, and a sentence that says what to do. */
-function expectRefused({ status, headers, body }: TestResponse, is: Row['is']): void {
+function expectRejected({ status, headers, body }: TestResponse, is: Row['is']): void {
   const [expectedStatus, type, param, code] = is
   expect([status, body]).toEqual([
     expectedStatus,
@@ -150,20 +150,20 @@ function expectRefused({ status, headers, body }: TestResponse, is: Row['is']): 
 describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
   test.each(before)('%s', async (_name, row) => {
     const seen = [await faked.snapshot(), faked.fake.received.length]
-    expectRefused(await ask(row, stream), row.is)
+    expectRejected(await ask(row, stream), row.is)
     expect([await faked.snapshot(), faked.fake.received.length]).toEqual(seen)
   })
 
   test('model_unavailable, gateway_unavailable: the hold is released', async () => {
     const own = await faked.gus()
     const send = { model: 'fake/nowhere' }
-    expectRefused(await ask({ send, key: () => own.key }, stream), api(503))
+    expectRejected(await ask({ send, key: () => own.key }, stream), api(503))
     await expectPaid(faked, own)
     const alone = await startFakeUpstreamServer()
     const lone = await alone.gus()
     alone.fake.close()
     const body = { model: 'fake/ok', ...say('Hello.'), stream }
-    expectRefused(await lone.call('POST', path, body), api(502))
+    expectRejected(await lone.call('POST', path, body), api(502))
     await expectPaid(alone, lone)
     await alone.close()
   })
@@ -217,7 +217,7 @@ describe('after the model has run', () => {
     const own = await faked.gus()
     const send = { model: `fake/${script}` }
     const response = await ask({ send, key: () => own.key }, false)
-    expectRefused(response, is)
+    expectRejected(response, is)
     const message = response.text('error.message')
     expect(message).toContain(charged ? 'The reserved credits were charged' : 'Nothing was charged')
     if (script === '422') expect(message).toEndWith(' Reason: Unprocessable.')
@@ -253,7 +253,7 @@ test('holds_limit: so many calls of a key run at once, and not one more', async 
   const responses = await Promise.all(calls)
   const [over] = responses.filter(({ status }) => status !== 504)
   if (!over) throw new Error('all of them ran')
-  expectRefused(over, [429, 'rate_limit_error', null, null])
+  expectRejected(over, [429, 'rate_limit_error', null, null])
   expect(responses.filter(({ status }) => status === 504)).toHaveLength(openHoldsPerKeyMax)
   expect((await patient.lastUse(own)).total).toBe(openHoldsPerKeyMax)
   await patient.close()

@@ -5,7 +5,7 @@ import { recordOf } from '../core/schema.ts'
 import { agentAccount, serviceAccounts } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { balanceOf, openOwnerAccount, transfer } from '../ledger/ledger.ts'
-import { fakePicture } from '../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../testing/fakes/media-scripts.ts'
 import { startChain } from '../testing/fixtures/chain.ts'
 import { signPayment, startPaidServer } from '../testing/fixtures/payments.ts'
 import type { TestAgent, TestResponse } from '../testing/fixtures/test-server.ts'
@@ -234,12 +234,12 @@ const gatewayCalls: Record<string, [model: string, body: object]> = {
   '/v1/videos': ['video', prompt],
 }
 
-const picture = new File([Buffer.from(fakePicture, 'base64')], 'a.png', { type: 'image/png' })
+const image = new File([Buffer.from(fakeImage, 'base64')], 'a.png', { type: 'image/png' })
 const sound = new File([makeWav()], 'a.wav', { type: 'audio/wav' })
 /** Calls of the gateway with a file. */
 const formCalls: Record<string, Record<string, string | File>> = {
-  '/v1/images/edits': { model: 'demo/image', ...prompt, image: picture },
-  '/v1/images/variations': { model: 'demo/image', image: picture },
+  '/v1/images/edits': { model: 'demo/image', ...prompt, image: image },
+  '/v1/images/variations': { model: 'demo/image', image: image },
   '/v1/audio/transcriptions': { model: 'demo/transcription', file: sound },
   '/v1/audio/translations': { model: 'demo/transcription', file: sound },
 }

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 
 import { estimatePromptTokens, estimateTokens, maxInputTokens } from './tokens.ts'
 
-const pictures = 8_000
+const images = 8_000
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
-const picture = (url: string) => ({ type: 'image_url', image_url: { url } })
+const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
 test('estimates four ASCII characters, or one other character, per token', () => {
   expect(estimateTokens('')).toBe(0)
@@ -19,18 +19,18 @@ test('estimates four ASCII characters, or one other character, per token', () =>
 test('bounds the tokens of any text, even at one token per byte', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      const most = maxInputTokens(user(text), pictures)
+      const most = maxInputTokens(user(text), images)
       expect(most).toBeGreaterThanOrEqual(Buffer.byteLength(text))
-      expect(most).toBeGreaterThanOrEqual(estimatePromptTokens(user(text), pictures))
+      expect(most).toBeGreaterThanOrEqual(estimatePromptTokens(user(text), images))
     }),
   )
 })
 
 test('counts tools, schemas and unknown fields', () => {
-  const plain = maxInputTokens(user('hi'), pictures)
+  const plain = maxInputTokens(user('hi'), images)
   const more = { ...user('hi'), tools: ['x'.repeat(500)], unknown: 'y'.repeat(500) }
-  expect(maxInputTokens(more, pictures)).toBeGreaterThan(plain + 1_000)
-  expect(maxInputTokens({ input: 'z'.repeat(500) }, pictures)).toBeGreaterThan(500)
+  expect(maxInputTokens(more, images)).toBeGreaterThan(plain + 1_000)
+  expect(maxInputTokens({ input: 'z'.repeat(500) }, images)).toBeGreaterThan(500)
 })
 
 test('estimates only what a model reads', () => {
@@ -45,20 +45,20 @@ test('estimates only what a model reads', () => {
 
 test('counts an image by itself, inline or by URL', () => {
   const text = { type: 'text', text: 'What is this?' }
-  const inline = user([text, picture(`data:image/png;base64,${'A'.repeat(1e6)}`)])
-  const elsewhere = user([text, picture('https://example.com/a.png'), picture('https://b')])
-  const without = maxInputTokens(user([text]), pictures)
-  expect(maxInputTokens(inline, pictures)).toBe(without + pictures)
-  expect(maxInputTokens(elsewhere, pictures)).toBe(without + 2 * pictures)
+  const inline = user([text, image(`data:image/png;base64,${'A'.repeat(1e6)}`)])
+  const elsewhere = user([text, image('https://example.com/a.png'), image('https://b')])
+  const without = maxInputTokens(user([text]), images)
+  expect(maxInputTokens(inline, images)).toBe(without + images)
+  expect(maxInputTokens(elsewhere, images)).toBe(without + 2 * images)
   expect(estimatePromptTokens(inline, 100)).toBe(estimatePromptTokens(user([text]), 0) + 100)
 })
 
 test('counts a text that resembles an image as text', () => {
   const text = `data:image/png;base64,${'A'.repeat(10_000)}`
-  expect(maxInputTokens(user(text), pictures)).toBeGreaterThan(10_000)
-  expect(maxInputTokens(user([{ type: 'text', text }]), pictures)).toBeGreaterThan(10_000)
-  const tools = { ...user('hi'), tools: [{ ...picture(text), content: [picture(text)] }] }
-  expect(maxInputTokens(tools, pictures)).toBeGreaterThan(20_000)
+  expect(maxInputTokens(user(text), images)).toBeGreaterThan(10_000)
+  expect(maxInputTokens(user([{ type: 'text', text }]), images)).toBeGreaterThan(10_000)
+  const tools = { ...user('hi'), tools: [{ ...image(text), content: [image(text)] }] }
+  expect(maxInputTokens(tools, images)).toBeGreaterThan(20_000)
 })
 
 test('bounds inline audio by its bytes and other media by the window', () => {
@@ -69,7 +69,7 @@ test('bounds inline audio by its bytes and other media by the window', () => {
     type: 'file',
     file: { filename, file_data },
   })
-  const most = maxInputTokens(user([sound]), pictures)
+  const most = maxInputTokens(user([sound]), images)
   expect(most).toBeGreaterThan(5_000)
   expect(most).toBeLessThan(7_000)
   for (const part of [
@@ -82,20 +82,20 @@ test('bounds inline audio by its bytes and other media by the window', () => {
     { type: 'input_audio', input_audio: { file_id: 'base64,' } },
     { ...videoBytes('https://example.com/a.mp4'), input_audio: { data } },
   ]) {
-    expect(maxInputTokens(user([part]), pictures, 2_000_000)).toBe(2_000_000)
-    expect(maxInputTokens(user([part]), pictures)).toBeGreaterThan(131_072)
-    expect(maxInputTokens(user([part, sound]), pictures)).toBeGreaterThan(136_000)
+    expect(maxInputTokens(user([part]), images, 2_000_000)).toBe(2_000_000)
+    expect(maxInputTokens(user([part]), images)).toBeGreaterThan(131_072)
+    expect(maxInputTokens(user([part, sound]), images)).toBeGreaterThan(136_000)
   }
 })
 
 test('limits the bound to a known window only', () => {
   const long = user('x'.repeat(500_000))
-  expect(maxInputTokens(long, pictures, 200_000)).toBe(200_000)
-  expect(maxInputTokens(long, pictures)).toBeGreaterThan(500_000)
+  expect(maxInputTokens(long, images, 200_000)).toBe(200_000)
+  expect(maxInputTokens(long, images)).toBeGreaterThan(500_000)
 })
 
 test('counts invalid messages as text', () => {
   for (const messages of [null, 'x', [null, 7, { content: [null, 'x', {}] }]]) {
-    expect(maxInputTokens({ messages }, pictures)).toBeGreaterThan(1_000)
+    expect(maxInputTokens({ messages }, images)).toBeGreaterThan(1_000)
   }
 })

@@ -122,14 +122,14 @@ test('a full disk throws try_again, loses nothing, and works again once there is
     // No floor at all: the disk itself has to say no.
     const store = await open(Number.NEGATIVE_INFINITY)
     const kept: string[] = []
-    let refused: unknown
-    for (let index = 0; index < 20 && refused === undefined; index += 1) {
+    let rejected: unknown
+    for (let index = 0; index < 20 && rejected === undefined; index += 1) {
       await store.put(new Uint8Array(700_000).fill(index)).then(
         (stored) => kept.push(stored.sha256),
-        (error: unknown) => (refused = error),
+        (error: unknown) => (rejected = error),
       )
     }
-    expect(refused).toMatchObject({ errorName: 'try_again' })
+    expect(rejected).toMatchObject({ errorName: 'try_again' })
     expect(kept.length).toBeGreaterThan(0)
     expect(readdirSync(join(dir, 'tmp'))).toEqual([])
     expect(await store.usage()).toMatchObject({ files: kept.length })

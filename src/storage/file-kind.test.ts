@@ -30,8 +30,8 @@ const png = (width: number, height: number): Uint8Array => {
     chunk('IEND', []),
   )
 }
-const picture = new Bun.Image(png(12, 7))
-const jpeg = await picture.jpeg().bytes()
+const image = new Bun.Image(png(12, 7))
+const jpeg = await image.jpeg().bytes()
 const webp = await new Bun.Image(png(12, 7)).webp().bytes()
 const gifOf = (frame: number[]): Uint8Array =>
   join(

@@ -23,7 +23,7 @@ test('a signed URL is valid for its own path until it expires', () => {
 
 test('a changed URL is invalid', () => {
   const { expires, signature } = marksOf(signPath(secret, path, 5_000))
-  const refused = [
+  const rejected = [
     isSignedPath('another secret', path, { expires, signature }, 0),
     isSignedPath(secret, path.replace('boat', 'moat'), { expires, signature }, 0),
     isSignedPath(secret, path, { expires: '9999999999999', signature }, 0),
@@ -36,7 +36,7 @@ test('a changed URL is invalid', () => {
     isSignedPath(secret, path, { signature }, 0),
     isSignedPath(secret, path, {}, 0),
   ]
-  expect(refused).toEqual(refused.map(() => false))
+  expect(rejected).toEqual(rejected.map(() => false))
 })
 
 let dir = ''

@@ -16,7 +16,7 @@ import {
   type KnownIds,
   pathKindsOf,
 } from './openapi/request-generator.ts'
-import { picture } from './openapi/world.ts'
+import { image } from './openapi/world.ts'
 
 setDefaultTimeout(60_000)
 
@@ -60,7 +60,7 @@ const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
 const packs = await createPacks(ann, { store: false })
 const runs = await createRuns(ann, ann, packs)
 const collection = await createCollection(ann, shared)
-await ann.call('PUT', `/apps/${id}/screenshots/1`, picture)
+await ann.call('PUT', `/apps/${id}/screenshots/1`, image)
 const [olga, pat] = [
   await createTestPerson(h, 'olga', 100n),
   await createTestPerson(h, 'pat', 100n),

@@ -17,10 +17,10 @@ export interface HostedApp {
   /** True when it is on Explore, where its maker then has a page. */
   listed: boolean
   /**
-   * building: its first build is running. held: quarantined until a moderator reviews it. closed:
+   * building: its first build is running. quarantined: hidden until a moderator reviews it. closed:
    * the maker closed the account or deleted the app.
    */
-  state: 'live' | 'building' | 'held' | 'taken_down' | 'closed'
+  state: 'live' | 'building' | 'quarantined' | 'taken_down' | 'closed'
   version: number
   updated: number
 }

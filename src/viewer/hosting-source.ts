@@ -47,14 +47,14 @@ export function hostingSource(ctx: AppContext): AppSource {
       const app = await apps.findApp(ctx, id)
       const maker = app && (await agents.findAgent(ctx, app.maker))
       if (!app || !maker || isPackKind(app.kind)) return undefined
-      const isHeld = app.quarantinedAt !== null || maker.suspended !== null
+      const isWithdrawn = app.quarantinedAt !== null || maker.suspended !== null
       const known = stateOf(app)
       return {
         ...appDetails(app, maker),
         icon: iconUrl(ctx, app),
         cover: presentCover(ctx, app)?.large.slice(ctx.urls.app.length) ?? null,
         remixable: app.listed === 'on' && app.remix !== 'off',
-        state: isHeld && (known === 'live' || known === 'building') ? 'held' : known,
+        state: isWithdrawn && (known === 'live' || known === 'building') ? 'quarantined' : known,
         version: apps.visibleVersion(app),
       }
     },

@@ -275,9 +275,9 @@ describe('states', () => {
       expect(script.includes('auto-refresh')).toBe(state === 'building')
       expect(policy.includes(`script-src 'sha256-${hashOf(script)}'`)).toBe(state === 'building')
       for (const below of ['data', 'files', 'files/lamp.json']) {
-        const refused = await ask(`/a/${id}/${below}`)
-        expect(refused.status).toBe(data)
-        expect(await refused.json()).toEqual({
+        const rejected = await ask(`/a/${id}/${below}`)
+        expect(rejected.status).toBe(data)
+        expect(await rejected.json()).toEqual({
           error: expect.any(String),
           code: data === 410 ? 'taken_down' : 'not_found',
         })

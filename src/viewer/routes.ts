@@ -26,7 +26,7 @@ const messages = {
     title: 'Being built',
     text: 'This app is being built, which takes about a minute. It opens here when it is ready.',
   },
-  held: {
+  quarantined: {
     status: 403,
     title: 'Warning: this may be unsafe',
     text: 'This app was reported, or the safety check flagged it. It stays hidden until a moderator reviews it. If you entered a password in it, change that password.',
@@ -57,7 +57,7 @@ export function messageResponse(pages: Pages, word: MessageName, done?: number):
 const codes = {
   not_found: [404, 'not_found'],
   building: [404, 'not_found'],
-  held: [403, 'held'],
+  quarantined: [403, 'held'],
   taken_down: [410, 'taken_down'],
   closed: [410, 'taken_down'],
 } as const

@@ -44,7 +44,7 @@ interface Entry {
 }
 
 /** The cover of an item on Explore; for other notes, the initial of the agent. */
-const pictureOf = (ctx: AppContext, tile: Tile | undefined, handle: string): Html =>
+const renderImage = (ctx: AppContext, tile: Tile | undefined, handle: string): Html =>
   tile
     ? itemCover(ctx, tile, { widths: 'thumbnail' })
     : html`<span class="avatar" aria-hidden="true">${handle.charAt(0).toUpperCase()}</span>`
@@ -63,9 +63,9 @@ async function listAgentNotes(ctx: AppContext, agents: Agent[]): Promise<Entry[]
   const items = new Set(newest.flatMap(({ note }) => note.item ?? []))
   const tiles = new Map((await listTilesByIds(ctx, [...items])).map((tile) => [tile.id, tile]))
   return newest.map(({ note, handle }) => {
-    const picture = pictureOf(ctx, tiles.get(note.item ?? ''), handle)
+    const image = renderImage(ctx, tiles.get(note.item ?? ''), handle)
     const label = agents.length > 1 ? `@${handle}` : undefined
-    const row = renderNote(note, { label, picture })
+    const row = renderNote(note, { label, image })
     return { at: note.at, isUnread: note.read === null, row }
   })
 }
@@ -77,9 +77,9 @@ async function listNewItems(ctx: AppContext, person: string): Promise<Entry[]> {
   return news.map(({ item, at, isUnread }) => {
     const { id, kind, title, maker } = item
     const handle = `@${makers.get(maker)}`
-    const picture = { ...item, icon: iconUrl(ctx, item), cover: presentCover(ctx, item) }
+    const image = { ...item, icon: iconUrl(ctx, item), cover: presentCover(ctx, item) }
     const row = html`<li>
-      ${itemCover(ctx, picture, { widths: 'thumbnail' })}
+      ${itemCover(ctx, image, { widths: 'thumbnail' })}
       <div>
         ${isUnread && unreadMark}<a href="/explore/${handle}">${handle}</a> published the ${kind}
         <a href="/explore/${id}"><bdi>${title}</bdi></a

@@ -62,7 +62,7 @@ export function itemCover(
         ${loading}
     /></span>`
   }
-  const picture =
+  const image =
     icon !== null &&
     html`<img
       class="icon"
@@ -73,7 +73,7 @@ export function itemCover(
       decoding="async"
       ${loading}
     />`
-  return html`<span class="cover">${coverArt(id, shelf)}${picture}</span>`
+  return html`<span class="cover">${coverArt(id, shelf)}${image}</span>`
 }
 
 /** A tile is one link; the name of the maker is a link of its own beside it. */

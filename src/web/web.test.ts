@@ -94,7 +94,7 @@ test('accepts reports only from its own form, each field once', async () => {
     })
   const fine = 'reason=phishing&text=look'
   const before = await snapshot()
-  const refused: [number, Promise<{ status: number }>][] = [
+  const rejected: [number, Promise<{ status: number }>][] = [
     [403, send(fine, { origin: 'https://evil.example' })],
     [403, send(fine, { origin: 'null' })],
     [403, send(fine, { 'sec-fetch-site': 'cross-site' })],
@@ -108,7 +108,7 @@ test('accepts reports only from its own form, each field once', async () => {
     [413, send(`reason=phishing&text=${'x'.repeat(20_000)}`)],
     [200, send('', {}, 'GET')],
   ]
-  for (const [status, response] of refused) expect((await response).status).toBe(status)
+  for (const [status, response] of rejected) expect((await response).status).toBe(status)
   expect(await snapshot()).toEqual(before)
 
   const again = await send(`reason=nonsense&text=${encodeURIComponent('</textarea><b>')}`)

@@ -37,9 +37,9 @@ describe('models', () => {
     const { key, id } = await newKey({ models: ['fake/ok*', 'other/model'] })
     expect((await chatWith(key)).status).toBe(200)
     const before = await faked.snapshot()
-    const refused = await chatWith(key, 'fake/500')
-    expect([refused.status, refused.code]).toEqual([403, 'model_not_allowed'])
-    expect(Object(refused.body).error.message).toContain('fake/ok*, other/model')
+    const rejected = await chatWith(key, 'fake/500')
+    expect([rejected.status, rejected.code]).toEqual([403, 'model_not_allowed'])
+    expect(Object(rejected.body).error.message).toContain('fake/ok*, other/model')
     const fallback = await chatWith(key, 'fake/ok', { models: ['fake/500'] })
     expect([fallback.status, fallback.code]).toEqual([403, 'model_not_allowed'])
     expect(await faked.snapshot()).toEqual(before)
@@ -96,8 +96,8 @@ describe('a rotated key', () => {
     const rotate = (id: string) =>
       faked.request('POST', `/v1/accounts/keys/${id}/rotate`, { key: limited.key, body: {} })
     const before = await faked.snapshot()
-    const refused = await rotate(wide.id)
-    expect([refused.status, refused.code]).toEqual([403, 'key_above_own'])
+    const rejected = await rotate(wide.id)
+    expect([rejected.status, rejected.code]).toEqual([403, 'key_above_own'])
     expect(await faked.snapshot()).toEqual(before)
     expect((await rotate(limited.id)).status).toBe(201)
   })
@@ -111,8 +111,8 @@ test('rotations are bounded by twice the keys of an account', async () => {
     expect((await rotate()).status).toBe(201)
   }
   const before = await faked.snapshot()
-  const refused = await rotate()
-  expect([refused.status, Object(refused.body).error.message]).toEqual([
+  const rejected = await rotate()
+  expect([rejected.status, Object(rejected.body).error.message]).toEqual([
     400,
     'The maximum of 40 keys is reached. Revoke one first.',
   ])
@@ -144,9 +144,9 @@ describe('budgets', () => {
   test('of a week and a month stop a key until the next', async () => {
     // Monday, May 4.
     const monthly = await newKey({ monthly_cap: 0.001 })
-    const refused = await chatWith(monthly.key)
-    expect([refused.status, refused.code]).toEqual([429, 'budget_exceeded'])
-    expect(Object(refused.body).error.message).toContain('a month')
+    const rejected = await chatWith(monthly.key)
+    expect([rejected.status, rejected.code]).toEqual([429, 'budget_exceeded'])
+    expect(Object(rejected.body).error.message).toContain('a month')
     const cost = await costOfChat()
     const weekly = await newKey({ weekly_cap: 10 })
     expect((await chatWith(weekly.key)).status).toBe(200)

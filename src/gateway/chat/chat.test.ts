@@ -30,7 +30,7 @@ const part = (type: string, more: object = {}) =>
     { type: 'text', text: 'See.' },
     { type, ...more },
   ])
-const picture = part('image_url', { image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } })
+const image = part('image_url', { image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } })
 const video = part('video_url', { video_url: { url: 'https://films.example/a.mp4' } })
 const sound = part('input_audio', { input_audio: { data: 'AAAA', format: 'mp3' } })
 const pdf = {
@@ -163,7 +163,7 @@ describe('accepted requests', () => {
   })
 
   test('media for models with that input', async () => {
-    await served({ model: 'fake/sees', messages: picture })
+    await served({ model: 'fake/sees', messages: image })
     for (const messages of [video, sound, user([pdf])]) {
       await served({ model: 'fake/watches', messages })
     }
@@ -187,9 +187,9 @@ describe('accepted requests', () => {
       messages: [{ role: 'system', content: 'Be short.' }],
     })
     await open.close()
-    const refused = await gus.call('POST', path, { model: 'fake/ok', messages })
+    const rejected = await gus.call('POST', path, { model: 'fake/ok', messages })
     const message = expect.stringContaining('GATEWAY_DEVELOPER_ROLE=system')
-    expect([refused.status, refused.body]).toMatchObject([400, { error: { message } }])
+    expect([rejected.status, rejected.body]).toMatchObject([400, { error: { message } }])
   })
 })
 

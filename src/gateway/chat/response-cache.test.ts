@@ -57,11 +57,11 @@ test('a key that may not use a model gets no cached response of it', async () =>
     max_tokens: 50,
     cache,
   }
-  const refused = await faked.request('POST', '/v1/chat/completions', {
+  const rejected = await faked.request('POST', '/v1/chat/completions', {
     key: made.text('api_key'),
     body,
   })
-  expect([refused.status, refused.code]).toEqual([403, 'model_not_allowed'])
+  expect([rejected.status, rejected.code]).toEqual([403, 'model_not_allowed'])
 })
 
 test.each([[{ ttl: 0 }], [{ ttl: 1.5 }], [{ ttl: 86_401 }], [{}], [true], ['60']])(

@@ -145,18 +145,18 @@ describe('the hold', () => {
   })
 
   test('counts an image as one image, whatever its size', async () => {
-    const picture = (bytes: number) => ({
+    const image = (bytes: number) => ({
       type: 'image_url',
       image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` },
     })
     const seen = (bytes: number) =>
-      hold({ model: 'fake/sees', max_tokens: 10, ...say([picture(bytes)]) })
+      hold({ model: 'fake/sees', max_tokens: 10, ...say([image(bytes)]) })
     const [small, large] = [await seen(100), await seen(1_000_000)]
     expect(large).toBe(small)
     const two = await hold({
       model: 'fake/sees',
       max_tokens: 10,
-      ...say([picture(100), picture(100)]),
+      ...say([image(100), image(100)]),
     })
     expect(two - small).toBe(700n * 1_000n)
   })

@@ -56,7 +56,7 @@ test('of 100 parallel calls exactly as many succeed as the credits cover', async
   const count = (status: number) =>
     responses.filter((response) => response.status === status).length
   // An unreadable response charges its whole hold.
-  expect({ charged: count(502), refused: count(402) }).toEqual({ charged: 7, refused: 93 })
+  expect({ charged: count(502), rejected: count(402) }).toEqual({ charged: 7, rejected: 93 })
   expect((await faked.lastUse(gus)).total).toBe(7)
   expect((await balanceOf(gus)).balance).toBe(Number(held / 2n) / 1e9)
   expect(await faked.findProblems(gus)).toEqual([])
@@ -81,9 +81,9 @@ test('without a journal a settlement that the database misses is reported, and e
 
 test('402 has the needed and available credits; a cap is 429; neither is charged', async () => {
   const poor = await faked.gus('0.0001')
-  const refused = await poor.call('POST', path, ask('fake/ok'))
-  expect(refused.status).toBe(402)
-  expect(refused.body).toMatchObject({
+  const rejected = await poor.call('POST', path, ask('fake/ok'))
+  expect(rejected.status).toBe(402)
+  expect(rejected.body).toMatchObject({
     error: { type: 'insufficient_quota', message: expect.stringMatching(/\$0\.00\d+ .*\$0\.0001/) },
   })
   const gus = await faked.gus()
@@ -102,8 +102,8 @@ test('402 has the needed and available credits; a cap is 429; neither is charged
 
 test('a cost above the range of the database is 402', async () => {
   const gus = await faked.gus()
-  const refused = await gus.call('POST', path, ask('fake/dear'))
-  expect([refused.status, Object(refused.body).error.type]).toEqual([402, 'insufficient_quota'])
+  const rejected = await gus.call('POST', path, ask('fake/dear'))
+  expect([rejected.status, Object(rejected.body).error.type]).toEqual([402, 'insufficient_quota'])
   expect(await balanceOf(gus)).toMatchObject({ balance: 1, held: 0 })
 })
 

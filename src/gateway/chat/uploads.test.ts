@@ -20,7 +20,7 @@ afterAll(() => faked.close())
 const upload = (bytes: string | Uint8Array, name: string, by = gus): Promise<string> =>
   uploadTo(faked, by, bytes, name)
 
-const picture = Uint8Array.fromBase64(
+const img = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
 )
 
@@ -35,7 +35,11 @@ const ask = (model: string, ...ids: string[]): Promise<TestResponse> => {
   return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages })
 }
 
-async function expectRefused(response: Promise<TestResponse>, status: number, code: string | null) {
+async function expectRejected(
+  response: Promise<TestResponse>,
+  status: number,
+  code: string | null,
+) {
   const before = await faked.lastUse(gus)
   const { status: received, body } = await response
   expect({ received, body }).toMatchObject({ received: status, body: { error: { code } } })
@@ -54,28 +58,28 @@ test('a PDF and a text file become text, also for a model without file input', a
 })
 
 test('an image stays an image and audio stays audio where the model takes them', async () => {
-  const image = await upload(picture, 'a.png')
+  const image = await upload(img, 'a.png')
   expect((await ask('sees', image)).status).toBe(200)
-  const url = `data:image/png;base64,${Buffer.from(picture).toString('base64')}`
+  const url = `data:image/png;base64,${Buffer.from(img).toString('base64')}`
   expect(sentParts(faked)).toEqual([{ type: 'image_url', image_url: { url } }])
   const sound = await upload(makeWav(), 'a.wav')
   expect((await ask('listens', sound)).status).toBe(200)
   expect(sentParts(faked)).toMatchObject([{ type: 'input_audio', input_audio: { format: 'wav' } }])
-  await expectRefused(ask('ok', image), 400, null)
-  await expectRefused(ask('ok', sound), 400, 'W203')
+  await expectRejected(ask('ok', image), 400, null)
+  await expectRejected(ask('ok', sound), 400, 'W203')
 })
 
 test('uploaded images are accepted where inline ones are', async () => {
-  const ids = Array<string>(40).fill(await upload(picture, 'a.png'))
+  const ids = Array<string>(40).fill(await upload(img, 'a.png'))
   expect((await ask('sees', ...ids)).status).toBe(200)
-  const pictures = sentParts(faked)
-  expect(pictures).toHaveLength(40)
-  expect((await say('sees', [text, ...pictures])).status).toBe(200)
+  const images = sentParts(faked)
+  expect(images).toHaveLength(40)
+  expect((await say('sees', [text, ...images])).status).toBe(200)
 })
 
 test('the text of files counts for the window and for the hold', async () => {
   const long = await upload('word '.repeat(2_000), 'long.txt')
-  await expectRefused(ask('narrow', long), 413, 'context_length_exceeded')
+  await expectRejected(ask('narrow', long), 413, 'context_length_exceeded')
   const short = await upload('word', 'short.txt')
   await ask('ok', short)
   const small = (await faked.lastUse(gus)).use?.held ?? 0n
@@ -85,20 +89,20 @@ test('the text of files counts for the window and for the hold', async () => {
 
 test('seven PDFs, too many pages, no text, and files of others are rejected', async () => {
   const pdf = await upload(makePdf(['Hello']), 'a.pdf')
-  await expectRefused(ask('ok', ...Array<string>(7).fill(pdf)), 413, null)
+  await expectRejected(ask('ok', ...Array<string>(7).fill(pdf)), 413, null)
   expect((await ask('ok', ...Array<string>(6).fill(pdf))).status).toBe(200)
   const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf')
-  await expectRefused(ask('ok', thick), 400, 'W606')
+  await expectRejected(ask('ok', thick), 400, 'W606')
   const locked = await upload(makeEncryptedPdf(), 'locked.pdf')
-  await expectRefused(ask('ok', locked), 400, 'W608')
+  await expectRejected(ask('ok', locked), 400, 'W608')
   const blank = await upload(makePdf(['']), 'blank.pdf')
-  await expectRefused(ask('ok', blank), 400, 'W611')
+  await expectRejected(ask('ok', blank), 400, 'W611')
   const notes = await upload('x', 'x.txt')
-  await expectRefused(ask('ok', ...Array<string>(65).fill(notes)), 400, null)
+  await expectRejected(ask('ok', ...Array<string>(65).fill(notes)), 400, null)
   const large = await upload('word '.repeat(2_000_000), 'large.txt')
-  await expectRefused(ask('ok', ...Array<string>(5).fill(large)), 413, null)
+  await expectRejected(ask('ok', ...Array<string>(5).fill(large)), 413, null)
   const other = await upload('Mine.', 'mine.txt', await faked.gus())
-  await expectRefused(ask('ok', other), 404, null)
+  await expectRejected(ask('ok', other), 404, null)
 })
 
 test('a video of at most half an hour stays a video where the model takes it', async () => {
@@ -111,9 +115,9 @@ test('a video of at most half an hour stays a video where the model takes it', a
     expect((await ask('watches', id)).status).toBe(200)
     const url = `data:${type};base64,${video.toString('base64')}`
     expect(sentParts(faked)).toEqual([{ type: 'video_url', video_url: { url } }])
-    await expectRefused(ask('ok', id), 400, 'W609')
+    await expectRejected(ask('ok', id), 400, 'W609')
   }
-  await expectRefused(ask('watches', await upload(makeMp4(1_801), 'long.mp4')), 400, 'W607')
+  await expectRejected(ask('watches', await upload(makeMp4(1_801), 'long.mp4')), 400, 'W607')
 })
 
 const inline = (bytes: Uint8Array, type = 'application/pdf') => ({
@@ -134,7 +138,7 @@ test.each([
   ['W608', inline(makeEncryptedPdf(), 'APPLICATION/PDF')],
   ['W608', inline(makeEncryptedPdf(), 'text/plain')],
 ])('%s: a PDF in the request is looked into, whatever it is called', (code, part) =>
-  expectRefused(say('watches', [part]), 400, code),
+  expectRejected(say('watches', [part]), 400, code),
 )
 
 test('W605: an inline part has at most 20 MB, in base64 or as a data: URL', async () => {
@@ -150,7 +154,7 @@ test('W605: an inline part has at most 20 MB, in base64 or as a data: URL', asyn
     expect([model, (await say(model, [part])).status]).toEqual([model, 200])
   }
   for (const [model, part] of parts(Buffer.concat([most, Buffer.alloc(1)]))) {
-    await expectRefused(say(model, [part]), 400, 'W605')
+    await expectRejected(say(model, [part]), 400, 'W605')
   }
 })
 
@@ -160,7 +164,7 @@ test('inline PDFs count together with uploaded ones', async () => {
   const named = { type: 'file', file_id: id }
   const six = [...Array<object>(5).fill(named), fine]
   expect((await say('watches', six)).status).toBe(200)
-  await expectRefused(say('watches', [named, ...six]), 413, null)
+  await expectRejected(say('watches', [named, ...six]), 413, null)
 })
 
 test('a file beside the messages belongs to the last user message', async () => {
@@ -172,16 +176,16 @@ test('a file beside the messages belongs to the last user message', async () => 
     expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('file_id')
   }
   expect((await say('ok', '', { file_id })).status).toBe(200)
-  await expectRefused(say('ok', 'When?', { file_id: 'file_000000000000' }), 404, null)
-  await expectRefused(say('ok', 'When?', { file_id: 7 }), 400, null)
+  await expectRejected(say('ok', 'When?', { file_id: 'file_000000000000' }), 404, null)
+  await expectRejected(say('ok', 'When?', { file_id: 7 }), 400, null)
   const messages = [{ role: 'system', content: 'x' }]
-  await expectRefused(say('ok', '', { messages, file_id }), 400, null)
+  await expectRejected(say('ok', '', { messages, file_id }), 400, null)
 })
 
 test('fields that an upstream bills beyond the hold are not forwarded', async () => {
   const tools = [{ type: 'web_search' }, { type: 'code_interpreter' }, { google_search: {} }, 7]
   for (const tool of tools) {
-    await expectRefused(say('ok', 'x', { tools: [tool] }), 400, null)
+    await expectRejected(say('ok', 'x', { tools: [tool] }), 400, null)
   }
   const dear = {
     search_parameters: { mode: 'on' },

@@ -38,7 +38,7 @@ async function upload(
 const file = (bytes: string | Uint8Array, name = 'notes.md'): File =>
   new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name)
 
-const picture = Uint8Array.fromBase64(
+const img = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
 )
 
@@ -83,7 +83,7 @@ test('detects a PDF with its words and an image', async () => {
   expect(pdf.body).toMatchObject({ kind: 'pdf', type: 'application/pdf', pages: 2, words: 5 })
   const stored = await get(t.ctx, `gateway:${gus.creditId}`, pdf.text('id'))
   expect(await readWords(t.ctx, stored)).toBe('Hello tide\n\nThe second page')
-  const image = await upload({ file: file(picture, 'a.pdf') })
+  const image = await upload({ file: file(img, 'a.pdf') })
   expect(image.body).toMatchObject({ kind: 'image', type: 'image/png', words: null })
   const sound = await upload({ file: file(makeWav(), 'a.wav') })
   expect(sound.body).toMatchObject({ kind: 'audio', seconds: 0.5, words: null, status: 'uploaded' })
@@ -107,7 +107,7 @@ test('upload_type, upload_too_large and upload_unreadable are W604, W605 and W61
     ['%PDF-1.4 and then nothing', 400, 'W610'],
     ['\0\0\0\x14ftypisom\0\0\0\0isom', 400, 'W610'],
     ['\0\0\0\x14ftypavif\0\0\0\0avif', 415, 'W604'],
-    [picture.subarray(0, 40), 400, 'W610'],
+    [img.subarray(0, 40), 400, 'W610'],
   ] as const) {
     const response = await upload({ file: file(bytes) })
     expect([response.status, response.code]).toEqual([status, code])

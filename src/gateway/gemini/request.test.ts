@@ -179,7 +179,7 @@ test('a native request has the fields of the chat under one spelling', () => {
 const config = (generationConfig: object) => ({ generationConfig })
 const turn = (part: object, role = 'user') => ({ contents: [{ role, parts: [part] }] })
 
-const refused: [body: object, param: string][] = [
+const rejected: [body: object, param: string][] = [
   [{ contents: [7] }, 'contents'],
   [{ contents: [{ parts: 7 }] }, 'contents'],
   [turn({ text: 'x' }, 'system'), 'contents'],
@@ -201,7 +201,7 @@ const refused: [body: object, param: string][] = [
   [config({ maxOutputTokens: 0 }), 'maxOutputTokens'],
 ]
 
-test.each(refused)('%j is rejected, naming %s', (body, param) => {
+test.each(rejected)('%j is rejected, naming %s', (body, param) => {
   const failed = () => parse(body)
   expect(failed).toThrow(ApiError)
   try {

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { toFile } from 'openai'
 
 import { openAiClient } from '../../testing/clients/openai-client.ts'
-import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
@@ -23,7 +23,7 @@ afterAll(async () => {
   await faked.close()
 })
 
-const png = () => new File([Buffer.from(fakePicture, 'base64')], 'a.png', { type: 'image/png' })
+const png = () => new File([Buffer.from(fakeImage, 'base64')], 'a.png', { type: 'image/png' })
 
 async function send(who: GatewayUser, path: string, fields: [string, string | File][]) {
   const form = new FormData()
@@ -35,7 +35,7 @@ async function send(who: GatewayUser, path: string, fields: [string, string | Fi
 
 test("OpenAI's client edits images and creates variations", async () => {
   const client = openAiClient(t, gus)
-  const image = await toFile(Buffer.from(fakePicture, 'base64'), 'a.png', { type: 'image/png' })
+  const image = await toFile(Buffer.from(fakeImage, 'base64'), 'a.png', { type: 'image/png' })
   const edit = { model: 'demo/image', prompt: 'A red boat', size: '256x256' } as const
   const one = await client.images.edit({ ...edit, image })
   const two = await client.images.edit({ ...edit, image: [image, image], mask: image, n: 2 })
@@ -59,7 +59,7 @@ test("OpenAI's client edits images and creates variations", async () => {
 
 test("OpenAI's client reads images as events", async () => {
   const client = openAiClient(t, gus)
-  const image = await toFile(Buffer.from(fakePicture, 'base64'), 'a.png', { type: 'image/png' })
+  const image = await toFile(Buffer.from(fakeImage, 'base64'), 'a.png', { type: 'image/png' })
   const common = { model: 'demo/image', prompt: 'A boat', stream: true } as const
   const streams = [
     ['image_generation.completed', await client.images.generate({ ...common, n: 2 })],

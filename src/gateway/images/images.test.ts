@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { day, hour } from '../../core/time.ts'
 import { findReferenced } from '../../operator/referenced-files.ts'
 import { json, scripts } from '../../testing/fakes/chat-scripts.ts'
-import { fakePicture, raw } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage, raw } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/fixtures/media-models.ts'
@@ -99,7 +99,7 @@ test('rejects invalid fields by name', async () => {
 
 test('returns base64 on request', async () => {
   const { body } = await fromFake('image-ok', { response_format: 'b64_json' })
-  expect(body).toEqual({ created: 1, data: [{ b64_json: fakePicture }], cost: 0.02 })
+  expect(body).toEqual({ created: 1, data: [{ b64_json: fakeImage }], cost: 0.02 })
 })
 
 test('passes the upstream’s image properties on', async () => {
@@ -124,7 +124,7 @@ describe('images that an upstream names by a URL', () => {
   const nameUrls = (...urls: string[]) =>
     faked.fake.script('fake/image-url', json(200, { data: urls.map((url) => ({ url })), usage }))
   const chargeOf = async () => Number((await faked.lastUse(ned)).use?.charged)
-  const bytes = new Uint8Array(Buffer.from(fakePicture, 'base64'))
+  const bytes = new Uint8Array(Buffer.from(fakeImage, 'base64'))
   const ownUrl = () => `${faked.fake.baseUrl}/files/a.png`
   beforeEach(() => faked.fake.script('/files/a.png', raw(bytes, 'image/png')))
 
@@ -140,7 +140,7 @@ describe('images that an upstream names by a URL', () => {
       expect([path, headers?.authorization]).toEqual(['/v1/files/a.png', 'Bearer sk-fake'])
     }
     const inBytes = await fromFake('image-url', { response_format: 'b64_json' })
-    expect(inBytes.body).toMatchObject({ data: [{ b64_json: fakePicture }], cost: 0.02 })
+    expect(inBytes.body).toMatchObject({ data: [{ b64_json: fakeImage }], cost: 0.02 })
   })
 
   test('are free with 502 where they cannot be fetched', async () => {
@@ -221,6 +221,6 @@ test('accepts a quality only for models charged per token', async () => {
   const plain = await sentTo('image-ok', 'auto')
   expect(plain).toMatchObject({ prompt: 'A boat', style: 'vivid' })
   expect(plain).not.toHaveProperty('quality')
-  const refused = await fromFake('image-ok', { quality: 'high' })
-  expect([refused.status, refused.body]).toMatchObject([400, { error: { param: 'quality' } }])
+  const rejected = await fromFake('image-ok', { quality: 'high' })
+  expect([rejected.status, rejected.body]).toMatchObject([400, { error: { param: 'quality' } }])
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 
 import { chunked, fakeText } from '../../testing/fakes/chat-scripts.ts'
-import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import { mediaModel } from '../../testing/fixtures/media-models.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
@@ -89,7 +89,7 @@ test('the prompt of a form is checked, and its files are left out', async () => 
   const response = await upload('/v1/images/edits', {
     model: 'edit/image-ok',
     prompt: 'A forbidden boat',
-    image: new File([Buffer.from(fakePicture, 'base64')], 'a.png'),
+    image: new File([Buffer.from(fakeImage, 'base64')], 'a.png'),
   })
   expect([response.status, response.code, faked.fake.received.length - before]).toEqual([
     400,
@@ -149,8 +149,8 @@ test('the response of an upstream of Google is checked in its own API', async ()
     expect((await gus.call('POST', path + method, body)).status).toBe(200)
     expect(JSON.stringify(guardrail.questions.at(-1))).toContain(fakeText.join(''))
     guardrail.state.word = `"output":`
-    const { status, body: refused } = await gus.call('POST', path + method, body)
-    expect([status, refused]).toMatchObject([
+    const { status, body: rejected } = await gus.call('POST', path + method, body)
+    expect([status, rejected]).toMatchObject([
       400,
       { error: { status: 'INVALID_ARGUMENT', details: [{ reason: 'content_policy_violation' }] } },
     ])
@@ -226,8 +226,8 @@ test('a relayed response is checked, whole and as a stream', async () => {
   for (const stream of [false, true]) {
     const body = { model: 'fake/ok', input: 'Hello.', stream }
     guardrail.state.word = 'wörld'
-    const refused = await gus.call('POST', '/v1/responses', body)
-    expect([refused.status, refused.code]).toEqual([400, 'content_policy_violation'])
+    const rejected = await gus.call('POST', '/v1/responses', body)
+    expect([rejected.status, rejected.code]).toEqual([400, 'content_policy_violation'])
     guardrail.state.word = 'forbidden'
     const allowed = await gus.call('POST', '/v1/responses', body)
     expect(JSON.stringify(allowed.body)).toContain('resp_fake')

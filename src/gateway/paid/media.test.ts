@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import { minute, second } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
-import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 import type { GatewayUser } from '../../testing/fixtures/gateway.ts'
 import {
@@ -64,12 +64,12 @@ const requests: Record<
   },
   edit: {
     path: '/v1/images/edits',
-    form: () => formOf({ image: picture(), prompt: 'A boat', n: '2' }),
+    form: () => formOf({ image: image(), prompt: 'A boat', n: '2' }),
     held: 40_000_000,
   },
   variation: {
     path: '/v1/images/variations',
-    form: () => formOf({ image: picture() }),
+    form: () => formOf({ image: image() }),
     held: 20_000_000,
   },
   moderation: { path: '/v1/moderations', body: { input: 'Hello' }, held: 1_017_000 },
@@ -100,7 +100,7 @@ function sound(): File {
   return new File([bytes], 'a.wav')
 }
 
-const picture = (): File => new File([Buffer.from(fakePicture, 'base64')], 'a.png')
+const image = (): File => new File([Buffer.from(fakeImage, 'base64')], 'a.png')
 
 function formOf(fields: Record<string, string | File>): FormData {
   const form = new FormData()

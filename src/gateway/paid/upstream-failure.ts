@@ -62,8 +62,8 @@ export function failureOfError(error: unknown, deadlines: CallDeadlines): Upstre
   if (deadlines.cause) return interruptionOf(deadlines)
   if (!(error instanceof UpstreamError)) throw error
   if (error.kind === 'unreadable') return unreadable
-  const isRefused = error.kind === 'refused'
-  const failed = isRefused
+  const isUnreachable = error.kind === 'refused'
+  const failed = isUnreachable
     ? new ApiError('gateway_unavailable')
     : new ApiError('upstream_failed', {})
   return free(failed, true)

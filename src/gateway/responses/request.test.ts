@@ -32,7 +32,7 @@ const called = (id: string) => ({
   type: 'function',
   function: { name: 'depth', arguments: '{}' },
 })
-const picture = 'data:image/png;base64,AAAA'
+const image = 'data:image/png;base64,AAAA'
 
 test('items become messages, parallel calls one of them', async () => {
   const input = [
@@ -42,7 +42,7 @@ test('items become messages, parallel calls one of them', async () => {
       role: 'user',
       content: [
         { type: 'input_text', text: 'What is this?' },
-        { type: 'input_image', image_url: picture, detail: 'low' },
+        { type: 'input_image', image_url: image, detail: 'low' },
         { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,QQ==' },
         { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
       ],
@@ -75,7 +75,7 @@ test('items become messages, parallel calls one of them', async () => {
         role: 'user',
         content: [
           { type: 'text', text: 'What is this?' },
-          { type: 'image_url', image_url: { url: picture, detail: 'low' } },
+          { type: 'image_url', image_url: { url: image, detail: 'low' } },
           { type: 'file', file: { file_data: 'data:text/plain;base64,QQ==', filename: 'a.txt' } },
           { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
         ],
@@ -142,7 +142,7 @@ test('log probabilities are requested by include or by top_logprobs', async () =
 const message = (content: unknown, role: unknown = 'user') => ({ input: [{ role, content }] })
 const part = (fields: object) => message([fields])
 
-const refused: [body: object, param: string][] = [
+const rejected: [body: object, param: string][] = [
   [{ store: true }, 'store'],
   [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
   [{ conversation: 'conv_1' }, 'conversation'],
@@ -181,10 +181,10 @@ const refused: [body: object, param: string][] = [
   [part({ type: 'input_image' }), 'input'],
   [part({ type: 'input_file', file_url: 'http://127.0.0.1/' }), 'input'],
   [message([null]), 'input'],
-  [{ model: 'fake/ok', ...part({ type: 'input_image', image_url: picture }) }, 'input'],
+  [{ model: 'fake/ok', ...part({ type: 'input_image', image_url: image }) }, 'input'],
 ]
 
-test.each(refused)('%j is rejected, naming %s, before anything is held', async (body, param) => {
+test.each(rejected)('%j is rejected, naming %s, before anything is held', async (body, param) => {
   const [before, kept] = [faked.fake.received.length, await faked.snapshot()]
   const response = await ask(body)
   expect([response.status, Object(response.body).error]).toMatchObject([

@@ -86,14 +86,14 @@ describe('previous_response_id', () => {
     const before = await t.snapshot()
     const say = (user: GatewayUser, previous_response_id: unknown) =>
       user.call('POST', '/v1/responses', { model, input: 'x', previous_response_id })
-    const refused = [
+    const rejected = [
       await say(gus, second.id),
       await say(gus, first.id),
       await say(gus, 'resp_1'),
       await say(gus, 7),
       await say(ann, second.id),
     ]
-    for (const { status, body } of refused) {
+    for (const { status, body } of rejected) {
       expect([status, body]).toMatchObject([400, { error: { param: 'previous_response_id' } }])
     }
     expect(await t.snapshot()).toEqual(before)

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import type { AiSdkKind } from '../../config/providers.ts'
 import { systemClock } from '../../core/time.ts'
-import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { createAiSdkAdapter } from './adapter.ts'
 
 /** A fake provider that records its requests. */
@@ -65,7 +65,7 @@ describe('messages', () => {
   })
 
   test('converts images, files, audio and video, inline and by URL', async () => {
-    const url = `data:image/png;base64,${fakePicture}`
+    const url = `data:image/png;base64,${fakeImage}`
     const pdf = 'data:application/pdf;base64,JVBERi0='
     const content = [
       { type: 'text', text: 'Look.', cache_control: { type: 'ephemeral' } },
@@ -78,7 +78,7 @@ describe('messages', () => {
       {
         content: [
           { type: 'text', text: 'Look.', cache_control: { type: 'ephemeral' } },
-          { type: 'image', source: { media_type: 'image/png', data: fakePicture } },
+          { type: 'image', source: { media_type: 'image/png', data: fakeImage } },
           { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
           { type: 'document', source: { media_type: 'application/pdf', data: 'JVBERi0=' } },
         ],
@@ -103,12 +103,12 @@ describe('messages', () => {
     const urls = [
       'https://example.com/a.PNG?size=2',
       'https://example.com/a',
-      `DATA:image/png;BASE64,${fakePicture}`,
-      `data:image/*;base64,${fakePicture}`,
+      `DATA:image/png;BASE64,${fakeImage}`,
+      `data:image/*;base64,${fakeImage}`,
     ]
     const content = urls.map((url) => ({ type: 'image_url', image_url: { url } }))
     const { contents } = await gemini({ messages: [{ role: 'user', content }] })
-    const bytes = { inlineData: { mimeType: 'image/png', data: fakePicture } }
+    const bytes = { inlineData: { mimeType: 'image/png', data: fakeImage } }
     expect(contents).toMatchObject([
       {
         parts: [

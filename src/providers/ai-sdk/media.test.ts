@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { fakePicture } from '../../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import {
   providerKey,
   type ProviderModel,
@@ -15,7 +15,7 @@ interface Seen {
 }
 
 const seen: Seen[] = []
-const picture = new Uint8Array(Buffer.from(fakePicture, 'base64'))
+const image = new Uint8Array(Buffer.from(fakeImage, 'base64'))
 const sound = new Uint8Array(Buffer.from('ID3 a sound of sixteen bytes'))
 const samples = new Uint8Array(4_800)
 let polls = 0
@@ -37,8 +37,8 @@ function written(body: string): Response {
 type Answers = Record<string, (seen: Seen, origin: string) => Response>
 
 /** Responses by provider, in the formats of their API references. */
-const pictures: Answers = {
-  '/cdn/': () => bytes(picture, 'image/png'),
+const imageList: Answers = {
+  '/cdn/': () => bytes(image, 'image/png'),
   '/fal/fal-ai/flux': (_, origin) => {
     const images = [{ url: `${origin}/cdn/a.png`, content_type: 'image/png' }]
     return Response.json({ images, prompt: 'x', has_nsfw_concepts: [false] })
@@ -56,7 +56,7 @@ const pictures: Answers = {
   '/replicate/models/maker/fails': (_, origin) =>
     jobAt(`${origin}/replicate/predictions/p2`, { status: 'failed', error: 'No memory' }, 201),
   '/google/models/gemini-2.5-flash-image': () => {
-    const parts = [{ inlineData: { mimeType: 'image/png', data: fakePicture } }]
+    const parts = [{ inlineData: { mimeType: 'image/png', data: fakeImage } }]
     const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 900 }
     const candidates = [{ content: { role: 'model', parts }, finishReason: 'STOP' }]
     return Response.json({ candidates, usageMetadata })
@@ -95,7 +95,7 @@ const others: Answers = {
 }
 
 function respond(one: Seen, origin: string): Response {
-  const all = Object.entries({ ...pictures, ...others })
+  const all = Object.entries({ ...imageList, ...others })
   const found = all.find(([start]) => one.path.startsWith(start))
   return found?.[1](one, origin) ?? Response.json({ detail: 'Not found' }, { status: 404 })
 }
@@ -192,7 +192,7 @@ describe('pictures', () => {
     })
     const link = new URL(Object(body).data[0].url)
     const kept = await ctx.request('GET', link.pathname + link.search)
-    expect(kept.bytes).toEqual(picture)
+    expect(kept.bytes).toEqual(image)
   })
 
   test('replicate: polls a job until it is done; a failed one is free', async () => {

@@ -57,11 +57,11 @@ test('repeats the last user text and counts a token per word', async () => {
 })
 
 test('replies without a user message and without text', async () => {
-  const picture = [{ type: 'image_url', image_url: { url: 'https://example.com/boat.png' } }]
+  const image = [{ type: 'image_url', image_url: { url: 'https://example.com/boat.png' } }]
   const result = async (role: string, content: unknown) =>
     (await chat({ messages: [{ role, content }] })).choices[0].message.content
   expect(await result('system', 'Be kind.')).toBe('Be kind.')
-  expect(await result('user', picture)).toBe('I was told no words.')
+  expect(await result('user', image)).toBe('I was told no words.')
   expect(await result('tool', '')).toBe('I was told no words.')
 })
 

@@ -54,8 +54,8 @@ test('returns PNGs of the requested size that differ by prompt and index', async
   const [other] = await generate('a castle')
   expect(new Set([first, second, other]).size).toBe(3)
   expect(await generate('a boat')).toEqual([first, second])
-  const picture = new Bun.Image(Buffer.from(first, 'base64'))
-  expect(await picture.metadata()).toMatchObject({ width: 96, height: 64, format: 'png' })
+  const image = new Bun.Image(Buffer.from(first, 'base64'))
+  expect(await image.metadata()).toMatchObject({ width: 96, height: 64, format: 'png' })
   expect(
     (await new Bun.Image(Buffer.from(first, 'base64')).resize(8, 8).jpeg().bytes()).length,
   ).toBeGreaterThan(100)

@@ -43,8 +43,8 @@ async function play(call: Caller): Promise<void> {
   })
   const link = new URL(textAt(made, 'app.link'))
   expect((await ctx.request('GET', link.pathname)).status).toBe(200)
-  const refused = await call('get_app', { key, id: 'AAAAAAAAAAAA' })
-  expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } })
+  const rejected = await call('get_app', { key, id: 'AAAAAAAAAAAA' })
+  expect(rejected).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } })
 }
 
 test('the official client, v1', async () => {

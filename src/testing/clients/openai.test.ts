@@ -109,8 +109,8 @@ for (const at of [0, 1]) {
       expect(await catchError(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
       expect(await catchError(send({ messages: [] }))).toBeInstanceOf(OpenAI.BadRequestError)
       const stranger = new OpenAI({ baseURL: gateway.baseUrls[at] ?? '', apiKey: 'gk_no' })
-      const refused = catchError(stranger.chat.completions.create({ model, messages: say('x') }))
-      expect(await refused).toBeInstanceOf(OpenAI.AuthenticationError)
+      const rejected = catchError(stranger.chat.completions.create({ model, messages: say('x') }))
+      expect(await rejected).toBeInstanceOf(OpenAI.AuthenticationError)
     })
   })
 }

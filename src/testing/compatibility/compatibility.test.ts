@@ -6,7 +6,7 @@ import { type Browser, findBrowser, type Tab, until, viewport } from '../browser
 import { openChromium } from '../browsers/chromium.ts'
 import { openFirefox } from '../browsers/firefox.ts'
 import { openWebkit } from '../browsers/webkit.ts'
-import { fakePicture } from '../fakes/media-scripts.ts'
+import { fakeImage } from '../fakes/media-scripts.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { makeWav } from '../fixtures/wav.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
@@ -22,7 +22,7 @@ const waitMs = 15_000
 const doctype = '<!doctype html><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
 
-const dot = Buffer.from(fakePicture, 'base64')
+const dot = Buffer.from(fakeImage, 'base64')
 
 /** Returns all messages of the page in order. While the viewer reloads, there are none. */
 async function readMessages(tab: Tab): Promise<unknown[]> {

@@ -1,11 +1,11 @@
 import { end, head, json, send, type Step } from './chat-scripts.ts'
 
 /** A PNG of one pixel. */
-export const fakePicture =
+export const fakeImage =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4nzsJAAPdAc/qIU7/AAAAAElFTkSuQmCC'
 
 const tokens = { prompt_tokens: 11, total_tokens: 11 }
-const picture = { b64_json: fakePicture }
+const image = { b64_json: fakeImage }
 const sound = new Uint8Array(Buffer.from('ID3 a sound of sixteen bytes'))
 
 export const raw = (bytes: Uint8Array, type: string): Step[] => [
@@ -45,11 +45,11 @@ const scripts: Record<string, Step[]> = {
     usage: { total_tokens: 11 },
   }),
   'rerank-unknown': json(200, { results: [{ index: 7, relevance_score: 0.2 }] }),
-  'image-ok': json(200, { created: 1, data: [picture] }),
-  'image-two': json(200, { created: 1, data: [picture, picture] }),
+  'image-ok': json(200, { created: 1, data: [image] }),
+  'image-two': json(200, { created: 1, data: [image, image] }),
   'image-told': json(200, {
     created: 1,
-    data: [{ ...picture, revised_prompt: 'A small boat' }],
+    data: [{ ...image, revised_prompt: 'A small boat' }],
     model: 'fake',
     background: 'opaque',
     output_format: 'png',
@@ -58,7 +58,7 @@ const scripts: Record<string, Step[]> = {
   }),
   'image-tokens': json(200, {
     created: 1,
-    data: [picture],
+    data: [image],
     usage: { input_tokens: 11, output_tokens: 1_000, total_tokens: 1_011 },
   }),
   'image-url': json(200, { created: 1, data: [{ url: 'CANARY' }] }),

@@ -48,12 +48,12 @@ const pageOf = (bytes: number): string =>
     crypto.getRandomValues(new Uint8Array(Math.min(65_536, bytes / 2))),
   ).toString('base64')}${'lamp '.repeat(bytes / 10)}`
 
-interface Refused {
+interface Rejection {
   status: number
   code: unknown
 }
 
-async function toRejection(response: Response): Promise<Refused> {
+async function toRejection(response: Response): Promise<Rejection> {
   const body: unknown = await response.json()
   return { status: response.status, code: Reflect.get(Object(body), 'code') }
 }
@@ -68,7 +68,7 @@ async function publishUntilFull(its: ServerProcess, key: string, bytes: number) 
   for (let tries = 0; tries < 200; tries += 1) {
     const html = pageOf(bytes)
     const response = await its.call('POST', '/api/apps', key, { html })
-    if (response.status !== 201) return { kept, refused: await toRejection(response) }
+    if (response.status !== 201) return { kept, rejected: await toRejection(response) }
     kept.set(textAt(await response.json(), 'app.id'), html)
   }
   throw new Error('the disk was never full')
@@ -96,8 +96,8 @@ test('a full disk rejects publishes, serves reads and recovers with free space',
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, new Uint8Array(3 * mb))
 
-  const { kept, refused } = await publishUntilFull(ctx, key, 200_000)
-  expect(refused).toEqual(tryAgain)
+  const { kept, rejected } = await publishUntilFull(ctx, key, 200_000)
+  expect(rejected).toEqual(tryAgain)
   expect(kept.size).toBeGreaterThan(5)
   // The rest is filled too, so that the database finds no free page.
   for (let size = mb; size >= 1; size = Math.floor(size / 4)) {
@@ -110,12 +110,12 @@ test('a full disk rejects publishes, serves reads and recovers with free space',
     }
   }
   const [app = ''] = kept.keys()
-  const picture = crypto.getRandomValues(new Uint8Array(60_000))
-  const json = new TextEncoder().encode(JSON.stringify([...picture]))
+  const image = crypto.getRandomValues(new Uint8Array(60_000))
+  const json = new TextEncoder().encode(JSON.stringify([...image]))
   const asset = `/api/apps/${app}/assets/a.json`
   expect(await toRejection(await ctx.call('PUT', asset, key, json))).toEqual(tryAgain)
   const notes = Array.from({ length: 60 }, (_, index) => ({ about: `line ${index}` }))
-  const changes: Refused[] = []
+  const changes: Rejection[] = []
   for (const note of notes) {
     const response = await ctx.call('PATCH', '/api/me', key, note)
     if (response.status !== 200) changes.push(await toRejection(response))
@@ -154,13 +154,13 @@ test('a file size limit rejects writes, serves reads and loses nothing', async (
   const kept = new Map([[textAt(await made.json(), 'app.id'), html]])
 
   let about = ''
-  let refused: Response | undefined
-  for (let count = 0; count < 500 && !refused; count += 1) {
+  let rejected: Response | undefined
+  for (let count = 0; count < 500 && !rejected; count += 1) {
     const response = await ctx.call('PATCH', '/api/me', key, { about: `line ${count}` })
     if (response.status === 200) about = `line ${count}`
-    else refused = response
+    else rejected = response
   }
-  expect(refused && (await toRejection(refused))).toEqual({ status: 503, code: 'not_ready' })
+  expect(rejected && (await toRejection(rejected))).toEqual({ status: 503, code: 'not_ready' })
   await expectAll(ctx, key, kept)
   expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
   ctx.kill('SIGTERM')
@@ -179,8 +179,8 @@ test('below the configured floor nothing new is stored, although space is left',
   expect((await ctx.call('GET', '/readyz')).status).toBe(200)
   const ballast = ['before', 'after'].map((name) => join(disk, name))
   writeFileSync(ballast[0] ?? '', new Uint8Array(2 * mb))
-  const { kept, refused } = await publishUntilFull(ctx, key, 400_000)
-  expect(refused).toEqual(tryAgain)
+  const { kept, rejected } = await publishUntilFull(ctx, key, 400_000)
+  expect(rejected).toEqual(tryAgain)
   writeFileSync(ballast[1] ?? '', new Uint8Array(2 * mb))
   expect(await (await ctx.call('GET', '/readyz')).json()).toEqual({ ok: true, disk: 'full' })
   const line = { about: 'no room for a line' }

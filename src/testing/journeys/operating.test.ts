@@ -43,7 +43,7 @@ async function serve(env: Record<string, string> = {}): Promise<ServerProcess> {
 
 const oneLine = /^[^\n]+\n$/
 /** Expects a command to fail with this one line on stderr and nothing on stdout. */
-async function expectRefused(words: string[], says: RegExp, start = {}): Promise<void> {
+async function expectRejected(words: string[], says: RegExp, start = {}): Promise<void> {
   const { code, out, err } = await runBerth(words, start)
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(oneLine)
@@ -63,9 +63,12 @@ test('grant works with and without a running server, and explains errors', async
     out: `${handle} has 5400 credits now.\n`,
     err: '',
   })
-  await expectRefused(['grant', '@nobody-here', '5', '--data', data], /@nobody-here does not exist/)
-  await expectRefused(['grant', handle, '-5', '--data', data], /./)
-  await expectRefused(['grant', handle, 'much', '--data', data], /usage: berth grant/)
+  await expectRejected(
+    ['grant', '@nobody-here', '5', '--data', data],
+    /@nobody-here does not exist/,
+  )
+  await expectRejected(['grant', handle, '-5', '--data', data], /./)
+  await expectRejected(['grant', handle, 'much', '--data', data], /usage: berth grant/)
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
   expect((await grant(handle, '0.01')).out).toBe(`${handle} has 5410 credits now.\n`)
@@ -94,7 +97,7 @@ test('every command ends its last line, and a slow reader gets all output', asyn
   const unknown = await runBerth(['sing', '--data', data])
   expect(unknown).toMatchObject({ code: 1, out: '' })
   expect(unknown.err).toMatch(/^Unknown command sing\.\n\nberth [^]*config\.\n$/)
-  await expectRefused(['version', '--loud'], /--loud/)
+  await expectRejected(['version', '--loud'], /--loud/)
 
   // More than a pipe holds (64 KB), so the command must wait for its reader.
   const env = { TRUSTED_PROXIES: Array.from({ length: 12_000 }, () => '10.0.0.1').join(',') }
@@ -112,20 +115,20 @@ test('health exits 0 while the server responds, otherwise 1 with one line', asyn
   expect(await runBerth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
-  await expectRefused(words, /No response from http/)
+  await expectRejected(words, /No response from http/)
 }, 60_000)
 
 test('a folder and a port have one owner each', async () => {
   const ctx = await serve()
-  await expectRefused(['serve', '--port', '0', '--data', data], /Another Berth is running/)
+  await expectRejected(['serve', '--port', '0', '--data', data], /Another Berth is running/)
   const other = join(dir, 'other')
   const port = portOf(ctx)
-  await expectRefused(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
-  await expectRefused(['restore', join(dir, 'none'), '--data', data], /is not a complete backup/)
+  await expectRejected(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
+  await expectRejected(['restore', join(dir, 'none'), '--data', data], /is not a complete backup/)
   expect(await runBerth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
   const twoFolders = ['restore', join(dir, 'copy'), join(dir, 'other'), '--data', data]
-  await expectRefused(twoFolders, /usage: berth restore/)
-  await expectRefused(['restore', join(dir, 'copy'), '--data', data], /Another Berth is running/)
+  await expectRejected(twoFolders, /usage: berth restore/)
+  await expectRejected(['restore', join(dir, 'copy'), '--data', data], /Another Berth is running/)
   expect((await ctx.call('GET', '/healthz')).status).toBe(200)
 }, 60_000)
 
@@ -200,12 +203,12 @@ test('a read-only data folder fails with one clear line', async () => {
   const shut = /cannot be written to/
   chmodSync(dir, 0o755)
   mkdirSync(data, { mode: 0o555 })
-  await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
+  await expectRejected(['serve', '--port', '0', '--data', data], shut, { under })
   expect(readdirSync(data)).toEqual([])
   const inside = join(data, 'deeper/folder')
-  await expectRefused(['serve', '--port', '0', '--data', inside], shut, { under })
+  await expectRejected(['serve', '--port', '0', '--data', inside], shut, { under })
   writeFileSync(join(dir, 'letter'), 'mine')
-  await expectRefused(['serve', '--port', '0', '--data', join(dir, 'letter')], shut)
+  await expectRejected(['serve', '--port', '0', '--data', join(dir, 'letter')], shut)
 
   chmodSync(data, 0o755)
   const first = await serve()
@@ -215,8 +218,8 @@ test('a read-only data folder fails with one clear line', async () => {
     chmodSync(join(data, path), path === 'files' || path === 'files/tmp' ? 0o555 : 0o444)
   }
   chmodSync(data, 0o555)
-  await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
-  await expectRefused(['doctor', '--data', data], shut, { under })
+  await expectRejected(['serve', '--port', '0', '--data', data], shut, { under })
+  await expectRejected(['doctor', '--data', data], shut, { under })
   chmodSync(data, 0o755)
 }, 60_000)
 
@@ -240,7 +243,7 @@ test('a command finds its server with a long path to the data folder', async () 
 
 test('a command on an empty folder creates nothing', async () => {
   for (const words of [['doctor'], ['backup', join(dir, 'copy')], ['grant', '@ann', '1']]) {
-    await expectRefused([...words, '--data', data], /There is no database in /)
+    await expectRejected([...words, '--data', data], /There is no database in /)
   }
   expect(readdirSync(dir)).toEqual([])
 }, 60_000)

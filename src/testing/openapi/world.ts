@@ -72,7 +72,7 @@ const usedUp: Record<string, Part[]> = {
 /** Runs after which a new agent is the caller: an agent can start 60 an hour. */
 const runsMax = 40
 /** The body that uploads an image. */
-export const picture = { image: `data:image/png;base64,${twoPixels}` }
+export const image = { image: `data:image/png;base64,${twoPixels}` }
 
 /** Creates the data that requests name: of the caller, of another agent, and of nobody. */
 export async function createWorld(server: TestServer, payTo?: string): Promise<World> {
@@ -126,7 +126,7 @@ class World {
     if (path.includes('/screenshots')) {
       return this.part('screenshots', async () => {
         const id = this.parts.get('account')?.['id']
-        await ann.call('PUT', `/apps/${id}/screenshots/1`, picture)
+        await ann.call('PUT', `/apps/${id}/screenshots/1`, image)
         return { position: '1' }
       })
     }

@@ -101,8 +101,8 @@ describe('deleting an account', () => {
     expect(await answered(h, keys)).toEqual([200, 200])
     const token = /name="token" value="([^"]+)"/.exec(text(await olga.open('/account')))?.[1] ?? ''
     expect(text(await olga.open('/account'))).not.toContain('/account/leave')
-    const refused = await olga.send('/account/leave', { token, password })
-    expect([refused.status, alertText(refused)]).toEqual([
+    const rejected = await olga.send('/account/leave', { token, password })
+    expect([rejected.status, alertText(rejected)]).toEqual([
       400,
       'The account of the operator cannot be deleted.',
     ])

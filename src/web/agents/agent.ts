@@ -167,16 +167,16 @@ export const unreadMark: Html = html`<span class="unread-mark"
 interface NoteOptions {
   /** Its kind, or its agent in a list of several agents. */
   label?: string | undefined
-  /** The picture of the item that it is about. */
-  picture?: Part
+  /** The image of the item that it is about. */
+  image?: Part
 }
 
 export const renderNote = (
   { text, at, read, item }: Note,
-  { label, picture }: NoteOptions = {},
+  { label, image }: NoteOptions = {},
 ): Html =>
   html`<li>
-    ${picture}
+    ${image}
     <div>
       ${read === null && unreadMark}<bdi dir="ltr">${isolateQuotes(text)}</bdi><br /><span
         class="small"

@@ -114,9 +114,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
           body: '<title>Bad Gateway</title>',
         }),
       )
-      const refused = page.waitForResponse('**/explore?q=harbour')
+      const rejected = page.waitForResponse('**/explore?q=harbour')
       await page.fill('input[type=search]', 'harbour')
-      await (await refused).finished()
+      await (await rejected).finished()
       await page.fill('input[type=search]', 'row by')
       await page.waitForURL('**/explore?q=row+by')
       await page.waitForFunction("document.title.startsWith('row by ·')")

@@ -103,8 +103,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       const folder = mkdtempSync(join(tmpdir(), 'berth-drop-'))
       const file = join(folder, 'Old Harbor.png')
       const size = { width: 640, height: 480 }
-      const picture = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
-      await Bun.write(file, (await t.ctx.generators.generate(picture)).bytes)
+      const image = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
+      await Bun.write(file, (await t.ctx.generators.generate(image)).bytes)
       const open = async (name: string): Promise<void> => {
         await page.goto(`${origin}/studio/${id}/${name}`)
         await page.waitForFunction("customElements.get('file-drop')")

@@ -252,9 +252,9 @@ test('keeps the typed reason and hash after an error', async () => {
 
   const block = (sha256: string) =>
     olga.fill('/console/queue', '/console/blocklist', { decision: 'block', sha256, why })
-  const refused = await block('9f86d081')
-  expect(alertText(refused)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
-  expect([typed(refused, 'sha256'), typed(refused, 'why')]).toEqual([['9f86d081'], [why]])
+  const rejected = await block('9f86d081')
+  expect(alertText(rejected)).toBe('Enter a SHA-256 hash: 64 digits of 0-9 and a-f.')
+  expect([typed(rejected, 'sha256'), typed(rejected, 'why')]).toEqual([['9f86d081'], [why]])
   // Some programs print hashes in upper case.
   expect((await block('9F'.repeat(32))).status).toBe(303)
 })

@@ -150,7 +150,7 @@ test('uploads a file for a chat and reads its text', async () => {
 
 test('shows errors in page terms, keeps the message and charges nothing', async () => {
   const kept = await walletOf('olga')
-  const refused = async (values: Record<string, string>, browser = olga) => {
+  const rejected = async (values: Record<string, string>, browser = olga) => {
     const plain = await send(browser, { text: 'Hello "there"', ...values })
     expect(String(plain.body)).toContain('Hello &quot;there&quot;</textarea>')
     return [plain.status, alertText(plain).replaceAll('&quot;', '"')]
@@ -160,19 +160,19 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
     402,
     expect.stringContaining('Lower “Max tokens” or add credits'),
   ])
-  expect(await refused({}, cy)).toEqual([
+  expect(await rejected({}, cy)).toEqual([
     402,
     expect.stringMatching(
       /^This request can cost up to 0\.\d+ credits and your wallet has 0\. .*“Max tokens”/,
     ),
   ])
-  expect(await refused({ model: 'demo/none' })).toEqual([
+  expect(await rejected({ model: 'demo/none' })).toEqual([
     404,
     'The model demo/none is not available. Choose another model.',
   ])
-  expect(await refused({ model: 'demo/image' })).toEqual([400, expect.any(String)])
+  expect(await rejected({ model: 'demo/image' })).toEqual([400, expect.any(String)])
   for (const most of ['0', '1.5', 'many', '-3']) {
-    expect(await refused({ max_tokens: most })).toEqual([
+    expect(await rejected({ max_tokens: most })).toEqual([
       400,
       'Enter a whole number of max tokens, 1 or more.',
     ])
@@ -180,7 +180,7 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
   const many = JSON.stringify(Array.from({ length: 99 }, () => ({ role: 'user', content: 'x' })))
   const odd = ['', '{', '[1]', '[{"role":"system","content":"x"}]', '[{"role":"user"}]', many]
   for (const turns of odd) {
-    expect(await refused({ turns })).toEqual([
+    expect(await rejected({ turns })).toEqual([
       400,
       expect.stringContaining('Start a new conversation'),
     ])

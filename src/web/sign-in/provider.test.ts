@@ -190,12 +190,12 @@ describe('linking a provider', () => {
     expect((await olga.open(id.approve(again.headers.get('location'), ann))).status).toBe(303)
     const cy = await signUp(h, 'cyrus')
     const taken = await cy.open(linkIn(await cy.open('/account')))
-    const refused = await cy.open(id.approve(taken.headers.get('location'), ann))
-    expect([refused.status, alertText(refused)]).toEqual([
+    const rejected = await cy.open(id.approve(taken.headers.get('location'), ann))
+    expect([rejected.status, alertText(rejected)]).toEqual([
       409,
       expect.stringContaining('another account'),
     ])
-    expect(String(refused.body)).toContain('<h1>cyrus</h1>')
+    expect(String(rejected.body)).toContain('<h1>cyrus</h1>')
   })
 
   test('sign_in_stale, sign_in_again: rejects foreign, expired and other sessions’ links', async () => {
@@ -246,9 +246,9 @@ describe('callback attacks', () => {
     // Login CSRF: Eve makes Olga's browser finish Eve's flow.
     for (const open of [false, true]) {
       if (open) await olga.open('/sign-in/oidc')
-      const refused = await olga.open(back)
-      expect([refused.status, olga.cookie()]).toEqual([400, undefined])
-      expect(alertText(refused)).toContain('another browser')
+      const rejected = await olga.open(back)
+      expect([rejected.status, olga.cookie()]).toEqual([400, undefined])
+      expect(alertText(rejected)).toContain('another browser')
     }
     expect((await eve.open(back)).status).toBe(200)
     const used = eve.cookie()
@@ -278,8 +278,8 @@ describe('callback attacks', () => {
     ]
     const before = await h.snapshot()
     for (const odd of odds) {
-      const refused = await enter(new FormBrowser(h), id, ann, odd)
-      expect([refused.status, alertText(refused)]).toEqual([
+      const rejected = await enter(new FormBrowser(h), id, ann, odd)
+      expect([rejected.status, alertText(rejected)]).toEqual([
         403,
         expect.stringContaining('its response cannot be verified'),
       ])

@@ -18,7 +18,7 @@ import { shortCredits } from '../format.ts'
 import { type Form, readCredits, readRef, rejectForm } from '../forms.ts'
 import { packActions } from '../packs/studio-actions.ts'
 import { changeIcon } from './icon.ts'
-import { changeCover, changeScreenshot } from './pictures.ts'
+import { changeCover, changeScreenshot } from './images.ts'
 import type { StudioAction } from './studio.ts'
 
 const checkChange = createValidator(ChangeAppSchema)

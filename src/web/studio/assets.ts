@@ -9,7 +9,7 @@ import { formatBytes } from '../format.ts'
 import { button, form, hiddenField, inputField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
-import { dropForm } from './pictures.ts'
+import { dropForm } from './images.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the files of the latest version and the missing assets. Throws `assets_off`. */

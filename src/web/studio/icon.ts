@@ -6,7 +6,7 @@ import { section } from '../components.ts'
 import { formatAmount } from '../format.ts'
 import { button, type Form, form, hiddenField, readRef, rejectForm } from '../forms.ts'
 import { imagePath } from '../tiles.ts'
-import { dropForm, pictureField, readPicture } from './pictures.ts'
+import { dropForm, imageField, readImage } from './images.ts'
 import { type Studio, studioPath } from './studio.ts'
 
 /** The forms that upload, generate and remove the icon of an item. */
@@ -15,7 +15,7 @@ export function iconForms(studio: Studio): Part {
   const { ctx, token } = req
   const [url, price] = [iconUrl(ctx, app), quoteIcon(ctx, app)]
   const path = studioPath(studio, 'icon')
-  const upload = html`${pictureField('Icon')}${button('Upload icon', 'quiet')}`
+  const upload = html`${imageField('Icon')}${button('Upload icon', 'quiet')}`
   const label = `Generate icon · ${price === 0 ? 'free' : `at most ${formatAmount(price ?? 0, 'credit')}`}`
   const make = html`${hiddenField('max', price ?? 0)}${hiddenField('ref', newId())}${button(label, 'quiet slim')}`
   const remove = html`${hiddenField('remove', 'yes')}${button('Remove icon', 'quiet slim danger')}`
@@ -51,7 +51,7 @@ export async function changeIcon({ req, agent, app }: Studio, submitted: Form): 
     return 'Icon removed.'
   }
   if (!submitted.has('max')) {
-    const bytes = await readPicture(submitted)
+    const bytes = await readImage(submitted)
     const image = `data:image/png;base64,${bytes.toBase64()}`
     await putIcon(ctx, { agent }, app.id, { image }, { signal })
     return 'The icon is live.'

@@ -7,7 +7,7 @@ import { confirmDialog } from '../confirm-dialog.ts'
 import { button, form, inputField, selectField, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { iconForms } from './icon.ts'
-import { pictureForms } from './pictures.ts'
+import { renderImageForms } from './images.ts'
 import { type Studio, studioPage, studioPath } from './studio.ts'
 
 /** Renders the forms for details, Explore, remixes, pictures and deletion. */
@@ -16,7 +16,7 @@ export async function listingPage(studio: Studio): Promise<Page> {
       ${section('Details', detailsForm(studio))}
       <div>${section('Explore', exploreForm(studio))} ${section('Remixes', remixForm(studio))}</div>
     </div>
-    ${!isPackKind(studio.app.kind) && (await pictureForms(studio))} ${iconForms(studio)}
+    ${!isPackKind(studio.app.kind) && (await renderImageForms(studio))} ${iconForms(studio)}
     ${section(
       `Delete ${studio.app.kind}`,
       html`<p class="small">

@@ -83,9 +83,9 @@ describe('source worker', () => {
   test('try_again: rejects tasks beyond the queue limit', async () => {
     const page = bytes('x')
     const all = await Promise.allSettled(Array.from({ length: 30 }, () => comparePages(page, page)))
-    const refused = all.filter(({ status }) => status === 'rejected')
-    expect(refused.length).toBeGreaterThan(0)
-    expect(refused[0]).toMatchObject({ reason: { errorName: 'try_again' } })
+    const rejected = all.filter(({ status }) => status === 'rejected')
+    expect(rejected.length).toBeGreaterThan(0)
+    expect(rejected[0]).toMatchObject({ reason: { errorName: 'try_again' } })
   })
 
   test('returns the lines around a position and cuts the reported one', async () => {

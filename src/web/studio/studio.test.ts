@@ -106,8 +106,8 @@ describe('access', () => {
   test('has no studio for closed agents and is read-only for suspended ones', async () => {
     const { suspendAgent: suspend } = await import('../../hosting/agents/suspension.ts')
     await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
-    const refused = await act('listing', 'explore', { store: 'no' })
-    expect([refused.status, alertText(refused)]).toEqual([
+    const rejected = await act('listing', 'explore', { store: 'no' })
+    expect([rejected.status, alertText(rejected)]).toEqual([
       403,
       expect.stringContaining('suspended'),
     ])
@@ -201,10 +201,10 @@ describe('assets', () => {
     await ann.call('PUT', `/apps/${id}/assets/ding.wav`, wav)
     const list = await open('assets')
     expect(list).toContain('A &lt;bell&gt;')
-    const [, picture = ''] = /<img src="([^"]+)"/.exec(list) ?? []
+    const [, image = ''] = /<img src="([^"]+)"/.exec(list) ?? []
     const [, sound = ''] = /<audio [^>]*src="([^"]+)"/.exec(list) ?? []
     for (const [path, type] of [
-      [picture, 'image/png'],
+      [image, 'image/png'],
       [sound, 'audio/wav'],
     ] as const) {
       const preview = await h.request('GET', path.replaceAll('&amp;', '&'))
@@ -358,11 +358,11 @@ describe('analytics and safety', () => {
       const gone = await olga.open(at(name))
       expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])
     }
-    const refused = await olga.send(at('restore'), {
+    const rejected = await olga.send(at('restore'), {
       ...hiddenFields(await open(), at('appeal')),
       version: '1',
     })
-    expect([refused.status, alertText(refused)]).toEqual([
+    expect([rejected.status, alertText(rejected)]).toEqual([
       410,
       expect.stringContaining('taken down'),
     ])

@@ -155,7 +155,7 @@ test('in a request of the Responses API is made here, and its upstream gets chat
 })
 
 describe('rejected without a charge', () => {
-  const refused = async (more: object) => {
+  const rejected = async (more: object) => {
     const { status, body } = await ask(more)
     const { error } = Object(body)
     return [status, error.type, error.param, error.code]
@@ -163,15 +163,15 @@ describe('rejected without a charge', () => {
 
   test('model_cannot_search, W207: a model without tools', async () => {
     const searchBody = [400, 'invalid_request_error', 'web_search', 'W207']
-    expect(await refused({ model: 'fake/ok' })).toEqual(searchBody)
+    expect(await rejected({ model: 'fake/ok' })).toEqual(searchBody)
     const online = { model: 'fake/ok:online', web_search: false }
-    expect(await refused(online)).toEqual(searchBody)
+    expect(await rejected(online)).toEqual(searchBody)
   })
 
   test('several choices, and a tool of the same name', async () => {
-    expect(await refused({ n: 2 })).toEqual([400, 'invalid_request_error', 'n', null])
+    expect(await rejected({ n: 2 })).toEqual([400, 'invalid_request_error', 'n', null])
     const tools = [{ type: 'function', function: { name: 'web_search' } }]
-    expect(await refused({ tools })).toEqual([400, 'invalid_request_error', 'tools', null])
+    expect(await rejected({ tools })).toEqual([400, 'invalid_request_error', 'tools', null])
   })
 
   test('searches_limit, W109: the seventh search request of an account in a minute, with any key', async () => {

@@ -21,7 +21,7 @@ import { contents } from './contents.ts'
 
 const sample = (name: string): Buffer =>
   readFileSync(join(import.meta.dir, '../../../../public/samples/lampkeeper/assets', name))
-const picture = sample('oil.png')
+const image = sample('oil.png')
 const bell = sample('bell.wav')
 const page = (body = ''): string => `<!doctype html><title>Boats</title><p>hello</p>${body}`
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
@@ -95,18 +95,18 @@ test('an upload is typed by content, listed, read, previewed and deleted', async
   const empty = await list(ann, app)
   const limits = { fileBytes: 4_194_304, files: 300, appBytes: 67_108_864 }
   expect(empty).toMatchObject({ version: 1, assets: [], waiting: [], limits })
-  const made = await put(ann, app, 'oil.mp3', picture, 'audio/mpeg')
+  const made = await put(ann, app, 'oil.mp3', image, 'audio/mpeg')
   expect(made.status).toBe(201)
   const facts = { name: 'oil.mp3', kind: 'picture', type: 'image/png', width: 64, height: 64 }
-  const asset = { ...facts, bytes: picture.length, sha256: sha256(picture), maker: 'upload' }
+  const asset = { ...facts, bytes: image.length, sha256: sha256(image), maker: 'upload' }
   expect(made.body.asset).toMatchObject(asset)
   const listed = await list(ann, app)
-  expect(listed).toMatchObject({ assets: [asset], used: { files: 1, bytes: picture.length } })
+  expect(listed).toMatchObject({ assets: [asset], used: { files: 1, bytes: image.length } })
 
   const own = await call('GET', `/apps/${app}/assets/oil.mp3`, ann)
-  expect(sha256(own.bytes)).toBe(sha256(picture))
+  expect(sha256(own.bytes)).toBe(sha256(image))
   const look = await call('GET', listed.assets[0].url)
-  expect(sha256(look.bytes)).toBe(sha256(picture))
+  expect(sha256(look.bytes)).toBe(sha256(image))
   for (const { headers } of [own, look]) {
     expect(headers.get('content-type')).toBe('image/png')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -132,13 +132,13 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
   const asJson = 'application/json; charset=utf-8'
   const sent: [string, Body, string | undefined, string][] = [
     ['a', bell, undefined, 'audio/wav'],
-    ['b', picture, 'application/x-www-form-urlencoded', 'image/png'],
-    ['c', picture, 'application/json', 'image/png'],
-    ['d', json({ data: urlOf(picture) }), asJson, 'image/png'],
+    ['b', image, 'application/x-www-form-urlencoded', 'image/png'],
+    ['c', image, 'application/json', 'image/png'],
+    ['d', json({ data: urlOf(image) }), asJson, 'image/png'],
     ['e', json({ data: 'data:,%7B%22a%22:1%7D' }), asJson, 'application/json'],
-    ['f', json({ data: urlOf(picture), more: 1 }), asJson, 'application/json'],
+    ['f', json({ data: urlOf(image), more: 1 }), asJson, 'application/json'],
     ['g', json({ level: [1, 2] }), asJson, 'application/json'],
-    ['h', json({ data: urlOf(picture) }), 'text/plain', 'application/json'],
+    ['h', json({ data: urlOf(image) }), 'text/plain', 'application/json'],
   ]
   for (const [name, body, type, kind] of sent) {
     const { status, body: response } = await put(ann, app, name, body, type)
@@ -147,7 +147,7 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
   expect(
     (await list(ann, app)).assets.find(({ name }: { name: string }) => name === 'a'),
   ).toMatchObject({ kind: 'sound', seconds: 1.6 })
-  expect((await put(ann, app, 'a', picture)).status).toBe(200)
+  expect((await put(ann, app, 'a', image)).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 8 } })
   for (const data of ['data:image/png;base64,***', 'data:nothing', 'data:,%E0%A4%A']) {
     const { status, body: response } = await put(ann, app, 'z', json({ data }), asJson)
@@ -158,7 +158,7 @@ test('files can be sent raw, as JSON, and as a data URL', async () => {
 test('rejects a missing key, another agent, a wrong id, assets off and a deleted app', async () => {
   const [ann, ben] = [await newKey(), await newKey()]
   const app = await newApp(ann)
-  await put(ann, app, 'oil.png', picture)
+  await put(ann, app, 'oil.png', image)
   const ways: [string, string][] = [
     ['GET', `/apps/${app}/assets`],
     ['PUT', `/apps/${app}/assets/oil.png`],
@@ -193,7 +193,7 @@ test('rejects a missing key, another agent, a wrong id, assets off and a deleted
 test('a preview URL cannot be changed and expires within the hour', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
-  await put(ann, app, 'oil.png', picture)
+  await put(ann, app, 'oil.png', image)
   await put(ann, app, 'bell.wav', bell)
   const [, { url }] = (await list(ann, app)).assets
   expect((await call('GET', url)).status).toBe(200)
@@ -220,7 +220,7 @@ test('the pattern in the API description accepts valid names', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   for (const name of ['0..a_-.', 'a', 'a'.repeat(64)]) {
-    expect((await put(ann, app, name, picture)).status).toBe(201)
+    expect((await put(ann, app, name, image)).status).toBe(201)
     expect((await call('DELETE', `/apps/${app}/assets/${name}`, ann)).status).toBe(200)
   }
 })
@@ -231,17 +231,17 @@ test('rejects path-like names and unknown file types', async () => {
   const before = await kept(ann)
   const names = ['..', '%2e%2e%2fx', '%2Fetc%2Fpasswd', '.hidden', 'Oil.png', 'a%00b', '%20']
   for (const name of [...names, 'a'.repeat(65), 'ö.png']) {
-    const { status, body: response } = await put(ann, app, name, picture)
+    const { status, body: response } = await put(ann, app, name, image)
     // The URL parser resolves "..", so this is the path of the list, which has no PUT.
     const expected = name === '..' ? [404, 'not_found'] : [400, 'bad_request']
     expect([name, status, response.code]).toEqual([name, ...expected])
   }
-  const polyglot = Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')])
-  const bomb = Buffer.from(picture)
+  const polyglot = Buffer.concat([image, Buffer.from('<script>alert(1)</script>')])
+  const bomb = Buffer.from(image)
   bomb.writeUInt32BE(60_000, 16)
   bomb.writeUInt32BE(60_000, 20)
   bomb.writeUInt32BE(Bun.hash.crc32(bomb.subarray(12, 29)), 29)
-  for (const file of [undefined, '', '<!doctype html><p>', polyglot, bomb, picture.subarray(9)]) {
+  for (const file of [undefined, '', '<!doctype html><p>', polyglot, bomb, image.subarray(9)]) {
     const { status, body: response } = await put(ann, app, 'x.png', file)
     expect([status, response.code]).toEqual([422, 'bad_asset'])
   }
@@ -267,8 +267,8 @@ test('concurrent uploads stop at 300 files', async () => {
   }
   const last = await Promise.all(['x', 'y'].map((name) => put(ann, app, name, json(name))))
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
-  const refused = await put(ann, app, 'z', json('never'))
-  expect([refused.status, refused.body.code]).toEqual([409, 'too_many_assets'])
+  const rejected = await put(ann, app, 'z', json('never'))
+  expect([rejected.status, rejected.body.code]).toEqual([409, 'too_many_assets'])
   expect(await ctx.storage.has(sha256(json('never')))).toBe(false)
   expect((await put(ann, app, 'f7', json('again'))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 300 } })
@@ -285,8 +285,8 @@ test('concurrent uploads stop at 64 MB', async () => {
     [90, 91].map((seed) => put(ann, app, `s${seed}`, soundOf(assetBytesMax, seed))),
   )
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
-  const refused = await put(ann, app, 'more', bell)
-  expect([refused.status, refused.body.code]).toEqual([409, 'assets_full'])
+  const rejected = await put(ann, app, 'more', bell)
+  expect([rejected.status, rejected.body.code]).toEqual([409, 'assets_full'])
   expect(await ctx.storage.has(sha256(bell))).toBe(false)
   expect((await put(ann, app, 's3', soundOf(assetBytesMax, 99))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 16, bytes: 67_108_864 } })
@@ -315,7 +315,7 @@ test('the storage quota of an agent counts each content once per app', async () 
 test('old versions keep their files; only the newest changes', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
-  await put(ann, app, 'oil.png', picture)
+  await put(ann, app, 'oil.png', image)
   const [{ url }] = (await list(ann, app)).assets
   const before = await kept(ann)
   const body = JSON.stringify({ html: page('two') })
@@ -326,19 +326,19 @@ test('old versions keep their files; only the newest changes', async () => {
   expect(await assets.listAssets(ctx, app, 1)).toMatchObject([
     { name: 'oil.png', type: 'image/png' },
   ])
-  expect(sha256((await call('GET', url)).bytes)).toBe(sha256(picture))
+  expect(sha256((await call('GET', url)).bytes)).toBe(sha256(image))
   await call('DELETE', `/apps/${app}/assets/oil.png`, ann)
   expect(await assets.listAssets(ctx, app, 1)).toHaveLength(1)
   await call('POST', `/apps/${app}/versions/1/restore`, ann)
   expect(await list(ann, app)).toMatchObject({ version: 3, assets: [{ type: 'image/png' }] })
   expect(await kept(ann)).toBeGreaterThanOrEqual(before)
 
-  const named = await contents.namedIn(ctx.db.read, [sha256(picture), sha256(bell)])
-  expect(named).toEqual(new Set([sha256(picture)]))
+  const named = await contents.namedIn(ctx.db.read, [sha256(image), sha256(bell)])
+  expect(named).toEqual(new Set([sha256(image)]))
   await call('DELETE', `/apps/${app}`, ann)
   clock.ms += 31 * day
   await purgeDeleted(ctx, assets.deleteAllAssets)
-  expect(await contents.namedIn(ctx.db.read, [sha256(picture)])).toEqual(new Set())
+  expect(await contents.namedIn(ctx.db.read, [sha256(image)])).toEqual(new Set())
   expect(await kept(ann)).toBe(0)
   await ctx.storage.sweep((names) => contents.namedIn(ctx.db.read, names), hour)
   expect(await ctx.storage.usage()).toMatchObject({ files: 0 })
@@ -354,7 +354,7 @@ test('assets that the page requests are missing until they exist', async () => {
   const app = await newApp(ann, page(script))
   const waiting = asks.map(({ name, kind, what }) => ({ name, kind, what }))
   expect((await list(ann, app)).waiting).toEqual(waiting)
-  await put(ann, app, 'oil.png', picture)
+  await put(ann, app, 'oil.png', image)
   expect((await list(ann, app)).waiting).toEqual(waiting.slice(1))
 })
 
@@ -365,8 +365,8 @@ test('a full disk returns try_again and stores nothing', async () => {
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
   const full = { ...ctx, storage: store }
   handler = createRouter(full).handle
-  const refused = await put(ann, app, 'oil.png', picture)
-  expect([refused.status, refused.body.code]).toEqual([503, 'try_again'])
+  const rejected = await put(ann, app, 'oil.png', image)
+  expect([rejected.status, rejected.body.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })
   expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
   const keyless = await call('POST', '/keys')

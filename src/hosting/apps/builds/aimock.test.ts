@@ -152,9 +152,9 @@ describe.each(kinds)('a builder with the $kind protocol', ({ kind, base, model, 
 
   test.each([planning, writing])(
     'a declined request (%p) fails without charge',
-    async (refused) => {
+    async (rejected) => {
       const no = { content: 'I cannot help with that.', finishReason: declines, usage: callUsage }
-      mock.on({ userMessage: 'a harbour', systemMessage: refused }, no)
+      mock.on({ userMessage: 'a harbour', systemMessage: rejected }, no)
       script('a harbour', [good])
       const { job, left } = await build('a harbour')
       expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'model_refused' } })

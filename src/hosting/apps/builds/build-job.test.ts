@@ -4,7 +4,7 @@ import { minute } from '../../../core/time.ts'
 import { doctor } from '../../../ledger/doctor.ts'
 import { expectError } from '../../../testing/expect-error.ts'
 import { json, type Step } from '../../../testing/fakes/chat-scripts.ts'
-import { fakePicture } from '../../../testing/fakes/media-scripts.ts'
+import { fakeImage } from '../../../testing/fakes/media-scripts.ts'
 import {
   fakePrice,
   type FakeUpstreamServer,
@@ -15,7 +15,7 @@ import { pauseMethod } from '../../../testing/pause-method.ts'
 import { until } from '../../../testing/until.ts'
 
 setDefaultTimeout(60_000)
-const picture = Uint8Array.fromBase64(fakePicture)
+const image = Uint8Array.fromBase64(fakeImage)
 const model = 'fake/ok'
 let t: FakeUpstreamServer
 let ann: TestAgent
@@ -275,7 +275,7 @@ test('an upload during a build wins over the generated file', async () => {
   const changed = says(inBlock(pageOf(`<h1>Ships</h1>\n${asking}`)))
   const built = build([changed], { prompt: 'ships' }, `/apps/${id}/versions`)
   await made.begun
-  const sent = await ann.call('PUT', `/apps/${id}/assets/ship.png`, picture)
+  const sent = await ann.call('PUT', `/apps/${id}/assets/ship.png`, image)
   made.go()
   expect((await built).job).toMatchObject({ state: 'done' })
   expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({

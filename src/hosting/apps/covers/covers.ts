@@ -3,7 +3,7 @@ import { idChars } from '../../../core/ids.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
-import { toPicture } from '../icon/icon-image.ts'
+import { toImage } from '../icon/icon-image.ts'
 import { coverColumns, storeCover } from './cover-image.ts'
 import { imageUrl, nameChars } from './present-cover.ts'
 import type { CoverBody } from './schemas.ts'
@@ -22,7 +22,7 @@ export async function putCover(
   image: Uint8Array<ArrayBuffer>,
 ): Promise<CoverBody> {
   const app = await apps.getOwnApp(ctx, maker, id)
-  const stored = await storeCover(ctx, await toPicture(ctx, image, largeSize))
+  const stored = await storeCover(ctx, await toImage(ctx, image, largeSize))
   const columns = coverColumns(stored)
   await ctx.db.tx(async (db) => {
     const locked = await apps.lockApp(ctx, db, app)
@@ -58,13 +58,13 @@ export async function readCover(
   const [id, hash] = [file.slice(0, idChars), file.slice(idChars + 1, idChars + 1 + nameChars)]
   const app = await apps.findApp(ctx, id)
   const found = app && app.closed === null ? apps.requireAvailable(app) : undefined
-  if (!found || found.quarantinedAt !== null || hash.length < nameChars) throw noPicture()
+  if (!found || found.quarantinedAt !== null || hash.length < nameChars) throw noImage()
   const own = [found.cover, found.coverSmall].find((name) => name?.startsWith(hash))
   const all = own ? [] : await listScreenshotFiles(ctx, id)
   const sha256 = own ?? all.find((name) => name.startsWith(hash))
   const bytes = sha256 && (await ctx.storage.read(sha256))
-  if (!bytes) throw noPicture()
+  if (!bytes) throw noImage()
   return { bytes, etag: sha256.slice(0, 32) }
 }
 
-const noPicture = (): ApiError<'not_found'> => new ApiError('not_found', { what: 'picture' })
+const noImage = (): ApiError<'not_found'> => new ApiError('not_found', { what: 'picture' })

@@ -5,7 +5,7 @@ import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
-import { toPicture } from '../icon/icon-image.ts'
+import { toImage } from '../icon/icon-image.ts'
 import { storeCover } from './cover-image.ts'
 import { imageUrl } from './present-cover.ts'
 import type { ScreenshotBody } from './schemas.ts'
@@ -32,8 +32,8 @@ export async function putScreenshot(
   image: Uint8Array<ArrayBuffer>,
 ): Promise<ScreenshotBody[]> {
   const app = await apps.getOwnApp(ctx, maker, id)
-  const picture = await toPicture(ctx, image, largeSize)
-  const { large, small } = await storeCover(ctx, picture)
+  const img = await toImage(ctx, image, largeSize)
+  const { large, small } = await storeCover(ctx, img)
   const stored = { large, small, created: ctx.clock.now() }
   await ctx.db.tx(async (db) => {
     await apps.updateApp(ctx, db, await apps.lockApp(ctx, db, app), {})

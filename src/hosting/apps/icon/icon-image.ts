@@ -31,18 +31,18 @@ export function decodeDataUrl(image: string): Uint8Array<ArrayBuffer> {
 
 /** Crops an image to an icon without metadata. Throws `bad_request`, `bad_picture`, `try_again`. */
 export const toIcon = (ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) =>
-  toPicture(ctx, bytes, { width: side, height: side })
+  toImage(ctx, bytes, { width: side, height: side })
 
 /**
  * Scales and crops an uploaded image to a PNG without metadata. Throws `bad_request`,
  * `bad_picture`, `try_again`.
  */
-export async function toPicture(
+export async function toImage(
   ctx: AppContext,
   bytes: Uint8Array<ArrayBuffer>,
   size: { width: number; height: number },
 ) {
-  await checkPicture(bytes)
+  await checkImage(bytes)
   const fitted = { kind: 'painted', bytes, ...size, key: false } as const
   const icon = await ctx.generators.generate(fitted).catch((error: unknown) => {
     if (error instanceof ApiError) throw error
@@ -61,7 +61,7 @@ const validators: Record<string, (bytes: Uint8Array) => string | undefined> = {
   webp: webpProblem,
 }
 
-async function checkPicture(bytes: Uint8Array): Promise<void> {
+async function checkImage(bytes: Uint8Array): Promise<void> {
   try {
     const { format } = await new Bun.Image(bytes, { maxPixels: 30_000_000 }).metadata()
     if (validators[format]?.(bytes) === undefined && format in validators) return

@@ -30,7 +30,7 @@ const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
   `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
 
 /** Generates an image of any size. */
-async function picture(width = 800, height = 500): Promise<Uint8Array> {
+async function img(width = 800, height = 500): Promise<Uint8Array> {
   const request = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
   return (await t.ctx.generators.generate(request)).bytes
 }
@@ -42,7 +42,7 @@ async function creditsOf(person: TestAgent) {
 }
 
 test('an image of any size becomes a square icon of 512 pixels', async () => {
-  const bytes = await picture()
+  const bytes = await img()
   for (const [type, image] of [
     ['image/png', bytes],
     ['image/jpeg', await new Bun.Image(bytes).jpeg().bytes()],
@@ -60,7 +60,7 @@ test('an image of any size becomes a square icon of 512 pixels', async () => {
 })
 
 test('accepts low-contrast images and detects the type by content', async () => {
-  const fade = await new Bun.Image(await new Bun.Image(await picture()).resize(2, 1).png().bytes())
+  const fade = await new Bun.Image(await new Bun.Image(await img()).resize(2, 1).png().bytes())
     .resize(64, 64)
     .png()
     .bytes()
@@ -70,7 +70,7 @@ test('accepts low-contrast images and detects the type by content', async () => 
 })
 
 test('a removed icon is replaced by the shelf glyph', async () => {
-  const icon = (await put({ image: dataUrl(await picture()) })).text('icon')
+  const icon = (await put({ image: dataUrl(await img()) })).text('icon')
   expect((await ann.call('DELETE', path())).body).toEqual({ icon: null })
   expect((await ann.call('GET', `/apps/${app}`)).body).toMatchObject({ app: { icon: null } })
   expect((await t.request('GET', new URL(icon).pathname)).status).toBe(404)
@@ -136,7 +136,7 @@ test('deleting the app during generation charges nothing', async () => {
 
 test('rejects invalid, oversized, decompression-bomb and blank images', async () => {
   const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
-  const whole = await picture()
+  const whole = await img()
   for (const body of [
     {},
     { make: false },
@@ -154,7 +154,7 @@ test('rejects invalid, oversized, decompression-bomb and blank images', async ()
     await expectError(t, 400, 'bad_request', () => put(body))
   const heavy = dataUrl(new Uint8Array(6 * 1_048_576 + 1))
   await expectError(t, 413, 'too_big', () => put({ image: heavy }))
-  for (const bad of [bomb(), await blank(), await picture(900, 100)])
+  for (const bad of [bomb(), await blank(), await img(900, 100)])
     await expectError(t, 422, 'bad_picture', () => put({ image: dataUrl(bad) }))
 })
 

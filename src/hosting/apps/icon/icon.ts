@@ -108,7 +108,7 @@ function iconWork(
     },
     run: async ({ hold }) => {
       const generated = await generateContent(ctx, by, { what, price, signal, seed: seedOf(app) })
-      const icon = await store(ctx, await toIcon(ctx, generated.bytes).catch(asNoPicture))
+      const icon = await store(ctx, await toIcon(ctx, generated.bytes).catch(asNoImage))
       const iconGiven = free || app.iconGiven
       const note = free
         ? 'The first generated icon of an app on Explore is free.'
@@ -127,7 +127,7 @@ function iconWork(
 }
 
 /** Maps an unreadable generated image to `no_picture`: it is not an error of the caller. */
-function asNoPicture(error: unknown): never {
+function asNoImage(error: unknown): never {
   throw isApiError(error, 'bad_request') ? new ApiError('no_picture') : error
 }
 

@@ -9,7 +9,7 @@ import { pauseMethod } from '../../../testing/pause-method.ts'
 import { apps } from '../tables.ts'
 
 const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
-const picture = Buffer.from(
+const image = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
@@ -18,7 +18,7 @@ test('a new version keeps the link and copies the files', async () => {
   const { request, agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
-  await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
+  await ann.call('PUT', `/apps/${id}/assets/dot.png`, image)
 
   const made = await ann.call('POST', `/apps/${id}/versions`, { html: page('two'), note: 'better' })
   expect(made.status).toBe(201)
@@ -44,7 +44,7 @@ test('restores an older version with its files', async () => {
   const { agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
-  await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
+  await ann.call('PUT', `/apps/${id}/assets/dot.png`, image)
   await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
   await ann.call('DELETE', `/apps/${id}/assets/dot.png`)
 
@@ -67,7 +67,7 @@ test('an export has every version and asset', async () => {
   const { agent, close } = await startTestServer()
   const ann = await agent('ann')
   const id = await ann.publish({ html: page('one') })
-  await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
+  await ann.call('PUT', `/apps/${id}/assets/dot.png`, image)
   await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
   const zip = unzipSync((await ann.call('GET', `/apps/${id}/export`)).bytes)
   expect(Object.keys(zip).sort()).toEqual([
@@ -109,7 +109,7 @@ test('a rejected version stores nothing', async () => {
   const before = await snapshot()
   const send = (body: unknown) => ann.call('POST', `/apps/${id}/versions`, body)
   const phish = `<form action="https://x.example"><input type=password></form>`
-  const refused: [unknown, number, string][] = [
+  const rejected: [unknown, number, string][] = [
     [{}, 400, 'bad_request'],
     [{ html: page('a'), prompt: 'b' }, 400, 'bad_request'],
     [{ html: page('a'), note: 'two\nlines' }, 400, 'bad_request'],
@@ -117,7 +117,7 @@ test('a rejected version stores nothing', async () => {
     [{ html: phish }, 422, 'blocked_by_scan'],
     [{ html: 'x'.repeat(5 * 1_048_576) }, 413, 'too_large'],
   ]
-  for (const [body, status, code] of refused) {
+  for (const [body, status, code] of rejected) {
     expect(await send(body)).toMatchObject({ status, code })
   }
   expect((await ben.call('POST', `/apps/${id}/versions`, { html: page('b') })).code).toBe(

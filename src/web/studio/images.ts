@@ -18,14 +18,14 @@ import { type Studio, studioPath } from './studio.ts'
 export const dropForm = (token: string, action: string, fields: Part): Html =>
   html`<file-drop>${form(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
 
-export const pictureField = (label: string): Part =>
+export const imageField = (label: string): Part =>
   html`<label class="field"
     ><span>${label}</span
     ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required
   /></label>`
 
 /** The forms of the cover and the screenshots of an app. */
-export async function pictureForms(studio: Studio): Promise<Part> {
+export async function renderImageForms(studio: Studio): Promise<Part> {
   const { app, req } = studio
   const { ctx, token } = req
   const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
@@ -59,7 +59,7 @@ export async function pictureForms(studio: Studio): Promise<Part> {
       ${app.coverGiven ? 'You uploaded this cover.' : 'The cover is captured from each version while it is played for two seconds.'}
       PNG, JPEG or WebP, cropped to 16:10.
     </p>
-    ${drop('cover', html`${pictureField('Cover')}${button('Upload cover', 'quiet')}`)}
+    ${drop('cover', html`${imageField('Cover')}${button('Upload cover', 'quiet')}`)}
     ${app.coverGiven && send('cover', reset)}
     ${
       screenshots.length > 0 &&
@@ -71,14 +71,14 @@ export async function pictureForms(studio: Studio): Promise<Part> {
       free !== undefined &&
       drop(
         'screenshot',
-        html`${hiddenField('position', free)}${pictureField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
+        html`${hiddenField('position', free)}${imageField(`Screenshot ${free} of ${screenshotsMax}`)}${button('Upload screenshot', 'quiet')}`,
       )
     }
   </section>`
 }
 
 /** Reads an uploaded image. Throws `bad_request`, `too_big`. */
-export async function readPicture(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
+export async function readImage(submitted: Form): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await (submitted.file('file') ?? rejectForm('Choose an image.')).bytes()
   if (bytes.length <= iconBytesMax) return bytes
   throw new ApiError('too_big', { bytes: bytes.length, max: iconBytesMax })
@@ -90,7 +90,7 @@ export async function changeCover({ req, agent, app }: Studio, submitted: Form):
     await deleteCover(req.ctx, agent, app.id)
     return 'Removed. The app shows a cover that is captured from it.'
   }
-  await putCover(req.ctx, agent, app.id, await readPicture(submitted))
+  await putCover(req.ctx, agent, app.id, await readImage(submitted))
   return 'The cover is live.'
 }
 
@@ -105,6 +105,6 @@ export async function changeScreenshot(
   }
   const place = { id: app.id, position }
   if (submitted.has('remove')) await deleteScreenshot(req.ctx, agent, place)
-  else await putScreenshot(req.ctx, agent, place, await readPicture(submitted))
+  else await putScreenshot(req.ctx, agent, place, await readImage(submitted))
   return submitted.has('remove') ? 'Screenshot removed.' : 'The screenshot is live.'
 }

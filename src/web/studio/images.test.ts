@@ -10,7 +10,7 @@ await claimAgent(olga, ann)
 const id = await ann.publish({ store: true })
 const size = { width: 640, height: 480 }
 const request = { kind: 'picture', what: 'a harbor', seed: '1', ...size } as const
-const picture = (await h.ctx.generators.generate(request)).bytes
+const image = (await h.ctx.generators.generate(request)).bytes
 afterAll(() => h.close())
 
 const listing = (): Promise<string> => olga.read(`/studio/${id}/listing`)
@@ -28,7 +28,7 @@ async function send(name: string, fields: Record<string, string>, file?: Uint8Ar
 const item = async () => (await h.call('GET', `/explore/${id}`)).body
 
 test('a maker uploads a cover and returns to captured ones', async () => {
-  expect((await send('cover', {}, picture)).status).toBe(303)
+  expect((await send('cover', {}, image)).status).toBe(303)
   expect(await listing()).toContain('The cover is live.')
   expect(await item()).toMatchObject({ item: { cover: { color: expect.any(String) } } })
   expect(await listing()).toContain('You uploaded this cover.')
@@ -37,7 +37,7 @@ test('a maker uploads a cover and returns to captured ones', async () => {
 })
 
 test('a maker uploads and removes screenshots, which the item page shows', async () => {
-  expect((await send('screenshot', { position: '1' }, picture)).status).toBe(303)
+  expect((await send('screenshot', { position: '1' }, image)).status).toBe(303)
   expect(await listing()).toContain('is live')
   expect(await item()).toMatchObject({ screenshots: [{ position: 1 }] })
   const page = String((await h.request('GET', `/explore/${id}`)).body)
@@ -54,7 +54,7 @@ test('a file that is no image, or too large, changes nothing', async () => {
   expect((await send('icon', {}, text)).status).toBe(400)
   // A price above the confirmed one.
   expect((await send('icon', { max: '-1' })).status).toBe(400)
-  expect((await send('screenshot', { position: '9' }, picture)).status).toBe(400)
+  expect((await send('screenshot', { position: '9' }, image)).status).toBe(400)
   expect((await send('cover', {}, new Uint8Array(7 * 1_048_576))).status).toBe(413)
   expect(await h.snapshot()).toEqual(before)
 })
