@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { access } from './tidy/access.ts'
 import { errorCoverage, responseTypes } from './tidy/contract.ts'
 import { arrows } from './tidy/modules.ts'
-import { markdown } from './tidy/prose.ts'
-import { type Finding, readTree, type Source } from './tidy/source.ts'
+import { markdown, prose } from './tidy/prose.ts'
+import { type Finding, readDeclarations, readTree, type Source } from './tidy/source.ts'
 import { sql } from './tidy/sql.ts'
 import { style } from './tidy/style.ts'
 import { unusedExports } from './tidy/unused-exports.ts'
@@ -28,7 +28,8 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
 if (import.meta.main) {
   const root = Bun.argv[2] ?? join(import.meta.dir, '..')
   const tree = readTree(root)
-  const found = [...checks.flatMap((check) => check(tree)), ...markdown(root)]
+  const declarations = readDeclarations(root).flatMap(prose)
+  const found = [...checks.flatMap((check) => check(tree)), ...declarations, ...markdown(root)]
   found.sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
   for (const { path, line, what, fix } of found) console.log(`${path}:${line}  ${what}  ${fix}`)
   console.log(`tidy: ${tree.length} files, ${found.length} findings`)

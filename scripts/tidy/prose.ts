@@ -17,7 +17,7 @@ const quoted = /`[^`]*`|'[\w:]+'|"[\w:]+"/g
 /** Texts that list wire values without quotes. */
 const exceptions = /(output_text|tool_use) or refusal\./
 
-const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/
+const docStart = /^\/\*\*[\s*]*(What|Who|How|Whose|Where|Whether)\b/i
 
 const fix = 'use the standard term of CONTRIBUTING.md, or quote the name'
 

@@ -56,6 +56,13 @@ export function readTree(root: string): Source[] {
     .map((path) => parse(path, readFileSync(join(root, path), 'utf8')))
 }
 
+/** Reads the type declarations of src and public. Only their comments are checked. */
+export const readDeclarations = (root: string): Source[] =>
+  [...new Bun.Glob('{src,public}/**/*.d.ts').scanSync({ cwd: root })]
+    .filter((path) => !path.startsWith('public/dist/'))
+    .sort()
+    .map((path) => parse(path, readFileSync(join(root, path), 'utf8')))
+
 export function parse(path: string, text: string): Source {
   const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   return { path, text, ast, imports: importsOf(ast, path), test: isTest(path) }

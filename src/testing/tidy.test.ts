@@ -179,6 +179,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/context.ts:1 a doc comment that starts with What',
   ],
   [
+    'a doc comment that is a question in lower case',
+    { 'src/context.ts': '/** whether it does. */\nstep()' },
+    'src/context.ts:1 a doc comment that starts with whether',
+  ],
+  [
     'a banned word in a comment',
     { 'src/context.ts': `step()\n// Opens the ${word}.\nstep()` },
     'src/context.ts:2 a comment with "door"',
@@ -353,9 +358,13 @@ test('the script prints its findings and exits 1', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tidy-'))
   try {
     await Bun.write(join(root, 'src/context.ts'), 'const a: any = 1\n')
+    await Bun.write(join(root, 'src/core/a.d.ts'), '/** How a is made. */\ninterface A {}\n')
     const script = join(import.meta.dir, '../../scripts/tidy.ts')
     const { exitCode, stdout } = Bun.spawnSync([process.execPath, script, root])
-    expect(stdout.toString()).toStartWith('src/context.ts:1  any  use the type, or unknown\n')
+    expect(stdout.toString()).toStartWith(
+      'src/context.ts:1  any  use the type, or unknown\n' +
+        'src/core/a.d.ts:1  a doc comment that starts with How  start with a verb or a noun\n',
+    )
     expect(exitCode).toBe(1)
   } finally {
     rmSync(root, { recursive: true })

@@ -1,5 +1,5 @@
 declare module 'jsfxr' {
-  /** How a sound is made; its envelope is in square roots of 100,000 samples. */
+  /** Parameters of a sound. Its envelope is in square roots of 100,000 samples. */
   interface Params {
     p_env_attack: number
     p_env_sustain: number
