@@ -86,7 +86,7 @@ export const signIn = {
   ...editable({
     SIGN_UP: choice(
       ['on', 'off'],
-      'Who may create an account for people: anyone (on), or nobody (off). Accounts that exist stay.',
+      'Sign-up of people: open (on) or closed (off). Accounts that exist stay.',
     ),
   }),
   PERSON_HEADER: text(

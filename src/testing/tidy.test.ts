@@ -189,6 +189,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/context.ts:2 a comment with "door"',
   ],
   [
+    'a comment that personifies',
+    { 'src/context.ts': 'step()\n// Nobody waits.\nstep()' },
+    'src/context.ts:2 a comment with "Nobody"',
+  ],
+  [
     'a banned word in a text',
     { 'src/context.ts': `step('The ${word} is open.')` },
     'src/context.ts:1 a text with "door"',

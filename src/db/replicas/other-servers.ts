@@ -22,7 +22,7 @@ export interface QueryResults {
 
 /**
  * Queries to the other servers of a PostgreSQL database about their memory, sent as signals
- * (docs/decisions/0087). Nothing is sent while nobody queries. SQLite has one server.
+ * (docs/decisions/0087). Nothing is sent without queries. SQLite has one server.
  */
 export class OtherServers {
   /** Answers queries of others. http/background-work.ts registers it. */

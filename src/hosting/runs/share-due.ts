@@ -10,8 +10,8 @@ import { dueUnits, formatUnits, nonceText, shareBase } from './share-terms.ts'
 type ShareFields = Pick<Run, 'state'> & Partial<Pick<Run, 'shareDue' | 'shareVerdict' | 'dueBy'>>
 
 /**
- * Returns the state of a reported run and the share that is due. Nobody owes an own share. Throws
- * `bad_request` for a report without the amount that the share is of.
+ * Returns the state of a reported run and the share that is due. A maker owes no share to itself.
+ * Throws `bad_request` for a report without the amount that the share is of.
  */
 export async function findShareDue(
   ctx: AppContext,

@@ -102,7 +102,7 @@ async function nextPath(db: Db, wallet: string): Promise<number> {
   return row?.last == null ? 0 : row.last + 1
 }
 
-/** Throws `topups_limit` for an account with too many invoices that nobody has paid. */
+/** Throws `topups_limit` for an account with too many unpaid invoices. */
 async function checkOpenInvoices(db: Db, account: AccountId, now: number): Promise<void> {
   const isPaid = sql`exists (select 1 from ${coinPayments} where ${coinPayments.invoice} = ${invoices.id})`
   const [row] = await db

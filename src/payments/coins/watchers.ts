@@ -104,7 +104,7 @@ export async function readWatcher(ctx: CoinContext, network: string): Promise<Wa
   return watcher ? healthOf(ctx, watcher) : never(network)
 }
 
-/** Returns whether nobody can see payments on a network now: its servers fail since minutes. */
+/** Returns whether payments on a network are unseen now: its servers fail since minutes. */
 export async function isBlind(ctx: CoinContext, network: string): Promise<boolean> {
   const { problem, lastPollAt } = await readWatcher(ctx, network)
   const isFresh = lastPollAt !== null && isWithin(ctx.clock, lastPollAt, watcherSilenceMs)

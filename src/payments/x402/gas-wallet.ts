@@ -100,7 +100,7 @@ export class GasWallet implements Sender {
       this.countTransactions('pending'),
       this.estimateFees(),
     ])
-    // A transaction that nobody mined is replaced only by one that pays more.
+    // An unmined transaction is replaced only by one that pays more.
     const factor = pending > walletNonce ? 2n : 1n
     const raw = await this.account.signTransaction({
       type: 'eip1559',

@@ -89,7 +89,7 @@ const kindLabels = {
   text: 'Text',
 } as const satisfies Record<Evidence['kind'], string>
 
-/** A URL is text, not a link: nobody checked where it leads. */
+/** A URL is text, not a link, because its target is unchecked. */
 const evidenceList = (title: string, evidence: Evidence[]): Part =>
   evidence.length > 0 &&
   section(
