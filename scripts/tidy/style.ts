@@ -96,6 +96,7 @@ function findProblem(node: ts.Node, source: Source, brands: Set<string>): Proble
   }
   if (node.kind === ts.SyntaxKind.AnyKeyword) return ['any', 'use the type, or unknown']
   if (ts.isNonNullExpression(node)) return ['a non-null !', 'check it, or give a default']
+  if (isContextMemory(node)) return ['memory keyed by the context', 'add it to state/']
   if (isGroup(node)) return ['a group that is spread', 'write each on its own']
   if (ts.isTypeAssertionExpression(node)) return ['a cast', 'narrow it by a check']
   if (!ts.isAsExpression(node)) return undefined
@@ -107,6 +108,10 @@ function findProblem(node: ts.Node, source: Source, brands: Set<string>): Proble
 const isDefault = (node: ts.Node): boolean =>
   ts.isExportAssignment(node) ||
   (node.kind === ts.SyntaxKind.DefaultKeyword && node.parent.kind !== ts.SyntaxKind.DefaultClause)
+
+const isContextMemory = (node: ts.Node): boolean =>
+  ts.isCallLikeExpression(node) &&
+  /^(lazyFor\(\(\w+:|new WeakMap<)\s*AppContext\b/.test(node.getText())
 
 /** Finds objects and arrays that are spread where they are written. */
 const isGroup = (node: ts.Node): boolean =>

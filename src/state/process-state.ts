@@ -22,6 +22,7 @@ import { Observations } from './observations.ts'
 import { PendingOpens } from './pending-opens.ts'
 import { ResponseCache } from './response-cache.ts'
 import { ResponseItems } from './response-items.ts'
+import { Transcriptions } from './transcriptions.ts'
 
 const handlesMax = 20_000
 /** The pause after a failed discovery of the sign-in provider. */
@@ -95,6 +96,8 @@ export const createProcessState = (
   responseCache: new ResponseCache(clock, config.responseCacheMb),
   /** Items of Responses API results that clients send back by id alone. */
   responseItems: new ResponseItems(clock),
+  /** Transcriptions of uploaded audio for chats. */
+  transcriptions: new Transcriptions(),
   /** Reads uploaded PDFs in workers, two at a time. */
   pdfReader: new PdfReader(),
   /** Fetches libraries of pages; remembers what it could not fetch, and which files are safe. */

@@ -57,9 +57,9 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/cellar/a.ts:1 no row for the module cellar',
   ],
   [
-    'an import cycle of files',
+    'an import cycle of files, one of them of types',
     {
-      'src/storage/a.ts': "import { b } from './b.ts'",
+      'src/storage/a.ts': "import type { b } from './b.ts'",
       'src/storage/b.ts': "import { a } from './a.ts'",
     },
     'src/storage/a.ts:1 an import cycle: src/storage/a.ts -> src/storage/b.ts -> src/storage/a.ts',
@@ -143,6 +143,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/context.ts:1 a default export',
   ],
   ['a barrel', { 'src/context.ts': "export * from './core/a.ts'" }, 'src/context.ts:1 re-exports'],
+  [
+    'memory keyed by the context',
+    { 'src/hosting/apps/a.ts': 'const a = lazyFor((ctx: AppContext) => new Map())' },
+    'src/hosting/apps/a.ts:1 memory keyed by the context',
+  ],
   ['any', { 'src/context.ts': 'const a: any = 1' }, 'src/context.ts:1 any'],
   ['a cast', { 'src/context.ts': 'const a = b as Key' }, 'src/context.ts:1 a cast: as Key'],
   ['a bracket cast', { 'src/context.ts': 'const a = <Key>b' }, 'src/context.ts:1 a cast'],

@@ -1,28 +1,19 @@
 import type { AppContext } from '../../context.ts'
-import { lazyFor } from '../../core/lazy.ts'
-import { fromUsd, type NanoUsd, zero } from '../../core/money.ts'
+import { fromUsd, zero } from '../../core/money.ts'
 import { recordOf } from '../../core/schema.ts'
 import { fallbackModelsMax } from '../../limits.ts'
 import type { Model } from '../../models/catalog.ts'
 import { maxCost } from '../../models/charge.ts'
 import { asString } from '../../providers/response.ts'
+import type { Transcript } from '../../state/transcriptions.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import * as files from '../files/files.ts'
 import { measureAudio } from './transcription-request.ts'
 import { isTranscriptionModel, transcribe } from './transcriptions.ts'
 
-/** The text of an audio file, and its cost to this request. */
-export interface Transcript {
-  words: string
-  cost: NanoUsd
-}
-
 /** Transcribes an audio file, and stores the text for later requests. */
 export type Transcribe = (file: files.StoredFile) => Promise<Transcript>
-
-/** The running transcriptions of a server, by the id of the file. */
-const runningIn = lazyFor((_: AppContext) => new Map<string, SharedTranscription>())
 
 /**
  * Creates the transcriber of audio files in a chat; undefined without a transcription model. It
@@ -34,49 +25,12 @@ export function createTranscriber(
   spender: Spender,
   call: Call,
 ): Transcribe | undefined {
-  const running = runningIn(ctx)
   const models = listTranscriptionModels(ctx)
   if (models.length === 0) return undefined
-  return (file) => {
-    const known = running.get(file.id)
-    const start = (signal: AbortSignal) =>
-      transcribeFile(ctx, spender, { file, models, call: { ...call, signal } })
-    const shared = known && !known.isAborted ? known : new SharedTranscription(start)
-    running.set(file.id, shared)
-    return shared
-      .wait(call.signal)
-      .then((transcript) => (shared === known ? { ...transcript, cost: zero } : transcript))
-      .finally(() => {
-        if (running.get(file.id) === shared) running.delete(file.id)
-      })
-  }
-}
-
-/** A transcription for all chats that wait for it. It is aborted when the last one leaves. */
-class SharedTranscription {
-  private readonly controller = new AbortController()
-  private readonly transcript: Promise<Transcript>
-  private waiting = 0
-
-  constructor(start: (signal: AbortSignal) => Promise<Transcript>) {
-    this.transcript = start(this.controller.signal)
-  }
-
-  get isAborted(): boolean {
-    return this.controller.signal.aborted
-  }
-
-  /** Waits for the transcript, for a client that leaves with `signal`. */
-  async wait(signal: AbortSignal): Promise<Transcript> {
-    const leave = (): void => {
-      this.waiting -= 1
-      if (this.waiting === 0) this.controller.abort()
-    }
-    this.waiting += 1
-    signal.addEventListener('abort', leave)
-    if (signal.aborted) leave()
-    return this.transcript.finally(() => signal.removeEventListener('abort', leave))
-  }
+  return (file) =>
+    ctx.state.transcriptions.wait(file.id, call.signal, (signal) =>
+      transcribeFile(ctx, spender, { file, models, call: { ...call, signal } }),
+    )
 }
 
 /** Lists transcription models, the cheapest per minute first. */

@@ -10,7 +10,8 @@ import {
   pdfsPerRequestMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalog.ts'
-import { createTranscriber, type Transcript } from '../audio/transcriber.ts'
+import type { Transcript } from '../../state/transcriptions.ts'
+import { createTranscriber } from '../audio/transcriber.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField } from '../fields.ts'
